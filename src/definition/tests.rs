@@ -465,6 +465,7 @@ mod groups;
 mod layers;
 mod limits;
 mod models;
+mod one_round;
 mod packages;
 mod permission;
 mod totals;

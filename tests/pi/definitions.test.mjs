@@ -143,11 +143,11 @@ const CASES = {
       "bad/a.md": A,
     },
     notice: [
-      "bad/workflow.yaml:5:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a number",
-      "bad/workflow.yaml:6:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a mapping",
-      "bad/workflow.yaml:7:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a mapping",
-      "bad/workflow.yaml:8:4: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found an empty value",
-      "bad/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a list",
+      "bad/workflow.yaml:5:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND` or `phases: [ENTRY, …]`, found a number",
+      "bad/workflow.yaml:6:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND` or `phases: [ENTRY, …]`, found a mapping",
+      "bad/workflow.yaml:7:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND` or `phases: [ENTRY, …]`, found a mapping",
+      "bad/workflow.yaml:8:4: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND` or `phases: [ENTRY, …]`, found an empty value",
+      "bad/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND` or `phases: [ENTRY, …]`, found a list",
     ],
   },
   "a phase file that is not there": {
@@ -217,6 +217,25 @@ const CASES = {
       'bad/a.md:6:21: unknown tool `Edit`: the names of tools are case-sensitive',
       "bad/b.md:6:3: unknown field `blocklist` in `tools`",
       "bad/c.md:6:10: unknown YAML tag `!`",
+    ],
+  },
+  "mistakes of all kinds in one workflow, all in one round": {
+    files: {
+      "bad/workflow.yaml": `${HEAD}maxLoops: many\nphases:\n  - a.md\n  - {phase: b.md, when: {outcome.a: lareg}}\n`,
+      "bad/a.md": "---\nid: a\nname: A\noutcomes: {large: next, small: bee}\n---\nDo it.\n",
+      "bad/b.md": "---\nid: b\nname: B\nemoji: x\ngate:\n  - run: npm test\n    env: {WHAT: input.what}\n    forever: true\nonGateFail: c\n---\nDo it.\n",
+      "worse/workflow.yaml": `${HEAD.replaceAll("ad", "ad2")}show: all\nphases:\n  - subworkflow: gone\n`,
+    },
+    notice: [
+      "bad/workflow.yaml:4:11: `maxLoops`: expected a whole number from 0 to 1000000, found a string",
+      "bad/workflow.yaml:7:37: `when.outcome.a`: expected an outcome of `a`: `large` or `small`, found `lareg`",
+      "bad/a.md:2:1: missing field `emoji`: a phase needs `id`, `name` and `emoji`",
+      'bad/a.md:4:32: `outcomes.small`: expected `next`, `loop`, `done` or the id of an entry of the workflow "bad", found `bee`',
+      "bad/b.md:7:17: `gate.env.WHAT`: expected an input of the workflow, found `input.what`",
+      "bad/b.md:8:5: unknown field `forever` in a check",
+      "bad/b.md:9:13: `onGateFail`: expected `stay`, `loop` or the id of an earlier phase of this workflow, found `c`",
+      "worse/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `all`",
+      'worse/workflow.yaml:6:5: the workflow "worse" refers to "gone", which does not exist',
     ],
   },
   "a workflow file under another name": {

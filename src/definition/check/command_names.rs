@@ -28,9 +28,13 @@ pub(crate) fn similar_command_names<'a>(
     }
 }
 
-/// Reports command names that an earlier workflow has.
-pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>) {
-    for workflow in library.iter().filter(|workflow| !workflow.command_name.is_empty()) {
+/// Reports the command names of these workflows that another one of the library has.
+pub(crate) fn report_duplicates<'a>(
+    workflows: impl Iterator<Item = &'a Workflow>,
+    library: &Library,
+    unplaced: &mut Vec<Unplaced>,
+) {
+    for workflow in workflows.filter(|workflow| !workflow.command_name.is_empty()) {
         let name = &workflow.command_name;
         let first = library.by_command_name(name).filter(|first| first.key != workflow.key);
         unplaced.extend(first.map(|first| {

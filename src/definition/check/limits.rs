@@ -2,13 +2,13 @@
 
 use crate::sorted::Set;
 
+use super::subject::Subject;
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::limit::LimitProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::model::confinement::{Confinement, Sandbox};
 use crate::definition::model::files::{Stale, WorkflowFiles};
 use crate::definition::model::gate::{CheckKind, Gate};
-use crate::definition::model::library::Library;
 use crate::definition::model::limits::{Limits, RuleFile};
 use crate::definition::model::path_variables::with_names;
 use crate::definition::model::permission::{Permission, is_everything, is_glob, permission, split};
@@ -22,16 +22,16 @@ use crate::definition::model::workflow::{EntryKind, Phase, Show, ToolPolicy, Wor
 ///
 /// If the session is gone.
 pub(crate) fn report(
-    library: &Library,
+    subject: &Subject,
     host: &dyn WorkflowFiles,
     unplaced: &mut Vec<Unplaced>,
 ) -> Result<(), Stale> {
-    let mut lint = LimitsLint { host, unplaced, seen: Set::new() };
+    let mut lint = LimitsLint { subject, host, unplaced, seen: Set::new() };
     let mut used = Set::new();
-    for workflow in library.scopes() {
+    for workflow in subject.workflows() {
         lint.workflow(workflow, &mut used)?;
     }
-    for file in library.scopes().flat_map(sandboxes) {
+    for file in subject.workflows().flat_map(sandboxes) {
         if !used.contains(&file) {
             lint.report(&file, LimitProblem::UnusedSandbox, &[Step::Name("sandbox")]);
         }
@@ -47,6 +47,7 @@ fn sandboxes(workflow: &Workflow) -> Vec<String> {
 }
 
 struct LimitsLint<'a> {
+    subject: &'a Subject<'a>,
     host: &'a dyn WorkflowFiles,
     unplaced: &'a mut Vec<Unplaced>,
     /// The diagnostics that were reported: several workflows may list a phase.
@@ -70,6 +71,11 @@ impl LimitsLint<'_> {
         for phase in workflow.own_phases() {
             self.links(&phase.confinement, &phase.file)?;
             self.hidden(&phase.confinement, &phase.file)?;
+            if !self.subject.has_known_limits(phase, workflow) {
+                // Its `sandbox` may have an effect.
+                used.extend([phase.file.clone(), file.clone()]);
+                continue;
+            }
             let limits = Limits::of(phase, workflow);
             if limits.write.is_some() || !limits.network {
                 let own = phase.confinement.sandbox.is_some();
@@ -84,7 +90,7 @@ impl LimitsLint<'_> {
 
     /// Reports paths that lead through a link, and those that look like folders.
     fn links(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
-        for (index, path) in own.write.iter().flatten().enumerate() {
+        for (index, path) in paths(&own.write) {
             if may_mean_folder(path) {
                 let problem = LimitProblem::MaybeFolder { field: "write", path: path.clone() };
                 self.report(file, problem, &[Step::Key("write"), Step::Item(index)]);
@@ -100,7 +106,7 @@ impl LimitsLint<'_> {
 
     /// Reports hidden paths that contain the project, and those that look like folders.
     fn hidden(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
-        for (index, path) in own.hide.iter().flatten().enumerate() {
+        for (index, path) in paths(&own.hide) {
             let at = [Step::Key("hide"), Step::Item(index)];
             if may_mean_folder(path) {
                 let problem = LimitProblem::MaybeFolder { field: "hide", path: path.clone() };
@@ -168,7 +174,11 @@ impl LimitsLint<'_> {
     /// Reports the files of gates that cannot be written up to their gate. Phases of other workflows may come before
     /// a workflow that only others start.
     fn gates(&mut self, workflow: &Workflow) -> Result<(), Stale> {
-        if workflow.show == Show::Workflows {
+        let is_known = |phase| self.subject.has_known_limits(phase, workflow);
+        if workflow.show == Show::Workflows
+            || !self.subject.has_known_ways(workflow)
+            || !workflow.own_phases().all(is_known)
+        {
             return Ok(());
         }
         let mut before: Vec<&Phase> = Vec::new();
@@ -233,6 +243,11 @@ impl LimitsLint<'_> {
         }
         Ok(false)
     }
+}
+
+/// The paths of a list with their indices, without those that could not be read.
+fn paths(list: &Option<Vec<String>>) -> impl Iterator<Item = (usize, &String)> {
+    list.iter().flatten().enumerate().filter(|(_, path)| !path.is_empty())
 }
 
 /// Returns true if a path looks like that of a folder: its last name is a word in small letters, without an extension.

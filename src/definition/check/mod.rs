@@ -7,5 +7,6 @@ pub(crate) mod flow;
 pub(crate) mod limits;
 pub(crate) mod models;
 pub(crate) mod references;
+pub(crate) mod subject;
 pub(crate) mod variables;
 pub(crate) mod ways;

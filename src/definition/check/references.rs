@@ -4,36 +4,50 @@ use crate::sorted::{Map, Set};
 
 use super::flow;
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
+use crate::definition::diagnostic::gaps::Gaps;
+use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::library::{LeftOut, MAX_NESTING};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::{is_group_key, last_part, package_of};
 use crate::definition::model::workflow::{Entry, EntryKind, Workflow};
 
-/// Leaves out the workflows whose references cannot be followed, and reports each.
+/// What becomes of a workflow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fate {
+    Kept,
+    LeftOut,
+    /// Its references cannot be followed to their end: they lead in a cycle, or are nested too deep.
+    Endless { in_cycle: bool },
+}
+
+/// Leaves out the workflows with errors in their references or beside each other, and reports each error, also those of the `drafts`:
+/// the workflows with errors, as far as they could be read.
 ///
-/// First those in a cycle, then, until nothing changes, those that refer to one that is not there.
+/// First those in a cycle, then, until nothing changes, those that refer to one that is not there or has errors.
 /// Each reference is rewritten to the key that it means, see [`rewrite_to_keys`].
+///
+/// At the end `drafts` has all workflows with errors but those whose references have no end, which are returned, and `gaps` has the
+/// places of the errors.
 ///
 /// Specification: configuration reference, "Cycle Detection" and "Broken Subworkflow References".
 pub(crate) fn resolve(
     workflows: &mut Vec<Workflow>,
+    drafts: &mut Vec<Workflow>,
+    gaps: &mut Gaps,
     left_out: &mut Vec<LeftOut>,
     unplaced: &mut Vec<Unplaced>,
-) {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Fate {
-        Kept,
-        InCycle,
-        LeftOut,
-    }
-    rewrite_to_keys(workflows, left_out);
-    let targets = targets(workflows);
+) -> Vec<Workflow> {
+    rewrite_to_keys(workflows, drafts, left_out);
+    let all: Vec<&Workflow> = workflows.iter().chain(&*drafts).collect();
+    let targets = targets(&all);
     let (cycles, depths) = cycles(&targets);
-    let mut fates = vec![Fate::Kept; workflows.len()];
+    let mut fates: Vec<Fate> = workflows.iter().map(|_| Fate::Kept).collect();
+    fates.resize(all.len(), Fate::LeftOut);
+    let mut found = Vec::new();
     for Cycle { path, members } in &cycles {
-        let is_file = |workflow: &&Workflow| workflow.group.is_none();
-        let on_path = || path.iter().filter_map(|&index| workflows.get(index)).filter(is_file);
+        let is_file = |workflow: &&&Workflow| workflow.group.is_none();
+        let on_path = || path.iter().filter_map(|&index| all.get(index)).filter(is_file);
         let keys = on_path().chain(on_path().take(1)).map(|workflow| workflow.key.clone());
         let mut keys: Vec<String> = keys.collect();
         if path.len() == MAX_PATH {
@@ -41,50 +55,51 @@ pub(crate) fn resolve(
         }
         for &index in members {
             let problem = WorkflowProblem::Cycle { keys: keys.clone() };
-            let workflow = workflows.get(index);
+            let workflow = all.get(index);
             // One cycle is one error, however many groups it leads through.
-            let reports = |workflow: &&Workflow| {
+            let reports = |workflow: &&&Workflow| {
                 !workflow.phases.iter().filter_map(Entry::group_key).any(|key| {
-                    let is_group = |index: &usize| workflows.get(*index).is_some_and(|of| of.key == key);
+                    let is_group = |index: &usize| all.get(*index).is_some_and(|of| of.key == key);
                     members.iter().any(is_group)
                 })
             };
             let workflow = workflow.filter(reports);
-            unplaced.extend(workflow.map(|workflow| at_reference(workflow, &keys, problem)));
+            found.extend(workflow.map(|workflow| at_reference(workflow, &keys, problem)));
             if let Some(fate) = fates.get_mut(index) {
-                *fate = Fate::InCycle;
+                *fate = Fate::Endless { in_cycle: true };
             }
         }
     }
-    for ((workflow, fate), depth) in workflows.iter().zip(&mut fates).zip(depths) {
-        if depth > MAX_NESTING && *fate == Fate::Kept {
+    for ((workflow, fate), depth) in all.iter().zip(&mut fates).zip(depths) {
+        if depth > MAX_NESTING && *fate != (Fate::Endless { in_cycle: true }) {
             let problem = WorkflowProblem::NestedTooDeep { limit: MAX_NESTING };
-            unplaced.push(Unplaced::new(workflow, problem, &[Step::Key("phases")]));
-            *fate = Fate::LeftOut;
+            found.push(Unplaced::new(workflow, problem, &[Step::Key("phases")]));
+            *fate = Fate::Endless { in_cycle: false };
         }
     }
-    let by_key: flow::Workflows =
-        workflows.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
-    for (workflow, fate) in workflows.iter().zip(&mut fates) {
-        let errors = flow::errors(workflow, &by_key);
-        if *fate == Fate::Kept && !errors.is_empty() {
-            *fate = Fate::LeftOut;
-            unplaced.extend(errors);
+    let names = Names::of(workflows, left_out);
+    let mut unexplained =
+        flow_errors((workflows, drafts), (gaps, &names.keys), &mut fates, &mut found);
+    for ((workflow, fate), targets) in all.iter().zip(&mut fates).zip(&targets) {
+        let missing = references(workflow).zip(targets).filter(|(_, target)| target.is_none());
+        let mut seen = Set::new();
+        for (reference, _) in missing.filter(|(reference, _)| seen.insert(*reference)) {
+            if is_group_key(reference) {
+                continue;
+            }
+            let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
+            let Some(problem) = names.problem_of(file, reference) else { continue };
+            found.push(at_reference(workflow, &[reference.to_owned()], problem));
+            if *fate == Fate::Kept {
+                *fate = Fate::LeftOut;
+            }
         }
-    }
-    let mut known = Set::new();
-    let files = workflows.iter().filter(|workflow| workflow.group.is_none());
-    known.extend(files.map(|workflow| workflow.key.as_str()));
-    known.extend(left_out.iter().map(|left_out| left_out.key.as_str()));
-    let mut keys_of_commands = Map::new();
-    for workflow in workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
-        keys_of_commands.entry(workflow.command_name.as_str()).or_insert(workflow.key.as_str());
     }
     loop {
         let before = fates.clone();
         let fate_of = |target: &Option<usize>| before.get((*target)?);
-        let all = workflows.iter().zip(&mut fates).zip(&targets);
-        for ((workflow, fate), targets) in all.filter(|((_, fate), _)| **fate == Fate::Kept) {
+        let kept = all.iter().zip(&mut fates).zip(&targets);
+        for ((workflow, fate), targets) in kept.filter(|((_, fate), _)| **fate == Fate::Kept) {
             let mut references = references(workflow).zip(targets.iter().map(fate_of));
             let Some((reference, target)) = references.find(|(_, fate)| *fate != Some(&Fate::Kept))
             else {
@@ -98,45 +113,150 @@ pub(crate) fn resolve(
             let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
             let (workflow_key, reference) = (file.clone(), reference.to_owned());
             let keys = [reference.clone()];
-            let problem = if target == Some(&Fate::InCycle) {
+            let problem = if target == Some(&(Fate::Endless { in_cycle: true })) {
                 WorkflowProblem::InCycle { workflow: workflow_key, reference }
-            } else if known.contains(reference.as_str()) {
-                WorkflowProblem::BrokenWorkflow { workflow: workflow_key, reference }
-            } else if let Some(key) = keys_of_commands.get(reference.as_str()) {
-                let key = (*key).to_owned();
-                WorkflowProblem::CommandNameAsReference { workflow: workflow_key, reference, key }
             } else {
-                let others = known.iter().copied().filter(|key| *key != workflow_key);
-                // A path to the folder has its name at the end.
-                let name = reference.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
-                let name = name.unwrap_or(&reference);
-                let of_package = others.clone().find(|key| last_part(key) == name);
-                let suggestion = of_package.or_else(|| nearest(name, others)).map(Into::into);
-                WorkflowProblem::UnknownWorkflow { workflow: workflow_key, reference, suggestion }
+                WorkflowProblem::BrokenWorkflow { workflow: workflow_key, reference }
             };
-            unplaced.push(at_reference(workflow, &keys, problem));
+            found.push(at_reference(workflow, &keys, problem));
+        }
+        if fates != before {
+            continue;
+        }
+        // Errors beside the workflows without errors, of those that are not left out for another reason.
+        for (fate, errors) in fates.iter_mut().zip(&mut unexplained) {
+            if *fate == Fate::Kept && !errors.is_empty() {
+                *fate = Fate::LeftOut;
+                found.append(errors);
+            }
         }
         if fates == before {
             break;
         }
     }
-    // The groups of a workflow that is left out, which nothing reaches.
-    let kept = workflows.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Kept);
-    let kept: Set<String> = kept.map(|(workflow, _)| workflow.key.clone()).collect();
-    let is_kept = |workflow: &Workflow| {
-        let file = workflow.group.as_ref().map(|group| &group.file);
-        kept.contains(&workflow.key) && file.is_none_or(|file| kept.contains(file))
-    };
-    let gone: Vec<Workflow> = workflows.extract_if(.., |workflow| !is_kept(workflow)).collect();
-    let gone = gone.into_iter().filter(|workflow| workflow.group.is_none());
-    let gone = gone.map(|Workflow { key, folder, command_name, .. }| {
-        let command_name = Some(command_name).filter(|name| !name.is_empty());
-        LeftOut { key, folder, command_name }
-    });
-    for workflow in std::mem::take(left_out).into_iter().chain(gone) {
-        if let Err(at) = left_out.binary_search(&workflow) {
-            left_out.insert(at, workflow);
+    for Unplaced { diagnostic, anchor } in &found {
+        // The id of an entry with the key of a workflow is known, whatever is wrong with the workflow.
+        let is_gap = |problem: &WorkflowProblem| {
+            use WorkflowProblem::{CommandNameAsReference, UnknownWorkflow};
+            matches!(problem, UnknownWorkflow { .. } | CommandNameAsReference { .. })
+        };
+        if !matches!(&diagnostic.problem, Problem::Workflow(problem) if !is_gap(problem)) {
+            gaps.add(&diagnostic.file, [anchor.clone()]);
         }
+    }
+    unplaced.append(&mut found);
+    // The groups of a workflow that is left out, which nothing reaches, and a workflow whose groups have errors.
+    let kept = all.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Kept);
+    let kept: Set<String> = kept.map(|(workflow, _)| workflow.key.clone()).collect();
+    let mut fates = fates.into_iter();
+    let mut fate_of_next = move |workflow: &Workflow| {
+        let file = workflow.group.as_ref().map(|group| &group.file);
+        match fates.next().unwrap_or(Fate::LeftOut) {
+            Fate::Kept if file.is_some_and(|file| !kept.contains(file)) => Fate::LeftOut,
+            fate => fate,
+        }
+    };
+    let mut endless = Vec::new();
+    let (mut kept, mut with_errors) = (Vec::new(), Vec::new());
+    for workflow in std::mem::take(workflows) {
+        let fate = fate_of_next(&workflow);
+        if fate != Fate::Kept && workflow.group.is_none() {
+            let command_name = Some(workflow.command_name.clone()).filter(|name| !name.is_empty());
+            let (key, folder) = (workflow.key.clone(), workflow.folder.clone());
+            left_out.push(LeftOut { key, folder, command_name });
+        }
+        match fate {
+            Fate::Kept => kept.push(workflow),
+            Fate::LeftOut => with_errors.push(workflow),
+            Fate::Endless { .. } => endless.push(workflow),
+        }
+    }
+    for draft in std::mem::take(drafts) {
+        match fate_of_next(&draft) {
+            Fate::Kept | Fate::LeftOut => with_errors.push(draft),
+            Fate::Endless { .. } => endless.push(draft),
+        }
+    }
+    (*workflows, *drafts) = (kept, with_errors);
+    left_out.sort();
+    left_out.dedup();
+    endless
+}
+
+/// Reports the errors of workflows beside each other, and returns those errors of each workflow that are no errors once the gaps are
+/// filled: it is left out for them, but they may not be true.
+fn flow_errors(
+    (workflows, drafts): (&[Workflow], &[Workflow]),
+    (gaps, keys): (&Gaps, &Set<&str>),
+    fates: &mut [Fate],
+    found: &mut Vec<Unplaced>,
+) -> Vec<Vec<Unplaced>> {
+    let sound: flow::Workflows =
+        workflows.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+    // Of two of one key the one without errors is meant.
+    let all: flow::Workflows = drafts
+        .iter()
+        .chain(workflows)
+        .map(|workflow| (workflow.key.as_str(), workflow))
+        .collect();
+    let each = || workflows.iter().chain(drafts);
+    let endless = each().zip(&*fates).filter(|(_, fate)| matches!(fate, Fate::Endless { .. }));
+    let endless = endless.map(|(workflow, _)| workflow.key.as_str()).collect();
+    let unknown = flow::Unknown::new(&all, gaps, keys, endless);
+    let mut unexplained = Vec::new();
+    for (index, (workflow, fate)) in each().zip(fates).enumerate() {
+        let errors = flow::errors(workflow, &all, Some(&unknown));
+        let beside = match index < workflows.len() && errors.is_empty() {
+            true => flow::errors(workflow, &sound, None),
+            false => Vec::new(),
+        };
+        if *fate == Fate::Kept && !errors.is_empty() {
+            *fate = Fate::LeftOut;
+        }
+        found.extend(errors);
+        unexplained.push(beside);
+    }
+    unexplained
+}
+
+/// The names that a reference may mean.
+struct Names<'a> {
+    /// The keys of all workflows, also of those with errors.
+    keys: Set<&'a str>,
+    /// The keys of the command names.
+    of_commands: Map<&'a str, &'a str>,
+}
+
+impl<'a> Names<'a> {
+    fn of(workflows: &'a [Workflow], left_out: &'a [LeftOut]) -> Self {
+        let mut keys = Set::new();
+        let files = workflows.iter().filter(|workflow| workflow.group.is_none());
+        keys.extend(files.map(|workflow| workflow.key.as_str()));
+        keys.extend(left_out.iter().map(|left_out| left_out.key.as_str()));
+        let mut of_commands = Map::new();
+        for workflow in workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
+            of_commands.entry(workflow.command_name.as_str()).or_insert(workflow.key.as_str());
+        }
+        Self { keys, of_commands }
+    }
+
+    /// The problem of a reference of this workflow to no workflow that could be read; `None` if that has errors.
+    fn problem_of(&self, workflow: &str, reference: &str) -> Option<WorkflowProblem> {
+        if self.keys.contains(reference) {
+            return None;
+        }
+        let (workflow, reference) = (workflow.to_owned(), reference.to_owned());
+        if let Some(key) = self.of_commands.get(reference.as_str()) {
+            let key = (*key).to_owned();
+            return Some(WorkflowProblem::CommandNameAsReference { workflow, reference, key });
+        }
+        let others = self.keys.iter().copied().filter(|key| *key != workflow);
+        // A path to the folder has its name at the end.
+        let name = reference.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+        let name = name.unwrap_or(&reference);
+        let of_package = others.clone().find(|key| last_part(key) == name);
+        let suggestion = of_package.or_else(|| nearest(name, others)).map(Into::into);
+        Some(WorkflowProblem::UnknownWorkflow { workflow, reference, suggestion })
     }
 }
 
@@ -160,7 +280,7 @@ fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
 /// In every other workflow it means that of this key, otherwise the first workflow of a package in a folder of that name.
 /// A reference whose case differs from the only key that it can mean is corrected: file systems that ignore case return
 /// folder names in either.
-fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
+fn rewrite_to_keys(workflows: &mut [Workflow], drafts: &mut [Workflow], left_out: &[LeftOut]) {
     let keys: Vec<String> = workflows.iter().map(|workflow| workflow.key.clone()).collect();
     let all: Set<&str> = keys
         .iter()
@@ -181,9 +301,13 @@ fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
     }
     let find = |key: &str| {
         let only = by_lower_case.get(&key.to_lowercase()).and_then(|&index| keys.get(index));
-        only.map(|key| &**key).or_else(|| all.get(key).copied())
+        only.map(|key| &**key).or_else(|| all.get(key).copied()).or_else(|| {
+            let lower = key.to_lowercase();
+            let mut left_out = left_out.iter().map(|left_out| &*left_out.key);
+            left_out.find(|other| other.to_lowercase() == lower)
+        })
     };
-    for workflow in workflows {
+    for workflow in workflows.iter_mut().chain(drafts) {
         let package = package_of(&workflow.key);
         for entry in &mut workflow.phases {
             let EntryKind::Workflow { key: reference, .. } = &mut entry.kind else { continue };
@@ -205,10 +329,12 @@ fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
     }
 }
 
-/// For each workflow the index of each one that it refers to, `None` for one that does not exist.
-fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
+/// For each workflow the index of each one that it refers to, `None` for one that does not exist or cannot be read. Of two of one key
+/// the first is meant.
+fn targets(workflows: &[&Workflow]) -> Vec<Vec<Option<usize>>> {
     let mut index_of = Map::new();
-    index_of.extend(workflows.iter().enumerate().map(|(index, workflow)| (&*workflow.key, index)));
+    let indices = workflows.iter().enumerate().rev();
+    index_of.extend(indices.map(|(index, workflow)| (&*workflow.key, index)));
     let target = |key: &str| index_of.get(key).copied();
     workflows.iter().map(|workflow| references(workflow).map(target).collect()).collect()
 }

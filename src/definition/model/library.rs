@@ -270,7 +270,7 @@ impl Library {
     }
 
     /// All workflows, and the groups in them.
-    pub(crate) fn scopes(&self) -> impl Iterator<Item = &Workflow> {
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = &Workflow> + Clone {
         self.workflows.iter()
     }
 

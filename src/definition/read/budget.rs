@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::fields::Fields;
+use super::partly::Partly;
 use super::values::input_of_bound;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -23,9 +24,10 @@ pub(crate) fn duration(value: &Yaml) -> Option<Duration> {
     }
 }
 
-/// Reads `budget`; `None` after an error.
-pub(crate) fn read(fields: &mut Fields) -> Option<BudgetBounds> {
-    let entries = fields.entries("budget", "a mapping", None)?;
+/// Reads `budget`.
+pub(crate) fn read(fields: &mut Fields) -> Partly<BudgetBounds> {
+    let entries = fields.entries("budget", "a mapping", None);
+    let entries = entries.ok_or_else(BudgetBounds::default)?;
     let mut budget = BudgetBounds::default();
     let mut sound = true;
     for (key, value) in &entries {
@@ -75,7 +77,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<BudgetBounds> {
             }
         }
     }
-    sound.then_some(budget)
+    if sound { Ok(budget) } else { Err(budget) }
 }
 
 /// The values of its key, in words.

@@ -1,6 +1,7 @@
 //! Reads the field `when` of an entry of `phases`.
 
 use super::fields::Fields;
+use super::partly::{self, Partly};
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -11,23 +12,23 @@ use crate::definition::model::conditions::Condition;
 use crate::definition::model::schema::{MAX_CONDITIONS, MAX_OPTIONS};
 use crate::definition::model::value_type::MAX_VALUE;
 
-/// Reads the `when` of an entry of `phases`; `None` after an error. Names and values are checked with the workflow.
-pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Option<Vec<Condition>> {
+/// Reads the `when` of an entry of `phases`. Names and values are checked with the workflow.
+pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Partly<Vec<Condition>> {
     let here = [Step::Key("phases"), Step::Item(index), Step::Key("when")];
     let entries = match entry.get("when") {
-        None | Some(Yaml::Null) => return Some(Vec::new()),
+        None | Some(Yaml::Null) => return Ok(Vec::new()),
         Some(Yaml::Map(entries)) if (1..=MAX_CONDITIONS).contains(&entries.len()) => entries,
         Some(Yaml::Map(_)) => {
             let problem = FieldProblem::EntryCount { field: "when", limit: MAX_CONDITIONS };
             fields.report(&here, problem);
-            return None;
+            return Err(Vec::new());
         }
         Some(other) => {
             let expected = Expected::Other("a mapping like `{ outcome.triage: large }`");
             let problem =
                 FieldProblem::WrongType { field: "when".into(), expected, found: other.kind() };
             fields.report(&here, problem);
-            return None;
+            return Err(Vec::new());
         }
     };
     let conditions: Vec<Option<Condition>> = entries
@@ -64,5 +65,5 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Option<Ve
             Some(Condition { of, values })
         })
         .collect();
-    conditions.into_iter().collect()
+    partly::all(conditions)
 }

@@ -1,5 +1,6 @@
 //! Reads the fields `write`, `hide`, `network` and `sandbox`.
 
+use super::partly::{Partly, Whole};
 use super::fields::{Fields, not_a_list};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -15,22 +16,25 @@ use crate::definition::model::path_variables::with_names;
 use crate::definition::model::permission::{is_glob, split};
 use crate::definition::model::schema::{MAX_PATHS, SANDBOXES};
 
-/// Reads `write`, `hide`, `network` and `sandbox`. `None` if one of them is invalid: an error must not remove a limit.
-pub(crate) fn read(fields: &mut Fields) -> Option<Confinement> {
+/// Reads `write`, `hide`, `network` and `sandbox`.
+pub(crate) fn read(fields: &mut Fields) -> Partly<Confinement> {
     let write = paths(fields, "write", rule);
     let hide = paths(fields, "hide", hidden);
     let (network, sandbox) = (network(fields), sandbox(fields));
-    Some(Confinement { write: write?, hide: hide?, network: network?, sandbox: sandbox? })
+    let mut whole = Whole::default();
+    let (write, hide) = (whole.part(write), whole.part(hide));
+    let (network, sandbox) = (whole.take(network, None), whole.take(sandbox, None));
+    whole.of(Confinement { write, hide, network, sandbox })
 }
 
-/// Reads a list of paths; the inner `None` without the field, the outer one after an error.
+/// Reads a list of paths; `None` without the field. An entry with errors is empty.
 fn paths(
     fields: &mut Fields,
     field: &'static str,
     rule: fn(&Yaml) -> Result<String, Problem>,
-) -> Option<Option<Vec<String>>> {
+) -> Partly<Option<Vec<String>>> {
     let items = match fields.tree.root.get(field) {
-        None | Some(Yaml::Null) => return Some(None),
+        None | Some(Yaml::Null) => return Ok(None),
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
             let problem = match not_a_list(field.into(), "a list of paths", other) {
@@ -40,13 +44,13 @@ fn paths(
                 problem => Problem::from(problem),
             };
             fields.report(&[Step::Key(field)], problem);
-            return None;
+            return Err(None);
         }
     };
     if items.len() > MAX_PATHS {
         let problem = LimitProblem::TooManyPaths { field, limit: MAX_PATHS };
         fields.report(&[Step::Key(field)], problem);
-        return None;
+        return Err(None);
     }
     let mut sound = true;
     let mut rules = Vec::with_capacity(items.len());
@@ -62,11 +66,12 @@ fn paths(
             }
             Err(problem) => {
                 fields.report(&[Step::Key(field), Step::Item(index)], problem);
+                rules.push(String::new());
                 sound = false;
             }
         }
     }
-    sound.then_some(Some(rules))
+    if sound { Ok(Some(rules)) } else { Err(Some(rules)) }
 }
 
 /// Reads an entry of `hide`.

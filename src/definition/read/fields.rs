@@ -6,7 +6,8 @@ use std::rc::Rc;
 use super::templates;
 use super::templates::Unknown;
 use super::yaml::{self, Tree, Yaml};
-use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::anchor::{Anchor, Step};
+use crate::definition::diagnostic::description::Severity;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
 use crate::definition::diagnostic::place::Place;
@@ -46,6 +47,8 @@ pub(crate) struct Fields<'a> {
     pub tree: Rc<Tree>,
     /// The list that its diagnostics are added to.
     pub diagnostics: &'a mut Vec<Diagnostic>,
+    /// Its parts with errors.
+    pub gaps: Vec<Anchor>,
     /// Number of diagnostics that were there before.
     before: usize,
 }
@@ -75,6 +78,7 @@ impl<'a> Fields<'a> {
                     of,
                     tree,
                     diagnostics,
+                    gaps: Vec::new(),
                     before,
                 });
             }
@@ -90,15 +94,18 @@ impl<'a> Fields<'a> {
     pub fn within<T>(&mut self, path: &[Step], read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let part = Rc::new(self.tree.part(path)?);
         let whole = std::mem::replace(&mut self.tree, part);
+        let gaps = std::mem::take(&mut self.gaps);
         let value = read(self);
         self.tree = whole;
+        let own = std::mem::replace(&mut self.gaps, gaps);
+        self.gaps.extend(own.into_iter().map(|gap| gap.below(path)));
         Some(value)
     }
 
     /// Reports a diagnostic of the node at a path, or of the nearest one above it that exists.
     pub fn report(&mut self, path: &[Step], problem: impl Into<Problem>) {
         let place = self.place(path);
-        self.report_at(place, problem.into());
+        self.report_at(path, place, problem.into());
     }
 
     fn place(&self, path: &[Step]) -> Option<Place> {
@@ -109,7 +116,11 @@ impl<'a> Fields<'a> {
             .find_map(|depth| self.tree.place(path.get(..depth)?))
     }
 
-    fn report_at(&mut self, place: Option<Place>, problem: Problem) {
+    fn report_at(&mut self, path: &[Step], place: Option<Place>, problem: Problem) {
+        // The key that is reported is not the part that is missing.
+        if problem.describe().severity == Severity::Error && !matches!(problem, Problem::Field(FieldProblem::Missing { .. })) {
+            self.gaps.push(Anchor::of(path));
+        }
         self.diagnostics.push(Diagnostic::new(self.file, problem).at(
             self.text,
             place,
@@ -124,6 +135,7 @@ impl<'a> Fields<'a> {
         };
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
         let problem = FieldProblem::Missing { of: self.needs, field, instead: instead.clone() };
+        self.gaps.push(Anchor::of(&[Step::Key(field)]));
         match &instead {
             Some(key) => self.report(&[Step::Name(key)], problem),
             None => self.report(&[], problem),
@@ -135,8 +147,10 @@ impl<'a> Fields<'a> {
         let mut sound = Some(());
         for key in self.unknown_keys(&[], self.known) {
             let Some(rule) = rule_meant(&key) else { continue };
-            let here = self.known.contains(&rule.split('.').next().unwrap_or(rule));
+            let first = rule.split('.').next().unwrap_or(rule);
+            let here = self.known.contains(&first);
             let field = key.clone();
+            self.gaps.push(Anchor::of(&[Step::Key(first)]));
             self.report(&[Step::Name(&key)], FieldProblem::UnknownRule { field, rule, here });
             sound = None;
         }
@@ -205,7 +219,7 @@ impl<'a> Fields<'a> {
             let value = self.place(path);
             let place =
                 value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
-            self.report_at(place, Unknown::problem(&name, Some(field), known).into());
+            self.report_at(path, place, Unknown::problem(&name, Some(field), known).into());
         }
     }
 
@@ -218,7 +232,7 @@ impl<'a> Fields<'a> {
             let place =
                 value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
             let (field, name) = (field.to_owned(), name.to_owned());
-            self.report_at(place, VariableProblem::NotReplaced { field, name, named }.into());
+            self.report_at(path, place, VariableProblem::NotReplaced { field, name, named }.into());
             sound = sound.filter(|()| !named);
         }
         sound
@@ -293,7 +307,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads the entries of an optional mapping, at least one and at most `limit` where there is a limit; none without the
-    /// field, `None` after an error.
+    /// field, `None` if the mapping has errors.
     pub fn entries(
         &mut self,
         field: &'static str,

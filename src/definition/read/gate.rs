@@ -2,6 +2,7 @@
 
 use super::budget::duration;
 use super::fields::Fields;
+use super::partly::{self, Partly, Whole};
 use super::values;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -9,6 +10,7 @@ use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::value::{Expected, ValueKind};
 use crate::definition::model::blank::is_blank;
+use crate::definition::model::bound_values::BoundValue;
 use crate::definition::model::gate::{
     Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_LABEL, OnGateFail, Pattern, Variable,
     expansions, is_variable, label_of,
@@ -19,7 +21,7 @@ use crate::definition::model::values::ValueName;
 use crate::definition::model::variables::PHASE_VARIABLES;
 
 /// Default time limit of a command, in milliseconds.
-const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
+pub(super) const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
 
 /// Maximum time limit of a command, in milliseconds: a day.
 const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
@@ -46,9 +48,8 @@ const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 /// The fields of which a check has exactly one.
 const KINDS: [&str; 3] = ["run", "file", "approve"];
 
-/// Reads `gate`, `gateAttempts` and `onGateFail`. Outer `None` if one of them is invalid: an error must not
-/// remove a check.
-pub(crate) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
+/// Reads `gate`, `gateAttempts` and `onGateFail`; `None` without a gate.
+pub(crate) fn read(fields: &mut Fields) -> Partly<Option<Gate>> {
     let attempts =
         fields.bounded("gateAttempts", DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
     let on_fail = match fields.tree.root.get("onGateFail") {
@@ -65,7 +66,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
         }
     };
     let items = match fields.tree.root.get("gate") {
-        Some(Yaml::Null) => return None,
+        Some(Yaml::Null) => return Err(None),
         None => {
             let there =
                 |field: &&str| !matches!(fields.tree.root.get(field), None | Some(Yaml::Null));
@@ -73,22 +74,24 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
             if let Some(field) = field {
                 fields.report(&[Step::Key(field)], GateProblem::WithoutGate { field });
             }
-            return field.is_none().then_some(None);
+            return if field.is_none() { Ok(None) } else { Err(None) };
         }
         Some(Yaml::List(items)) if items.is_empty() || items.len() > MAX_CHECKS => {
             fields.report(&[Step::Key("gate")], GateProblem::GateSize { limit: MAX_CHECKS });
-            return None;
+            return Err(None);
         }
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
             wrong_type(fields, &[Step::Key("gate")], "gate", "a list of checks", other.kind());
-            return None;
+            return Err(None);
         }
     };
-    let checks: Vec<Option<Check>> =
-        items.iter().enumerate().map(|(index, item)| check(fields, index, item)).collect();
-    let checks = checks.into_iter().collect::<Option<Vec<_>>>()?;
-    Some(Some(Gate { checks, attempts: attempts?, on_fail: on_fail? }))
+    let checks = items.iter().enumerate().map(|(index, item)| check(fields, index, item));
+    let mut whole = Whole::default();
+    let checks = whole.part(partly::each(checks));
+    let attempts = whole.take(attempts, BoundValue::Fixed(DEFAULT_ATTEMPTS));
+    let on_fail = whole.take(on_fail, OnGateFail::Stay);
+    whole.of(Some(Gate { checks, attempts, on_fail }))
 }
 
 /// Reports a `gateAttempts` that is never reached: each failure leads back, which restarts the count.
@@ -104,12 +107,29 @@ pub(crate) fn check_attempts(fields: &mut Fields) {
     }
 }
 
-fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
+/// Reads a check. Of one with errors what names values of the run can be read: its outcome, its path and its variables.
+fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Partly<Check> {
     let here = [Step::Key("gate"), Step::Item(index)];
+    let mut part = Check {
+        label: String::new(),
+        kind: CheckKind::Approve { question: String::new() },
+        outcome: None,
+    };
     let Yaml::Map(entries) = item else {
         wrong_type(fields, &here, "gate", "a check", item.kind());
-        return None;
+        return Err(part);
     };
+    read_check(fields, index, (item, entries), &mut part).ok_or(part)
+}
+
+/// Reads a check; `None` after an error, with the `part` that can be read.
+fn read_check(
+    fields: &mut Fields,
+    index: usize,
+    (item, entries): (&Yaml, &[(String, Yaml)]),
+    part: &mut Check,
+) -> Option<Check> {
+    let here = [Step::Key("gate"), Step::Item(index)];
     let mut sound = true;
     for (key, _) in entries {
         if !FIELDS.contains(&&**key) {
@@ -155,8 +175,16 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             fields.check_template_at(&at(field), of, text, &PHASE_VARIABLES);
         }
     }
+    part.outcome = outcome.clone().flatten();
+    if let Some(Some(path)) = &file {
+        part.kind = CheckKind::File { path: path.replace('\\', "/"), contains: None };
+    } else if let Some(Some(line)) = &run {
+        let (Ok(env) | Err(env)) = env.clone();
+        let command = Command::new(line.clone(), env);
+        part.kind = CheckKind::Run { command, timeout_ms: DEFAULT_TIMEOUT_MS };
+    }
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
-    let (timeout_ms, outcome, env) = (timeout?, outcome?, env?);
+    let (timeout_ms, outcome, env) = (timeout?, outcome?, env.ok()?);
     // Errors that follow from one of these are not reported.
     sound.then_some(())?;
     let kinds: Vec<&'static str> =
@@ -234,20 +262,20 @@ pub(super) fn env(
     path: &[Step],
     of: &'static str,
     item: &Yaml,
-) -> Option<Vec<Variable>> {
+) -> Partly<Vec<Variable>> {
     let here = [path, &[Step::Key("env")]].concat();
     let entries = match item.get("env") {
-        None => return Some(Vec::new()),
+        None => return Ok(Vec::new()),
         // Reported as a field without a value.
-        Some(Yaml::Null) => return None,
+        Some(Yaml::Null) => return Err(Vec::new()),
         Some(Yaml::Map(entries)) if (1..=MAX_VARIABLES).contains(&entries.len()) => entries,
         Some(Yaml::Map(_)) => {
             fields.report(&here, GateProblem::EnvSize { of, limit: MAX_VARIABLES });
-            return None;
+            return Err(Vec::new());
         }
         Some(other) => {
             wrong_type(fields, &here, of, "a mapping", other.kind());
-            return None;
+            return Err(Vec::new());
         }
     };
     let mut variables = Vec::new();
@@ -268,7 +296,7 @@ pub(super) fn env(
             Err(problem) => fields.report(&at, problem),
         }
     }
-    (variables.len() == entries.len()).then_some(variables)
+    if variables.len() == entries.len() { Ok(variables) } else { Err(variables) }
 }
 
 /// `timeout` of the mapping at a path: a duration like `90s` or `10m`, or a number of seconds. `of` names it in diagnostics.

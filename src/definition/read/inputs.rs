@@ -3,6 +3,7 @@
 use crate::sorted::Map;
 
 use super::fields::Fields;
+use super::partly::{self, Partly, Whole};
 use super::value_type::Declaration;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
@@ -19,24 +20,24 @@ use crate::definition::model::values::ValueName;
 /// The keys of an input.
 const FIELDS: [&str; schema::INPUT_FIELDS.len()] = schema::names(&schema::INPUT_FIELDS);
 
-/// Reads the `with` of an entry of `phases`; `None` after an error. Names and values are checked with the library.
+/// Reads the `with` of an entry of `phases`. Names and values are checked with the library.
 pub(crate) fn read_given(
     fields: &mut Fields,
     index: usize,
     entry: &Yaml,
-) -> Option<Map<String, Given>> {
+) -> Partly<Map<String, Given>> {
     let here = [Step::Key("phases"), Step::Item(index), Step::Key("with")];
     let entries = match entry.get("with") {
-        None | Some(Yaml::Null) => return Some(Map::new()),
+        None | Some(Yaml::Null) => return Ok(Map::new()),
         Some(Yaml::Map(entries)) => entries,
         Some(other) => {
             let (field, found) = ("with".into(), other.kind());
             let expected = Expected::Other("a mapping of names to values");
             fields.report(&here, FieldProblem::WrongType { field, expected, found });
-            return None;
+            return Err(Map::new());
         }
     };
-    let mut all = Map::new();
+    let (mut whole, mut all) = (Whole::default(), Map::new());
     for (name, value) in entries {
         let Some(literal) = literal(value) else {
             let (field, found) = (format!("with.{name}"), written(value));
@@ -48,17 +49,18 @@ pub(crate) fn read_given(
             };
             let problem = FieldProblem::BadValue { field, expected, found, suggestion };
             fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem);
-            return None;
+            whole.take(None, ());
+            continue;
         };
         match given(fields, &[here[0], here[1], here[2], Step::Key(name)], name, literal) {
-            Ok(given) => all.insert(name.clone(), given),
+            Ok(given) => drop(all.insert(name.clone(), given)),
             Err(problem) => {
                 fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem);
-                return None;
+                whole.take(None, ());
             }
-        };
+        }
     }
-    Some(all)
+    whole.of(all)
 }
 
 /// A name stands bare, or quoted in braces. Any other quoted text is the value.
@@ -74,14 +76,18 @@ fn given(fields: &Fields, at: &[Step], name: &str, literal: Given) -> Result<Giv
     }
 }
 
-/// Reads `inputs`; `None` after an error.
-pub(crate) fn read(fields: &mut Fields) -> Option<Vec<Input>> {
-    let entries = fields.entries("inputs", "a mapping of names to inputs", Some(MAX_INPUTS))?;
-    let inputs: Vec<Option<Input>> =
-        entries.iter().map(|(name, value)| input(fields, name, value)).collect();
-    inputs.into_iter().collect()
+/// Reads `inputs`.
+pub(crate) fn read(fields: &mut Fields) -> Partly<Vec<Input>> {
+    let entries = fields.entries("inputs", "a mapping of names to inputs", Some(MAX_INPUTS));
+    let entries = entries.ok_or_else(Vec::new)?;
+    partly::each(entries.iter().map(|(name, value)| {
+        let (kind, default) = (ValueType::Text, Some(String::new()));
+        let text = || Input { name: name.clone(), kind, default, description: None };
+        input(fields, name, value).ok_or_else(text)
+    }))
 }
 
+/// Reads an input; `None` after an error.
 fn input(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Input> {
     let declared = Declaration { of: "inputs", known: &FIELDS, name, value };
     let kind = declared.value_type(fields)?;

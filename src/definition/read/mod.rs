@@ -1,4 +1,5 @@
 //! From bytes to the model, every problem with its place.
+#![allow(clippy::result_large_err, reason = "what could be read is as large as the whole")]
 
 pub(crate) mod bounded;
 pub(crate) mod budget;
@@ -14,6 +15,7 @@ pub(crate) mod models;
 pub(crate) mod outcomes;
 pub(crate) mod outputs;
 pub(crate) mod packages;
+pub(crate) mod partly;
 pub(crate) mod phase_file;
 pub(crate) mod profiles;
 pub(crate) mod results;

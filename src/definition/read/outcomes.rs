@@ -1,6 +1,7 @@
 //! Reads the field `outcomes` of a phase, and of an entry of `phases`.
 
 use super::fields::Fields;
+use super::partly::{self, Partly};
 use super::values::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -11,8 +12,8 @@ use crate::definition::model::inputs::is_name;
 use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::schema::MAX_OUTCOMES;
 
-/// Reads `outcomes` of a phase; `None` after an error. The ids of entries are checked with the workflow.
-pub(crate) fn read(fields: &mut Fields) -> Option<Vec<Outcome>> {
+/// Reads `outcomes` of a phase. The ids of entries are checked with the workflow.
+pub(crate) fn read(fields: &mut Fields) -> Partly<Vec<Outcome>> {
     let value = fields.tree.root.get("outcomes").cloned();
     read_at(fields, &[], value.as_ref())
 }
@@ -22,21 +23,24 @@ pub(crate) fn read_of_entry(
     fields: &mut Fields,
     here: &[Step],
     entry: &Yaml,
-) -> Option<Vec<Outcome>> {
-    let outcomes = read_at(fields, here, entry.get("outcomes"))?.into_iter();
-    Some(outcomes.map(|outcome| Outcome { of_entry: true, ..outcome }).collect())
+) -> Partly<Vec<Outcome>> {
+    let of_entry = |outcomes: Vec<Outcome>| {
+        let outcomes = outcomes.into_iter();
+        outcomes.map(|outcome| Outcome { of_entry: true, ..outcome }).collect()
+    };
+    read_at(fields, here, entry.get("outcomes")).map(of_entry).map_err(of_entry)
 }
 
 /// Reads the value of `outcomes` of the mapping at a path; none without a value.
-fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Option<Vec<Outcome>> {
+fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Partly<Vec<Outcome>> {
     let field = "outcomes";
     let at = [here, &[Step::Key(field)]].concat();
     let problem = match value {
-        None | Some(Yaml::Null) => return Some(Vec::new()),
+        None | Some(Yaml::Null) => return Ok(Vec::new()),
         Some(Yaml::Map(entries)) if (1..=MAX_OUTCOMES).contains(&entries.len()) => {
-            let outcomes: Vec<Option<Outcome>> =
-                entries.iter().map(|(name, target)| outcome(fields, &at, name, target)).collect();
-            return outcomes.into_iter().collect();
+            return partly::each(
+                entries.iter().map(|(name, target)| outcome(fields, &at, name, target)),
+            );
         }
         Some(Yaml::Map(_)) => FieldProblem::EntryCount { field, limit: MAX_OUTCOMES },
         Some(other) => FieldProblem::WrongType {
@@ -46,14 +50,15 @@ fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Option<V
         },
     };
     fields.report(&at, problem);
-    None
+    Err(Vec::new())
 }
 
-fn outcome(fields: &mut Fields, at: &[Step], name: &str, target: &Yaml) -> Option<Outcome> {
+/// Reads an outcome. One with errors leads to the next entry.
+fn outcome(fields: &mut Fields, at: &[Step], name: &str, target: &Yaml) -> Partly<Outcome> {
     if !is_name(name) {
         let problem = FieldProblem::BadName { field: "outcomes", name: name.to_owned() };
         fields.report(&[at, &[Step::Name(name)]].concat(), problem);
-        return None;
+        return Err(Outcome::new(name, Target::Next));
     }
     let Some(word) = scalar(target).filter(|word| !is_blank(word)) else {
         let problem = FieldProblem::BadValue {
@@ -63,7 +68,7 @@ fn outcome(fields: &mut Fields, at: &[Step], name: &str, target: &Yaml) -> Optio
             suggestion: None,
         };
         fields.report(&[at, &[Step::Key(name)]].concat(), problem);
-        return None;
+        return Err(Outcome::new(name, Target::Next));
     };
-    Some(Outcome::new(name, Target::of(&word)))
+    Ok(Outcome::new(name, Target::of(&word)))
 }

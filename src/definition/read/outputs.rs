@@ -1,23 +1,33 @@
 //! Reads the field `outputs` of a phase.
 
 use super::fields::Fields;
+use super::partly::{self, Partly};
 use super::value_type::Declaration;
 use super::values::scalar;
 use super::yaml::Yaml;
 use crate::definition::model::outputs::Output;
+use crate::definition::model::value_type::ValueType;
 use crate::definition::model::schema::{self, MAX_OUTPUTS, OUTPUT_FIELDS};
 
 /// The keys of an output.
 const FIELDS: [&str; OUTPUT_FIELDS.len()] = schema::names(&OUTPUT_FIELDS);
 
-/// Reads `outputs`; `None` after an error.
-pub(crate) fn read(fields: &mut Fields) -> Option<Vec<Output>> {
-    let entries = fields.entries("outputs", "a mapping of names to outputs", Some(MAX_OUTPUTS))?;
-    let outputs: Vec<Option<Output>> =
-        entries.iter().map(|(name, value)| output(fields, name, value)).collect();
-    outputs.into_iter().collect()
+/// Reads `outputs`.
+pub(crate) fn read(fields: &mut Fields) -> Partly<Vec<Output>> {
+    let entries = fields.entries("outputs", "a mapping of names to outputs", Some(MAX_OUTPUTS));
+    let entries = entries.ok_or_else(Vec::new)?;
+    partly::each(entries.iter().map(|(name, value)| {
+        let text = || Output {
+            name: name.clone(),
+            kind: ValueType::Text,
+            is_optional: false,
+            description: None,
+        };
+        output(fields, name, value).ok_or_else(text)
+    }))
 }
 
+/// Reads an output; `None` after an error.
 fn output(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
     let declared = Declaration { of: "outputs", known: &FIELDS, name, value };
     let kind = declared.value_type(fields)?;

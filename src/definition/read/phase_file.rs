@@ -3,10 +3,11 @@
 use super::bounded::Bounded;
 use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::front_matter::Document;
+use super::partly::{Partly, Whole};
 use super::templates::Unknown;
 use super::yaml::Yaml;
 use super::{budget, confinement, expected_calls, gate, models, outcomes, outputs, results, templates};
-use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::anchor::{Anchor, Step};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::Mapping;
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -15,8 +16,11 @@ use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::tool::ToolProblem;
 use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
 use crate::definition::model::blank::is_blank;
+use crate::definition::model::bound_values::BudgetBounds;
+use crate::definition::model::confinement::Confinement;
 use crate::definition::model::files::{Stale, Surroundings};
 use crate::definition::model::nearest::nearest;
+use crate::definition::model::results::Results;
 use crate::definition::model::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
 use crate::definition::model::tools::{is_of_pi, tool_in_another_case};
 use crate::definition::model::variables::PHASE_VARIABLES;
@@ -32,6 +36,37 @@ const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
 
 const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] };
 
+/// A phase as far as it could be read, and the parts of its file with errors. There may be errors without such a part.
+pub(crate) struct PhaseRead {
+    pub phase: Partly<Phase>,
+    pub gaps: Vec<Anchor>,
+}
+
+/// The phase of a file that cannot be read; the file is empty where it is not known. Its id is empty, as no other is.
+pub(crate) fn unread(file: &str) -> Phase {
+    Phase {
+        id: String::new(),
+        name: String::new(),
+        emoji: String::new(),
+        instructions: String::new(),
+        file: file.to_owned(),
+        work: Work::Agent,
+        tools: ToolPolicy::All,
+        confinement: Confinement::default(),
+        budget: BudgetBounds::default(),
+        tests: Vec::new(),
+        profiles: None,
+        summary_required: None,
+        context: None,
+        results: Results::All,
+        outcomes: Vec::new(),
+        outputs: Vec::new(),
+        gate: None,
+        model: Vec::new(),
+        thinking: None,
+    }
+}
+
 /// Reads a phase from its file, and reports its errors; with `check` its warnings too.
 ///
 /// # Errors
@@ -45,7 +80,8 @@ pub(crate) fn read(
     files: &Bounded,
     check: Option<&Surroundings>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<Phase>, Stale> {
+) -> Result<PhaseRead, Stale> {
+    let unread = || PhaseRead { phase: Err(unread(file)), gaps: vec![Anchor::of(&[])] };
     if is_blank(document.front_matter()) {
         let place = Some(Place { line: 1, column: 1 });
         let problem = if document.is_unclosed() {
@@ -54,7 +90,7 @@ pub(crate) fn read(
             PhaseProblem::NoFrontMatter
         };
         diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
-        return Ok(None);
+        return Ok(unread());
     }
     let has_body = !document.body().is_empty();
     if !has_body {
@@ -76,7 +112,7 @@ pub(crate) fn read(
         (Mapping::Phase, NEEDS, &FIELDS),
         diagnostics,
     ) else {
-        return Ok(None);
+        return Ok(unread());
     };
     let id = fields.required_text("id");
     let name = fields.required_text("name");
@@ -101,30 +137,31 @@ pub(crate) fn read(
         gate::check_attempts(&mut fields);
         check_names(&mut fields, surroundings);
     }
-    Ok((|| {
-        rules.and(values)?;
-        has_body.then_some(Phase {
-            id: id?,
-            name: name?,
-            emoji: emoji?,
-            instructions: document.into_body(),
-            file: file.to_owned(),
-            work: Work::Agent,
-            tools: tools?,
-            confinement: confinement?,
-            budget: budget?,
-            tests,
-            profiles,
-            summary_required: summary?,
-            context: context?,
-            results: results?,
-            outcomes: outcomes?,
-            outputs: outputs?,
-            gate: gate?,
-            model: model?,
-            thinking,
-        })
-    })())
+    let gaps = std::mem::take(&mut fields.gaps);
+    let mut whole = Whole::default();
+    whole.take(rules.and(values).filter(|()| has_body), ());
+    let phase = Phase {
+        id: whole.take(id, String::new()),
+        name: whole.take(name, String::new()),
+        emoji: whole.take(emoji, String::new()),
+        instructions: document.into_body(),
+        file: file.to_owned(),
+        work: Work::Agent,
+        tools: whole.take(tools, ToolPolicy::All),
+        confinement: whole.part(confinement),
+        budget: whole.part(budget),
+        tests,
+        profiles,
+        summary_required: whole.take(summary, None),
+        context: whole.take(context, None),
+        results: whole.part(results),
+        outcomes: whole.part(outcomes),
+        outputs: whole.part(outputs),
+        gate: whole.part(gate),
+        model: whole.take(model, Vec::new()),
+        thinking,
+    };
+    Ok(PhaseRead { phase: whole.of(phase), gaps })
 }
 
 /// Reports the variables that instructions do not know.

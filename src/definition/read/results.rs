@@ -1,6 +1,7 @@
 //! Reads the field `results` of a phase.
 
 use super::fields::Fields;
+use super::partly::Partly;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -11,39 +12,37 @@ use crate::definition::model::results::Results;
 
 const FIELD: &str = "results";
 
-/// Reads `results`; `None` after an error. The ids of phases are checked with the workflow.
-pub(crate) fn read(fields: &mut Fields) -> Option<Results> {
+/// Reads `results`. The ids of phases are checked with the workflow.
+pub(crate) fn read(fields: &mut Fields) -> Partly<Results> {
     let problem = |found: String, suggestion: Option<String>| {
         let expected = "`all`, `none` or a list of ids of phases".into();
         FieldProblem::BadValue { field: FIELD.into(), expected, found, suggestion }
     };
     let tree = fields.tree.clone();
-    let (item, problem) = match tree.root.get(FIELD) {
-        None | Some(Yaml::Null) => return Some(Results::All),
+    let problem = match tree.root.get(FIELD) {
+        None | Some(Yaml::Null) => return Ok(Results::All),
         Some(Yaml::List(items)) if items.is_empty() => {
-            (None, problem("an empty list".into(), Some(format!("{FIELD}: none"))))
+            problem("an empty list".into(), Some(format!("{FIELD}: none")))
         }
         Some(Yaml::List(items)) => {
             let name = |item: &Yaml| scalar(item).filter(|name| !is_blank(name));
             let names: Vec<Option<String>> = items.iter().map(name).collect();
-            match names.iter().position(Option::is_none) {
-                None => return Some(Results::Of(names.into_iter().flatten().collect())),
-                Some(index) => {
-                    let found = items.get(index).map(written).unwrap_or_default();
-                    (Some(index), problem(found, None))
-                }
-            }
+            let Some(index) = names.iter().position(Option::is_none) else {
+                return Ok(Results::Of(names.into_iter().flatten().collect()));
+            };
+            let found = items.get(index).map(written).unwrap_or_default();
+            fields.report(&[Step::Key(FIELD), Step::Item(index)], problem(found, None));
+            return Err(Results::Of(names.into_iter().map(Option::unwrap_or_default).collect()));
         }
-        Some(Yaml::String(word)) if word == "all" => return Some(Results::All),
-        Some(Yaml::String(word)) if word == "none" => return Some(Results::Of(Vec::new())),
+        Some(Yaml::String(word)) if word == "all" => return Ok(Results::All),
+        Some(Yaml::String(word)) if word == "none" => return Ok(Results::Of(Vec::new())),
         Some(Yaml::String(word)) if !is_blank(word) => {
             let meant = nearest(word, Results::WORDS).map(Into::into);
             let meant = meant.unwrap_or_else(|| format!("{FIELD}: [{}]", word.trim()));
-            (None, problem(format!("`{word}`"), Some(meant)))
+            problem(format!("`{word}`"), Some(meant))
         }
-        Some(other) => (None, problem(written(other), None)),
+        Some(other) => problem(written(other), None),
     };
-    let path = [Some(Step::Key(FIELD)), item.map(Step::Item)];
-    fields.report(&path.into_iter().flatten().collect::<Vec<Step>>(), problem);
-    None
+    fields.report(&[Step::Key(FIELD)], problem);
+    Err(Results::All)
 }

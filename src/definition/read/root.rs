@@ -9,12 +9,16 @@ use super::fields::MAX_PLACES;
 use super::packages::{FIELD, MANIFEST};
 use super::sources::Sources;
 use super::unlisted::Lint;
-use super::workflow_file::{EntryRef, EntryRefKind, GroupRef};
+use super::partly::{Partly, Whole};
+use super::phase_file::PhaseRead;
+use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
-use crate::definition::diagnostic::anchor::{Step, Unplaced, in_group};
+use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced, in_group};
+use crate::definition::diagnostic::description::Severity;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::file::FileProblem;
+use crate::definition::diagnostic::gaps::Gaps;
 use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
 use crate::definition::diagnostic::package::PackageProblem;
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -48,6 +52,9 @@ pub(crate) struct RootReader<'a, 'f> {
     sources: &'a mut Sources,
     diagnostics: &'a mut Vec<Diagnostic>,
     found: Vec<Workflow>,
+    /// The workflows with errors, as far as they could be read.
+    drafts: Vec<Workflow>,
+    gaps: &'a mut Gaps,
     /// The folder of each key that was met, with or without errors in it.
     folders: Map<String, String>,
     /// The command names of workflows with errors, by key.
@@ -58,8 +65,8 @@ pub(crate) struct RootReader<'a, 'f> {
     visited: Set<String>,
     /// The links to folders that were met, and their targets.
     links: Map<String, String>,
-    /// The phase files that were read, by their paths without links to folders; `None` for one with errors.
-    phases: Map<String, Option<Rc<Phase>>>,
+    /// The phase files that were read, by their paths without links to folders.
+    phases: Map<String, Partly<Rc<Phase>>>,
     /// The folders with a `workflow.yaml` under another name, by key.
     misnamed: Map<String, String>,
     /// The user's aliases of models.
@@ -68,9 +75,7 @@ pub(crate) struct RootReader<'a, 'f> {
 
 /// A phase file that a workflow lists.
 enum PhaseFile {
-    Read(Rc<Phase>),
-    /// It has errors of its own, which are reported.
-    Faulty,
+    Read(Partly<Rc<Phase>>),
     /// It cannot be read.
     Unreadable(PhaseProblem),
 }
@@ -83,8 +88,8 @@ struct Listing<'t> {
     file: &'t str,
     text: &'t str,
     tree: Option<&'t Tree>,
-    /// The workflow without its entries, unless it has errors.
-    workflow: Option<&'t Workflow>,
+    /// The workflow without its entries.
+    workflow: &'t Workflow,
     /// The indices of the entries that lead to the group that is read.
     at: Vec<usize>,
     /// The groups that were read.
@@ -108,6 +113,9 @@ impl Listing<'_> {
 
     /// Takes an id for the entry of a file or key; the problem if another one has it.
     fn take_id(&mut self, id: &str, of: &str) -> Option<PhaseProblem> {
+        if id.is_empty() {
+            return None;
+        }
         match self.ids.entry(id.to_owned()) {
             MapEntry::Vacant(free) => {
                 free.insert(of.to_owned());
@@ -126,7 +134,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         files: &'a mut Bounded<'f>,
         root: &'a Root,
         lint: Option<Lint<'a>>,
-        sources: &'a mut Sources,
+        (sources, gaps): (&'a mut Sources, &'a mut Gaps),
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
         Self {
@@ -136,6 +144,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
             sources,
             diagnostics,
             found: Vec::new(),
+            drafts: Vec::new(),
+            gaps,
             folders: Map::new(),
             command_names: Map::new(),
             starts: Vec::new(),
@@ -147,8 +157,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
     }
 
-    /// Reads the root until a total is reached.
-    pub fn read(mut self) -> Result<Parts, Stale> {
+    /// Reads the root until a total is reached. Also returns the workflows with errors, as far as they could be read.
+    pub fn read(mut self) -> Result<(Parts, Vec<Workflow>), Stale> {
         match self.walk() {
             Ok(()) => {}
             Err(Stop::TotalReached(total)) => {
@@ -169,7 +179,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let left_out = left_out.collect();
         let listed = self.lint.map(Lint::into_listed).unwrap_or_default();
         let replacing = Replacing::default();
-        Ok(Parts { workflows: self.found, left_out, listed, replacing, aliases: self.aliases })
+        let aliases = self.aliases;
+        Ok((Parts { workflows: self.found, left_out, listed, replacing, aliases }, self.drafts))
     }
 
     /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
@@ -351,7 +362,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.note_folder(folder);
         let (folder_name, file_name) = (self.display(folder), self.display(&path));
         let before = self.diagnostics.len();
-        let (workflow, entries, tree) = workflow_file::read(
+        let WorkflowRead { workflow, entries, gaps, tree } = workflow_file::read(
             &key,
             &folder_name,
             &file_name,
@@ -359,21 +370,25 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.lint.is_some(),
             self.diagnostics,
         );
-        let gate = workflow.as_ref().and_then(|workflow| workflow.gate.as_ref());
+        self.gaps.add(&file_name, gaps);
+        self.sources.keep(&file_name, &text, 0);
+        let gate = workflow.as_ref().ok().and_then(|workflow| workflow.gate.as_ref());
         self.count_gate(gate, before, &path)?;
         if let Some(lint) = &mut self.lint {
-            if entries.is_empty() {
+            if entries.is_empty() || entries.iter().any(EntryRef::is_unknown) {
                 lint.miss_phases();
             }
             self.folders(folder, true)?;
         }
-        let loopable = workflow.as_ref().is_none_or(|workflow| workflow.loopable);
+        let mut whole = Whole::default();
+        let workflow = whole.part(workflow);
+        let loopable = workflow.loopable;
         let mut listing = Listing {
             folder,
             file: &file_name,
             text: &text,
             tree: tree.as_deref(),
-            workflow: workflow.as_ref(),
+            workflow: &workflow,
             at: Vec::new(),
             groups: Vec::new(),
             loopable,
@@ -381,23 +396,25 @@ impl<'a, 'f> RootReader<'a, 'f> {
             ids: Map::new(),
             leading_nowhere: Vec::new(),
         };
-        let phases = self.entries(&mut listing, entries)?;
+        let phases = whole.part(self.entries(&mut listing, entries)?);
         let groups = std::mem::take(&mut listing.groups);
         self.report_leading_nowhere(listing);
-        if let Some((workflow, phases)) = workflow.zip(phases) {
-            match leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable) {
-                Some(problem) => {
-                    let place =
-                        tree.as_ref().and_then(|tree| tree.place(&[Step::Key("onGateFail")]));
-                    self.diagnostics.push(Diagnostic::new(&file_name, problem).at(&text, place, 0));
-                }
-                None => {
-                    self.sources.keep(&file_name, &text, 0);
-                    let root = self.root.name.clone();
-                    self.found.push(Workflow { phases, groups, root, ..workflow });
-                    return Ok(true);
-                }
+        let are_known = !self.gaps.covers(&file_name, &[Step::Key("phases")]);
+        let problem = leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable);
+        if let Some(problem) = problem.filter(|_| are_known) {
+            let at = [Step::Key("onGateFail")];
+            let place = tree.as_ref().and_then(|tree| tree.place(&at));
+            self.diagnostics.push(Diagnostic::new(&file_name, problem).at(&text, place, 0));
+            self.gaps.add(&file_name, [Anchor::of(&at)]);
+            whole.take(None, ());
+        }
+        let root = self.root.name.clone();
+        match whole.of(Workflow { phases, groups, root, ..workflow }) {
+            Ok(workflow) => {
+                self.found.push(workflow);
+                return Ok(true);
             }
+            Err(draft) => self.drafts.push(draft),
         }
         if let Some(tree) = &tree
             && let Some(Yaml::String(name)) = tree.root.get("commandName")
@@ -412,74 +429,82 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.folders.entry(self.key(folder)).or_insert(display);
     }
 
-    /// Reads the entries that a `workflow.yaml` lists; `None` if one has errors.
+    /// Reads the entries that a `workflow.yaml` lists.
     fn entries(
         &mut self,
         listing: &mut Listing,
-        entries: Vec<(usize, EntryRef)>,
-    ) -> Result<Option<Vec<Entry>>, Stop> {
-        let mut sound = Some(Vec::with_capacity(entries.len()));
-        for (index, entry) in entries {
+        entries: Vec<EntryRef>,
+    ) -> Result<Partly<Vec<Entry>>, Stop> {
+        let mut whole = Whole::default();
+        let mut read = Vec::with_capacity(entries.len());
+        for (index, entry) in entries.into_iter().enumerate() {
             self.files.count(1, listing.folder)?;
             let when = entry.when.clone();
-            let kind = self.entry(listing, index, entry, sound.as_deref())?;
-            match (&mut sound, kind) {
-                (Some(entries), Some(kind)) => entries.push(Entry { kind, when }),
-                _ => sound = None,
-            }
+            let kind = whole.part(self.entry(listing, index, entry, &read)?);
+            read.push(Entry { kind, when });
         }
-        Ok(sound)
+        Ok(whole.of(read))
     }
 
-    /// Reads the entry at an index; `None` if it has errors. `earlier` are those before it, unless one of these has errors.
+    /// Reads the entry at an index. `earlier` are those before it. An id that is not known is empty.
     fn entry(
         &mut self,
         listing: &mut Listing,
         index: usize,
         entry: EntryRef,
-        earlier: Option<&[Entry]>,
-    ) -> Result<Option<EntryKind>, Stop> {
+        earlier: &[Entry],
+    ) -> Result<Partly<EntryKind>, Stop> {
+        let mut whole = Whole::default();
         let EntryRef { kind, id, label, when: _, outcomes } = entry;
         let at = [Step::Key("phases"), Step::Item(index)];
+        let id_at = in_group(&listing.at, &[at[0], at[1], Step::Key("id")]);
+        let has_bad_id = self.gaps.covers(listing.file, &id_at);
+        let id = if has_bad_id { Some(String::new()) } else { id };
         let look_up = self.diagnostics.len() - listing.before < MAX_PLACES;
         let path = match kind {
+            EntryRefKind::Unknown => {
+                let own = Phase { id: id.unwrap_or_default(), outcomes, ..phase_file::unread("") };
+                return Ok(Err(EntryKind::Phase(Rc::new(own))));
+            }
             EntryRefKind::File(path) => path,
             EntryRefKind::Own(own) => {
                 let phase: Phase = (*own).into();
-                if let Some(problem) = listing.take_id(&phase.id, &format!("run: {}", label_of(phase.step().map_or("", |step| step.command.line())))) {
+                let line = phase.step().map_or("", |step| step.command.line());
+                let of = format!("run: {}", label_of(line));
+                if let Some(problem) = listing.take_id(&phase.id, &of) {
                     self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                    return Ok(None);
+                    whole.take(None, ());
                 }
-                return Ok(Some(EntryKind::Phase(Rc::new(phase))));
+                return Ok(whole.of(EntryKind::Phase(Rc::new(phase))));
             }
             EntryRefKind::Group(group) => {
                 let group = self.group(listing, index, group, id.as_deref(), label.as_deref())?;
-                let Some((key, name)) = group else { return Ok(None) };
+                let (key, name) = whole.part(group);
                 if let Some(problem) = id.as_deref().and_then(|id| listing.take_id(id, &name)) {
                     self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                    return Ok(None);
+                    whole.take(None, ());
                 }
-                let with = listing.workflow.iter().flat_map(|workflow| &workflow.inputs);
                 let same = |name: &String| Given::Name(ValueName::Input(name.clone()));
+                let with = listing.workflow.inputs.iter();
                 let with = with.map(|input| (input.name.clone(), same(&input.name))).collect();
                 let label = Some(name);
-                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes }));
+                return Ok(whole.of(EntryKind::Workflow { key, with, id, label, outcomes }));
             }
             EntryRefKind::Workflow(key, with) => {
                 let problem = id.as_deref().and_then(|id| listing.take_id(id, &key));
                 if let Some(problem) = problem {
                     self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                    return Ok(None);
+                    whole.take(None, ());
                 }
-                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes }));
+                return Ok(whole.of(EntryKind::Workflow { key, with, id, label, outcomes }));
             }
         };
         let mut phase = match self.phase(listing.folder, &path, look_up)? {
-            PhaseFile::Read(phase) => phase,
-            PhaseFile::Faulty => return Ok(None),
+            PhaseFile::Read(phase) => whole.part(phase),
             PhaseFile::Unreadable(problem) => {
                 self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                return Ok(None);
+                whole.take(None, ());
+                Rc::new(phase_file::unread(""))
             }
         };
         if id.is_some() || label.is_some() || !outcomes.is_empty() {
@@ -492,28 +517,29 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     *of_file = outcome;
                     continue;
                 }
-                let problem = unknown_outcome(&own.outcomes, &path, &name);
-                let at = [at[0], at[1], Step::Key("outcomes"), Step::Name(&name)];
-                self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                return Ok(None);
+                whole.take(None, ());
+                if !self.gaps.covers(&own.file, &[Step::Key("outcomes")]) {
+                    let problem = unknown_outcome(&own.outcomes, &path, &name);
+                    let at = [at[0], at[1], Step::Key("outcomes"), Step::Name(&name)];
+                    self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
+                    self.gaps.add(listing.file, [Anchor::of(&in_group(&listing.at, &at))]);
+                }
             }
         }
         if let Some(problem) = listing.take_id(&phase.id, &path) {
             self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-            return Ok(None);
+            whole.take(None, ());
         }
-        // An earlier phase with errors may have the id that is named.
-        if let Some(earlier) = earlier
-            && let Some(problem) =
-                leads_nowhere(phase.gate.as_ref(), earlier, Some(&phase.id), listing.loopable)
+        if let Some(problem) =
+            leads_nowhere(phase.gate.as_ref(), earlier, Some(&phase.id), listing.loopable)
         {
             listing.leading_nowhere.push((path, problem));
-            return Ok(None);
+            whole.take(None, ());
         }
-        Ok(Some(EntryKind::Phase(phase)))
+        Ok(whole.of(EntryKind::Phase(phase)))
     }
 
-    /// Reads the group at an index, which becomes a workflow of the listing; returns its key and its name, or `None` if it has errors.
+    /// Reads the group at an index, which becomes a workflow of the listing; returns its key and its name.
     fn group(
         &mut self,
         listing: &mut Listing,
@@ -521,7 +547,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
         group: GroupRef,
         id: Option<&str>,
         label: Option<&str>,
-    ) -> Result<Option<(String, String)>, Stop> {
+    ) -> Result<Partly<(String, String)>, Stop> {
+        let mut whole = Whole::default();
+        let file = listing.workflow;
         let GroupRef { loopable, max_loops, budget, gate, entries } = group;
         listing.at.push(index);
         let outer = std::mem::replace(&mut listing.loopable, loopable);
@@ -529,11 +557,16 @@ impl<'a, 'f> RootReader<'a, 'f> {
         listing.loopable = outer;
         let at = listing.at.clone();
         listing.at.pop();
-        let (Some(phases), Some(file)) = (phases?, listing.workflow) else { return Ok(None) };
-        let here = [Step::Key("phases"), Step::Item(index), Step::Key("onGateFail")];
-        if let Some(problem) = leads_nowhere(gate.as_ref(), &phases, None, loopable) {
+        let phases = whole.part(phases?);
+        let here = [Step::Key("phases"), Step::Item(index)];
+        let list = in_group(&at, &[Step::Key("phases")]);
+        let are_known = !self.gaps.covers(listing.file, &list);
+        let problem = leads_nowhere(gate.as_ref(), &phases, None, loopable);
+        if let Some(problem) = problem.filter(|_| are_known) {
+            let here = [here[0], here[1], Step::Key("onGateFail")];
             self.diagnostics.push(listing.in_yaml(&here, true, problem));
-            return Ok(None);
+            self.gaps.add(listing.file, [Anchor::of(&in_group(&listing.at, &here))]);
+            whole.take(None, ());
         }
         let named = |entry: Option<&Entry>| entry.map_or("", Entry::name).to_owned();
         let name = match (label.or(id), &phases[..]) {
@@ -557,7 +590,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             root: self.root.name.clone(),
             ..file.clone()
         });
-        Ok(Some((key, name)))
+        Ok(whole.of((key, name)))
     }
 
     /// Reports the gates that lead to no earlier phase, when all ids are known.
@@ -569,7 +602,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 *meant = MeantPhase::Later { workflow: self.key(listing.folder) };
             }
             let file = self.display(&resolve(listing.folder, &path).unwrap_or_default());
-            let unplaced = Unplaced::in_file(file, problem, &[Step::Key("onGateFail")]);
+            let at = [Step::Key("onGateFail")];
+            self.gaps.add(&file, [Anchor::of(&at)]);
+            let unplaced = Unplaced::in_file(file, problem, &at);
             self.diagnostics.extend(self.sources.place(vec![unplaced]));
         }
     }
@@ -590,10 +625,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
         let real = self.without_links(&resolved);
         if let Some(known) = self.phases.get(&real) {
-            if let Some(phase) = known {
-                self.sources.keep_link(&file, &phase.file);
-            }
-            return Ok(known.clone().map_or(PhaseFile::Faulty, PhaseFile::Read));
+            let (Ok(phase) | Err(phase)) = known;
+            self.sources.keep_link(&file, &phase.file);
+            return Ok(PhaseFile::Read(known.clone()));
         }
         let text = match self.text(&resolved)? {
             Ok(text) => text,
@@ -618,11 +652,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let surroundings = self.lint.as_ref().map(Lint::surroundings);
         let document = front_matter::split(text);
         self.sources.keep(&file, document.front_matter(), document.lines_before);
-        let phase = phase_file::read(&file, document, self.files, surroundings, self.diagnostics)?;
-        let phase = phase.map(Rc::new);
-        self.count_gate(phase.as_ref().and_then(|phase| phase.gate.as_ref()), before, &resolved)?;
+        let PhaseRead { phase, gaps } =
+            phase_file::read(&file, document, self.files, surroundings, self.diagnostics)?;
+        self.gaps.add(&file, gaps);
+        let phase = phase.map(Rc::new).map_err(Rc::new);
+        let gate = phase.as_ref().ok().and_then(|phase| phase.gate.as_ref());
+        self.count_gate(gate, before, &resolved)?;
         self.phases.insert(real, phase.clone());
-        Ok(phase.map_or(PhaseFile::Faulty, PhaseFile::Read))
+        Ok(PhaseFile::Read(phase))
     }
 
     /// Counts the checks of a gate, also of one with errors: `before` is the number of diagnostics before it was
@@ -670,8 +707,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
     }
 
     fn report(&mut self, path: &str, problem: impl Into<Problem>) {
-        let file = self.display(path);
-        self.diagnostics.push(Diagnostic::new(file, problem));
+        let diagnostic = Diagnostic::new(self.display(path), problem);
+        if diagnostic.severity() == Severity::Error {
+            self.gaps.add_file(&diagnostic.file);
+        }
+        self.diagnostics.push(diagnostic);
     }
 
     fn display(&self, path: &str) -> String {
@@ -708,7 +748,8 @@ fn leads_nowhere(
         OnGateFail::Phase(id) => id,
     };
     let ids = phases.iter().map(Entry::id);
-    if ids.clone().any(|other| other == id) {
+    // An entry with errors may have the id that is named.
+    if ids.clone().any(|other| other == id || other.is_empty()) {
         return None;
     }
     let meant = if own == Some(id) {

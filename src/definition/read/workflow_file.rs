@@ -4,9 +4,10 @@ use crate::sorted::Map;
 use std::rc::Rc;
 
 use super::fields::{Fields, not_a_list, rule_meant};
+use super::partly::{Partly, Whole};
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, confinement, gate, inputs, outcomes, step};
-use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::anchor::{Anchor, Step};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -15,6 +16,7 @@ use crate::definition::diagnostic::value::{Expected, Needs};
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
 use crate::definition::model::conditions::Condition;
+use crate::definition::model::confinement::Confinement;
 use crate::definition::model::gate::Gate;
 use crate::definition::model::inputs::Given;
 use crate::definition::model::nearest::nearest;
@@ -51,8 +53,23 @@ pub(crate) struct EntryRef {
     pub outcomes: Vec<Outcome>,
 }
 
-/// The entries of `phases` that can be read, each with its index.
-pub(crate) type Entries = Vec<(usize, EntryRef)>;
+impl EntryRef {
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.kind, EntryRefKind::Unknown)
+    }
+}
+
+/// What could be read of a `workflow.yaml`.
+pub(crate) struct WorkflowRead {
+    /// The workflow without its entries.
+    pub workflow: Partly<Workflow>,
+    /// Its entries in order.
+    pub entries: Vec<EntryRef>,
+    /// The parts with errors. There may be errors without such a part.
+    pub gaps: Vec<Anchor>,
+    /// The parsed text, if it is a mapping.
+    pub tree: Option<Rc<Tree>>,
+}
 
 /// The phase or workflow that an entry names.
 pub(crate) enum EntryRefKind {
@@ -64,6 +81,8 @@ pub(crate) enum EntryRefKind {
     Own(Box<OwnWork>),
     /// A group.
     Group(GroupRef),
+    /// None of them could be read.
+    Unknown,
 }
 
 /// A group as it is written: its own fields, and its entries.
@@ -72,14 +91,10 @@ pub(crate) struct GroupRef {
     pub max_loops: BoundValue<u32>,
     pub budget: BudgetBounds,
     pub gate: Option<Gate>,
-    pub entries: Entries,
+    pub entries: Vec<EntryRef>,
 }
 
 /// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too.
-///
-/// Returns the workflow without its phases, or `None` if there are errors; and every entry of `phases` that can be
-/// read, so that the errors of phases are reported in any case; and the parsed
-/// text, if it is a mapping.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference" and "Validation Rules".
 pub(crate) fn read(
@@ -89,10 +104,11 @@ pub(crate) fn read(
     text: &str,
     check: bool,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Option<Workflow>, Entries, Option<Rc<Tree>>) {
+) -> WorkflowRead {
     let of = (Mapping::Workflow, NEEDS, &FIELDS[..]);
     let Some(mut fields) = Fields::parse(file, text, 0, of, diagnostics) else {
-        return (None, Vec::new(), None);
+        let (entries, gaps) = (Vec::new(), vec![Anchor::of(&[])]);
+        return WorkflowRead { workflow: Err(unread(key, folder)), entries, gaps, tree: None };
     };
     let show = fields
         .choice("show", &["user", "workflows"])
@@ -134,45 +150,81 @@ pub(crate) fn read(
     let inputs = inputs::read(&mut fields);
     let gate = gate::read(&mut fields);
     let (rules, values) = (fields.check_rules(), fields.check_values(&WORKFLOW_FIELDS));
-    let (entries, complete) = phases(&mut fields, &[]);
+    let entries = phases(&mut fields, &[]);
     if check {
         check_fields(&mut fields);
     }
-    let workflow = (|| {
-        rules.and(values)?;
-        complete.then_some(Workflow {
-            key: key.to_owned(),
-            name: name?,
-            command_name: command_name?,
-            description,
-            initial_message: initial_message?,
-            show: show?,
-            loopable: loopable?,
-            session_name_prefix,
-            session_name_max_length,
-            role_instruction,
-            advance_reminder,
-            block_reason_template,
-            completion_message,
-            not_done_reminder,
-            confinement: confinement?,
-            budget: budget?,
-            inputs: inputs?,
-            auto_continue: auto_continue?,
-            max_loops: max_loops?,
-            on_max_loops: on_max_loops?,
-            context_injection: context_injection?,
-            hides_tools: hides_tools? == 1,
-            context: context?,
-            phases: Vec::new(),
-            groups: Vec::new(),
-            group: None,
-            gate: gate?,
-            root: String::new(),
-            folder: folder.to_owned(),
-        })
-    })();
-    (workflow, entries, Some(fields.tree))
+    let mut whole = Whole::default();
+    whole.take(rules.and(values), ());
+    let entries = whole.part(entries);
+    let workflow = Workflow {
+        name: whole.take(name, String::new()),
+        command_name: whole.take(command_name, String::new()),
+        description,
+        initial_message: whole.take(initial_message, String::new()),
+        show: whole.take(show, Show::User),
+        loopable: whole.take(loopable, true),
+        session_name_prefix,
+        session_name_max_length,
+        role_instruction,
+        advance_reminder,
+        block_reason_template,
+        completion_message,
+        not_done_reminder,
+        confinement: whole.part(confinement),
+        budget: whole.part(budget),
+        inputs: whole.part(inputs),
+        auto_continue: whole.take(auto_continue, None),
+        max_loops: whole.take(max_loops, DEFAULT_MAX_LOOPS.into()),
+        on_max_loops: whole.take(on_max_loops, OnMaxLoops::Pause),
+        context_injection: whole.take(context_injection, ContextInjection::default()),
+        hides_tools: whole.take(hides_tools, 0) == 1,
+        context: whole.take(context, None),
+        gate: whole.part(gate),
+        key: key.to_owned(),
+        phases: Vec::new(),
+        groups: Vec::new(),
+        group: None,
+        root: String::new(),
+        folder: folder.to_owned(),
+    };
+    let (workflow, gaps) = (whole.of(workflow), fields.gaps);
+    WorkflowRead { workflow, entries, gaps, tree: Some(fields.tree) }
+}
+
+/// The workflow of a file that cannot be read.
+fn unread(key: &str, folder: &str) -> Workflow {
+    Workflow {
+        key: key.to_owned(),
+        name: String::new(),
+        command_name: String::new(),
+        description: None,
+        initial_message: String::new(),
+        show: Show::User,
+        loopable: true,
+        session_name_prefix: None,
+        session_name_max_length: None,
+        role_instruction: None,
+        advance_reminder: None,
+        block_reason_template: None,
+        completion_message: None,
+        not_done_reminder: None,
+        confinement: Confinement::default(),
+        budget: BudgetBounds::default(),
+        inputs: Vec::new(),
+        auto_continue: None,
+        max_loops: DEFAULT_MAX_LOOPS.into(),
+        on_max_loops: OnMaxLoops::Pause,
+        context_injection: ContextInjection::default(),
+        hides_tools: false,
+        context: None,
+        phases: Vec::new(),
+        groups: Vec::new(),
+        group: None,
+        gate: None,
+        root: String::new(),
+        folder: folder.to_owned(),
+    }
 }
 
 /// Reports unknown keys and variables, and other values without an effect.
@@ -328,57 +380,51 @@ fn suggestion(entry: &Yaml) -> Option<String> {
     }
 }
 
-/// Reads the group at a path, to which these indices of entries lead; with false if it has errors.
-fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<(GroupRef, bool)> {
-    let read = |fields: &mut Fields| {
+/// Reads the group at a path, to which these indices of entries lead.
+fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<Partly<GroupRef>> {
+    fields.within(here, |fields| {
+        let mut whole = Whole::default();
         let loopable = loopable(fields);
         let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
         let (budget, gate) = (budget::read(fields), gate::read(fields));
-        let (entries, complete) = phases(fields, at);
-        let is_sound = complete
-            && loopable.is_some()
-            && max_loops.is_some()
-            && budget.is_some()
-            && gate.is_some();
         let group = GroupRef {
-            loopable: loopable.unwrap_or(true),
-            max_loops: max_loops.unwrap_or(BoundValue::Fixed(DEFAULT_MAX_LOOPS)),
-            budget: budget.unwrap_or_default(),
-            gate: gate.flatten(),
-            entries,
+            loopable: whole.take(loopable, true),
+            max_loops: whole.take(max_loops, BoundValue::Fixed(DEFAULT_MAX_LOOPS)),
+            budget: whole.part(budget),
+            gate: whole.part(gate),
+            entries: whole.part(phases(fields, at)),
         };
-        (group, is_sound)
-    };
-    fields.within(here, read)
+        whole.of(group)
+    })
 }
 
 /// Maximum number of groups within each other.
 const MAX_GROUPS: usize = 10;
 
-/// Returns the entries that can be read, each with its index, and true if these are all. `around` are the indices of the entries
-/// that lead to the group that has them.
-fn phases(fields: &mut Fields, around: &[usize]) -> (Vec<(usize, EntryRef)>, bool) {
+/// Reads the entries of `phases`. `around` are the indices of the entries that lead to the group that has them.
+fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
     let items = match fields.tree.root.get("phases") {
         Some(Yaml::List(items)) => items.clone(),
         None => {
             fields.missing("phases");
-            return (Vec::new(), false);
+            return Err(Vec::new());
         }
         Some(other) => {
             let problem = not_a_list("phases".into(), "a list", other);
             fields.report(&[Step::Key("phases")], problem);
-            return (Vec::new(), false);
+            return Err(Vec::new());
         }
     };
     if items.len() > MAX_PHASES {
         fields.report(&[Step::Key("phases")], PhaseProblem::TooManyPhases { limit: MAX_PHASES });
-        return (Vec::new(), false);
+        return Err(Vec::new());
     }
     if items.is_empty() {
         fields.report(&[Step::Key("phases")], PhaseProblem::NoPhases);
     }
     let mut phases = Vec::with_capacity(items.len());
-    let mut complete = !items.is_empty();
+    let mut whole = Whole::default();
+    whole.take(items.first(), &Yaml::Null);
     for (index, item) in items.iter().enumerate() {
         let here = [Step::Key("phases"), Step::Item(index)];
         let text = |key| match item.get(key) {
@@ -386,102 +432,97 @@ fn phases(fields: &mut Fields, around: &[usize]) -> (Vec<(usize, EntryRef)>, boo
             _ => None,
         };
         if item.get("run").is_some() {
-            let own = own_work(fields, around, index, item);
-            let when = conditions::read(fields, index, item);
-            complete &= own.is_some() && when.is_some();
-            if let Some(own) = own {
-                let kind = EntryRefKind::Own(Box::new(own));
-                let (when, outcomes) = (when.unwrap_or_default(), Vec::new());
-                phases.push((index, EntryRef { kind, id: None, label: None, when, outcomes }));
-            }
+            let own = whole.part(own_work(fields, around, index, item));
+            let of_others = ["phase", "subworkflow", "phases"].into_iter();
+            let kind = match of_others.filter_map(|kind| item.get(kind)).next() {
+                Some(_) => EntryRefKind::Unknown,
+                None => EntryRefKind::Own(Box::new(own)),
+            };
+            let when = whole.part(conditions::read(fields, index, item));
+            phases.push(EntryRef { kind, id: None, label: None, when, outcomes: Vec::new() });
             continue;
-        }
-        for key in OF_RUN.into_iter().filter(|key| item.get(key).is_some_and(|of| *of != Yaml::Null)) {
-            let (field, found) = (key.into(), "none".into());
-            let expected = "`run` beside it".into();
-            let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
-            fields.report(&[here[0], here[1], Step::Name(key)], problem);
-            complete = false;
         }
         let kinds = ["phase", "subworkflow", "phases"].map(|kind| item.get(kind).is_some());
         let both = kinds.into_iter().filter(|is_there| *is_there).count() > 1;
         let kind = match (item, text("phase"), text("subworkflow")) {
             (Yaml::String(path), ..) => EntryRefKind::File(path.clone()),
             (Yaml::Map(_), Some(path), None) if !both => {
-                complete &= without_values(fields, &here, item, "`phase`");
+                whole.part(without_values(fields, &here, item, "`phase`"));
                 EntryRefKind::File(path)
             }
             (Yaml::Map(_), None, Some(key)) if !both => {
-                match inputs::read_given(fields, index, item) {
-                    Some(with) => EntryRefKind::Workflow(key, with),
-                    None => {
-                        complete = false;
-                        EntryRefKind::Workflow(key, Map::new())
-                    }
-                }
+                let with = inputs::read_given(fields, index, item);
+                EntryRefKind::Workflow(key, whole.part(with))
             }
             (Yaml::Map(_), None, None)
                 if kinds == [false, false, true] && item.get("phases") != Some(&Yaml::Null) =>
             {
-                if around.len() >= MAX_GROUPS {
+                let is_deep = around.len() >= MAX_GROUPS;
+                if is_deep {
                     fields.report(&here, PhaseProblem::GroupsTooDeep { limit: MAX_GROUPS });
-                    complete = false;
-                    continue;
                 }
-                let Some((group, is_sound)) = group(fields, &here, &[around, &[index]].concat()) else {
-                    complete = false;
-                    continue;
-                };
-                complete &= is_sound & without_values(fields, &here, item, "`phases`");
-                EntryRefKind::Group(group)
+                let at = [around, &[index]].concat();
+                let group = if is_deep { None } else { group(fields, &here, &at) };
+                whole.part(without_values(fields, &here, item, "`phases`"));
+                match group {
+                    Some(group) => EntryRefKind::Group(whole.part(group)),
+                    None => whole.take(None, EntryRefKind::Unknown),
+                }
             }
             _ => {
-                complete = false;
-                // Reported as a field without a value.
-                let kinds = ["phase", "subworkflow", "phases"].into_iter();
-                if kinds.filter_map(|kind| item.get(kind)).any(|kind| *kind == Yaml::Null) {
-                    continue;
+                // Otherwise reported as a field without a value.
+                let mut kinds = ["phase", "subworkflow", "phases"].into_iter();
+                if !kinds.any(|kind| item.get(kind) == Some(&Yaml::Null)) {
+                    let (found, help) = (item.kind(), entry_help(item));
+                    fields.report(&here, PhaseProblem::BadPhaseEntry { found, help });
                 }
-                let (found, help) = (item.kind(), entry_help(item));
-                fields.report(&here, PhaseProblem::BadPhaseEntry { found, help });
-                continue;
+                whole.take(None, EntryRefKind::Unknown)
             }
         };
-        if !matches!(kind, EntryRefKind::Group(_)) {
-            complete &= without_group_fields(fields, &here, item);
+        if !matches!(kind, EntryRefKind::Group(_) | EntryRefKind::Unknown) {
+            whole.part(without_group_fields(fields, &here, item));
+        }
+        let of_run = OF_RUN.into_iter().filter(|key| !matches!(item.get(key), None | Some(Yaml::Null)));
+        for key in of_run.filter(|_| !matches!(kind, EntryRefKind::Unknown)) {
+            let (field, found) = (key.into(), "none".into());
+            let expected = "`run` beside it".into();
+            let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
+            fields.report(&[here[0], here[1], Step::Name(key)], problem);
+            whole.take(None, ());
         }
         if let Some(key) = unknown_rule(item) {
             let problem =
                 FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
-            complete = false;
+            let meant = nearest(key, ENTRY).unwrap_or("when");
+            fields.gaps.push(Anchor::of(&[here[0], here[1], Step::Key(meant)]));
+            whole.take(None, ());
         }
         let (id, label) = (entry_text(fields, &here, item, "id"), entry_text(fields, &here, item, "label"));
         let when = conditions::read(fields, index, item);
         let outcomes = outcomes::read_of_entry(fields, &here, item);
-        complete &= id.is_some() && label.is_some() && when.is_some() && outcomes.is_some();
-        let (id, label) = (id.flatten(), label.flatten());
-        let (when, outcomes) = (when.unwrap_or_default(), outcomes.unwrap_or_default());
-        phases.push((index, EntryRef { kind, id, label, when, outcomes }));
+        let (id, label) = (whole.take(id, None), whole.take(label, None));
+        let (when, outcomes) = (whole.part(when), whole.part(outcomes));
+        phases.push(EntryRef { kind, id, label, when, outcomes });
     }
-    (phases, complete)
+    whole.of(phases)
 }
 
-/// Reports `with` of the entry at a path, which is of this kind; returns true if it has none.
-fn without_values(fields: &mut Fields, here: &[Step], entry: &Yaml, kind: &str) -> bool {
+/// Reports `with` of the entry at a path, which is of this kind.
+fn without_values(fields: &mut Fields, here: &[Step], entry: &Yaml, kind: &str) -> Partly<()> {
     if entry.get("with").is_none() {
-        return true;
+        return Ok(());
     }
     let (field, found) = ("with".into(), kind.into());
     let expected = "`subworkflow` beside it".into();
     let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
     fields.report(&[here, &[Step::Name("with")]].concat(), problem);
-    false
+    Err(())
 }
 
-/// Reports the fields of the entry at a path that only a group has; returns true if there is none.
-fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) -> bool {
-    let Yaml::Map(entries) = entry else { return true };
+/// Reports the fields of the entry at a path that only a group has.
+fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) -> Partly<()> {
+    let Yaml::Map(entries) = entry else { return Ok(()) };
     let given = entries.iter().filter(|(_, value)| *value != Yaml::Null);
     let keys = given.map(|(key, _)| &**key);
     let of_group: Vec<&str> = keys.filter(|key| schema::GROUP_FIELDS.contains(key)).collect();
@@ -495,7 +536,7 @@ fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) -> boo
         };
         fields.report(&[here, &[Step::Name(field)]].concat(), problem);
     }
-    of_group.is_empty()
+    if of_group.is_empty() { Ok(()) } else { Err(()) }
 }
 
 /// Reads `id` or `label` of the entry at a path; the inner `None` without one, the outer one after an error.
@@ -519,25 +560,25 @@ fn entry_text(
     None
 }
 
-/// Reads an entry without the model; `None` after an error. `around` is as for [`phases`].
-fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> Option<OwnWork> {
-    let at = |key| [Step::Key("phases"), Step::Item(index), Step::Name(key)];
-    let Yaml::Map(entries) = item else { return None };
-    // Reported as a field without a value.
-    if item.get("run") == Some(&Yaml::Null) {
-        return None;
-    }
-    for (key, _) in entries {
-        if !RUN.contains(&&**key) {
-            let field = key.clone();
-            let problem = FieldProblem::UnknownPart { of: "phases", field, known: &RUN };
-            fields.report(&at(key), problem);
-            return None;
-        }
+/// Reads an entry without the model. `around` is as for [`phases`].
+fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> Partly<OwnWork> {
+    let here = [Step::Key("phases"), Step::Item(index)];
+    let mut whole = Whole::default();
+    let Yaml::Map(entries) = item else { return Err(step::unread(fields.file)) };
+    // An entry with an empty `run` may be of another kind.
+    let is_run = item.get("run") != Some(&Yaml::Null);
+    for (key, _) in entries.iter().filter(|(key, _)| is_run && !RUN.contains(&&**key)) {
+        let field = key.clone();
+        let problem = FieldProblem::UnknownPart { of: "phases", field, known: &RUN };
+        fields.report(&[here[0], here[1], Step::Name(key)], problem);
+        whole.take(None, ());
     }
     let place = around.iter().chain([&index]).map(|index| (index + 1).to_string());
     let place = place.collect::<Vec<_>>().join("-");
-    fields.within(&[Step::Key("phases"), Step::Item(index)], |fields| step::read(fields, &place))?
+    let own = fields.within(&here, |fields| step::read(fields, &place));
+    let own = own.unwrap_or_else(|| Err(step::unread(fields.file)));
+    let own = whole.part(own);
+    whole.of(own)
 }
 
 /// A key of an entry that looks like a rule: it would not hold.

@@ -12,8 +12,12 @@ fn phase_with(lines: &str) -> String {
 
 /// The errors of a workflow with these lines, and of one whose phase has them.
 fn errors(flow: &str, phase: &str) -> (bool, Vec<String>) {
-    let (library, diagnostics) =
-        load(&[("w/workflow.yaml", &format!("{FLOW}{flow}")), ("w/a.md", &phase_with(phase))]);
+    let (library, diagnostics) = load(&[
+        ("w/workflow.yaml", &format!("{FLOW}{flow}")),
+        ("w/a.md", &phase_with(phase)),
+        ("v/workflow.yaml", "name: V\nshow: workflows\nphases: [../w/b.md]\n"),
+        ("w/b.md", PHASE),
+    ]);
     (library.get("w").is_some(), diagnostics)
 }
 

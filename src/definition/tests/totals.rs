@@ -72,7 +72,7 @@ fn a_broken_phase_file_keeps_all_its_workflows_out() {
     let (library, diagnostics) = load(&[
         ("a/workflow.yaml", FLOW),
         ("a/a.md", "no front matter"),
-        ("b/workflow.yaml", &FLOW.replace("a.md", "../a/a.md")),
+        ("b/workflow.yaml", &FLOW.replace("a.md", "../a/a.md").replace("commandName: flow", "commandName: b")),
     ]);
     assert_eq!((keys(&library), library.left_out().len(), diagnostics.len()), (vec![], 2, 1));
 }
