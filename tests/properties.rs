@@ -362,7 +362,7 @@ proptest! {
     ) {
         let _ = restore([text]);
         let (library, _) = Library::load(&files).unwrap();
-        let segment = |(workflow_key, phase_index)| Segment { workflow_key, phase_index };
+        let segment = |(workflow_key, phase_index)| Segment { workflow_key, phase_index, item: None };
         let path = PhasePath::of(path.into_iter().map(segment).collect());
         let state = RunState {
             current_path: path.unwrap(),

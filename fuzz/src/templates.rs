@@ -127,6 +127,7 @@ fn library(template: &str) -> Library {
         context: None,
         groups: Vec::new(),
         group: None,
+        each: None,
         phases: vec![phase("first"), phase("second")],
         gate: None,
         root: "global".into(),

@@ -242,6 +242,7 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         context: None,
         groups: Vec::new(),
         group: None,
+        each: None,
         phases: phases
             .iter()
             .map(|entry| match entry.strip_prefix('@') {

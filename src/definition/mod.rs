@@ -34,6 +34,7 @@ pub use model::bound_values::{BoundValue, BudgetBounds};
 pub use model::budget::{Budget, Measure};
 pub use model::conditions::Condition;
 pub use model::confinement::{Confinement, Sandbox};
+pub use model::each::Each;
 pub use model::expected_calls::PhaseTest;
 pub use model::files::{
     DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root, Stale, Surroundings,

@@ -140,6 +140,7 @@ fn every_field_is_read() {
             phases: vec![Entry::phase(a.clone()), Entry::workflow("s"), Entry::phase(b)],
             groups: Vec::new(),
             group: None,
+            each: None,
             gate: None,
             root: "global".into(),
             folder: "~/workflows/w".into(),

@@ -42,7 +42,7 @@ impl<'a> Active<'a> {
             }
         }
         let root = library.get(&state.current_path.first()?.workflow_key)?;
-        let Segment { workflow_key, phase_index: index } = state.current_path.last()?;
+        let Segment { workflow_key, phase_index: index, .. } = state.current_path.last()?;
         let scope = library.get(workflow_key)?;
         let phase = library.first_phase(scope.phases.get(*index..)?)?;
         Some(Self { library, state, root, scope, index: *index, phase })
@@ -71,6 +71,7 @@ impl<'a> Active<'a> {
             ValueName::Input(_)
             | ValueName::Summary(_)
             | ValueName::Task
+            | ValueName::Item
             | ValueName::RunDir => false,
         };
         self.scope.phases.get(self.index.checked_add(1)?..)?.iter().find(|entry| {

@@ -272,7 +272,7 @@ mod tests {
                 let key = text(size);
                 new.current_path.truncate(1);
                 for _ in 1..depth {
-                    new.current_path.enter(&format!("n{key}"));
+                    new.current_path.enter(&format!("n{key}"), None);
                 }
             }
             Growth::End { announced } => {

@@ -2,7 +2,7 @@
 
 use crate::sorted::{Map, Set};
 
-use crate::definition::{EntryKind, Given, Library, Output, ValueName, ValueType};
+use crate::definition::{Each, EntryKind, Given, Library, Output, ValueName, ValueType};
 
 use super::{Active, OutputValue, Outputs, RunState};
 
@@ -99,6 +99,7 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
         | ValueName::Outcome(_)
         | ValueName::Summary(_)
         | ValueName::Task
+        | ValueName::Item
         | ValueName::RunDir => {}
     };
     for entry in active.library.entries_of_file(active.scope).into_iter().map(|of| of.entry) {
@@ -106,6 +107,10 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
             add(&condition.of, &mut condition.values.iter().cloned());
         }
         let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
+        let each = active.library.get(key).and_then(|group| group.each.as_ref());
+        if let Some(Each::Of(name)) = each {
+            add(name, &mut std::iter::empty());
+        }
         let nested = condition_values(key, active.library, &mut known);
         for (input, given) in with {
             if let (Given::Name(name), Some(values)) = (given, nested.get(input)) {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::definition::{Check, Gate, Library, OnGateFail, Workflow};
 
 use super::progress::MAX_EVIDENCE;
-use super::{Active, LoopError, RunState, leave};
+use super::{Active, LoopError, RunState, Segment, leave};
 
 /// A gate that a run must pass to leave its phase.
 #[derive(Debug, Clone)]
@@ -93,10 +93,12 @@ impl<'a> Active<'a> {
     ) -> impl Iterator<Item = (usize, &'a Workflow)> {
         let path = &self.state.current_path;
         let kept = match self.after(outcome) {
-            // The scopes that both paths have, the innermost with another entry.
+            // The scopes that both paths have, the innermost with another entry. Another item of a group is another scope.
             Some(after) if after.is_running() => {
-                let same = path.iter().zip(after.current_path.iter());
-                same.take_while(|(before, after)| before == after).count() + 1
+                let both = path.iter().zip(after.current_path.iter());
+                let same = both.clone().take_while(|(before, after)| before == after).count();
+                let is_same_item = |(before, after): (&Segment, &Segment)| before.item == after.item;
+                same + usize::from(both.clone().nth(same).is_none_or(is_same_item))
             }
             Some(_) => 0,
             None => path.len(),

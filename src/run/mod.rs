@@ -9,6 +9,7 @@ mod budget;
 mod choices;
 mod course;
 mod gates;
+mod items;
 mod journal;
 mod outline;
 mod outputs;
@@ -30,6 +31,7 @@ pub use active::Active;
 pub use budget::{Allowance, Bound, Spending, Unknown};
 pub use course::{Course, Doing, Ending, Entry, Span, Stay};
 pub use gates::{Evidence, GateAhead};
+pub use items::Item;
 pub use journal::{Journal, Mark};
 pub use outline::{Outline, Step};
 pub use outputs::{HandedOutputs, MAX_OUTPUTS, OutputValue, Outputs, WrongOutput, given_outputs};
@@ -48,6 +50,7 @@ pub use state::{MAX_TASK, RunState, RunStatus};
 pub use stored::{Restored, Unusable, restore, take_up};
 pub use summary::{Summary, cut};
 pub use transition::{
-    Arrival, LoopError, WayBack, advance, begin, enter, go_to, leave, restart, way_back,
+    Arrival, LoopError, WayBack, advance, begin, enter, go_to, item_before, leave, restart,
+    skip_item, way_back,
 };
 pub use ways::{Way, WayBounds, WayEnd, WayStarts, WayStep, Ways, ways};

@@ -2,7 +2,7 @@
 
 use crate::definition::{Entry, EntryKind, Library, Phase};
 
-use super::{Active, PhasePath};
+use super::{Active, PhasePath, RunState};
 
 /// Position of a run among all steps of its workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Outline {
         let (scopes, path) = (Vec::new(), PhasePath::start(&active.root.key));
         let steps = Vec::new();
         let mut walk =
-            Walk { library: active.library, first, limit, number: 0, scopes, path, steps };
+            Walk { library: active.library, state: active.state, first, limit, number: 0, scopes, path, steps };
         walk.entries(&active.root.phases);
         walk.steps
     }
@@ -58,6 +58,7 @@ impl Outline {
 /// A walk through all entries that skips those before the first step.
 struct Walk<'a> {
     library: &'a Library,
+    state: &'a RunState,
     first: u64,
     limit: usize,
     number: u64,
@@ -67,6 +68,20 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
+    /// The item of the group at the path that is listed: that at which the run is, behind it the last and before it the first.
+    fn item_of(&self, group: &str) -> Option<usize> {
+        self.library.get(group)?.each.as_ref()?;
+        let depth = self.path.len();
+        let at = RunState { current_path: self.path.clone(), ..self.state.clone() };
+        let last = at.items(depth, group, self.library)?.len().saturating_sub(1);
+        let current = &self.state.current_path;
+        match current.get(depth).filter(|_| current.at_depth(depth) == self.path) {
+            Some(segment) => segment.item,
+            None if current.indices() > self.path.indices() => Some(last),
+            None => Some(0),
+        }
+    }
+
     fn entries(&mut self, entries: &'a [Entry]) {
         for (index, entry) in entries.iter().enumerate() {
             if self.steps.len() >= self.limit {
@@ -88,7 +103,7 @@ impl<'a> Walk<'a> {
                 EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
                         self.scopes.push(self.library.entry_name(entry));
-                        self.path.enter(key);
+                        self.path.enter(key, self.item_of(key));
                         self.entries(&nested.phases);
                         self.path.leave();
                         self.scopes.pop();

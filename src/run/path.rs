@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::definition::{FileEntry, Library};
+use crate::definition::is_group_key;
 
 /// One scope of a path: a workflow, and the entry of it that is current.
 ///
@@ -14,6 +14,35 @@ pub struct Segment {
     pub workflow_key: String,
     /// Index into its `phases`, from 0.
     pub phase_index: usize,
+    /// Index of the item of a group that is repeated, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<usize>,
+}
+
+impl Segment {
+    /// Returns the first entry of a scope.
+    fn first(workflow_key: &str, item: Option<usize>) -> Self {
+        Self { workflow_key: workflow_key.to_owned(), phase_index: 0, item }
+    }
+
+    /// Returns the name of the scope: the key, of a group that is repeated with the item, for example `release//2@0`.
+    fn scope(&self) -> String {
+        match self.item {
+            Some(item) => format!("{}@{item}", self.workflow_key),
+            None => self.workflow_key.clone(),
+        }
+    }
+
+    /// Reads the name of a scope.
+    fn of_scope(mut name: String, phase_index: usize) -> Self {
+        let is_item = |item: &str| item.bytes().all(|byte| byte.is_ascii_digit());
+        let item = name.rsplit_once('@').filter(|(key, item)| is_group_key(key) && is_item(item));
+        let item = item.and_then(|(key, item)| Some((key.len(), item.parse().ok()?)));
+        if let Some((length, _)) = item {
+            name.truncate(length);
+        }
+        Self { workflow_key: name, phase_index, item: item.map(|(_, item)| item) }
+    }
 }
 
 /// The path to an entry: the scope of the root workflow first, the innermost last. Never empty.
@@ -26,7 +55,7 @@ pub struct PhasePath(Vec<Segment>);
 impl PhasePath {
     /// Returns the path to the first entry of a root workflow.
     pub fn start(workflow_key: &str) -> Self {
-        Self(vec![Segment { workflow_key: workflow_key.to_owned(), phase_index: 0 }])
+        Self(vec![Segment::first(workflow_key, None)])
     }
 
     /// Returns a path of these scopes; `None` without any.
@@ -50,10 +79,7 @@ impl PhasePath {
             match index {
                 Some((length, phase_index)) => {
                     workflow_key.truncate(length);
-                    path.push(Segment {
-                        workflow_key: std::mem::take(&mut workflow_key),
-                        phase_index,
-                    });
+                    path.push(Segment::of_scope(std::mem::take(&mut workflow_key), phase_index));
                 }
                 None => workflow_key.push('/'),
             }
@@ -69,7 +95,7 @@ impl PhasePath {
     /// Returns the name of the innermost scope, for example `release:1/review`; that of a root begins with `/`.
     pub fn scope_key(&self) -> String {
         self.0.split_last().map_or_else(String::new, |(last, outer)| {
-            format!("{}/{}", key(outer), last.workflow_key)
+            format!("{}/{}", key(outer), last.scope())
         })
     }
 
@@ -86,8 +112,8 @@ impl PhasePath {
     /// Returns what the keys of all entries of the innermost scope begin with, with those nested in them, and no others.
     pub fn within_scope(&self) -> String {
         self.0.split_last().map_or_else(String::new, |(last, outer)| match outer {
-            [] => format!("{}:", last.workflow_key),
-            _ => format!("{}/{}:", key(outer), last.workflow_key),
+            [] => format!("{}:", last.scope()),
+            _ => format!("{}/{}:", key(outer), last.scope()),
         })
     }
 
@@ -110,23 +136,11 @@ impl PhasePath {
         path
     }
 
-    /// Returns the path to another entry of the file that the innermost scope, a workflow, is of: through the groups that contain it.
-    pub fn to_entry(&self, of: &FileEntry, library: &Library) -> Option<Self> {
-        let mut path = self.clone();
-        let (last, groups) = of.at.split_last()?;
-        for index in groups {
-            path.set_index(*index);
-            let segment = path.last()?;
-            let group = library.get(&segment.workflow_key)?.phases.get(*index)?.group_key()?;
-            path.enter(group);
-        }
-        path.set_index(*last);
-        Some(path)
-    }
-
-    /// Returns the indices of the entries; compared one after the other, they give the order of the workflow.
+    /// Returns the indices of the entries, those in a group that is repeated behind the item; compared one after the other, they
+    /// give the order of the workflow.
     pub fn indices(&self) -> Vec<usize> {
-        self.0.iter().map(|segment| segment.phase_index).collect()
+        let indices = self.0.iter().flat_map(|segment| segment.item.into_iter().chain([segment.phase_index]));
+        indices.collect()
     }
 
     /// Goes to another entry of the innermost scope.
@@ -136,9 +150,16 @@ impl PhasePath {
         }
     }
 
-    /// Goes to the first entry of a workflow that is nested in the current entry.
-    pub fn enter(&mut self, workflow_key: &str) {
-        self.0.extend(Self::start(workflow_key).0);
+    /// Goes to the first entry of a workflow that is nested in the current entry, or of this item of a group that is repeated.
+    pub fn enter(&mut self, workflow_key: &str, item: Option<usize>) {
+        self.0.push(Segment::first(workflow_key, item));
+    }
+
+    /// Goes to the first entry of another item of the innermost scope.
+    pub fn set_item(&mut self, item: usize) {
+        if let Some(last) = self.0.last_mut() {
+            (last.item, last.phase_index) = (Some(item), 0);
+        }
     }
 
     /// Goes out to the entry that contains the innermost scope. Returns false, and stays, if that is the root.
@@ -160,12 +181,12 @@ impl PhasePath {
 #[cfg(test)]
 pub fn path_to(entries: &[(&str, usize)]) -> PhasePath {
     let segment =
-        |&(key, phase_index): &(&str, usize)| Segment { workflow_key: key.into(), phase_index };
+        |&(key, phase_index): &(&str, usize)| Segment::of_scope(key.into(), phase_index);
     PhasePath(entries.iter().map(segment).collect())
 }
 
 fn key(path: &[Segment]) -> String {
-    let part = |segment: &Segment| format!("{}:{}", segment.workflow_key, segment.phase_index);
+    let part = |segment: &Segment| format!("{}:{}", segment.scope(), segment.phase_index);
     path.iter().map(part).collect::<Vec<_>>().join("/")
 }
 
@@ -225,7 +246,7 @@ mod tests {
     fn a_path_is_never_empty() {
         let mut path = PhasePath::start("r");
         assert!(!path.leave());
-        path.enter("s");
+        path.enter("s", None);
         path.set_index(4);
         assert_eq!(path.key(), "r:0/s:4");
         assert!(path.leave() && !path.leave());

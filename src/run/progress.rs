@@ -400,6 +400,8 @@ pub enum PassedOverReason {
     },
     /// The outcome of the phase of this id led past it.
     Outcome { of: String, outcome: String },
+    /// The list of this name, for whose items the group is repeated, is empty or absent.
+    NoItems { of: String },
 }
 
 impl PassedOverReason {

@@ -59,6 +59,7 @@ impl<'a> Active<'a> {
         for (key, passed) in self.state.progress.passed_over.iter() {
             let by_input = match &passed.because {
                 PassedOverReason::Condition { of, .. } => of.starts_with("input."),
+                PassedOverReason::NoItems { of } => of.starts_with("input."),
                 PassedOverReason::Outcome { .. } => false,
             };
             if !by_input {

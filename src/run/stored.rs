@@ -354,6 +354,7 @@ fn state_of(data: &Value) -> Option<RunState> {
         None | Some(Value::Null) => vec![Segment {
             workflow_key: workflow_key.clone(),
             phase_index: index(get(data, "currentPhaseIndex")?)?,
+            item: None,
         }],
         Some(path) => path.as_array()?.iter().map(segment).collect::<Option<Vec<_>>>()?,
     };
@@ -396,6 +397,10 @@ fn segment(value: &Value) -> Option<Segment> {
     Some(Segment {
         workflow_key: get(value, "workflowKey")?.as_str()?.to_owned(),
         phase_index: index(get(value, "phaseIndex")?)?,
+        item: match get(value, "item") {
+            Some(item) => Some(index(item)?),
+            None => None,
+        },
     })
 }
 
@@ -651,6 +656,7 @@ fn passed_over(data: &Value) -> Option<PassedOver> {
             of: string(get(data, "of")?)?,
             outcome: string(get(data, "outcome")?)?,
         },
+        "noItems" => PassedOverReason::NoItems { of: string(get(data, "of")?)? },
         _ => return None,
     };
     let name = get(data, "name").and_then(string).unwrap_or_default();

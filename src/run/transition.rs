@@ -156,6 +156,31 @@ pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopErro
     new.arrive_again(state, library)
 }
 
+/// Moves a run to the next item of the innermost group that is repeated, or out of it; `None` if it is in none.
+pub fn skip_item(state: &RunState, library: &Library) -> Option<(RunState, Arrival)> {
+    let depth = 1 + state.current_path.iter().rposition(|segment| segment.item.is_some())?;
+    let mut new = state.stepped();
+    new.progress.outcomes.remove(&new.current_path.key());
+    new.current_path.truncate(depth);
+    let group = library.get(&new.current_path.last()?.workflow_key)?;
+    new.current_path.set_index(group.phases.len());
+    Some(new.arrive(state, library))
+}
+
+/// Returns the run, moved to the beginning of the item before that at which its innermost group is; `None` if it is not at the
+/// beginning of a later item.
+pub fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
+    let depth = 1 + state.current_path.iter().rposition(|segment| segment.item.is_some())?;
+    let inside = state.current_path.get(depth - 1..)?;
+    let item = inside.first()?.item?.checked_sub(1)?;
+    if inside.iter().any(|segment| segment.phase_index > 0) {
+        return None;
+    }
+    let mut path = state.current_path.at_depth(depth);
+    path.set_item(item);
+    Some(go_to(state, path, library))
+}
+
 /// Moves a new run to its first phase; to its end, if no entry can be entered.
 pub fn begin(state: &RunState, library: &Library) -> (RunState, Arrival) {
     state.clone().arrive(state, library)
@@ -176,10 +201,8 @@ enum Reached<'o> {
 /// Specification: state management, "Case 1"; the number of steps does not change.
 pub fn enter(state: &RunState, library: &Library) -> RunState {
     let mut new = state.clone();
-    while let Some(EntryKind::Workflow { key, .. }) =
-        current_entry(&new, library).map(|entry| &entry.kind)
-    {
-        new.current_path.enter(key);
+    while let Some(key) = current_entry(&new, library).and_then(Entry::nested_key) {
+        new.enter_nested(key, library);
     }
     new
 }
@@ -327,6 +350,10 @@ impl RunState {
             let (key, index) = (self.current_path.key(), last.phase_index);
             let entry = library.get(&last.workflow_key).and_then(|scope| scope.phases.get(index));
             let Some(entry) = entry else {
+                if self.next_item(library) {
+                    outcome = None;
+                    continue;
+                }
                 return match self.current_path.leave() {
                     true => Reached::Left { outcome },
                     false => Reached::End,
@@ -343,7 +370,15 @@ impl RunState {
                 EntryKind::Phase(_) => return Reached::Phase,
                 EntryKind::Workflow { key: nested, .. } => {
                     self.forget_below();
-                    self.current_path.enter(nested);
+                    let items = self.items(self.current_path.len(), nested, library);
+                    if items.is_some_and(|items| items.is_empty()) {
+                        let of = library.get(nested).and_then(|group| group.each.as_ref());
+                        let of = of.map(ToString::to_string).unwrap_or_default();
+                        self.pass_over(Some(entry), PassedOverReason::NoItems { of }, library);
+                        self.current_path.set_index(index + 1);
+                        continue;
+                    }
+                    self.enter_nested(nested, library);
                     inputs = self.inputs(self.current_path.len(), library);
                     outcome = None;
                 }
@@ -375,7 +410,7 @@ pub fn go_to(state: &RunState, path: PhasePath, library: &Library) -> RunState {
     new.progress.outcomes.remove(&state.current_path.key());
     while let Some(key) = current_entry(&new, library).and_then(Entry::nested_key) {
         new.forget_below();
-        new.current_path.enter(key);
+        new.enter_nested(key, library);
     }
     for entry in new.current_path.scopes() {
         new.progress.passed_over.remove(&entry.key());

@@ -40,6 +40,10 @@ impl RunState {
                     let output = self.given_output(depth, (phase, name), library);
                     output.map(|output| output.text().into_owned()).or_else(|| input.default.clone())
                 }
+                Some(Given::Name(ValueName::Item)) => {
+                    let item = self.item(depth, library).map(|item| item.text);
+                    item.filter(|item| input.kind.value(item).is_some())
+                }
                 Some(given) => given.value(&input.kind),
                 None => input.default.clone(),
             };
@@ -84,6 +88,9 @@ impl RunState {
     ) -> Option<String> {
         match variable {
             PathVariable::Input(name) => self.inputs(depth, library).remove(name),
+            PathVariable::ItemNumber => {
+                self.item(depth, library).map(|item| item.number.to_string())
+            }
             PathVariable::RunDir => self.run_dir_path().map(ToOwned::to_owned),
         }
     }
@@ -114,7 +121,7 @@ impl RunState {
         let called = entries.iter().filter(|of| of.entry.is_called(id));
         let (earlier, others): (Vec<_>, Vec<_>) = called.partition(|of| of.is_before(&current));
         let latest_first = earlier.into_iter().rev().chain(others.into_iter().rev());
-        let mut found = latest_first.filter_map(|of| find(&around.to_entry(of, library)?.key()));
+        let mut found = latest_first.filter_map(|of| find(&self.path_to(&around, of, library)?.key()));
         found.next()
     }
 
@@ -164,7 +171,9 @@ impl RunState {
                     });
                     (value, holds)
                 }
-                ValueName::Summary(_) | ValueName::Task | ValueName::RunDir => (None, false),
+                ValueName::Summary(_) | ValueName::Item | ValueName::Task | ValueName::RunDir => {
+                    (None, false)
+                }
             };
             (!holds).then(|| (condition, value.map(Cow::into_owned)))
         })

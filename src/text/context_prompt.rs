@@ -3,8 +3,8 @@
 use crate::sorted::Set;
 use std::borrow::Cow;
 
-use crate::definition::{Entry, Library, ToolPolicy, ValueName, Workflow};
-use crate::run::{Active, Outline, RunState};
+use crate::definition::{Entry, Library, ToolPolicy, ValueName, Workflow, on_one_line};
+use crate::run::{Active, Item, Outline, RunState};
 
 use super::inputs::{inputs, value_text};
 use super::outputs::{expected_outputs, output_text};
@@ -78,6 +78,11 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     ];
     let values = inputs(active, active.state.current_path.len());
     lines.extend(values.map(|values| format!("**Inputs:** {values}")));
+    if let Some(Item { text, number, count }) =
+        active.state.item(active.state.current_path.len(), active.library)
+    {
+        lines.push(format!("**Item:** {number} of {count}: {}", on_one_line(&text)));
+    }
     let pass = active.state.visit_number();
     if pass > 1 {
         lines.push(format!("**Pass:** {pass}"));
@@ -283,6 +288,14 @@ pub(super) fn value_variable<'a>(
 ) -> Option<Cow<'a, str>> {
     if name == ValueName::RUN_DIR {
         return Some(Cow::Borrowed(state.run_dir_path().unwrap_or(NONE)));
+    }
+    if ["item", "itemNumber", "itemCount"].contains(&name) {
+        let value = state.item(depth, library).map(|item| match name {
+            "item" => item.text,
+            "itemNumber" => item.number.to_string(),
+            _ => item.count.to_string(),
+        });
+        return Some(value.map_or(Cow::Borrowed(NONE), Cow::Owned));
     }
     if let Some(name) = name.strip_prefix("input.") {
         let value = state.inputs(depth, library).remove(name);

@@ -38,12 +38,13 @@ fn model_note(phase: &Phase) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-/// Returns the notes on a workflow as a whole: its budget, and its number of loops if that is not the default.
+/// Returns the notes on a workflow or a group as a whole: the items for which it is repeated, its budget, and its number of loops if that is not the default.
 pub fn workflow_notes(workflow: &Workflow) -> impl Iterator<Item = String> {
     let count = &workflow.max_loops;
     let is_default = *count == BoundValue::Fixed(DEFAULT_MAX_LOOPS);
     let loops = (!is_default).then(|| format!("at most {}", loops(count)));
-    budget_note(&workflow.budget).into_iter().chain(loops)
+    let each = workflow.each.as_ref().map(|each| format!("for each of {}", short(&each.to_string())));
+    each.into_iter().chain(budget_note(&workflow.budget)).chain(loops)
 }
 
 /// Returns the notes on a nested workflow or a group: the values of its inputs that the entry gives, and those on the workflow.
@@ -291,7 +292,7 @@ impl<'a> Chart<'a> {
                         }
                         let name = self.library.entry_name(entry);
                         self.line(&format!("subgraph {group}[{}]", label(name)));
-                        self.path.enter(key);
+                        self.path.enter(key, None);
                         self.scope(nested);
                         self.path.leave();
                         self.line("end");
@@ -475,7 +476,7 @@ impl Boxes<'_> {
                         let of = of.chain(exits_note(entry, workflow, self.library));
                         let of = of.map(|note| on_one_line(&note));
                         let mut content: Vec<String> = notes.chain(of).collect();
-                        self.path.enter(key);
+                        self.path.enter(key, None);
                         self.content(nested, &mut content);
                         self.path.leave();
                         lines.extend(framed(self.library.entry_name(entry), content));

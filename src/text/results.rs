@@ -1,5 +1,7 @@
 //! The summaries and outputs of the phases so far, for later phases and for the user.
 
+use std::borrow::Cow;
+
 use crate::definition::Library;
 use crate::run::{Outputs, PhasePath, RunState, Segment, Summary, cut};
 
@@ -39,8 +41,8 @@ struct Group<'a> {
     /// Path of the entry: that of its phases, up to the scope that contains the entry.
     path: PhasePath,
     /// Name of the nested workflow; `None` for a phase.
-    name: Option<&'a str>,
-    phases: Vec<(Vec<&'a str>, Shown<'a>)>,
+    name: Option<Cow<'a, str>>,
+    phases: Vec<(Vec<Cow<'a, str>>, Shown<'a>)>,
 }
 
 /// The result of a phase: its summary, and a list item for each of its outputs.
@@ -58,7 +60,7 @@ pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
     let mut left_out = 0;
     let mut sections: Vec<String> = Vec::new();
     for group in groups(state, library).iter().rev() {
-        let heading = group.name.map(|name| format!("### {name}"));
+        let heading = group.name.as_ref().map(|name| format!("### {name}"));
         let mut room = left.saturating_sub(heading.as_deref().map_or(0, length));
         let mut texts = Vec::new();
         for (scopes, shown) in group.phases.iter().rev() {
@@ -107,7 +109,7 @@ pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
     let length = Length::shared(state.results().len());
     for group in groups(state, library) {
-        lines.extend(group.name.map(|name| format!("- {name}")));
+        lines.extend(group.name.as_ref().map(|name| format!("- {name}")));
         let indent = if group.name.is_some() { "  " } else { "" };
         lines.extend(group.phases.iter().map(|(scopes, shown)| {
             let title = format!("{indent}- {}{}:", scope_names(scopes), shown.name);
@@ -184,9 +186,17 @@ fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for (path, result) in state.results() {
         let depth = shared(state, &path).min(path.len() - 1);
+        let item = |path: &PhasePath| path.get(depth).and_then(|segment| segment.item);
+        // Those of another item of the group stand below its name.
+        let depth = depth - usize::from(depth > 0 && item(&path) != item(&state.current_path));
         let outer = path.at_depth(depth + 1);
         let mut names = path.iter().skip(depth + 1).map(|segment| {
-            library.get(&segment.workflow_key).map_or("(a workflow that is gone)", |w| &*w.name)
+            let name = library.get(&segment.workflow_key);
+            let name = name.map_or("(a workflow that is gone)", |workflow| &workflow.name);
+            match segment.item {
+                Some(item) => Cow::Owned(format!("{name} [{}]", item + 1)),
+                None => Cow::Borrowed(name),
+            }
         });
         let name = names.next();
         let text = result_text(result.summary, result.outputs);
@@ -204,7 +214,7 @@ fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
     groups
 }
 
-fn scope_names(scopes: &[&str]) -> String {
+fn scope_names(scopes: &[Cow<str>]) -> String {
     scopes.iter().map(|scope| format!("{scope} > ")).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The text in the status bar.
 
 use crate::definition::{EntryKind, Library};
-use crate::run::{PauseReason, RunState, pause_reason};
+use crate::run::{Item, PauseReason, RunState, pause_reason};
 
 use super::pause::run_name;
 
@@ -44,7 +44,12 @@ fn line(
 pub(super) fn place(state: &RunState, library: &Library) -> Option<String> {
     let root = library.get(&state.current_path.first()?.workflow_key)?;
     let mut line = short_name(&root.name);
-    for segment in state.current_path.iter() {
+    for (depth, segment) in (1..).zip(state.current_path.iter()) {
+        if segment.item.is_some()
+            && let Some(Item { number, count, .. }) = state.item(depth, library)
+        {
+            line.push_str(&format!(" [{number}/{count}]"));
+        }
         let phases = &library.get(&segment.workflow_key)?.phases;
         let entry = phases.get(segment.phase_index)?;
         line.push_str(" > ");
@@ -53,7 +58,11 @@ pub(super) fn place(state: &RunState, library: &Library) -> Option<String> {
             line.push(' ');
         }
         line.push_str(&short_name(library.entry_name(entry)));
-        line.push_str(&format!(" [{}/{}]", segment.phase_index + 1, phases.len()));
+        // Of a group that is repeated the items are counted, not its place.
+        let is_repeated = state.current_path.get(depth).is_some_and(|inner| inner.item.is_some());
+        if !is_repeated {
+            line.push_str(&format!(" [{}/{}]", segment.phase_index + 1, phases.len()));
+        }
     }
     Some(line)
 }

@@ -1,7 +1,7 @@
 // Groups: entries of `phases` that are a scope of their own in the file.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
@@ -37,6 +37,19 @@ const BUILD = {
   "build/look.md": phaseFile({ id: "look", outcomes: { ok: "next", bad: "next", redo: "next" } }),
   "build/ship.md": phaseFile({ id: "ship", instructions: "Made: {outcome.make}, looks {outcome.look}, {summary.code}." }),
 };
+
+/** A plan that gives a list of tasks, and a group that works them off, each in a fresh context. */
+const TASKS = {
+  ...workflow("tasks", [{ id: "plan", outputs: { tasks: { type: "list" } } }], {
+    ...QUIET,
+    phases: ["plan.md", { id: "work", label: "Work", each: "output.plan.tasks", phases: ["do.md", "check.md"] }, "end.md"],
+  }),
+  "tasks/do.md": phaseFile({ id: "do", context: "fresh", instructions: "Do {item} ({itemNumber} of {itemCount})." }),
+  "tasks/check.md": phaseFile({ id: "check", gate: [{ run: 'test -n "$ITEM" && echo "$ITEM" >> items.txt', env: { ITEM: "item" } }] }),
+  "tasks/end.md": phaseFile({ id: "end", instructions: "All done." }),
+};
+const plan = (/** @type {string[]} */ ...tasks) => leave("", { outputs: { tasks }, summary: "Planned." });
+const done = (/** @type {string} */ text) => leave("", { summary: text });
 
 /** The path of the run after each state, without repetitions. @param {any[]} entries */
 const way = (entries) => paths(states(entries)).filter((path, index, all) => path !== all[index - 1]);
@@ -92,6 +105,56 @@ for (const version of VERSIONS) {
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /Made: ok, looks ok, The code\./);
       await rpc.promptAndSettle("Go on.");
       assert.equal(states(await rpc.entries()).at(-1).active, false);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("a list of tasks is worked off in order, each in a fresh context, also over a kill", async (t) => {
+      const calls = [
+        plan("one `$(touch made)`", "two", "three"),
+        done("Did one."), done("Checked one."),
+        done("Did two."), REST,
+        done("Checked two."),
+        done("Did three."), done("Checked three."), REST,
+      ];
+      const { model, sandbox } = await stage(t, calls, { globalFiles: TASKS });
+      const first = await startRpc({ version, sandbox });
+      await first.promptAndSettle("/workflow tasks The task");
+      assert.equal(way(await first.entries()).at(-1), "tasks:1 tasks//1@1:1");
+      const shown = JSON.stringify(await first.entries());
+      assert.match(shown, /two/);
+      await first.kill();
+
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("Go on.");
+      const entries = await rpc.entries();
+      assert.deepEqual(way(entries), [
+        "tasks:0", "tasks:1 tasks//1@0:0", "tasks:1 tasks//1@0:1", "tasks:1 tasks//1@1:0", "tasks:1 tasks//1@1:1",
+        "tasks:1 tasks//1@2:0", "tasks:1 tasks//1@2:1", "tasks:2",
+      ]);
+      assert.equal(readFileSync(join(sandbox.project, "items.txt"), "utf8"), "one `$(touch made)`\ntwo\nthree\n");
+      // The fresh context of the third item has the results of the others, and nothing of their work.
+      const third = model.requests.find((request) => JSON.stringify(request).includes("Do three (3 of 3)."));
+      const text = JSON.stringify(third);
+      assert.ok(text.includes("Checked one.") && text.includes("### Work [1]") && !text.includes("Do one"), text);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("`:skip` goes on with the next item, `:back` to the one before; a list without items is passed over", async (t) => {
+      const calls = [plan("one", "two"), REST, REST, REST, REST, plan(), REST];
+      const { sandbox } = await stage(t, calls, { globalFiles: TASKS });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow tasks The task");
+      await rpc.promptAndSettle("/workflow :skip");
+      assert.equal(way(await rpc.entries()).at(-1), "tasks:1 tasks//1@1:0");
+      assert.match(rpc.ui("setStatus").at(-1)?.statusText ?? "", /Work \[2\/2\] > 🔹 Do \[1\/2\]/);
+      await rpc.promptAndSettle("/workflow :back");
+      assert.equal(way(await rpc.entries()).at(-1), "tasks:1 tasks//1@0:0");
+      await rpc.promptAndSettle("/workflow :back");
+      assert.equal(way(await rpc.entries()).at(-1), "tasks:0");
+      await rpc.promptAndSettle("Again.");
+      const entries = await rpc.entries();
+      assert.equal(way(entries).at(-1), "tasks:2");
+      assert.deepEqual(progress(entries).passedOver["tasks:1"].kind, "noItems");
       assert.deepEqual(rpc.extensionErrors(), []);
     });
   });

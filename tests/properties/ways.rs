@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pi_workflows::definition::{Entry, EntryKind, Library, Target, Workflow};
+use pi_workflows::definition::{Each, Entry, EntryKind, Library, Target, Workflow};
 use pi_workflows::engine::{Engine, Event, Facts, Ui};
 use pi_workflows::run::{
     Active, Arrival, Leaving, Outputs, PassedOver, PassedOverReason, PauseReason, PhasePath,
@@ -57,8 +57,9 @@ struct RawEntry {
 #[derive(Debug, Clone)]
 struct RawWorkflow {
     entries: Vec<RawEntry>,
-    /// The first entry of a group and the number of its entries, and the target of its outcome `ok`.
-    group: Option<(u8, u8, u8)>,
+    /// The first entry of a group and the number of its entries, the target of its outcome `ok`, and the number of its items, if it is
+    /// repeated.
+    group: Option<(u8, u8, u8, u8)>,
     max_loops: u32,
     goes_on: bool,
 }
@@ -80,7 +81,7 @@ fn raw_entry() -> impl Strategy<Value = RawEntry> {
 /// the outputs `g` (`s` or `l`), `h` (a flag) and `k` (a number).
 pub fn branching_files() -> impl Strategy<Value = Files> {
     let entries = prop::collection::vec(raw_entry(), 1..5);
-    let group = prop::option::of((any::<u8>(), any::<u8>(), any::<u8>()));
+    let group = prop::option::of((any::<u8>(), any::<u8>(), any::<u8>(), 0_u8..4));
     let workflow = (entries, group, 0..=MAX_LOOPS, any::<bool>()).prop_map(
         |(entries, group, max_loops, goes_on)| RawWorkflow { entries, group, max_loops, goes_on },
     );
@@ -98,7 +99,8 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
     };
     let phases: Vec<usize> =
         (0..raw.entries.len()).filter(|&at| nested(&raw.entries[at]).is_none()).collect();
-    let group = raw.group.map(|(from, size, outcome)| {
+    let items = raw.group.map_or(0, |(.., items)| usize::from(items));
+    let group = raw.group.map(|(from, size, outcome, _)| {
         let from = usize::from(from) % raw.entries.len();
         let size = 1 + usize::from(size) % (raw.entries.len() - from);
         (from..from + size, outcome)
@@ -134,8 +136,12 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
                     _ => String::new(),
                 };
                 let max_loops = raw.max_loops;
+                let each = match items {
+                    0 => String::new(),
+                    items => format!("    each: {:?}\n", &["one", "two", "three"][..items]),
+                };
                 yaml.push_str(&format!(
-                    "  - id: g\n    maxLoops: {max_loops}\n{outcomes}    phases:\n"
+                    "  - id: g\n    maxLoops: {max_loops}\n{each}{outcomes}    phases:\n"
                 ));
             }
             indent = "    ";
@@ -238,12 +244,20 @@ fn values() -> impl Strategy<Value = Map<String, String>> {
     })
 }
 
+/// The items for which a workflow is gone through when the run arrives; that of one that is not repeated is `None`.
+fn items(workflow: &Workflow) -> Vec<Option<usize>> {
+    match &workflow.each {
+        Some(Each::Items(items)) => (0..items.len()).map(Some).collect(),
+        Some(Each::Of(_)) | None => vec![None],
+    }
+}
+
 /// The maximum number of steps in a workflow after it is entered: between two restarts the run goes forward.
 fn bound(workflow: &Workflow, library: &Library) -> u64 {
     let entries = workflow.phases.iter().map(|entry| match &entry.kind {
         EntryKind::Phase(_) => 1,
         EntryKind::Workflow { key, .. } => {
-            library.get(key).map_or(0, |nested| bound(nested, library))
+            library.get(key).map_or(0, |nested| bound(nested, library) * items(nested).len() as u64)
         }
     });
     (u64::from(workflow.max_loops.resolve(|_| 0.0)) + 1) * entries.sum::<u64>()
@@ -271,6 +285,7 @@ fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) ->
                 });
             refusal == Some((of.clone(), value.clone(), wanted.clone()))
         }
+        PassedOverReason::NoItems { .. } => unreachable!("each list has items"),
         PassedOverReason::Outcome { of, outcome } => {
             let last = path.last().unwrap();
             let scope = library.get(&last.workflow_key).unwrap();
@@ -315,8 +330,13 @@ fn phase_paths(path: &PhasePath, library: &Library) -> Vec<PhasePath> {
         match &entry.kind {
             EntryKind::Phase(_) => vec![path],
             EntryKind::Workflow { key, .. } => {
-                path.enter(key);
-                phase_paths(&path, library)
+                let inside = |item: Option<usize>| {
+                    path.enter(key, item);
+                    let paths = phase_paths(&path, library);
+                    path.leave();
+                    paths
+                };
+                items(library.get(key).unwrap()).into_iter().flat_map(inside).collect()
             }
         }
     });

@@ -12,13 +12,14 @@ use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::confinement::Confinement;
+use crate::definition::model::each::Each;
 use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::gate::{Check, CheckKind, Command, Gate, Variable};
 use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
-use crate::definition::model::paths::is_group_key;
+use crate::definition::model::paths::{group_key, is_group_key};
 use crate::definition::model::path_variables::{PathVariable, refusal, variables};
 use crate::definition::model::results::Results;
 use crate::definition::model::rule_inputs::{
@@ -28,7 +29,7 @@ use crate::definition::model::schema::{MAX_COUNT, MAX_GATE_ATTEMPTS};
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::{RUN_DIR_IN_BRACES, ValueName};
 use crate::definition::model::words::either;
-use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Phase, Workflow};
+use crate::definition::model::workflow::{Entry, EntryKind, Group, OnMaxLoops, Phase, Workflow};
 
 /// The workflows of a library, by key.
 pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
@@ -51,7 +52,13 @@ fn exits_of<'a>(
     let Some(workflow) = workflows.get(key) else { return Set::new() };
     // For a workflow that leads back to itself, which is left out.
     known.insert(&workflow.key, Set::new());
-    let optional_from = workflow.optional_from();
+    let is_certain = |entry: &Entry| {
+        let group = entry.group_key().and_then(|key| workflows.get(key));
+        let is_each = group.is_some_and(|group| matches!(group.each, Some(Each::Of(_))));
+        entry.when.is_empty() && !is_each
+    };
+    // From there on all entries may be passed over: the end may follow on the entry before it, and on each later one.
+    let optional_from = workflow.phases.iter().rposition(is_certain).map_or(0, |last| last + 1);
     let mut found = Set::new();
     for (index, entry) in workflow.phases.iter().enumerate() {
         let may_end_next = index + 1 >= optional_from;
@@ -226,6 +233,7 @@ pub(crate) fn errors<'a>(
         errors.inputs_in_paths();
     }
     errors.bounds();
+    errors.each();
     if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut Map::new()) {
         let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
         errors.report(problem, &[Step::Key("phases")]);
@@ -245,6 +253,44 @@ struct Errors<'a> {
 }
 
 impl<'a> Errors<'a> {
+    /// Returns true if the workflow is in a group that is repeated, or is one.
+    fn is_repeated(&self) -> bool {
+        let Some(Group { file, at }) = &self.workflow.group else { return false };
+        let groups = (1..=at.len()).filter_map(|depth| at.get(..depth));
+        let mut groups = groups.filter_map(|at| self.workflows.get(&*group_key(file, at)));
+        groups.any(|group| group.each.is_some())
+    }
+
+    /// The items for which the group is repeated: a list of the file that comes before it.
+    fn each(&mut self) {
+        let Some(Each::Of(of)) = &self.workflow.each else { return };
+        let at = self.workflow.group.as_ref().map_or(&[][..], |group| &group.at);
+        let earlier = self.all.iter().filter(|of| of.is_before(at)).map(|of| of.entry);
+        let earlier: Vec<&'a Entry> = earlier.collect();
+        let kind = match of {
+            ValueName::Input(name) => {
+                let inputs = self.workflow.inputs.iter();
+                inputs.clone().find(|input| input.name == *name).map(|input| &input.kind).ok_or_else(|| {
+                    let meant = nearest(name, inputs.map(|input| &*input.name));
+                    (format!("`{of}`, which the workflow does not have"), meant.map(|name| format!("input.{name}")))
+                })
+            }
+            ValueName::Output { phase, name } => self
+                .output(&earlier, phase, name)
+                .map_err(|unknown| (unknown.found, unknown.suggestion)),
+            // Refused when the file is read.
+            _ => return,
+        };
+        let (found, suggestion) = match kind {
+            Ok(ValueType::List { .. }) => return,
+            Ok(kind) => (format!("`{of}`, which is {}", kind.expected()), None),
+            Err(unknown) => unknown,
+        };
+        let (field, expected) = ("each".into(), "an input or an output of an earlier phase that is a list".into());
+        let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+        self.report(problem, &[Step::Key("each")]);
+    }
+
     /// The entries of the file.
     fn entries(&self) -> impl Iterator<Item = &'a Entry> {
         self.all.iter().map(|of| of.entry)
@@ -537,6 +583,21 @@ impl<'a> Errors<'a> {
             .map(|(index, path)| ("write", path, vec![Step::Key("write"), Step::Item(index)]));
         for (field, path, at) in files.chain(written) {
             for variable in variables(path) {
+                if variable == PathVariable::ItemNumber {
+                    if !self.is_repeated() {
+                        let problem = FieldProblem::BadValue {
+                            field: field.into(),
+                            expected: "`{itemNumber}` in a group with `each`".into(),
+                            found: format!("`{path}`"),
+                            suggestion: None,
+                        };
+                        match phase {
+                            Some(phase) => self.report_in_phase(phase, problem, &at),
+                            None => self.report(problem, &at),
+                        }
+                    }
+                    continue;
+                }
                 let PathVariable::Input(name) = &variable else {
                     let rest = path.strip_prefix(RUN_DIR_IN_BRACES);
                     if rest.is_none_or(|rest| !(rest.is_empty() || rest.starts_with('/'))) {
@@ -680,7 +741,10 @@ impl<'a> Errors<'a> {
                 let unknown = self.output(&entries, phase, name).err()?;
                 Some(("an output of a phase of the workflow".to_owned(), unknown.suggestion))
             }
-            ValueName::Task | ValueName::RunDir => None,
+            ValueName::Item if !self.is_repeated() => {
+                Some(("`item` in a group with `each`".to_owned(), None))
+            }
+            ValueName::Item | ValueName::Task | ValueName::RunDir => None,
         }
     }
 
@@ -749,7 +813,7 @@ impl<'a> Errors<'a> {
                 Err(unknown) => (unknown.expected, unknown.found, unknown.suggestion),
             },
             // Refused when the file is read.
-            ValueName::Summary(_) | ValueName::Task | ValueName::RunDir => return,
+            ValueName::Summary(_) | ValueName::Item | ValueName::Task | ValueName::RunDir => return,
         };
         let problem = FieldProblem::BadValue { field: "when".into(), expected, found, suggestion };
         self.report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
@@ -866,6 +930,11 @@ impl<'a> Errors<'a> {
                         Err(unknown) => (unknown.found, unknown.suggestion),
                     }
                 }
+                Given::Name(ValueName::Item) => match (self.is_repeated(), &input.kind) {
+                    (true, ValueType::Text) => continue,
+                    (true, _) => ("`item`, which is a text".to_owned(), None),
+                    (false, _) => ("`item`, which is that of a group with `each`".to_owned(), None),
+                },
                 // Refused when the file is read.
                 Given::Name(_) => continue,
             };
@@ -906,9 +975,12 @@ fn bad_in_rule(as_what: RuleUse, name: &str, given: &Given) -> Option<Problem> {
     let (found, why) = match given {
         Given::Value(_) if as_what == RuleUse::Bound => return None,
         Given::Value(value) => (format!("`{value}`"), refusal(value)?),
-        Given::Name(of @ (ValueName::Output { .. } | ValueName::Outcome(_) | ValueName::Summary(_))) => {
-            (format!("`{of}`"), "is what the agent gives")
-        }
+        Given::Name(
+            of @ (ValueName::Output { .. }
+            | ValueName::Outcome(_)
+            | ValueName::Summary(_)
+            | ValueName::Item),
+        ) => (format!("`{of}`"), "is what the agent gives"),
         Given::Name(ValueName::Input(_) | ValueName::Task | ValueName::RunDir) | Given::List(_) => {
             return None;
         }

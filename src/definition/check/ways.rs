@@ -11,6 +11,7 @@ use super::subject::Subject;
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
+use crate::definition::model::each::Each;
 use crate::definition::model::gate::OnGateFail;
 use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::outcomes::Outcome;
@@ -60,6 +61,7 @@ fn size(values: &Values) -> usize {
 
 struct Ways<'a> {
     workflow: &'a Workflow,
+    workflows: &'a Workflows<'a>,
     /// The entries of its file.
     all: Vec<FileEntry<'a>>,
     sources: Vec<&'a ValueName>,
@@ -79,7 +81,7 @@ impl<'a> Ways<'a> {
     /// Follows all ways; `None` if that takes more than the work that is left.
     fn follow(
         workflow: &'a Workflow,
-        workflows: &Workflows<'a>,
+        workflows: &'a Workflows<'a>,
         work_left: &'a mut usize,
     ) -> Option<Self> {
         let mut sources: Vec<&ValueName> = Vec::new();
@@ -90,6 +92,7 @@ impl<'a> Ways<'a> {
         let entered = vec![None; workflow.phases.len()];
         let mut ways = Self {
             workflow,
+            workflows,
             all: entries_of_file(workflow, &|key| workflows.get(key).copied()),
             sources,
             entered,
@@ -127,6 +130,7 @@ impl<'a> Ways<'a> {
             ValueName::Input(_)
             | ValueName::Summary(_)
             | ValueName::Task
+            | ValueName::Item
             | ValueName::RunDir => return false,
         };
         self.all.iter().any(|of| of.entry.is_called(id) && is_place(&of.at))
@@ -286,7 +290,10 @@ impl<'a> Ways<'a> {
         mut values: Values<'a>,
     ) -> Option<bool> {
         while let Some(entry) = self.workflow.phases.get(index) {
-            let (mut parts, mut may_enter, mut may_pass) = (Vec::new(), true, false);
+            // A list may have no items.
+            let group = entry.group_key().and_then(|key| self.workflows.get(key));
+            let is_each = group.is_some_and(|group| matches!(group.each, Some(Each::Of(_))));
+            let (mut parts, mut may_enter, mut may_pass) = (Vec::new(), true, is_each);
             for condition in &entry.when {
                 let Ok(source) = self.sources.binary_search(&&condition.of) else { continue };
                 let Some(possible) = values.get(source) else { continue };

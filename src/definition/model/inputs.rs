@@ -36,7 +36,7 @@ pub enum Given {
 
 impl Given {
     /// The forms of the names that a value may have.
-    pub const FORMS: [&str; 2] = [ValueName::INPUT, ValueName::OUTPUT];
+    pub const FORMS: [&str; 3] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::ITEM];
 
     /// Returns the value as an input of this type has it. `None` if it is not of the type, and for a name.
     pub fn value(&self, kind: &ValueType) -> Option<String> {

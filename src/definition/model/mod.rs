@@ -5,6 +5,7 @@ pub mod bound_values;
 pub mod budget;
 pub mod conditions;
 pub mod confinement;
+pub mod each;
 pub mod expected_calls;
 pub mod files;
 pub mod gate;

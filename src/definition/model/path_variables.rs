@@ -17,14 +17,22 @@ const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', '!', ','];
 pub enum PathVariable {
     /// `{input.NAME}`: the input of this name of the workflow.
     Input(String),
+    /// `{itemNumber}`: the number of the item of the innermost group around it that is repeated, from 1.
+    ItemNumber,
     /// `{runDir}`: the folder of the run.
     RunDir,
 }
+
+/// The name of [`PathVariable::ItemNumber`].
+const ITEM_NUMBER: &str = "itemNumber";
 
 impl PathVariable {
     fn parse(name: &str) -> Option<Self> {
         if name == ValueName::RUN_DIR {
             return Some(Self::RunDir);
+        }
+        if name == ITEM_NUMBER {
+            return Some(Self::ItemNumber);
         }
         let name = name.strip_prefix("input.").filter(|name| !name.is_empty())?;
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -37,6 +45,7 @@ impl fmt::Display for PathVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(name) => write!(f, "{{input.{name}}}"),
+            Self::ItemNumber => write!(f, "{{{ITEM_NUMBER}}}"),
             Self::RunDir => f.write_str(RUN_DIR_IN_BRACES),
         }
     }
@@ -72,6 +81,7 @@ pub fn variables(path: &str) -> Vec<PathVariable> {
 pub fn with_names(path: &str) -> String {
     let name = |part| match part {
         Ok(PathVariable::Input(name)) => Cow::Owned(name),
+        Ok(PathVariable::ItemNumber) => "1".into(),
         Ok(PathVariable::RunDir) => SAMPLE_RUN_DIR.into(),
         Err(text) => Cow::Borrowed(text),
     };

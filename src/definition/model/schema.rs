@@ -428,11 +428,17 @@ pub const ENTRY_FIELDS: [Field; 18] = [
     ),
     GATE_ATTEMPTS,
     ON_GATE_FAIL,
+    field(
+        "each",
+        Kind::Literal,
+        "the group is gone through once",
+        "Repeats the group for each item, in order: a list, or `input.NAME` or `output.ID.NAME` of a list. In texts `{item}`, `{itemNumber}` and `{itemCount}`. Without an item the group is passed over.",
+    ),
 ];
 
 /// The fields of an entry that only a group has.
-pub const GROUP_FIELDS: [&str; 7] =
-    ["phases", "loopable", "maxLoops", "budget", "gate", "gateAttempts", "onGateFail"];
+pub const GROUP_FIELDS: [&str; 8] =
+    ["phases", "each", "loopable", "maxLoops", "budget", "gate", "gateAttempts", "onGateFail"];
 
 /// The values of `context`.
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];

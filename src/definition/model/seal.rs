@@ -40,6 +40,7 @@ use super::bound_values::{BoundValue, BudgetBounds};
 use super::budget::Measure;
 use super::conditions::Condition;
 use super::confinement::{Confinement, Sandbox};
+use super::each::Each;
 use super::gate::{Check, CheckKind, Command, Gate, OnGateFail, Variable};
 use super::inputs::{Given, Input};
 use super::outcomes::Outcome;
@@ -215,6 +216,7 @@ impl Rules {
             // They are hashed beside it; the key of a group tells its place.
             groups: _,
             group: _,
+            each,
             gate,
             root,
             folder: _,
@@ -254,6 +256,9 @@ impl Rules {
                 });
             }
         });
+        if let Some(each) = each {
+            self.each(each);
+        }
         // The next workflow begins with 0 or 1. Texts are no rules, but that the run needs its folder is one.
         if workflow.names_run_dir() {
             self.text(ValueName::RUN_DIR);
@@ -341,6 +346,14 @@ impl Rules {
             rules.text(name);
             rules.text(&value.to_string());
         });
+    }
+
+    fn each(&mut self, each: &Each) {
+        self.text("each");
+        match each {
+            Each::Items(items) => self.list(items, |rules, item| rules.text(item)),
+            Each::Of(name) => self.text(&name.to_string()),
+        }
     }
 
     fn outcomes(&mut self, outcomes: &[Outcome]) {

@@ -20,6 +20,8 @@ pub enum ValueName {
     Outcome(String),
     /// `summary.ID`: the summary of the phase of this id, or of the nested workflow of this key.
     Summary(String),
+    /// `item`: the item of the innermost group around it that is repeated.
+    Item,
     /// `task`: the task of the run.
     Task,
     /// `runDir`: the folder of the run.
@@ -44,6 +46,8 @@ impl ValueName {
     pub const OUTCOME: &str = "outcome.ID";
     /// The form of the names of summaries.
     pub const SUMMARY: &str = "summary.ID";
+    /// The name of the item of a group.
+    pub const ITEM: &str = "item";
     /// The name of the task.
     pub const TASK: &str = "task";
     /// The name of the folder of the run.
@@ -53,9 +57,10 @@ impl ValueName {
     pub fn parse(text: &str) -> Result<Self, Option<String>> {
         let some = |of: &str| Some(of.to_owned()).filter(|of| !of.is_empty()).ok_or(None);
         match text.split_once('.') {
+            None if text == Self::ITEM => Ok(Self::Item),
             None if text == Self::TASK => Ok(Self::Task),
             None if text == Self::RUN_DIR => Ok(Self::RunDir),
-            None => Err(nearest(text, [Self::TASK, Self::RUN_DIR]).map(Into::into)),
+            None => Err(nearest(text, [Self::ITEM, Self::TASK, Self::RUN_DIR]).map(Into::into)),
             Some(("input", name)) => Ok(Self::Input(some(name)?)),
             Some(("outcome", id)) => Ok(Self::Outcome(some(id)?)),
             Some(("summary", id)) => Ok(Self::Summary(some(id)?)),
@@ -80,6 +85,7 @@ impl ValueName {
         match self {
             Self::Input(_) => "the start of the run or, by `with`, the agent",
             Self::Output { .. } | Self::Outcome(_) | Self::Summary(_) => "the agent",
+            Self::Item => "the file, the start of the run or the agent",
             Self::Task => "the user",
             Self::RunDir => "pi-workflows",
         }
@@ -92,6 +98,7 @@ impl ValueName {
             Self::Output { .. } => Self::OUTPUT,
             Self::Outcome(_) => Self::OUTCOME,
             Self::Summary(_) => Self::SUMMARY,
+            Self::Item => Self::ITEM,
             Self::Task => Self::TASK,
             Self::RunDir => Self::RUN_DIR,
         }
@@ -106,6 +113,7 @@ impl fmt::Display for ValueName {
             Self::Output { phase, name } => write!(f, "output.{phase}.{name}"),
             Self::Outcome(id) => write!(f, "outcome.{id}"),
             Self::Summary(id) => write!(f, "summary.{id}"),
+            Self::Item => f.write_str(Self::ITEM),
             Self::Task => f.write_str(Self::TASK),
             Self::RunDir => f.write_str(Self::RUN_DIR),
         }

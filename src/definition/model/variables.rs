@@ -3,7 +3,7 @@
 use super::values::ValueName;
 
 /// Of instructions, `roleInstruction` and `advanceReminder`.
-pub const PHASE_VARIABLES: [&str; 14] = [
+pub const PHASE_VARIABLES: [&str; 17] = [
     "workflowName",
     "workflowKey",
     "description",
@@ -16,6 +16,9 @@ pub const PHASE_VARIABLES: [&str; 14] = [
     "toolName",
     "breadcrumbPath",
     "globalStepCount",
+    "item",
+    "itemNumber",
+    "itemCount",
     RUN_DIR,
     PREVIOUS_SUMMARY,
 ];
@@ -68,7 +71,7 @@ const RUN_DIR: &str = ValueName::RUN_DIR;
 pub(crate) const PREVIOUS_SUMMARY: &str = "previousSummary";
 
 /// Meaning of each variable, for the documentation.
-pub const MEANINGS: [(&str, &str); 25] = [
+pub const MEANINGS: [(&str, &str); 28] = [
     ("workflowName", "name of the workflow that was started"),
     ("workflowKey", "key of the workflow that was started"),
     ("description", "the task"),
@@ -88,6 +91,9 @@ pub const MEANINGS: [(&str, &str); 25] = [
     ("allowedTools", "`all except: …`, or the whitelist"),
     ("breadcrumbPath", "the names of the nested workflows, with ` > ` between them"),
     ("globalStepCount", "number of transitions so far"),
+    ("item", "the item of the innermost group with `each` around the phase, or `(none)`"),
+    ("itemNumber", "the number of that item, from 1, or `(none)`"),
+    ("itemCount", "the number of items, or `(none)`"),
     (RUN_DIR, "path of the folder of this run, from the project's directory: `.pi/workflow-runs/…`"),
     ("previousSummary", "the newest summary, or `(none)`"),
     ("phaseCount", "number of entries of `phases`"),

@@ -7,6 +7,7 @@ use super::bound_values::{BoundValue, BudgetBounds};
 use super::conditions::Condition;
 use super::confinement::Confinement;
 use super::expected_calls::PhaseTest;
+use super::each::Each;
 use super::gate::Gate;
 use super::inputs::{Given, Input};
 use super::models::Thinking;
@@ -75,6 +76,8 @@ pub struct Workflow {
     pub groups: Vec<Workflow>,
     /// Its place, if it is a group.
     pub group: Option<Group>,
+    /// The items for which a group is repeated.
+    pub each: Option<Each>,
     /// The gate at its end.
     pub gate: Option<Gate>,
     /// The name of the root that it was read from.
@@ -383,11 +386,6 @@ impl Entry {
 }
 
 impl Workflow {
-    /// The index from which on all entries have conditions: the end may follow on the entry before it, and on each later one.
-    pub(crate) fn optional_from(&self) -> usize {
-        self.phases.iter().rposition(|entry| entry.when.is_empty()).map_or(0, |last| last + 1)
-    }
-
     /// The index of the entry that is next after the outcome of the entry at `index`; the number of entries for the end.
     pub(crate) fn target(&self, index: usize, target: &Target) -> Option<usize> {
         match target {

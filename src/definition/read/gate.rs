@@ -34,11 +34,12 @@ const MAX_CHECKS: usize = 50;
 const MAX_VARIABLES: usize = 50;
 
 /// The forms of the names of values that a command can get.
-const VALUES: [&str; 6] = [
+const VALUES: [&str; 7] = [
     ValueName::INPUT,
     ValueName::OUTPUT,
     ValueName::OUTCOME,
     ValueName::SUMMARY,
+    ValueName::ITEM,
     ValueName::TASK,
     ValueName::RUN_DIR,
 ];

@@ -68,8 +68,9 @@ fn given(fields: &Fields, at: &[Step], name: &str, literal: Given) -> Result<Giv
     let Given::Value(text) = &literal else { return Ok(literal) };
     let field = format!("with.{name}");
     let in_braces = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-    let bare = || ValueName::is_begun_by(text) && fields.is_bare(at, text);
-    match in_braces.filter(|name| ValueName::is_begun_by(name)) {
+    let is_name = |name: &str| ValueName::is_begun_by(name) || name == ValueName::ITEM;
+    let bare = || is_name(text) && fields.is_bare(at, text);
+    match in_braces.filter(|name| is_name(name)) {
         Some(name) => Ok(Given::Name(values::read(&field, name, &Given::FORMS)?)),
         None if bare() => Ok(Given::Name(values::read(&field, text, &Given::FORMS)?)),
         None => Ok(literal),

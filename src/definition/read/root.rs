@@ -550,7 +550,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
     ) -> Result<Partly<(String, String)>, Stop> {
         let mut whole = Whole::default();
         let file = listing.workflow;
-        let GroupRef { loopable, max_loops, budget, gate, entries } = group;
+        let GroupRef { loopable, max_loops, budget, gate, each, entries } = group;
         listing.at.push(index);
         let outer = std::mem::replace(&mut listing.loopable, loopable);
         let phases = self.entries(listing, entries);
@@ -586,6 +586,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             budget,
             gate,
             phases,
+            each,
             group: Some(Group { file: file.key.clone(), at }),
             root: self.root.name.clone(),
             ..file.clone()

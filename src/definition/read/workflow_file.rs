@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::fields::{Fields, not_a_list, rule_meant};
 use super::partly::{Partly, Whole};
 use super::yaml::{Tree, Yaml};
-use super::{budget, conditions, confinement, gate, inputs, outcomes, step};
+use super::{budget, conditions, confinement, each, gate, inputs, outcomes, step};
 use crate::definition::diagnostic::anchor::{Anchor, Step};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
@@ -17,6 +17,7 @@ use crate::definition::model::blank::is_blank;
 use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::confinement::Confinement;
+use crate::definition::model::each::Each;
 use crate::definition::model::gate::Gate;
 use crate::definition::model::inputs::Given;
 use crate::definition::model::nearest::nearest;
@@ -91,6 +92,7 @@ pub(crate) struct GroupRef {
     pub max_loops: BoundValue<u32>,
     pub budget: BudgetBounds,
     pub gate: Option<Gate>,
+    pub each: Option<Each>,
     pub entries: Vec<EntryRef>,
 }
 
@@ -185,6 +187,7 @@ pub(crate) fn read(
         phases: Vec::new(),
         groups: Vec::new(),
         group: None,
+        each: None,
         root: String::new(),
         folder: folder.to_owned(),
     };
@@ -221,6 +224,7 @@ fn unread(key: &str, folder: &str) -> Workflow {
         phases: Vec::new(),
         groups: Vec::new(),
         group: None,
+        each: None,
         gate: None,
         root: String::new(),
         folder: folder.to_owned(),
@@ -386,12 +390,14 @@ fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<Partly<Grou
         let mut whole = Whole::default();
         let loopable = loopable(fields);
         let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
-        let (budget, gate) = (budget::read(fields), gate::read(fields));
+        let (budget, gate, each) = (budget::read(fields), gate::read(fields), each::read(fields));
         let group = GroupRef {
             loopable: whole.take(loopable, true),
             max_loops: whole.take(max_loops, BoundValue::Fixed(DEFAULT_MAX_LOOPS)),
             budget: whole.part(budget),
             gate: whole.part(gate),
+            // One with errors is a list all the same.
+            each: whole.take(each, Some(Each::Items(Vec::new()))),
             entries: whole.part(phases(fields, at)),
         };
         whole.of(group)

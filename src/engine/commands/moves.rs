@@ -1,8 +1,8 @@
 //! The controls that move, resume or cancel the run.
 
 use crate::run::{
-    Active, Arrival, Evidence, Leaving, LoopError, Outline, PauseReason, RunState, advance, go_to,
-    leave,
+    Active, Arrival, Evidence, Leaving, LoopError, Outline, PauseReason, RunState, advance, go_to, item_before,
+    leave, skip_item,
 };
 use crate::text;
 
@@ -120,7 +120,9 @@ impl Engine {
             return;
         };
         if id.is_empty() {
-            let (new, arrival) = advance(active.state, active.library);
+            let skipped = skip_item(active.state, active.library);
+            let (new, arrival) =
+                skipped.unwrap_or_else(|| advance(active.state, active.library));
             return self.go(new, arrival, Leaving::Skipped, cx);
         }
         let Some(index) = active.scope.position(id) else {
@@ -219,8 +221,11 @@ impl Engine {
     }
 }
 
-/// The run, moved to the phase before the current one.
+/// The run, moved to the phase before the current one, or from the beginning of an item of a group to the item before it.
 fn before(active: &Active) -> Option<RunState> {
+    if let Some(before) = item_before(active.state, active.library) {
+        return Some(before);
+    }
     let current = Outline::of(active).current;
     let [step] = <[_; 1]>::try_from(Outline::steps(active, current.checked_sub(1)?, 1)).ok()?;
     (step.number + 1 == current).then(|| go_to(active.state, step.path, active.library))

@@ -289,6 +289,7 @@ pub(super) fn environment(
         ValueName::Input(name) => inputs.get(name).cloned(),
         ValueName::Outcome(id) => state.outcome(depth, id, library).map(ToOwned::to_owned),
         ValueName::Summary(id) => text::summary_of(state, id, library).map(ToOwned::to_owned),
+        ValueName::Item => state.item(depth, library).map(|item| item.text),
         ValueName::Task => Some(state.task_description.clone()),
         ValueName::RunDir => state.run_dir_path().map(ToOwned::to_owned),
         ValueName::Output { phase, name } => {

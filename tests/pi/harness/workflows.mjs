@@ -241,7 +241,7 @@ export function path(...segments) {
  */
 export function paths(list) {
   return list.map(({ currentPath }) =>
-    currentPath.map((/** @type {any} */ segment) => `${segment.workflowKey}:${segment.phaseIndex}`).join(" "),
+    currentPath.map((/** @type {any} */ { workflowKey, item, phaseIndex }) => `${workflowKey}${item === undefined ? "" : `@${item}`}:${phaseIndex}`).join(" "),
   );
 }
 
