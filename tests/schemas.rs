@@ -270,6 +270,19 @@ fn kind(field: &Field) -> Value {
                 },
             })
         }
+        Kind::Items => json!({ "oneOf": [
+            { "type": "string", "pattern": "^(input|output)\\." },
+            {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 100,
+                "items": { "anyOf": [
+                    { "type": "string", "minLength": 1, "maxLength": 1000 },
+                    { "type": "number" },
+                    { "type": "boolean" },
+                ] },
+            },
+        ] }),
         Kind::Group(most) => json!({
             "type": "array",
             "minItems": 1,

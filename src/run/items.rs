@@ -39,8 +39,8 @@ impl RunState {
 
     /// Returns the item of the innermost group that is repeated, of the scopes down to this depth of the path.
     pub fn item(&self, depth: usize, library: &Library) -> Option<Item> {
-        let scopes = self.current_path.iter().enumerate().take(depth);
-        let (outer, segment) = scopes.filter(|(_, segment)| segment.item.is_some()).next_back()?;
+        let mut scopes = self.current_path.iter().enumerate().take(depth);
+        let (outer, segment) = scopes.rfind(|(_, segment)| segment.item.is_some())?;
         let at = self.at_depth(outer);
         let items = at.items(outer, &segment.workflow_key, library).unwrap_or_default();
         let index = segment.item?;

@@ -102,6 +102,14 @@ test("the component accepts exactly the values that the schemas accept", (t) => 
       for (const onGateFail of ["stay", "loop", null, 1, ["loop"]]) compare(kind, { ...GOOD[kind], gate, onGateFail });
     }
   }
+  for (const each of [["x", 1, true], [], [""], ["x", null], [["x"]], "input.x", "x", 5, null]) {
+    compare("workflow", { ...GOOD.workflow, inputs: { x: { type: "list", default: ["y"] } }, phases: [{ phases: ["a.md"], each }] });
+  }
+  for (const group of [{ id: "g" }, { loopable: false, maxLoops: 3 }, { with: { x: 1 } }, { phase: "a.md" }, { budget: { turns: 3 } }, { run: "x" }, { phases: [] }]) {
+    compare("workflow", { ...GOOD.workflow, phases: [{ phases: ["a.md"], ...group }] });
+  }
+  compare("workflow", { ...GOOD.workflow, phases: [{ phases: [{ phases: ["a.md"] }] }] });
+  compare("workflow", { ...GOOD.workflow, phases: [{ phase: "a.md", maxLoops: 3 }] });
   compare("workflow", { name: "W", show: "workflows", phases: ["a.md"] });
   compare("workflow", { name: "W", show: "user", phases: ["a.md"] });
   compare("workflow", { show: "workflows", phases: ["a.md"] });

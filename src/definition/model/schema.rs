@@ -85,6 +85,8 @@ pub enum Kind {
     /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of the
     /// first three of these fields.
     Phases(usize, &'static [Field]),
+    /// A list of texts, or the name of a list of the run.
+    Items,
     /// The list of entries of a group, each as in the list of phases; with at most this many.
     Group(usize),
     /// A mapping with these fields, whose errors leave nothing out.
@@ -132,6 +134,7 @@ impl Field {
             | Kind::WordOrNames(_)
             | Kind::Phases(..)
             | Kind::Group(_)
+            | Kind::Items
             | Kind::Tests(_)
             | Kind::Mapping { .. } => false,
         }
@@ -344,7 +347,7 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
 pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 18] = [
+pub const ENTRY_FIELDS: [Field; 19] = [
     field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
     field(
@@ -430,7 +433,7 @@ pub const ENTRY_FIELDS: [Field; 18] = [
     ON_GATE_FAIL,
     field(
         "each",
-        Kind::Literal,
+        Kind::Items,
         "the group is gone through once",
         "Repeats the group for each item, in order: a list, or `input.NAME` or `output.ID.NAME` of a list. In texts `{item}`, `{itemNumber}` and `{itemCount}`. Without an item the group is passed over.",
     ),

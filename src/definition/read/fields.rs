@@ -549,6 +549,7 @@ fn find_empty<'a>(
             | Kind::Outcomes
             | Kind::Decimal
             | Kind::Literal
+            | Kind::Items
             | Kind::WordOrNames(_)
             | Kind::Tests(_) => {}
         }
