@@ -265,8 +265,12 @@ impl<'a> Errors<'a> {
     fn each(&mut self) {
         let Some(Each::Of(of)) = &self.workflow.each else { return };
         let at = self.workflow.group.as_ref().map_or(&[][..], |group| &group.at);
-        let earlier = self.all.iter().filter(|of| of.is_before(at)).map(|of| of.entry);
-        let earlier: Vec<&'a Entry> = earlier.collect();
+        let before = self.all.iter().filter(|of| of.is_before(at)).cloned();
+        let before: Vec<FileEntry<'a>> = before.collect();
+        if self.hides(&before, of) {
+            return;
+        }
+        let earlier: Vec<&'a Entry> = before.iter().map(|of| of.entry).collect();
         let kind = match of {
             ValueName::Input(name) => {
                 let inputs = self.workflow.inputs.iter();
@@ -387,7 +391,7 @@ impl<'a> Errors<'a> {
                     || self.hides_name(entries, id)
             }
             ValueName::Summary(_) => self.unknown.is_some_and(|unknown| unknown.has_unknown_ids),
-            ValueName::Task | ValueName::RunDir => false,
+            ValueName::Item | ValueName::Task | ValueName::RunDir => false,
         }
     }
 
