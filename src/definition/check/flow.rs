@@ -37,19 +37,22 @@ pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
 /// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide. References
 /// to workflows that are not there, or that lead to a cycle, count as workflows without outcomes.
 pub(crate) fn exits<'a>(key: &str, workflows: &Workflows<'a>) -> Set<&'a str> {
-    exits_of(key, workflows, &mut Map::new())
+    exits_of(key, 0, workflows, &mut Map::new())
 }
 
-/// Does the same; `known` has those of other workflows.
+/// Does the same; `known` has those of other workflows. One that is nested too deep has none.
 fn exits_of<'a>(
     key: &str,
+    depth: usize,
     workflows: &Workflows<'a>,
     known: &mut Map<&'a str, Set<&'a str>>,
 ) -> Set<&'a str> {
     if let Some(exits) = known.get(key) {
         return exits.clone();
     }
-    let Some(workflow) = workflows.get(key) else { return Set::new() };
+    let Some(workflow) = workflows.get(key).filter(|_| depth <= MAX_NESTING) else {
+        return Set::new();
+    };
     // For a workflow that leads back to itself, which is left out.
     known.insert(&workflow.key, Set::new());
     let is_certain = |entry: &Entry| {
@@ -66,7 +69,7 @@ fn exits_of<'a>(
             EntryKind::Phase(phase) => {
                 phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect()
             }
-            EntryKind::Workflow { key, .. } => exits_of(key, workflows, known),
+            EntryKind::Workflow { key, .. } => exits_of(key, depth + 1, workflows, known),
         };
         let ends = |name: &&str| {
             let Some(outcome) = entry.outcome(name) else { return may_end_next };
@@ -1005,7 +1008,7 @@ fn in_rule(as_what: RuleUse, field: String, found: &str, why: &str) -> Problem {
 
 /// The inputs that the rules of a workflow use, by name.
 fn rule_inputs<'a>(key: &str, workflows: &Workflows<'a>) -> Map<&'a str, RuleUse> {
-    inputs_of_rules(key, &|key| workflows.get(key).copied(), &mut Map::new())
+    inputs_of_rules(key, 0, &|key| workflows.get(key).copied(), &mut Map::new())
 }
 
 /// A name that names nothing.

@@ -123,9 +123,13 @@ pub(crate) fn resolve(
         if fates != before {
             continue;
         }
-        // Errors beside the workflows without errors, of those that are not left out for another reason.
-        for (fate, errors) in fates.iter_mut().zip(&mut unexplained) {
-            if *fate == Fate::Kept && !errors.is_empty() {
+        // Errors beside the workflows without errors, of those that are not left out for another reason. A group is left out with its
+        // file.
+        let gone = all.iter().zip(&fates).filter(|(_, fate)| **fate != Fate::Kept);
+        let gone: Set<&str> = gone.map(|(workflow, _)| workflow.key.as_str()).collect();
+        for ((workflow, fate), errors) in all.iter().zip(&mut fates).zip(&mut unexplained) {
+            let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
+            if *fate == Fate::Kept && !gone.contains(file.as_str()) && !errors.is_empty() {
                 *fate = Fate::LeftOut;
                 found.append(errors);
             }

@@ -51,8 +51,16 @@ impl<'a> Subject<'a> {
                 && !self.gaps.touches_one(&phase.file, &LIMITS)
     }
 
-    /// Returns true if all ways through a workflow and those nested in it are known, and the values that its phases get.
+    /// Returns true if all ways through a workflow and those nested in it are known, and the values that its phases get. Of a group
+    /// the whole file decides on the values.
     pub fn has_known_ways(&self, workflow: &Workflow) -> bool {
+        match &workflow.group {
+            Some(group) => self.all.get(&group.file).is_some_and(|file| self.knows_ways(file)),
+            None => self.knows_ways(workflow),
+        }
+    }
+
+    fn knows_ways(&self, workflow: &Workflow) -> bool {
         self.is_sound(workflow)
             || !self.gaps.touches_one(&workflow.file(), &WAYS_OF_WORKFLOW)
                 && workflow.phases.iter().all(|entry| match &entry.kind {
@@ -60,7 +68,7 @@ impl<'a> Subject<'a> {
                         !self.gaps.touches_one(&phase.file, &WAYS_OF_PHASE)
                     }
                     EntryKind::Workflow { key, .. } => {
-                        self.all.get(key).is_some_and(|nested| self.has_known_ways(nested))
+                        self.all.get(key).is_some_and(|nested| self.knows_ways(nested))
                     }
                 })
     }

@@ -7,10 +7,8 @@ use super::models::Aliases;
 use super::rule_inputs::{RuleUse, inputs_of_rules};
 use super::paths::{is_within, last_part, package_of};
 use super::seal;
+pub use super::totals::MAX_NESTING;
 use super::workflow::{ContextMode, Entry, EntryKind, Phase, Show, Workflow};
-
-/// Maximum depth of nested workflows.
-pub const MAX_NESTING: usize = 100;
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.
 ///
@@ -194,7 +192,7 @@ impl Library {
 
     /// The inputs of a workflow that its rules use, or those of workflows nested in it, by name.
     pub fn inputs_of_rules(&self, key: &str) -> Map<&str, RuleUse> {
-        inputs_of_rules(key, &|key| self.get(key), &mut Map::new())
+        inputs_of_rules(key, 0, &|key| self.get(key), &mut Map::new())
     }
 
     /// Returns true if a workflow, one nested in it or a phase of these has a `context`.

@@ -7,6 +7,7 @@ use super::budget::Measure;
 use super::gate::CheckKind;
 use super::inputs::Given;
 use super::path_variables::{PathVariable, variables};
+use super::totals::MAX_NESTING;
 use super::values::ValueName;
 use super::workflow::{EntryKind, Phase, Workflow};
 
@@ -20,16 +21,17 @@ pub enum RuleUse {
 }
 
 /// Returns the inputs that the rules of a workflow use, or that `with` gives to such inputs of nested workflows, by name. One that is
-/// used for both is part of a path. `known` has those of other workflows.
+/// used for both is part of a path. `known` has those of other workflows; one that is nested too deep has none.
 pub(crate) fn inputs_of_rules<'a>(
     key: &str,
+    depth: usize,
     get: &dyn Fn(&str) -> Option<&'a Workflow>,
     known: &mut Map<&'a str, Map<&'a str, RuleUse>>,
 ) -> Map<&'a str, RuleUse> {
     if let Some(used) = known.get(key) {
         return used.clone();
     }
-    let Some(workflow) = get(key) else { return Map::new() };
+    let Some(workflow) = get(key).filter(|_| depth <= MAX_NESTING) else { return Map::new() };
     // For a workflow that leads back to itself, which is left out.
     known.insert(&workflow.key, Map::new());
     let mut used: Map<&str, RuleUse> = Map::new();
@@ -59,7 +61,7 @@ pub(crate) fn inputs_of_rules<'a>(
     }
     for entry in &workflow.phases {
         let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
-        let nested = inputs_of_rules(key, get, known);
+        let nested = inputs_of_rules(key, depth + 1, get, known);
         for (name, given) in with {
             if let (Given::Name(ValueName::Input(own)), Some(as_what)) =
                 (given, nested.get(&**name))

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// A workflow without a mistake, one that is nested in it, and one that nests it.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     (
         "w/workflow.yaml",
         "name: Whole
@@ -32,6 +32,19 @@ phases:
     when: { output.plan.size: [small, medium] }
   - phase: look.md
     when: { outcome.part: good }
+  - run: git status
+    id: state
+    env: { PART: outcome.part }
+    outcomes: { failed: do }
+  - phases:
+      - phase: fix.md
+        when: { outcome.state: failed }
+      - run: npm test
+        id: test
+        outcomes: { failed: loop }
+    id: fixing
+    maxLoops: 3
+    gate: [{ run: npm test, env: { PLACE: input.place } }]
   - phase: sign-off.md
     outcomes: { no: plan }
 gate:
@@ -96,6 +109,16 @@ Look at it again.
 ",
     ),
     (
+        "w/fix.md",
+        "---
+id: fix
+name: Fix
+emoji: '*'
+---
+Fix it: {outcome.test}.
+",
+    ),
+    (
         "w/sign-off.md",
         "---
 id: sign-off
@@ -134,7 +157,7 @@ type Mistake = (&'static str, &'static str, &'static str, &'static str, &'static
 const YAML: &str = "w/workflow.yaml";
 
 #[rustfmt::skip]
-const MISTAKES: [Mistake; 46] = [
+const MISTAKES: [Mistake; 58] = [
     ("name", YAML, "name: Whole", "name: ' '", "`name` must not be empty"),
     ("command", YAML, "commandName: whole", "commandName: the whole", "`commandName`: expected"),
     ("message", YAML, "initialMessage: 'Go: {input.scope}'", "initialMesage: Go", "missing field `initialMessage`"),
@@ -160,6 +183,18 @@ const MISTAKES: [Mistake; 46] = [
     ("when of output", YAML, "[small, medium] }\n  - phase: look", "[small, big] }\n  - phase: look", "found `big`"),
     ("when of exit", YAML, "when: { outcome.part: good }", "when: { outcome.part: god }", "found `god`"),
     ("entry", YAML, "- phase: look.md", "- file: look.md", "`phases`: expected a file name"),
+    ("command line", YAML, "run: git status", "run: [git, status]", "`run`: expected a string"),
+    ("field of step", YAML, "env: { PART: outcome.part }", "envs: { PART: outcome.part }", "unknown field `envs` in `phases`"),
+    ("env of step", YAML, "env: { PART: outcome.part }", "env: { PART: outcome.prat }", "found `outcome.prat`"),
+    ("target of step", YAML, "outcomes: { failed: do }", "outcomes: { failed: due }", "found `due`"),
+    ("outcome of step", YAML, "outcomes: { failed: do }", "outcomes: { failed: do, fine: next }", "found `fine`"),
+    ("when in group", YAML, "when: { outcome.state: failed }", "when: { outcome.stat: failed }", "found `outcome.stat`"),
+    ("file in group", YAML, "phase: fix.md", "phase: fixx.md", "cannot read the phase file `fixx.md`"),
+    ("target in group", YAML, "outcomes: { failed: loop }", "outcomes: { failed: tets }", "found `tets`"),
+    ("loops of group", YAML, "maxLoops: 3", "maxLoops: three", "`maxLoops`: expected a whole number"),
+    ("field of group", YAML, "maxLoops: 3", "maxLops: 3", "unknown field `maxLops`"),
+    ("env in group", YAML, "env: { PLACE: input.place }", "env: { PLACE: input.palce }", "found `input.palce`"),
+    ("id in group", "w/fix.md", "id: fix", "id: [fix]", "`id`: expected a string"),
     ("target of entry", YAML, "outcomes: { no: plan }", "outcomes: { no: paln }", "found `paln`"),
     ("outcome of entry", YAML, "outcomes: { no: plan }", "outcomes: { nein: plan }", "found `nein`"),
     ("env of workflow", YAML, "env: { SCOPE: input.scope }", "env: { SCOPE: input.scop }", "found `input.scop`"),
@@ -185,23 +220,32 @@ const MISTAKES: [Mistake; 46] = [
 
 /// The mistakes of which those on the right cannot be known to be any beside the one on the left.
 #[rustfmt::skip]
-const HIDES: [(&str, &[&str]); 10] = [
+const HIDES: [(&str, &[&str]); 12] = [
     // What has no inputs that can be read may have any.
-    ("inputs", &["bound", "value of with", "env of workflow", "file", "variable", "write"]),
+    ("inputs", &["bound", "value of with", "env of workflow", "env in group", "file", "variable", "write"]),
     // A file that is not read may have any id, and its own mistakes are not seen.
     ("phase file", &[
-        "front matter", "emoji", "id", "target", "outcomes", "tools", "when", "when of nothing", "target of entry", "results",
-        "summary", "on gate fail",
+        "front matter", "emoji", "id", "target", "outcomes", "tools", "when", "when of nothing", "when in group", "target of entry",
+        "target of step", "env of step", "results", "summary", "on gate fail",
     ]),
     ("front matter", &[
-        "id", "target", "outcomes", "tools", "when", "when of nothing", "target of entry", "results", "summary", "on gate fail",
+        "id", "target", "outcomes", "tools", "when", "when of nothing", "when in group", "target of entry", "target of step",
+        "env of step", "results", "summary", "on gate fail",
     ]),
-    ("entry", &["write", "duplicate id", "target", "target of entry", "results", "summary"]),
+    ("entry", &[
+        "write", "duplicate id", "target", "target of entry", "target of step", "env of step", "when in group", "results", "summary",
+    ]),
+    ("file in group", &["id in group", "target in group", "env of step", "results", "summary"]),
     // Nor can a phase without an id be known by another name.
-    ("id", &["target", "when", "when of nothing", "target of entry", "results", "summary", "on gate fail"]),
+    ("id", &[
+        "target", "when", "when of nothing", "when in group", "target of entry", "target of step", "env of step", "results",
+        "summary", "on gate fail",
+    ]),
+    ("id in group", &["target in group", "env of step", "results", "summary"]),
     // The workflow that is meant has other inputs and outcomes, leads to no cycle, and may have any key.
     ("reference", &[
-        "cycle", "with", "value of with", "no with", "when of exit", "target", "target of entry", "results", "summary",
+        "cycle", "with", "value of with", "no with", "when of exit", "target", "target of entry", "target of step", "env of step",
+        "when in group", "results", "summary",
     ]),
     ("cycle", &["when of exit"]),
     // Values of what cannot be read.
@@ -306,4 +350,28 @@ proptest! {
         }
         prop_assert!(needed.is_subset(&found) && found.is_subset(&all), "{:?}: {found:#?}", names(&mistakes));
     }
+}
+
+/// Nothing recurses deeper than workflows may be nested, also where all have errors.
+#[test]
+fn a_long_chain_of_workflows_takes_little_of_the_stack() {
+    let check = || {
+        for bound in ["3", "many"] {
+            let mut files = Files::default();
+            for number in 0..400 {
+                let next = number + 1;
+                let yaml = format!(
+                    "name: W\ncommandName: w{number}\ninitialMessage: Go\nmaxLoops: {bound}\nphases:\n  - subworkflow: w{next}\n  - phase: a.md\n    when: {{ outcome.w{next}: x }}\n",
+                );
+                files.global.insert(format!("w{number}/workflow.yaml"), yaml);
+                files.global.insert(format!("w{number}/a.md"), PHASE.to_owned());
+            }
+            let (library, diagnostics) = Library::check(&files).unwrap();
+            assert_eq!(library.iter().count(), 0);
+            let too_deep = diagnostics.iter().filter(|one| one.message().contains("nested more than 100 deep"));
+            assert_eq!(too_deep.count(), 299, "{bound}");
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(check).unwrap();
+    thread.join().unwrap();
 }
