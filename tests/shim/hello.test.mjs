@@ -385,7 +385,7 @@ for (const version of VERSIONS) {
       assert.ok(text.includes("pi:extension/guest@0.5.0"));
       writeFileSync(glue, text.replaceAll("pi:extension/guest@0.5.0", "pi:extension/guest@0.7.1"));
       const run = await runPrint({ version, sandbox, extension: other, prompt: "/hello Ann" });
-      assert.match(run.stderr, /The component implements pi:extension 0\.7\.1, pi's side implements 0\.4\.0\./);
+      assert.match(run.stderr, /The component implements pi:extension 0\.7\.1, pi's side implements 0\.5\.0\./);
       assert.notEqual(run.code, 0);
     });
 
