@@ -41,7 +41,7 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @property {string} taskId
  * @property {string} workflow its key
  * @property {string} task
- * @property {"running" | "paused" | "done" | "cancelled" | "replaced"} outcome
+ * @property {"running" | "paused" | "done" | "stopped" | "cancelled" | "replaced"} outcome
  * @property {string} [pause] the kind of its reason
  * @property {string} phaseKey
  * @property {string} phaseName

@@ -14,7 +14,7 @@ use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS};
 use pi_workflows::text::{
     DEFAULT_ADVANCE_REMINDER, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
-    DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, DefaultRole,
+    DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, DefaultRole,
 };
 
 #[test]
@@ -207,6 +207,7 @@ fn default_texts() -> String {
             DEFAULT_COMPLETION_MESSAGE,
         ),
         ("`completionMessage`, after a cancellation", DEFAULT_CANCELLED_MESSAGE),
+        ("`stopMessage`", DEFAULT_STOP_MESSAGE),
         ("`notDoneReminder`", DEFAULT_NOT_DONE_REMINDER),
     ];
     let block = |(name, text): &(&str, &str)| format!("{name}:\n\n```text\n{text}\n```\n");

@@ -21,7 +21,7 @@ export const RUN_FORMATS = {
   json: (runs) => {
     const all = runs.map(({ outcome, state, usage, session, storedAt, lastAt }) => {
       const { taskId, workflow, task, startedAt, steps, pause, fingerprint, phaseKey, phaseName } = state;
-      const hasEnded = outcome === "done" || outcome === "cancelled";
+      const hasEnded = ["done", "stopped", "cancelled"].includes(outcome);
       return { taskId, workflow, task, outcome, pause, phase: { key: phaseKey, name: phaseName }, startedAt, ...(hasEnded ? { endedAt: storedAt } : { lastAt }), fingerprint, steps, usage, session };
     });
     return `${JSON.stringify({ runs: all }, null, 2)}\n`;

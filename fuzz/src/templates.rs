@@ -115,6 +115,7 @@ fn library(template: &str) -> Library {
         advance_reminder: own(),
         block_reason_template: own(),
         completion_message: own(),
+        stop_message: own(),
         not_done_reminder: own(),
         confinement: Confinement::default(),
         budget: BudgetBounds::default(),

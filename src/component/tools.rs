@@ -207,6 +207,7 @@ impl From<Outcome> for wit::Outcome {
             Outcome::Running => Self::Running,
             Outcome::Paused => Self::Paused,
             Outcome::Done => Self::Done,
+            Outcome::Stopped => Self::Stopped,
             Outcome::Cancelled => Self::Cancelled,
             Outcome::Replaced => Self::Replaced,
         }

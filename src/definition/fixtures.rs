@@ -230,6 +230,7 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         advance_reminder: None,
         block_reason_template: None,
         completion_message: None,
+        stop_message: None,
         not_done_reminder: None,
         confinement: Confinement::default(),
         budget: BudgetBounds::default(),

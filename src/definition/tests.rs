@@ -116,6 +116,7 @@ fn every_field_is_read() {
             advance_reminder: Some("A".into()),
             block_reason_template: Some("B".into()),
             completion_message: Some("C".into()),
+            stop_message: None,
             not_done_reminder: Some("N".into()),
             confinement: Confinement {
                 write: Some(vec!["docs/plan.md".into(), "tests/**/*.rs".into()]),

@@ -188,7 +188,7 @@ impl Engine {
             "workflow": workflow,
         });
         cx.push(Effect::AppendEntry { custom_type: COMPLETE_TYPE, data });
-        self.run.ended = Some(Ended { workflow, cancelled: state.is_cancelled() });
+        self.run.ended = Some(Ended { workflow, how: state.status });
         self.transition(state.announced(), cx);
     }
 }

@@ -222,7 +222,7 @@ impl Play<'_> {
         let given = given.and_then(|given| given.get(visit).or_else(|| given.last()));
         // Another phase of this id may have it.
         let given = given.filter(|given| names().any(|name| name == *given));
-        let leads_on = |name: &&String| active.way_back(name).is_none();
+        let leads_on = |name: &&String| active.leads_on(name);
         given.or_else(|| names().find(leads_on)).or_else(|| names().next()).cloned()
     }
 

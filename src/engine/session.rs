@@ -1,7 +1,7 @@
 //! Events of the session.
 
 use crate::definition::Stale;
-use crate::run::RunState;
+use crate::run::{RunState, RunStatus};
 use crate::text;
 
 use super::context::Cx;
@@ -70,7 +70,8 @@ impl Engine {
         let (text, done) = match (state, &last.run.ended) {
             (Some(state), _) => (text::unfinished_line(state, last.definitions.library()), false),
             (None, Some(ended)) => {
-                (text::ended_line(&ended.workflow, ended.cancelled), !ended.cancelled)
+                let is_done = matches!(ended.how, RunStatus::Done { .. });
+                (text::ended_line(&ended.workflow, ended.how), is_done)
             }
             (None, None) => return,
         };

@@ -242,15 +242,17 @@ impl Engine {
                 return result(text::outcome_missing(before.phase, outcome), details);
             }
         };
-        if before.needs_summary() && caller.summary.is_none() && !before.state.has_handed_over() {
+        let has_summary = caller.summary.is_some() || before.state.has_handed_over();
+        if !has_summary && !before.stops(outcome.as_deref()) && before.needs_summary() {
             let details = json!({ "active": true, "error": "summary required" });
             return result(text::summary_missing(&before), details);
         }
         let paused = before.state.progress.paused.as_ref();
         let waits_at_gate = paused.is_some_and(|pause| pause.reason.keeps_phase());
         let paused = text::paused(&before);
-        // Those of an earlier call of this visit stand.
-        if !outputs.is_null() || before.state.handed_outputs().is_none() {
+        // Those of an earlier call of this visit stand. Without any the run can be stopped all the same.
+        let stops = before.stops(outcome.as_deref());
+        if !outputs.is_null() || before.state.handed_outputs().is_none() && !stops {
             match outputs_of_call(&before, outputs) {
                 Ok(outputs) => caller.outputs = Some(outputs).filter(|outputs| !outputs.is_empty()),
                 Err(text) => return self.refuse_outputs(paused.filter(|_| waits_at_gate), text, cx),
@@ -331,7 +333,10 @@ impl Engine {
             (Arrival::Phase, Some(after)) => {
                 (text::advanced(&before, &after, outcome), after.phase.name.clone())
             }
-            _ => (text::done(&before, outcome, &new), "DONE".to_owned()),
+            _ => {
+                let to = if new.is_stopped() { "STOPPED" } else { "DONE" };
+                (text::done(&before, outcome, &new), to.to_owned())
+            }
         };
         self.agent.worked = true;
         self.transition(new, cx);

@@ -217,6 +217,7 @@ impl Course {
                 (Ending::Skipped, visit.ended_at.unwrap_or(last))
             }
             Some(RunStatus::Done { .. }) => (Ending::Done, visit.ended_at.unwrap_or(last)),
+            Some(RunStatus::Stopped { .. }) => (Ending::Done, visit.ended_at.unwrap_or(last)),
             Some(RunStatus::Cancelled { .. }) => (Ending::Ended, last),
             Some(RunStatus::Running) | None if replaced => (Ending::Ended, last),
             Some(RunStatus::Running) | None => (Ending::Current, last),

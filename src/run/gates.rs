@@ -44,8 +44,11 @@ pub struct Evidence {
 
 impl<'a> Active<'a> {
     /// The gates that `next` with this outcome must pass: that of the phase, then those of the workflows that end with it,
-    /// the innermost first. The checks of other outcomes are not among them.
+    /// the innermost first. The checks of other outcomes are not among them. None stands before an outcome that stops the run.
     pub fn gates_ahead(&self, outcome: Option<&str>) -> Vec<GateAhead<'a>> {
+        if self.stops(outcome) {
+            return Vec::new();
+        }
         let path = &self.state.current_path;
         let checks = |gate: &'a Gate| -> Vec<&'a Check> {
             let is_made = |check: &&Check| {
@@ -78,6 +81,11 @@ impl<'a> Active<'a> {
             [] => vec![None],
             outcomes => outcomes.iter().map(|outcome| Some(outcome.name.as_str())).collect(),
         }
+    }
+
+    /// Returns true if this outcome of the current phase stops the run.
+    pub fn stops(&self, outcome: Option<&str>) -> bool {
+        self.after(outcome).is_some_and(|after| after.is_stopped())
     }
 
     /// The run after the current phase with this outcome; `None` if the outcome leads nowhere, as after the last loop.

@@ -16,7 +16,7 @@ pub const MAX_TASK: usize = 10_000;
 /// Specification: state management, "WorkflowState Fields".
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunState {
-    /// Running, done or cancelled.
+    /// Running, done, stopped or cancelled.
     pub status: RunStatus,
     /// The key of the workflow that was started.
     pub workflow_key: String,
@@ -44,6 +44,11 @@ pub enum RunStatus {
         /// Its end was announced.
         announced: bool,
     },
+    /// An outcome whose target is `stop` ended it, at the phase of its path.
+    Stopped {
+        /// Its end was announced.
+        announced: bool,
+    },
     /// The user or the agent cancelled it.
     Cancelled {
         /// Its end was announced.
@@ -51,10 +56,10 @@ pub enum RunStatus {
     },
 }
 
-/// The form that is stored in the session: the status as three booleans.
+/// The form that is stored in the session: the status as booleans.
 impl Serialize for RunState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("RunState", 10)?;
+        let mut fields = serializer.serialize_struct("RunState", 11)?;
         fields.serialize_field("active", &self.is_running())?;
         fields.serialize_field("workflowKey", &self.workflow_key)?;
         fields.serialize_field("currentPath", &self.current_path)?;
@@ -63,7 +68,12 @@ impl Serialize for RunState {
         fields.serialize_field("taskDescription", &self.task_description)?;
         fields.serialize_field("startedAt", &self.started_at)?;
         fields.serialize_field("completionNotified", &self.is_announced())?;
-        fields.serialize_field("cancelled", &self.is_cancelled())?;
+        // The reference, which knows no other end before the last phase, takes a stopped run for a cancelled one.
+        fields.serialize_field("cancelled", &(self.is_cancelled() || self.is_stopped()))?;
+        match self.is_stopped() {
+            true => fields.serialize_field("stopped", &true)?,
+            false => fields.skip_field("stopped")?,
+        }
         fields.serialize_field("progress", &self.progress)?;
         fields.end()
     }
@@ -109,13 +119,26 @@ impl RunState {
     pub fn is_announced(&self) -> bool {
         match self.status {
             RunStatus::Running => false,
-            RunStatus::Done { announced } | RunStatus::Cancelled { announced } => announced,
+            RunStatus::Done { announced }
+            | RunStatus::Stopped { announced }
+            | RunStatus::Cancelled { announced } => announced,
         }
     }
 
     /// Returns true if it has ended and its end is still to be announced.
     pub fn is_unannounced(&self) -> bool {
         !self.is_running() && !self.is_announced()
+    }
+
+    /// Returns true if an outcome has stopped it.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.status, RunStatus::Stopped { .. })
+    }
+
+    /// Returns the outcome that has stopped it.
+    pub fn stopped_with(&self) -> Option<&str> {
+        let outcome = self.progress.outcomes.get(&self.current_path.key());
+        outcome.filter(|_| self.is_stopped()).map(String::as_str)
     }
 
     /// Returns the run, cancelled.
@@ -128,6 +151,7 @@ impl RunState {
         let status = match self.status {
             RunStatus::Running => RunStatus::Running,
             RunStatus::Done { .. } => RunStatus::Done { announced: true },
+            RunStatus::Stopped { .. } => RunStatus::Stopped { announced: true },
             RunStatus::Cancelled { .. } => RunStatus::Cancelled { announced: true },
         };
         Self { status, ..self.clone() }

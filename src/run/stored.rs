@@ -382,12 +382,14 @@ fn state_of(data: &Value) -> Option<RunState> {
     })
 }
 
-/// The status of a run, which is stored as three booleans. An active run is running, whatever the others say.
+/// The status of a run, which is stored as booleans. An active run is running, whatever the others say.
 fn status(data: &Value) -> Option<RunStatus> {
     let active = get(data, "active")?.as_bool()?;
     let (announced, cancelled) = (flag(data, "completionNotified")?, flag(data, "cancelled")?);
+    let stopped = get(data, "stopped") == Some(&Value::Bool(true));
     Some(match (active, cancelled) {
         (true, _) => RunStatus::Running,
+        (false, _) if stopped => RunStatus::Stopped { announced },
         (false, false) => RunStatus::Done { announced },
         (false, true) => RunStatus::Cancelled { announced },
     })

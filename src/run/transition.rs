@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Outcome, Workflow, short};
+use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Outcome, Target, Workflow, short};
 
 use super::progress::MAX_NAME;
 use super::{PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
@@ -12,7 +12,7 @@ use super::{PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
 pub enum Arrival {
     /// At a phase.
     Phase,
-    /// At the end of the root workflow.
+    /// At the end of the run: of the root workflow, or where an outcome has stopped it.
     Done,
 }
 
@@ -124,6 +124,11 @@ fn follow(
     let mut taken = Some(taken.ok_or(LoopError::NotFound)?);
     let mut reached = Reached::Left { outcome: Some(outcome) };
     loop {
+        if taken.is_some_and(|taken| taken.target == Target::Stop)
+            && let Reached::Left { outcome: Some(outcome) } = reached
+        {
+            return Ok((state.stepped().stopped(outcome), Arrival::Done));
+        }
         reached = match reached {
             Reached::Phase => return Ok((new, Arrival::Phase)),
             Reached::End => return Ok((new.ended(state, library), Arrival::Done)),
@@ -387,6 +392,13 @@ impl RunState {
         Reached::End
     }
 
+    /// Returns the run, ended at its phase, which has this outcome.
+    pub fn stopped(mut self, outcome: &str) -> Self {
+        self.progress.outcomes.insert(self.current_path.key(), outcome.to_owned());
+        self.status = RunStatus::Stopped { announced: false };
+        self
+    }
+
     /// Ends a run that has no more entries; `before` is the run at its last phase.
     fn ended(mut self, before: &Self, library: &Library) -> Self {
         // A run that ends inside a nested workflow has left it: its path is behind the root's last entry.
@@ -553,6 +565,32 @@ mod tests {
         };
         let resumed = again.paused(reason, 0).resumed();
         assert_eq!(resumed.progress.loops.get("/outer"), None, "its count begins anew");
+    }
+
+    #[test]
+    fn an_outcome_can_stop_the_whole_run_where_it_is() {
+        let mut inner = workflow("inner", &["b"]);
+        let mut with_stop = phase("b");
+        with_stop.outcomes =
+            vec![Outcome::new("no", Target::Stop), Outcome::new("x", Target::Next)];
+        inner.phases[0] = Entry::phase(with_stop);
+        let mut outer = workflow("outer", &["a", "@inner", "c"]);
+        if let EntryKind::Workflow { outcomes, .. } = &mut outer.phases[1].kind {
+            *outcomes = vec![Outcome::new("x", Target::Stop)];
+        }
+        let library = Library::new(vec![outer, inner], &mut Vec::new());
+        let before = at(&[("outer", 1), ("inner", 0)]);
+        for outcome in ["no", "x"] {
+            let (stopped, arrival) = leave(&before, Some(outcome), &library).unwrap();
+            assert_eq!(arrival, Arrival::Done);
+            assert_eq!((stopped.is_stopped(), stopped.stopped_with()), (true, Some(outcome)));
+            assert_eq!(stopped.current_path, before.current_path);
+            let stored = serde_json::to_string(&stopped).unwrap();
+            assert!(stored.contains(r#""active":false"#) && stored.contains(r#""cancelled":true"#));
+            assert_eq!(crate::run::restore([stored]), Some(stopped.clone()));
+            let told = stopped.announced();
+            assert_eq!((told.is_announced(), told.is_stopped()), (true, true));
+        }
     }
 
     #[test]

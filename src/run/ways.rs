@@ -58,6 +58,8 @@ pub enum WayStep {
 pub enum WayEnd {
     /// DONE.
     Done,
+    /// The last outcome stops the run.
+    Stopped,
     /// The last outcome leads back once too often: the run pauses.
     Paused { max_loops: u32 },
 }
@@ -322,6 +324,7 @@ impl Search<'_> {
         let last = self.passed(last, state);
         match arrival {
             Arrival::Phase => self.ahead.push_back((state.clone(), last)),
+            Arrival::Done if state.is_stopped() => self.end(state, WayEnd::Stopped, last),
             Arrival::Done => self.end(state, WayEnd::Done, last),
         }
     }
@@ -356,7 +359,7 @@ fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
     let names = || active.phase.outcomes.iter().map(|outcome| &*outcome.name);
     let key = active.state.current_path.key();
     let before = active.state.progress.outcomes.get(&key);
-    let leads_on = |name: &&str| active.way_back(name).is_none();
+    let leads_on = |name: &&str| active.leads_on(name);
     let known = names().find(|name| before.is_some_and(|before| before == name));
     known.filter(leads_on).or_else(|| names().find(leads_on)).or_else(|| names().next())
 }
@@ -378,6 +381,11 @@ fn is_alike(a: &RunState, b: &RunState, scope: &str) -> bool {
 }
 
 impl Active<'_> {
+    /// Returns true if this outcome of the phase leads neither back nor to the end of the run as stopped.
+    pub fn leads_on(&self, outcome: &str) -> bool {
+        self.way_back(outcome).is_none() && !self.stops(Some(outcome))
+    }
+
     /// See [`way_back`].
     pub fn way_back(&self, outcome: &str) -> Option<WayBack> {
         way_back(self.state, outcome, self.library)

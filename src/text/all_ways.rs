@@ -70,6 +70,7 @@ fn in_words(way: &Way, number: usize, library: &Library) -> String {
     }
     phases.push(match way.end {
         WayEnd::Done => "DONE".into(),
+        WayEnd::Stopped => "stopped".into(),
         WayEnd::Paused { max_loops } => format!("paused (maxLoops: {max_loops})"),
     });
     let passed = passed.into_iter().map(|(reason, mut entries)| {

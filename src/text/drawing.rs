@@ -100,7 +100,7 @@ pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     let details: Value = serde_json::from_str(details).unwrap_or_default();
     let ends = details.get("cancelPending").is_some()
         || details.get("cancelled").is_some()
-        || details.get("to").and_then(Value::as_str) == Some("DONE");
+        || matches!(details.get("to").and_then(Value::as_str), Some("DONE" | "STOPPED"));
     if ends {
         return Drawing::Markdown(text.to_owned());
     }

@@ -198,6 +198,9 @@ pub fn mermaid(workflow: &Workflow, library: &Library, run: Option<&RunState>) -
     }
     chart.line("done([\"DONE\"])");
     chart.connect("done");
+    if chart.has_stop {
+        chart.line("stopped([\"⛔ stopped\"])");
+    }
     chart.lines.append(&mut chart.edges);
     if chart.notes > 0 {
         chart.lines.push("  classDef note stroke-dasharray: 3 3".into());
@@ -230,6 +233,8 @@ struct Chart<'a> {
     conditions: usize,
     groups: usize,
     notes: usize,
+    /// An outcome stops the run.
+    has_stop: bool,
     /// Those of the edges to the next node.
     ends: Vec<End>,
 }
@@ -239,7 +244,7 @@ impl<'a> Chart<'a> {
         let (lines, edges) = (vec!["flowchart TD".to_owned()], Vec::new());
         let (path, ends) = (PhasePath::start(&root.key), Vec::new());
         let (phases, conditions, groups, notes) = (0, 0, 0, 0);
-        Self { library, run, lines, edges, path, phases, conditions, groups, notes, ends }
+        Self { library, run, lines, edges, path, phases, conditions, groups, notes, has_stop: false, ends }
     }
 
     fn line(&mut self, text: &str) {
@@ -351,6 +356,10 @@ impl<'a> Chart<'a> {
     ) {
         let mut targets: Vec<(usize, Vec<&str>)> = Vec::new();
         for Outcome { name, target, .. } in outcomes {
+            if *target == Target::Stop {
+                self.has_stop = true;
+                self.edges.push(format!("  {node} -->|{}| stopped", label(name)));
+            }
             let Some(to) = scope.target(index, target) else { continue };
             match targets.iter_mut().find(|(other, _)| *other == to) {
                 Some((_, names)) => names.push(name),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::definition::{EntryKind, Library, ToolPolicy, Workflow, on_one_line, short};
-use crate::run::{Active, PhasePath, RunState, Visit};
+use crate::run::{Active, PhasePath, RunState, RunStatus, Visit};
 
 use super::context_prompt::{phase_instructions, run_variable, tools_rule, value_variable};
 use super::names::{phase_title, short_name};
@@ -17,6 +17,8 @@ pub const DEFAULT_BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is bl
 /// Message at the end of a run, without a `completionMessage` of the workflow.
 pub const DEFAULT_COMPLETION_MESSAGE: &str = "✅ **{workflowName} Complete**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}\n**Phases completed:** {phaseCount}";
 
+/// Default of `stopMessage`.
+pub const DEFAULT_STOP_MESSAGE: &str = "⛔ {workflowName} was stopped in {phaseEmoji} {phaseName}: {outcome}\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
 /// Message after a cancellation, without a `completionMessage` of the workflow.
 pub const DEFAULT_CANCELLED_MESSAGE: &str =
     "❌ **{workflowName} Cancelled**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
@@ -87,22 +89,33 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
 const MAX_END: usize = 15;
 
 /// Returns the message at the end of a run: the default with the summaries of the phases, the evidence of the gates and what
-/// the run took, or the workflow's `completionMessage`. To that only the checks that failed or were skipped are added, unless it
-/// contains `{evidence}`.
+/// the run took, or the workflow's `completionMessage`; of a run that was stopped its `stopMessage`. To the workflow's own message
+/// only the checks that failed or were skipped are added, unless it contains `{evidence}`.
 ///
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
 pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
-    let default =
-        if state.is_cancelled() { DEFAULT_CANCELLED_MESSAGE } else { DEFAULT_COMPLETION_MESSAGE };
+    let (own, default) = match state.status {
+        RunStatus::Stopped { .. } => (&workflow.stop_message, DEFAULT_STOP_MESSAGE),
+        RunStatus::Cancelled { .. } => (&workflow.completion_message, DEFAULT_CANCELLED_MESSAGE),
+        RunStatus::Done { .. } | RunStatus::Running => {
+            (&workflow.completion_message, DEFAULT_COMPLETION_MESSAGE)
+        }
+    };
     let evidence = |open_only| gate::all_evidence_lines(state, library, open_only).join("\n");
     let names_evidence = Cell::new(false);
     let entries = Entries::of(state, workflow, library);
-    let own = workflow.completion_message.as_deref();
+    let own = own.as_deref();
+    let last = state.current_path.last().and_then(|last| {
+        library.get(&last.workflow_key)?.phases.get(last.phase_index)?.as_phase()
+    });
     let mut message = resolve_with(own.unwrap_or(default), |name| {
         Some(match name {
             "workflowName" => Cow::Borrowed(&*workflow.name),
             "taskDescription" => Cow::Borrowed(&state.task_description),
             "taskId" => Cow::Borrowed(&state.task_id),
+            "phaseName" if state.is_stopped() => Cow::Borrowed(&last?.name),
+            "phaseEmoji" if state.is_stopped() => Cow::Borrowed(&last?.emoji),
+            "outcome" if state.is_stopped() => Cow::Borrowed(state.stopped_with()?),
             "phaseCount" if own.is_none() => Cow::Owned(entries.done.to_string()),
             "phaseCount" => Cow::Owned(workflow.phases.len().to_string()),
             "evidence" => {
@@ -113,7 +126,7 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
             _ => run_variable(name, state, 1, library)?,
         })
     });
-    if own.is_none() && !state.is_cancelled() {
+    if own.is_none() && matches!(state.status, RunStatus::Done { .. } | RunStatus::Running) {
         message.push_str(&entries.lines());
     }
     let mut append = |title: &str, lines: &str| {
@@ -294,6 +307,16 @@ mod tests {
     }
 
     #[test]
+    fn a_stopped_run_says_where_and_with_which_outcome() {
+        let root = workflow("w", &["a", "b"]);
+        let library = Library::new(vec![root.clone()], &mut Vec::new());
+        let state = RunState::new("w", "task", 0, 0).stopped("rejected");
+        let message = completion_message(&state, &root, &library);
+        assert!(message.starts_with("⛔ The w was stopped in 🔹 A: rejected\n\n**Task:** task\n"), "{message}");
+        assert!(!message.contains("Complete"), "{message}");
+    }
+
+    #[test]
     fn every_variable_of_a_field_is_resolved() {
         let mut root = workflow("w", &["a"]);
         for field in &schema::WORKFLOW_FIELDS {
@@ -304,6 +327,7 @@ mod tests {
                 "advanceReminder" => root.advance_reminder = all(variables),
                 "blockReasonTemplate" => root.block_reason_template = all(variables),
                 "completionMessage" => root.completion_message = all(variables),
+                "stopMessage" => root.stop_message = all(variables),
                 "notDoneReminder" => root.not_done_reminder = all(variables),
                 other => panic!("{other} is resolved nowhere"),
             }
@@ -320,6 +344,7 @@ mod tests {
             context_prompt(&active, DefaultRole::Worker),
             block_reason(&active, "edit").unwrap(),
             completion_message(&state, &root, &library),
+            completion_message(&state.clone().stopped("no"), &root, &library),
             not_done_reminder(&active, false),
         ] {
             assert!(text.contains('<') && !text.contains('{'), "{text}");
@@ -339,6 +364,7 @@ mod tests {
             advance_reminder: template(),
             block_reason_template: template(),
             completion_message: template(),
+            stop_message: template(),
             not_done_reminder: template(),
             ..workflow("w", &["a", "b"])
         };

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::definition::{Diagnostic, Library, on_one_line};
-use crate::run::{Active, Bound, Broken, PauseReason, RunState, cut, pause_reason};
+use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, cut, pause_reason};
 
 use super::budget;
 use super::diagnostics::diagnostic_text;
@@ -240,6 +240,11 @@ pub fn run_name(state: &RunState, library: &Library) -> String {
 }
 
 /// Returns the last line of a process in which a run ended.
-pub fn ended_line(workflow: &str, cancelled: bool) -> String {
-    format!("Workflow {}: {}.", short_name(workflow), if cancelled { "cancelled" } else { "DONE" })
+pub fn ended_line(workflow: &str, how: RunStatus) -> String {
+    let how = match how {
+        RunStatus::Stopped { .. } => "stopped",
+        RunStatus::Cancelled { .. } => "cancelled",
+        RunStatus::Done { .. } | RunStatus::Running => "DONE",
+    };
+    format!("Workflow {}: {how}.", short_name(workflow))
 }

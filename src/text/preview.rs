@@ -59,6 +59,10 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
         state.with_evidence(evidence.unwrap_or_default())
     });
     parts.push(titled("completionMessage", &completion_message(&ended, workflow, library)));
+    if workflow.stop_message.is_some() {
+        let stopped = ended.stopped("(outcome)");
+        parts.push(titled("stopMessage", &completion_message(&stopped, workflow, library)));
+    }
     parts.join("\n\n")
 }
 
@@ -206,6 +210,7 @@ mod tests {
         };
         let mut root = workflow("w", &["a", "@s", "@s"]);
         root.completion_message = Some("Done:\n{evidence}".into());
+        root.stop_message = Some("Stopped in {phaseName}: {outcome}".into());
         root.gate = gate("make all", OnGateFail::Phase("a".into()));
         let mut nested = workflow("s", &["b", "@t"]);
         nested.gate = gate("make s", OnGateFail::Loop);
@@ -233,6 +238,7 @@ mod tests {
 - 🔹 C: ✓ make t: exit status 0, 1s
 - 🔹 C: ✓ make s: exit status 0, 1s
 - 🔹 C: ✓ make all: exit status 0, 1s",
+            "━━ stopMessage ━━\n\nStopped in C: (outcome)",
         ] {
             assert!(text.contains(part), "{part}\n---\n{text}");
         }

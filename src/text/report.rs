@@ -80,6 +80,8 @@ pub enum Outcome {
     Running,
     Paused,
     Done,
+    /// An outcome has stopped it.
+    Stopped,
     Cancelled,
     /// Another run was started in its place.
     Replaced,
@@ -159,6 +161,7 @@ impl<'a> Report<'a> {
         let progress = &state.progress;
         let outcome = match state.status {
             RunStatus::Done { .. } => Outcome::Done,
+            RunStatus::Stopped { .. } => Outcome::Stopped,
             RunStatus::Cancelled { .. } => Outcome::Cancelled,
             RunStatus::Running if replaced => Outcome::Replaced,
             RunStatus::Running if pause.is_some() => Outcome::Paused,
@@ -180,7 +183,7 @@ impl<'a> Report<'a> {
             run_dir: progress.run_dir.as_ref().map(RunDir::shown),
             started_at: state.started_at,
             ended_at: match outcome {
-                Outcome::Done => last_visit().or(ended_at),
+                Outcome::Done | Outcome::Stopped => last_visit().or(ended_at),
                 Outcome::Cancelled | Outcome::Replaced => ended_at,
                 Outcome::Running | Outcome::Paused => None,
             },
@@ -246,6 +249,7 @@ impl<'a> Report<'a> {
             (Outcome::Paused, Some(pause)) => format!("paused: {}", inline(pause, MAX_CHECK)),
             (Outcome::Paused, None) => "paused".to_owned(),
             (Outcome::Done, _) => "done".to_owned(),
+            (Outcome::Stopped, _) => "stopped".to_owned(),
             (Outcome::Cancelled, _) => "cancelled".to_owned(),
             (Outcome::Replaced, _) => "replaced by another run before its end".to_owned(),
         }

@@ -203,7 +203,7 @@ fn uncertain(scope: &Workflow) -> Set<usize> {
         }
         for outcome in entry.outcomes() {
             let end = match &outcome.target {
-                Target::Next | Target::Loop => continue,
+                Target::Next | Target::Loop | Target::Stop => continue,
                 Target::Done => scope.phases.len(),
                 Target::Entry(id) => scope.position(id).unwrap_or(0),
             };

@@ -5,6 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::run::{Active, Outline, RunState, Segment};
 
 use super::context_prompt::phase_instructions;
+use super::names::phase_title;
 use super::ways::passed;
 use super::{confinement, results, steps};
 
@@ -56,6 +57,12 @@ fn passed_over(state: &RunState) -> Option<String> {
 
 /// Returns the result of a `next` with this outcome that led to DONE.
 pub fn done(before: &Active, outcome: Option<&str>, after: &RunState) -> String {
+    if let Some(outcome) = after.stopped_with() {
+        let phase = phase_title(before.phase);
+        return format!(
+            "⛔ The workflow is stopped: {phase} was left with `{outcome}`. Stop here, and tell the user why."
+        );
+    }
     let with = outcome.map_or(String::new(), |outcome| format!(" with `{outcome}`"));
     let passed = passed_over(after).map_or(String::new(), |line| format!("\n{line}"));
     let from = &before.phase.name;

@@ -76,6 +76,7 @@ pub fn target(target: &Target) -> String {
         Target::Next => "the next phase".to_owned(),
         Target::Loop => "back to the first phase".to_owned(),
         Target::Done => "the end of this workflow".to_owned(),
+        Target::Stop => "stops the whole workflow here".to_owned(),
         Target::Entry(id) => format!("the phase `{id}`"),
     }
 }

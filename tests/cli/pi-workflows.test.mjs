@@ -61,7 +61,7 @@ test("check tells the mistakes beside a broken field in the same round", (t) => 
   assert.deepEqual(stdout.split("\n").filter((line) => /^\S+: (error|warning): |^ {2}help: /.test(line)), [
     ".pi/workflows/flow/look.md:2:1: error: missing field `emoji`: a phase needs `id`, `name` and `emoji`",
     '  help: add a line such as `emoji: "🔹"`, a sign for the status line',
-    '.pi/workflows/flow/look.md:4:30: error: `outcomes.bad`: expected `next`, `loop`, `done` or the id of an entry of the workflow "flow", found `lok`',
+    '.pi/workflows/flow/look.md:4:30: error: `outcomes.bad`: expected `next`, `loop`, `done`, `stop` or the id of an entry of the workflow "flow", found `lok`',
     "  help: did you mean `look`?",
     ".pi/workflows/flow/look.md:5:1: warning: unknown field `until`; it has no effect",
     "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
@@ -275,7 +275,7 @@ test("run-through goes the way of the inputs and outcomes", (t) => {
 /** A plan whose outputs decide on the design and on a nested workflow. */
 const PLANNED = {
   ...workflow("plan", [{ id: "plan", outputs: { size: { type: "choice", options: ["small", "large"] }, tasks: { type: "list" }, n: { type: "number", optional: true } } }, { id: "design", when: { "output.plan.size": "large" } }, { id: "@deep", with: { n: "{output.plan.n}" } }, { id: "build", instructions: "{output.plan.tasks}" }]),
-  ...workflow("deep", [{ id: "dig", when: { "input.n": 2 } }, "done"], { show: "workflows", commandName: undefined, initialMessage: undefined, inputs: { n: { type: "number", default: 1 } } }),
+  ...workflow("deep", [{ id: "dig", when: { "input.n": 2 } }, "fill"], { show: "workflows", commandName: undefined, initialMessage: undefined, inputs: { n: { type: "number", default: 1 } } }),
 };
 
 test("run-through goes the way of the outputs, and --all-ways lists their ways", (t) => {
@@ -285,11 +285,11 @@ test("run-through goes the way of the outputs, and --all-ways lists their ways",
   assert.equal(stderr, "");
   assert.ok(stdout.includes("━━ Step 2: it calls workflow_step with next and the outputs n: 2, size: large, tasks: [one two, three], and is told ━━\n\n✓ Advanced: Plan → 🔹 Design\n"), stdout);
   assert.ok(stdout.includes("\n1. one two\n2. three\n") && stdout.includes("Entered subworkflow 'The deep': Design → 🔹 Dig"), stdout);
-  assert.match(run(["run-through", "plan"]).stdout, /with next and the outputs size: small, tasks: \[\(tasks 1\), \(tasks 2\)\], and is told ━━\n\n✓ Entered subworkflow 'The deep': Plan → 🔹 Done\nPassed over: Design \(output\.plan\.size is small, not large\), Dig/);
+  assert.match(run(["run-through", "plan"]).stdout, /with next and the outputs size: small, tasks: \[\(tasks 1\), \(tasks 2\)\], and is told ━━\n\n✓ Entered subworkflow 'The deep': Plan → 🔹 Fill\nPassed over: Design \(output\.plan\.size is small, not large\), Dig/);
   const ways = run(["run-through", "plan", "--all-ways"]).stdout.trimEnd().split("\n\n");
   assert.equal(ways[0], "6 ways through The plan:");
-  assert.ok(ways.some((way) => /^\d\. plan \(n=2, size=large\) → design → deep > dig → deep > done → build → DONE$/.test(way)), ways.join("\n"));
-  assert.ok(ways.some((way) => /^\d\. plan \(size=small\) → deep > done → build → DONE\n {3}passed over: design \(output\.plan\.size is small, not large\)/.test(way)), ways.join("\n"));
+  assert.ok(ways.some((way) => /^\d\. plan \(n=2, size=large\) → design → deep > dig → deep > fill → build → DONE$/.test(way)), ways.join("\n"));
+  assert.ok(ways.some((way) => /^\d\. plan \(size=small\) → deep > fill → build → DONE\n {3}passed over: design \(output\.plan\.size is small, not large\)/.test(way)), ways.join("\n"));
   for (const [options, error] of /** @type {[string[], string][]} */ ([
     [["--output", "plan.size=larg"], "`plan.size`: expected `small` or `large`, found `larg`. Did you mean `large`?\n"],
     [["--output", "plan.siz=large"], "There is no output `plan.siz`. Did you mean `plan.size`? There are plan.size, plan.tasks, plan.n.\n"],

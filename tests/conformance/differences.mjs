@@ -401,4 +401,10 @@ export const DIFFERENCES = [
     ours: "Without a user interface the second `cancel` pauses the run, and ends the agent's run.",
     why: "Only the user may end the rules of a run.",
   },
+  {
+    number: 67,
+    reference: "Phases can have the ids `next`, `loop`, `done` and `stop`.",
+    ours: "These ids are errors: outcomes lead to targets of these names.",
+    why: "A name should have one meaning.",
+  },
 ];

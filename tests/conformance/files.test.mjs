@@ -133,6 +133,15 @@ for (const [number, line, phaseLine, expected] of /** @type {[number: number, li
   });
 }
 
+for (const id of ["next", "loop", "done", "stop"]) {
+  test(`difference 67: ${id}`, async () => {
+    const files = filesWith("", "");
+    files["global/w/p.md"] = files["global/w/p.md"].replace("id: p", `id: ${id}`);
+    assert.equal((await findDifference(files))?.what, "ours refuses");
+    assert.equal(await knownDifference(files), 67);
+  });
+}
+
 test("difference 62: the reference ignores conditions", async () => {
   const inner = { "global/inner/workflow.yaml": "name: I\nshow: workflows\nphases: [a.md]\n", "global/inner/a.md": "---\nid: a\nname: A\nemoji: A\n---\nDo it.\n" };
   const files = { ...filesWith("inputs: {dry: {type: flag}}", ""), ...inner };

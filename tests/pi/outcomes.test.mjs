@@ -39,6 +39,12 @@ const SHARED = {
   ], { ...QUIET, maxLoops: 2 }),
 };
 
+/** A nested review that can stop the run, with gates that are not passed. */
+const STOPS = {
+  ...workflow("audit", [{ id: "review", outcomes: { fine: "next", rejected: "stop" }, outputs: { score: { type: "number" } }, gate: [{ file: "never.txt" }] }], { show: "workflows", gate: [{ file: "never.txt" }] }),
+  ...workflow("sign", ["read", "@audit", "ship"], { ...QUIET, name: "Sign-off", gate: [{ file: "never.txt" }] }),
+};
+
 /** The result of the newest call of a tool. @param {any} model */
 const told = (model) => toolResults(model.lastRequest()).at(-1) ?? "";
 /** The path of the run after each state, without repetitions. @param {any[]} entries */
@@ -87,6 +93,32 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow :resume");
       assert.deepEqual(way(await rpc.entries()), [...taken, "shared:1 check:0"], "the count of the outer workflow begins anew");
       assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("`stop` ends the whole run, gates unchecked, with a message that says where and why", async (t) => {
+      const { model, sandbox } = await stage(t, [step("next"), leave("rejected"), REST, REST], { globalFiles: STOPS });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow sign The task");
+      const entries = await rpc.entries();
+      assert.match(told(model), /^⛔ The workflow is stopped: 🔹 Review was left with `rejected`\. Stop here, and tell the user why\.$/);
+      const [end] = custom(entries, "workflow:complete");
+      assert.match(end.content, /^⛔ Sign-off was stopped in 🔹 Review: rejected\n\n\*\*Task:\*\* The task\n/);
+      const state = states(entries).at(-1);
+      assert.deepEqual([state.active, state.stopped, state.cancelled, state.completionNotified], [false, true, true, true]);
+      assert.equal(model.requests.length, 3, "the agent is not told to go on");
+      assert.equal(rpc.ui("setStatus").at(-1)?.statusText, undefined);
+      await rpc.prompt("/workflow :resume");
+      assert.match(notices(rpc).at(-1) ?? "", /^info: No active workflow\.$/);
+      assert.equal(model.requests.length, 3);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("a stopped run has the exit status 1 in print mode", async (t) => {
+      const { sandbox } = await stage(t, [step("next"), leave("rejected"), REST], { globalFiles: { ...STOPS, "sign/workflow.yaml": `${STOPS["sign/workflow.yaml"]}stopMessage: "{workflowName}: {outcome} by {phaseName}"\n` } });
+      const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow sign The task" });
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /Workflow Sign-off: stopped\./);
+      assert.equal(custom(readSession(sandbox), "workflow:complete")[0].content, "Sign-off: rejected by Review");
     });
 
     for (const [outcome, arrives, head, passed] of /** @type {[string, string, string, string[]][]} */ ([

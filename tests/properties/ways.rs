@@ -351,7 +351,7 @@ fn target_of(state: &RunState, outcome: &str, library: &Library) -> PhasePath {
     let index = match &entry_at(library, &path).outcome(outcome).unwrap().target {
         Target::Loop => 0,
         Target::Entry(id) => library.get(&back.workflow_key).unwrap().position(id).unwrap(),
-        Target::Next | Target::Done => unreachable!("it leads on"),
+        Target::Next | Target::Done | Target::Stop => unreachable!("it leads on"),
     };
     path.with_index(index)
 }

@@ -33,6 +33,7 @@ const MAX = {
 /** The outcomes, each with its mark and class. @type {Record<string, [mark: string, words: string, className: string]>} */
 const OUTCOMES = {
   done: ["✓", "Done", "good"],
+  stopped: ["⛔", "Stopped", "bad"],
   cancelled: ["✗", "Cancelled", "bad"],
   paused: ["Ⅱ", "Paused", ""],
   running: ["▸", "Not finished", ""],

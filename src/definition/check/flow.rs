@@ -411,7 +411,7 @@ impl<'a> Errors<'a> {
             let id = match target {
                 Target::Loop if !self.workflow.loopable => None,
                 Target::Entry(id) if !self.is_target(id) && !self.hides_target(id) => Some(id),
-                Target::Next | Target::Loop | Target::Done | Target::Entry(_) => continue,
+                Target::Next | Target::Loop | Target::Done | Target::Stop | Target::Entry(_) => continue,
             };
             let problem: Problem = match id {
                 None => GateProblem::LoopForbidden { field }.into(),
@@ -422,7 +422,7 @@ impl<'a> Errors<'a> {
                     FieldProblem::BadValue {
                         field,
                         expected: format!(
-                            "`next`, `loop`, `done` or the id of an entry of {}",
+                            "`next`, `loop`, `done`, `stop` or the id of an entry of {}",
                             self.workflow.in_words()
                         ),
                         found: format!("`{id}`{why}"),

@@ -14,7 +14,7 @@ use crate::definition::model::conditions::Condition;
 use crate::definition::model::each::Each;
 use crate::definition::model::gate::OnGateFail;
 use crate::definition::model::groups::{FileEntry, entries_of_file};
-use crate::definition::model::outcomes::Outcome;
+use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::ValueName;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Workflow};
@@ -225,8 +225,12 @@ impl<'a> Ways<'a> {
         values: &Values<'a>,
     ) -> Option<()> {
         let values = self.with_outcome(values, entry, [Some(&*outcome.name)].into());
-        let Some(target) = self.workflow.target(index, &outcome.target) else { return Some(()) };
         let from = Some((index, Some(number)));
+        if outcome.target == Target::Stop {
+            let to = self.workflow.phases.len();
+            self.edges.insert(Edge { from: index, outcome: Some(number), to });
+        }
+        let Some(target) = self.workflow.target(index, &outcome.target) else { return Some(()) };
         if target <= index && self.workflow.on_max_loops == OnMaxLoops::Next {
             self.arrive(from, index + 1, values.clone())?;
         }

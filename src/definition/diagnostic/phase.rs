@@ -11,6 +11,7 @@ pub enum PhaseProblem {
     NoPhases,
     TooManyPhases { limit: usize },
     GroupsTooDeep { limit: usize },
+    ReservedId { id: String },
     BadPhaseEntry { found: ValueKind, help: Option<String> },
     PhaseOutsideRoot { path: String, of_package: bool },
     PhaseUnreadable { path: String, error: FileError, suggestion: Option<String> },
@@ -30,6 +31,8 @@ impl PhaseProblem {
             Self::TooManyPhases { limit } => {
                 error(format!("`phases` must not have more than {limit} entries"))
             }
+            Self::ReservedId { id } => error(format!("the id `{id}` is the word for a target"))
+                .help("choose another id"),
             Self::GroupsTooDeep { limit } => {
                 error(format!("groups must not be nested deeper than {limit}"))
                     .help("make the inner groups a workflow of their own")

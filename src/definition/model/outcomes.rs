@@ -27,19 +27,22 @@ pub enum Target {
     Loop,
     /// The end of the workflow.
     Done,
+    /// The end of the whole run, as stopped.
+    Stop,
     /// The entry of this id in the same workflow.
     Entry(String),
 }
 
 impl Target {
     /// The targets that have a word of their own.
-    pub const WORDS: [&str; 3] = ["next", "loop", "done"];
+    pub const WORDS: [&str; 4] = ["next", "loop", "done", "stop"];
 
     pub(crate) fn of(word: &str) -> Self {
         match word {
             "next" => Self::Next,
             "loop" => Self::Loop,
             "done" => Self::Done,
+            "stop" => Self::Stop,
             id => Self::Entry(id.to_owned()),
         }
     }
@@ -50,6 +53,7 @@ impl Target {
             Self::Next => "next",
             Self::Loop => "loop",
             Self::Done => "done",
+            Self::Stop => "stop",
             Self::Entry(id) => id,
         }
     }

@@ -4,7 +4,7 @@
 use super::models::Thinking;
 use super::results::Results;
 use super::variables::{
-    BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES,
+    BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, STOP_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES,
     PHASE_VARIABLES,
 };
 
@@ -211,7 +211,7 @@ pub(crate) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 /// The fields of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 29] = [
+pub const WORKFLOW_FIELDS: [Field; 30] = [
     needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
     needed(
         "commandName",
@@ -279,6 +279,12 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
         Kind::Template(&COMPLETION_VARIABLES),
         "says that the workflow is complete, with its task",
         "The message to the user at the end.",
+    ),
+    field(
+        "stopMessage",
+        Kind::Template(&STOP_VARIABLES),
+        "says where the run was stopped, and with which outcome",
+        "The message at the end of a run that an outcome with the target `stop` has stopped.",
     ),
     field(
         "notDoneReminder",
@@ -384,7 +390,7 @@ pub const ENTRY_FIELDS: [Field; 19] = [
         "outcomes",
         Kind::Outcomes,
         "of a phase those of its file; after a nested workflow the next entry follows",
-        "Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested workflow or the group ends: `next`, `loop`, `done` or the `id` of an entry.",
+        "Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested workflow or the group ends: `next`, `loop`, `done`, `stop` or the `id` of an entry.",
     ),
     field(
         "timeout",
@@ -610,7 +616,7 @@ pub const PHASE_FIELDS: [Field; 21] = [
         "outcomes",
         Kind::Outcomes,
         "none",
-        "The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done` (to the end of the workflow), or the `id` of an entry of the workflow. The agent names one when it calls `next`.",
+        "The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done` (to the end of the workflow), `stop` (to the end of the whole run, as stopped), or the `id` of an entry of the workflow. The agent names one when it calls `next`.",
     ),
     field(
         "outputs",

@@ -202,6 +202,7 @@ impl Rules {
             advance_reminder: _,
             block_reason_template: _,
             completion_message: _,
+            stop_message: _,
             not_done_reminder: _,
             confinement,
             budget,

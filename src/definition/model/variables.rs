@@ -51,6 +51,20 @@ pub const COMPLETION_VARIABLES: [&str; 8] = [
     "usage",
 ];
 
+/// Of `stopMessage`.
+pub const STOP_VARIABLES: [&str; 10] = [
+    "workflowName",
+    "phaseName",
+    "phaseEmoji",
+    "outcome",
+    "taskDescription",
+    "taskId",
+    RUN_DIR,
+    PREVIOUS_SUMMARY,
+    "evidence",
+    "usage",
+];
+
 /// Of `notDoneReminder`.
 pub const NOT_DONE_VARIABLES: [&str; 9] = [
     "workflowName",
@@ -71,7 +85,7 @@ const RUN_DIR: &str = ValueName::RUN_DIR;
 pub(crate) const PREVIOUS_SUMMARY: &str = "previousSummary";
 
 /// Meaning of each variable, for the documentation.
-pub const MEANINGS: [(&str, &str); 28] = [
+pub const MEANINGS: [(&str, &str); 29] = [
     ("workflowName", "name of the workflow that was started"),
     ("workflowKey", "key of the workflow that was started"),
     ("description", "the task"),
@@ -101,6 +115,7 @@ pub const MEANINGS: [(&str, &str); 28] = [
         "evidence",
         "the results of the checks of all gates, one per line; without this variable only those that failed or were skipped are appended",
     ),
+    ("outcome", "the outcome with which the run was stopped"),
     ("usage", "turns, tokens, cost and time of the whole run"),
     ("firstPhaseId", "id of the first phase"),
     ("firstPhaseName", "name of the first phase"),

@@ -50,6 +50,8 @@ pub struct Workflow {
     pub block_reason_template: Option<String>,
     /// Template of the message at the end.
     pub completion_message: Option<String>,
+    /// Template of the message at the end of a run that was stopped.
+    pub stop_message: Option<String>,
     /// Template of the prompt after the agent stopped too early.
     pub not_done_reminder: Option<String>,
     /// The limits of its phases, unless a phase has its own. Not those of nested workflows.
@@ -386,12 +388,14 @@ impl Entry {
 }
 
 impl Workflow {
-    /// The index of the entry that is next after the outcome of the entry at `index`; the number of entries for the end.
+    /// The index of the entry that is next after the outcome of the entry at `index`; the number of entries for the end. `None` for
+    /// the end of the whole run, and for an id that no entry has.
     pub(crate) fn target(&self, index: usize, target: &Target) -> Option<usize> {
         match target {
             Target::Next => Some(index + 1),
             Target::Loop => Some(0),
             Target::Done => Some(self.phases.len()),
+            Target::Stop => None,
             Target::Entry(id) => self.position(id),
         }
     }

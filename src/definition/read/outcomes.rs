@@ -63,7 +63,7 @@ fn outcome(fields: &mut Fields, at: &[Step], name: &str, target: &Yaml) -> Partl
     let Some(word) = scalar(target).filter(|word| !is_blank(word)) else {
         let problem = FieldProblem::BadValue {
             field: format!("outcomes.{name}"),
-            expected: "`next`, `loop`, `done` or the id of an entry".into(),
+            expected: "`next`, `loop`, `done`, `stop` or the id of an entry".into(),
             found: written(target),
             suggestion: None,
         };

@@ -31,7 +31,7 @@ use crate::definition::model::inputs::Given;
 use crate::definition::model::library::{LeftOut, Listed, Parts, Replacing};
 use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
 use crate::definition::model::nearest::nearest;
-use crate::definition::model::outcomes::Outcome;
+use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::paths::{group_key, join, last_part, resolve};
 use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
@@ -113,6 +113,9 @@ impl Listing<'_> {
 
     /// Takes an id for the entry of a file or key; the problem if another one has it.
     fn take_id(&mut self, id: &str, of: &str) -> Option<PhaseProblem> {
+        if Target::WORDS.contains(&id) {
+            return Some(PhaseProblem::ReservedId { id: id.to_owned() });
+        }
         if id.is_empty() {
             return None;
         }

@@ -132,6 +132,7 @@ pub(crate) fn read(
     let advance_reminder = fields.optional_text("advanceReminder");
     let block_reason_template = fields.optional_text("blockReasonTemplate");
     let completion_message = fields.optional_text("completionMessage");
+    let stop_message = fields.optional_text("stopMessage");
     let not_done_reminder = fields.optional_text("notDoneReminder");
     let auto_continue = auto_continue(&mut fields);
     let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
@@ -172,6 +173,7 @@ pub(crate) fn read(
         advance_reminder,
         block_reason_template,
         completion_message,
+        stop_message,
         not_done_reminder,
         confinement: whole.part(confinement),
         budget: whole.part(budget),
@@ -211,6 +213,7 @@ fn unread(key: &str, folder: &str) -> Workflow {
         advance_reminder: None,
         block_reason_template: None,
         completion_message: None,
+        stop_message: None,
         not_done_reminder: None,
         confinement: Confinement::default(),
         budget: BudgetBounds::default(),

@@ -107,11 +107,11 @@ fn wrong_outcomes_are_refused() {
         ),
         (
             "outcomes: {x: }",
-            "w/a.md:5:15: `outcomes.x`: expected `next`, `loop`, `done` or the id of an entry, found an empty value",
+            "w/a.md:5:15: `outcomes.x`: expected `next`, `loop`, `done`, `stop` or the id of an entry, found an empty value",
         ),
         (
             "outcomes: {x: nxt}",
-            "w/a.md:5:15: `outcomes.x`: expected `next`, `loop`, `done` or the id of an entry of the workflow \"w\", found `nxt`",
+            "w/a.md:5:15: `outcomes.x`: expected `next`, `loop`, `done`, `stop` or the id of an entry of the workflow \"w\", found `nxt`",
         ),
         (
             "outcomes: {x: loop}",

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::definition::Library;
-use crate::run::{Active, Journal, Mark, Pause, PauseReason, RunState, Seal, reason_to_hold};
+use crate::run::{Active, Journal, Mark, Pause, PauseReason, RunState, RunStatus, Seal, reason_to_hold};
 
 /// The run in progress, and how the last one ended.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ pub struct ToldHold {
 #[derive(Debug)]
 pub struct Ended {
     pub workflow: String,
-    pub cancelled: bool,
+    pub how: RunStatus,
 }
 
 impl Run {

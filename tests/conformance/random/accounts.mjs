@@ -24,6 +24,7 @@ const REFUSED_BY_OURS = [
   [60, /: (`(inputs|with)[.`]|unknown field `with`)/],
   [61, /: `(outcomes|outputs|onMaxLoops)[.`]/],
   [62, /: (`when[.`]|no way )/],
+  [67, /: the id `\w+` is the word for a target$/],
   [52, /: (unknown field `|unknown tool `.*`: the names of tools are case-sensitive)/],
 ];
 
