@@ -244,7 +244,7 @@ fn kind(field: &Field) -> Value {
                 let mut entry = object(fields);
                 let of_group = GROUP_FIELDS.into_iter().filter(|field| *field != "phases");
                 let of_group = of_group.map(|field| (field, "phases"));
-                let kinds = ["phase", "subworkflow", "run", "phases"].into_iter();
+                let kinds = ["phase", "subworkflow", "run", "ask", "phases"].into_iter();
                 let others = kinds.filter(|other| *other != name);
                 let fields = [
                     ("with", "subworkflow"),
@@ -257,7 +257,24 @@ fn kind(field: &Field) -> Value {
                 for other in others.chain(of_others) {
                     entry["properties"].as_object_mut().unwrap().remove(other);
                 }
-                entry.insert("required".into(), json!([name]));
+                if name == "ask" {
+                    let target = entry["properties"]["outcomes"]["additionalProperties"].take();
+                    let answer = json!({
+                        "type": "object",
+                        "required": ["to"],
+                        "properties": {
+                            "to": target,
+                            "label": { "type": "string", "pattern": "\\S" },
+                            "text": { "enum": ["required", "optional"] },
+                        },
+                        "additionalProperties": false,
+                    });
+                    entry["properties"]["outcomes"]["additionalProperties"] =
+                        json!({ "anyOf": [target, answer] });
+                }
+                let required =
+                    if name == "ask" { json!([name, "outcomes"]) } else { json!([name]) };
+                entry.insert("required".into(), required);
                 entry
             };
             let file = json!({ "type": "string", "description": "The path of a phase file." });
@@ -266,7 +283,7 @@ fn kind(field: &Field) -> Value {
                 "minItems": 1,
                 "maxItems": most,
                 "items": {
-                    "oneOf": [file, entry("phase"), entry("subworkflow"), entry("run"), entry("phases")],
+                    "oneOf": [file, entry("phase"), entry("subworkflow"), entry("run"), entry("ask"), entry("phases")],
                 },
             })
         }

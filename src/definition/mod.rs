@@ -67,7 +67,7 @@ pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use model::value_type::{Bounds, ValueType};
 pub use model::values::{SAMPLE_RUN_DIR, ValueName};
 pub use model::words::short;
-pub use model::work::{Step, Work};
+pub use model::work::{Answer, AnswerText, Question, Step, Work};
 pub use model::workflow::{
     AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, OnMaxLoops,
     Phase, Show, ToolPolicy, Workflow,

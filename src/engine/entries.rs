@@ -6,17 +6,21 @@
 
 use serde_json::{Value, json};
 
-use crate::definition::{Step, label_of};
+use crate::definition::{Answer, AnswerText, Step, is_blank, is_space, label_of, trim};
+use crate::protocol::APPROVAL_TYPE;
 use crate::run::{Active, Arrival, Evidence, Leaving, Outputs, PauseReason, given_outputs, leave};
 use crate::text;
 
 use super::ask::{Command, Ran};
 use super::context::Cx;
-use super::effect::{Effect, Reply, ToolResult};
+use super::effect::{Effect, Level, Reply, ToolResult};
 use super::event::CommandEnd;
 use super::gate::{Consent, ONCE, REMEMBERED_COMMAND, dialog, title_of};
-use super::state::{Engine, Mover, OpenStep, Passage, Requester, Waiter};
+use super::state::{Engine, Mover, OpenQuestion, OpenStep, Passage, Requester, Waiter};
 use super::step_tool::{RUN_ENDED, result};
+
+/// The option of a question without an answer.
+const NOT_YET: &str = "Not yet";
 
 /// The reason for the pause of an entry that was begun before, as far as anyone knows.
 const MAY_HAVE_RUN: &str = "it may have been interrupted, and is not begun again by itself";
@@ -72,10 +76,120 @@ impl Engine {
         if !self.has_entry_ahead() {
             return self.end_passage(passage, cx);
         }
-        match self.active().and_then(|active| OpenStep::at(&active, &passage)) {
-            Some(step) => self.begin_step(step, cx),
+        if let Some(step) = self.active().and_then(|active| OpenStep::at(&active, &passage)) {
+            return self.begin_step(step, cx);
+        }
+        match self.active().and_then(|active| OpenQuestion::at(&active, &passage)) {
+            Some(question) => self.ask_question(question, cx),
             None => self.end_passage(passage, cx),
         }
+    }
+
+    /// Asks the user. The first option is chosen by a key that was meant for the editor: it does no harm.
+    fn ask_question(&mut self, question: OpenQuestion, cx: &mut Cx) -> Reply {
+        let answers = question.answers.iter().map(|answer| answer.label.clone());
+        let mut options: Vec<String> = std::iter::once(NOT_YET.to_owned()).chain(answers).collect();
+        text::make_different(&mut options);
+        let workflow = self.active().map_or_else(String::new, |active| active.root.name.clone());
+        let dialog = dialog(cx.ui, options.len());
+        self.show_last_summary(cx);
+        let asked = text::entry_question(&question.of, &workflow, &question.text, dialog);
+        let title = title_of(asked, cx);
+        self.select(question.purpose(), title, options, move |engine, chosen, cx| {
+            if let Some(reply) = engine.overtaken(&question.passage, question.stands(engine.running())) {
+                return reply;
+            }
+            let chosen = chosen.and_then(|index| index.checked_sub(1));
+            match chosen.and_then(|index| question.answers.get(index)).cloned() {
+                Some(answer) if answer.text == AnswerText::None => {
+                    engine.question_answered(question.passage, &answer, "", cx)
+                }
+                Some(answer) => engine.ask_text_of_answer(question, answer),
+                None => engine.question_not_answered(question, cx),
+            }
+        })
+    }
+
+    /// Shows the newest summary above a question, which may be about it. The model does not get it.
+    fn show_last_summary(&self, cx: &mut Cx) {
+        let Some(active) = self.active().filter(|_| cx.ui.exists()) else { return };
+        let summaries = active.state.summaries();
+        if let Some((_, summary)) = summaries.last() {
+            let content = text::last_summary(summary);
+            let data = json!({ "content": content });
+            cx.push(Effect::AppendEntry { custom_type: APPROVAL_TYPE, data });
+        }
+    }
+
+    fn ask_text_of_answer(&mut self, question: OpenQuestion, answer: Answer) -> Reply {
+        let title = text::answer_text_title(&answer);
+        self.ask_text(question.purpose(), title, move |engine, given, cx| {
+            if let Some(reply) = engine.overtaken(&question.passage, question.stands(engine.running())) {
+                return reply;
+            }
+            match given {
+                Some(given) if answer.text == AnswerText::Required && is_blank(&given) => {
+                    engine.ask_text_of_answer(question, answer)
+                }
+                Some(given) => engine.question_answered(question.passage, &answer, &given, cx),
+                None => engine.question_not_answered(question, cx),
+            }
+        })
+    }
+
+    fn question_not_answered(&mut self, question: OpenQuestion, cx: &mut Cx) -> Reply {
+        self.pause(PauseReason::Approval { question: question.text }, cx);
+        self.end_passage(question.passage, cx)
+    }
+
+    /// The user has answered the question at which the run is.
+    fn question_answered(
+        &mut self,
+        passage: Passage,
+        answer: &Answer,
+        given: &str,
+        cx: &mut Cx,
+    ) -> Reply {
+        let Some(active) = self.active() else { return self.end_passage(passage, cx) };
+        let summary = if is_blank(given) { &answer.label } else { given };
+        let label = active.phase.question().map_or_else(String::new, |of| label_of(&of.text));
+        let evidence = Evidence {
+            label,
+            passed: true,
+            result: format!("the user answered “{}”", answer.label),
+            duration_ms: 0,
+            attempt: 1,
+            tail: String::new(),
+        };
+        let state = active.state.with_summary(active.phase, summary).with_evidence(vec![evidence]);
+        self.run.amend(self.definitions.library(), |_| state);
+        self.end_entry(passage, &answer.outcome, cx)
+    }
+
+    /// Answers the question at which the run is, for the user: with an outcome, and a text behind it.
+    pub(super) fn answer_by_user(&mut self, argument: &str, cx: &mut Cx) -> Reply {
+        let (outcome, given) = argument.split_once(is_space).unwrap_or((argument, ""));
+        let active = self.at_entry();
+        let Some(question) = active.as_ref().and_then(|active| active.phase.question()) else {
+            cx.fail(Level::Warning, "The run does not ask a question.");
+            return Reply::None;
+        };
+        let given = trim(given);
+        let answer = question.answers.iter().find(|answer| answer.outcome == outcome);
+        let (Some(answer), None) = (answer, text::bad_answer(question, outcome, given)) else {
+            let notice = text::bad_answer(question, outcome, given).unwrap_or_default();
+            cx.fail(Level::Warning, notice);
+            return Reply::None;
+        };
+        let answer = answer.clone();
+        self.pending.withdraw_gates(cx);
+        let passage = Passage {
+            waiter: Waiter::User,
+            told: Vec::new(),
+            prompts: Vec::new(),
+            details: Value::Null,
+        };
+        self.question_answered(passage, &answer, given, cx)
     }
 
     /// Begins a step: with the consent to its command, if that is needed.
@@ -244,17 +358,30 @@ impl Engine {
 
     fn pause_entry(&mut self, why: &str, cx: &mut Cx) {
         let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
-        self.pause(PauseReason::Step { of, why: why.to_owned() }, cx);
+        let question = self.active().and_then(|active| {
+            let question = active.phase.question()?;
+            Some(text::in_words(&question.text, &active, active.state.current_path.len()))
+        });
+        let reason = match question {
+            Some(question) => PauseReason::Approval { question },
+            None => PauseReason::Step { of, why: why.to_owned() },
+        };
+        self.pause(reason, cx);
     }
 
     /// The answer for a step that stands no more, or whose rules do not hold; `None` if it stands.
     fn step_overtaken(&mut self, step: &OpenStep) -> Option<Reply> {
+        self.overtaken(&step.passage, step.stands(self.running()))
+    }
+
+    /// The answer for an entry that stands no more, or whose rules do not hold; `None` if it stands.
+    fn overtaken(&mut self, passage: &Passage, stands: bool) -> Option<Reply> {
         let reason = self.held();
-        if step.stands(self.running()) && reason.is_none() {
+        if stands && reason.is_none() {
             return None;
         }
-        self.drop_prompts(&step.passage);
-        if step.passage.waiter == Waiter::User {
+        self.drop_prompts(passage);
+        if passage.waiter == Waiter::User {
             return Some(Reply::None);
         }
         let text = match (reason, self.active()) {

@@ -12,7 +12,7 @@ use crate::text::{self, DefaultRole, sample_evidence};
 
 use super::commands::arguments;
 use super::context::{Context, Cx, Ui};
-use super::effect::{Effect, Level, Output, Reply};
+use super::effect::{Effect, Level, Output, Reply, Request};
 use super::event::{Answer, CommandEnd, Event, Facts, Stop};
 use super::state::{Caller, Engine, Waiter};
 use super::step_tool::handing_over;
@@ -195,17 +195,29 @@ impl Play<'_> {
     /// Answers the requests of steps, up to the last reply.
     fn answer(&mut self, mut reply: Reply, effects: &mut Vec<Effect>) -> Reply {
         for _ in 0..MAX_STEPS {
-            let Reply::Ask { ticket, .. } = reply else { return reply };
-            let Some(active) = self.engine.at_entry() else { return reply };
-            let (title, outcome) = (text::phase_title(active.phase), self.outcome(&active));
-            let outcome = outcome.unwrap_or_default();
-            let end = CommandEnd::Exited(u32::from(outcome != Step::OK));
-            let output = "(the output of the command)".to_owned();
-            let given = serde_json::to_string(&self.outputs(&active)).unwrap_or_default();
-            self.write("Without the agent", &format!("{title}: {outcome}"));
+            let Reply::Ask { ticket, request } = reply else { return reply };
+            let Some(active) = self.engine.at_entry() else { return Reply::Ask { ticket, request } };
+            let outcome = self.outcome(&active).unwrap_or_default();
+            let title = text::phase_title(active.phase);
+            let told = format!("{title}: {outcome}");
+            let answer = match (&request, active.phase.question()) {
+                (Request::Select { .. }, Some(question)) => {
+                    let mut answers = question.answers.iter();
+                    let index = answers.position(|answer| answer.outcome == outcome);
+                    self.write("Without the agent", &told);
+                    Answer::Selected(index.map_or(0, |index| index + 1))
+                }
+                (Request::Input { .. }, _) => Answer::Entered("(the text of the user)".into()),
+                _ => {
+                    let end = CommandEnd::Exited(u32::from(outcome != Step::OK));
+                    let output = "(the output of the command)".to_owned();
+                    let given = serde_json::to_string(&self.outputs(&active)).unwrap_or_default();
+                    self.write("Without the agent", &told);
+                    let standard_output = Some(given);
+                    Answer::Ran { end, duration_ms: 1000, output, standard_output }
+                }
+            };
             self.context.unix_ms += 1;
-            let standard_output = Some(given);
-            let answer = Answer::Ran { end, duration_ms: 1000, output, standard_output };
             let next = self.engine.handle(Event::Answer { ticket, answer }, &self.context);
             effects.extend(next.effects);
             reply = next.reply;

@@ -1,11 +1,13 @@
 //! Texts about entries without the model.
 
-use crate::definition::Step;
-use crate::run::Active;
+use crate::definition::{self, Answer, AnswerText, Step};
+use crate::run::{Active, Summary};
 
-use super::exact::quoted;
+use super::exact::{framed, quoted};
 use super::names::{phase_title, short_name};
-use super::questions::{Dialog, GateSource, Question, consent_question_of};
+use super::questions::{
+    Dialog, GateSource, Question, by_program, consent_question_of, in_terminal,
+};
 
 /// Maximum length of a step's summary, in characters.
 const MAX_SUMMARY: usize = 4000;
@@ -65,4 +67,76 @@ pub fn step_consent(
     let first = format!("Allow {name} step {}?", quoted(of, 18));
     let runs = source.runs_step(&quoted(of, 18));
     consent_question_of(first, runs, source, commands, dialog)
+}
+
+/// Returns the question of an entry.
+pub fn entry_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
+    match dialog {
+        Dialog::Terminal { options } => {
+            let first = format!("{} asks you", quoted(workflow, 29));
+            let above = format!("{} asks:", quoted(of, 26));
+            in_terminal(first, framed(question), options, "The question", above)
+        }
+        Dialog::Program => by_program(format!("{} asks you:", quoted(workflow, 60)), framed(question)),
+    }
+}
+
+/// Returns the summary above a question.
+pub fn last_summary(summary: &Summary) -> String {
+    format!("**The summary of {}:**\n\n{}", summary.name, summary.text.trim())
+}
+
+/// Returns the title of the dialog for the text of an answer.
+pub fn answer_text_title(answer: &Answer) -> String {
+    let label = quoted(&answer.label, 40);
+    match answer.text {
+        AnswerText::Required => format!("{label}: what should the agent know?"),
+        AnswerText::Optional | AnswerText::None => {
+            format!("{label}: what should the agent know? It may be empty.")
+        }
+    }
+}
+
+/// Adds a number to options that are the same as others: the dialog tells them apart by their words.
+pub fn make_different(options: &mut [String]) {
+    for index in 1..options.len() {
+        let (before, rest) = options.split_at_mut(index);
+        let Some(option) = rest.first_mut() else { return };
+        let own = option.clone();
+        let mut number = 2;
+        while before.contains(option) {
+            *option = format!("{own} ({number})");
+            number += 1;
+        }
+    }
+}
+
+/// Returns why an outcome with a text is no answer to a question; `None` if it is one.
+pub fn bad_answer(question: &definition::Question, outcome: &str, given: &str) -> Option<String> {
+    let Some(answer) = question.answers.iter().find(|answer| answer.outcome == outcome) else {
+        let names = question.answers.iter().map(|answer| {
+            let text = match answer.text {
+                AnswerText::None => "",
+                AnswerText::Optional => " [TEXT]",
+                AnswerText::Required => " TEXT",
+            };
+            format!("/workflow :answer {}{text}", answer.outcome)
+        });
+        let names: Vec<String> = names.collect();
+        return Some(format!(
+            "“{}” is asked. Answer with one of these:\n{}",
+            short_name(&question.text),
+            names.join("\n")
+        ));
+    };
+    match (answer.text, given.is_empty()) {
+        (AnswerText::Required, true) => {
+            Some(format!("The answer `{outcome}` needs a text: /workflow :answer {outcome} TEXT"))
+        }
+        (AnswerText::None, false) => {
+            Some(format!("The answer `{outcome}` takes no text: /workflow :answer {outcome}"))
+        }
+        (AnswerText::Required | AnswerText::Optional, false)
+        | (AnswerText::Optional | AnswerText::None, true) => None,
+    }
 }

@@ -69,14 +69,18 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
     (!checks.is_empty()).then(|| lines.join("\n"))
 }
 
+/// Returns a text for the user with the values of its variables, each quoted on one line.
+pub fn in_words(text: &str, active: &Active, depth: usize) -> String {
+    resolve_with(text, |name: &str| {
+        let value = phase_variable(name, active, depth)?;
+        Some(Cow::Owned(format!("“{}”", short(&on_one_line(&value), MAX_VALUE))))
+    })
+}
+
 /// Returns a check of a workflow at this depth of the path with the values of its variables: literal text in a path, quoted on one
 /// line in a label and in a question. A path with a value that cannot be part of one stays as it is: no file has it.
 pub fn with_values(check: &Check, active: &Active, depth: usize) -> Check {
-    let value = |name: &str| {
-        let value = phase_variable(name, active, depth)?;
-        Some(Cow::Owned(format!("“{}”", short(&on_one_line(&value), MAX_VALUE))))
-    };
-    let in_words = |text: &str| resolve_with(text, value);
+    let in_words = |text: &str| in_words(text, active, depth);
     let mut check = check.clone();
     match &mut check.kind {
         // A label of its own.

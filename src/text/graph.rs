@@ -6,7 +6,7 @@ use crate::definition::{
     DEFAULT_MAX_LOOPS, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
     Phase, Target, ToolPolicy, Workflow,
 };
-use crate::definition::{BoundValue, Results, columns, is_group_key, label_of, on_one_line};
+use crate::definition::{Work, BoundValue, Results, columns, is_group_key, label_of, on_one_line};
 use crate::run::{PhasePath, RunState};
 
 use super::budget::budget_note;
@@ -152,8 +152,12 @@ pub fn noted(
 }
 
 fn step_note(phase: &Phase) -> Option<String> {
-    let line = phase.step()?.command.line();
-    (label_of(line) != phase.name).then(|| format!("runs: {}", label_of(line)))
+    let (verb, text) = match &phase.work {
+        Work::Agent => return None,
+        Work::Run(step) => ("runs", step.command.line()),
+        Work::Ask(question) => ("asks", &*question.text),
+    };
+    (label_of(text) != phase.name).then(|| format!("{verb}: {}", label_of(text)))
 }
 
 fn context_note(phase: &Phase, scope: &Workflow) -> Option<String> {

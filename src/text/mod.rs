@@ -54,10 +54,11 @@ pub use drawing::{
 };
 pub use exact::exact;
 pub use entries::{
-    at_entry, entry_prompt, step_consent, step_failed, step_progress, step_summary,
+    answer_text_title, at_entry, bad_answer, entry_prompt, entry_question, last_summary, make_different, step_consent, step_failed, step_progress, step_summary,
 };
 pub use fresh_start::{NOT_STARTED, STARTS_FRESH, fresh_notice, fresh_summary};
 pub use gate::{
+    in_words,
     with_values,
     GATE_HAD, GATE_OPEN, approval_subject, gate_failed, gate_failed_elsewhere, gate_progress,
     gate_tail, kept_tail, sample_evidence, still_running,

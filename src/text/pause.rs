@@ -157,6 +157,9 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         PauseReason::MissingOutput { .. } => {
             "/workflow :resume goes on without it; /workflow :back goes to the phase before."
         }
+        _ if active.phase.question().is_some() => {
+            "/workflow :answer OUTCOME TEXT answers; /workflow :resume asks again."
+        }
         _ if !active.phase.is_of_agent() => {
             "/workflow :resume begins it again; /workflow :next goes on without it."
         }

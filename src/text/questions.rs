@@ -196,7 +196,7 @@ pub fn in_question(text: &str) -> String {
 }
 
 /// Returns the question with the lines of [`framed`] in it, or above it, where the transcript breaks them at its own width.
-fn in_terminal(
+pub(super) fn in_terminal(
     first: String,
     lines: Vec<String>,
     options: usize,

@@ -71,6 +71,14 @@ impl<'a> RunPreview<'a> {
                         source,
                         is_conditional,
                     }));
+                    self.gates.extend(phase.question().map(|question| PreviewedGate {
+                        commands: Vec::new(),
+                        approvals: vec![&question.text],
+                        of: name,
+                        is_step: true,
+                        source: None,
+                        is_conditional,
+                    }));
                     if !model.is_empty() {
                         self.models.push((name, model));
                     }
@@ -160,9 +168,10 @@ impl<'a> RunPreview<'a> {
     /// The approvals, models and budgets.
     fn others(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for PreviewedGate { approvals, of, .. } in &self.gates {
+        for PreviewedGate { approvals, of, is_step, .. } in &self.gates {
             for question in approvals {
-                lines.push(format!("Gate {} asks you:", quoted(of, WIDTH)));
+                let gate = if *is_step { "" } else { "Gate " };
+                lines.push(format!("{gate}{} asks you:", quoted(of, WIDTH)));
                 lines.extend(framed(question));
             }
         }

@@ -1,4 +1,4 @@
-// Entries without the model: commands that the run runs itself.
+// Entries without the model: commands that the run runs itself, and questions to the user.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,10 +7,10 @@ import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
-import { runPrint } from "./harness/pi.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { contextPrompt, notices, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, custom, notices, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 const next = step("next");
 const REST = { text: "I rest." };
@@ -69,6 +69,17 @@ for (const version of VERSIONS) {
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(run.code, 0, run.stderr);
       assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "x\nx\n");
+    });
+
+    test("can stop the run", async (t) => {
+      const { model, sandbox } = await stage(t, [next, REST], {
+        globalFiles: files(["plan.md", { run: "echo no disk; exit 3", id: "look", outcomes: { ok: "next", failed: "stop" } }, "build.md"]),
+      });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.deepEqual([run.code, run.stderr], [1, "Workflow The hello: stopped.\n"]);
+      assert.match(toolResults(model.requests[1])[0], /^✓ Advanced: Plan → ⚙️ look\n[^]*⛔ The workflow is stopped: ⚙️ look was left with `failed`\./);
+      assert.match(custom(readSession(sandbox), "workflow:complete")[0].content, /^⛔ The hello was stopped in ⚙️ look: failed\n/);
+      assert.equal(model.requests.length, 2);
     });
 
     test("gives outputs on its standard output, apart from standard error", async (t) => {
@@ -130,6 +141,80 @@ for (const version of VERSIONS) {
       assert.equal(existsSync(join(sandbox.project, "late")), false);
       assert.equal(lastPath(await rpc.entries()), "hello:1");
       assert.ok(notices(rpc).some((text) => /“look” has not ended/.test(text)));
+      await rpc.close();
+    });
+  });
+
+  suite(`pi ${version}: a question to the user`, { concurrency: 2 }, () => {
+    const ASK = {
+      ask: "Is the plan of {description} right?",
+      id: "ok",
+      outcomes: { go: "next", change: { to: "plan", text: "required", label: "Change it" }, drop: "done" },
+    };
+
+    test("is asked in a dialog, and its text goes to later phases, also to fresh ones", async (t) => {
+      const plan = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: "Use files." } }] };
+      const { model, sandbox } = await stage(t, [plan, plan, { text: "Over." }], {
+        globalFiles: { ...files(["plan.md", ASK, "build.md"]), "hello/build.md": "---\nid: build\nname: Build\nemoji: x\ncontext: fresh\n---\nBuild it.\n" },
+      });
+      /** @type {any[]} */
+      const asked = [];
+      const answers = ["Change it", "use sqlite", "go"];
+      const rpc = await startRpc({
+        version,
+        sandbox,
+        onDialog: (request) => {
+          asked.push(request);
+          return answers[asked.length - 1];
+        },
+      });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.deepEqual(asked[0].options, ["Not yet", "go", "Change it", "drop"]);
+      assert.match(asked[0].title, /Is the plan of “Add a route” right\?/);
+      assert.equal(asked[1].method, "input");
+      assert.match(toolResults(model.requests[1])[0], /### ❓ ok\nuse sqlite\n/);
+      assert.equal(lastPath(await rpc.entries()), "hello:2");
+      assert.ok(JSON.stringify(model.lastRequest().messages).includes("### ❓ ok\\ngo"), "the fresh phase has the answer");
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+
+    test("pauses without an interface, and is answered by :answer alone", async (t) => {
+      const { model, sandbox } = await stage(t, [next, REST, REST, { text: "Changed." }], { globalFiles: files(["plan.md", ASK, "build.md"]) });
+      const first = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.equal(first.code, 1);
+      assert.equal(first.stderr, "Workflow The hello: paused in ❓ ok: it waits for your answer to “Is the plan of “Add a route” right?”.\n");
+      const chat = await runPrint({ version, sandbox, prompt: "Yes, go!", args: ["--continue"] });
+      assert.match(chat.stderr, /paused in ❓ ok/);
+      const wrong = await runPrint({ version, sandbox, prompt: "/workflow :answer change", args: ["--continue"] });
+      assert.equal(wrong.code, 1);
+      assert.match(wrong.stderr, /The answer `change` needs a text: \/workflow :answer change TEXT/);
+      const requests = model.requests.length;
+      const last = await runPrint({ version, sandbox, prompt: "/workflow :answer change use sqlite", args: ["--continue"] });
+      assert.match(contextPrompt(model.requests[requests]) ?? "", /### ❓ ok\nuse sqlite\n/);
+      assert.match(last.stderr, /in 🔹 Plan/);
+    });
+
+    test("an answer can stop the run", async (t) => {
+      const ask = { ...ASK, outcomes: { go: "next", drop: "stop" } };
+      const { model, sandbox } = await stage(t, [next, REST, REST], { globalFiles: files(["plan.md", ask, "build.md"]) });
+      await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      const requests = model.requests.length;
+      const last = await runPrint({ version, sandbox, prompt: "/workflow :answer drop", args: ["--continue"] });
+      assert.deepEqual([last.code, last.stderr], [1, "Workflow The hello: stopped.\n"]);
+      assert.match(custom(readSession(sandbox), "workflow:complete")[0].content, /^⛔ The hello was stopped in ❓ ok: drop\n/);
+      assert.equal(model.requests.length, requests, "the agent has nothing to do");
+    });
+
+    test("answered not yet pauses, and :resume asks again", async (t) => {
+      const { sandbox } = await stage(t, [next, REST, { text: "Over." }], { globalFiles: files(["plan.md", ASK, "build.md"]) });
+      /** @type {(string | undefined)[]} */
+      const answers = [undefined, "go"];
+      const rpc = await startRpc({ version, sandbox, onDialog: () => answers.shift() });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.equal(lastPath(await rpc.entries()), "hello:2");
       await rpc.close();
     });
   });

@@ -50,6 +50,7 @@ use Meant::{Help, Here, In, Unknown};
 /// [`Mapping::Phase`] and [`Mapping::Check`].
 type Row = (&'static [&'static str], [Meant; 4]);
 
+const ASK: &str = "ask: Is it right?\noutcomes: { go: next, change: loop }";
 const APPROVE: &str = "gate: [{ approve: Is it right? }]";
 const COST: &str = "budget: { cost: 2.50 }";
 const FAILED: &str = "gate: [{ run: npm test }]\nonGateFail: loop";
@@ -84,7 +85,7 @@ const ROWS: [Row; 29] = [
     (&["run", "bash", "script", "command", "commands", "cmd", "shell", "exec"],
         [Here(RUN), Here("run: npm test"), Here(RUN), Here("run: npm test")]),
     (&["ask", "question", "confirm", "approve", "approval", "human", "humanreview"],
-        [Here(APPROVE), In(Phase, APPROVE), Here(APPROVE), Here("approve: Is it right?")]),
+        [Here(APPROVE), Here(ASK), Here(APPROVE), Here("approve: Is it right?")]),
     (&["uses", "use", "call", "include", "workflow", "recipe", "subrecipe", "subrecipes", "subworkflows"],
         [In(Entry, "subworkflow: KEY"), Here("subworkflow: KEY"), In(Entry, "subworkflow: KEY"), Unknown]),
     (&["file", "path", "source"], [In(Entry, "phase: plan.md"), Here("phase: plan.md"), Unknown, Here("file: docs/plan.md")]),
@@ -208,7 +209,7 @@ mod tests {
     const ALL: [Mapping; 4] = [Workflow, Entry, Phase, Check];
 
     /// The fields of which a mapping has one.
-    const KINDS: [&[&str]; 1] = [&["run", "file", "approve", "phase", "subworkflow"]];
+    const KINDS: [&[&str]; 1] = [&["run", "ask", "file", "approve", "phase", "subworkflow"]];
 
     /// The reports of a sound workflow with these lines in one of its mappings.
     fn reports(yaml: &str, of: Mapping) -> Vec<String> {

@@ -39,7 +39,7 @@ impl PhaseProblem {
             }
             Self::BadPhaseEntry { found, help } => {
                 let bad = error(format!(
-                    "`phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND` or `phases: [ENTRY, …]`, found {found}"
+                    "`phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found {found}"
                 ));
                 match help {
                     Some(help) => bad.help(help),

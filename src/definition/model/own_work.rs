@@ -5,7 +5,7 @@ use super::confinement::Confinement;
 use super::outcomes::Outcome;
 use super::outputs::Output;
 use super::results::Results;
-use super::work::{Step, Work};
+use super::work::{Question, Step, Work};
 use super::workflow::{ContextMode, Phase, ToolPolicy};
 
 /// The parts of an entry without the model that a user writes.
@@ -31,7 +31,7 @@ impl From<OwnWork> for Phase {
         Self {
             id,
             name,
-            emoji: Step::EMOJI.to_owned(),
+            emoji: work.emoji().to_owned(),
             instructions: String::new(),
             file,
             work,
@@ -57,7 +57,7 @@ impl Phase {
     pub fn is_of_agent(&self) -> bool {
         match self.work {
             Work::Agent => true,
-            Work::Run(_) => false,
+            Work::Run(_) | Work::Ask(_) => false,
         }
     }
 
@@ -65,7 +65,15 @@ impl Phase {
     pub fn step(&self) -> Option<&Step> {
         match &self.work {
             Work::Run(step) => Some(step),
-            Work::Agent => None,
+            Work::Agent | Work::Ask(_) => None,
+        }
+    }
+
+    /// The question that it asks, if it is one.
+    pub fn question(&self) -> Option<&Question> {
+        match &self.work {
+            Work::Ask(question) => Some(question),
+            Work::Agent | Work::Run(_) => None,
         }
     }
 }

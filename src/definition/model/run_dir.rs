@@ -37,6 +37,7 @@ fn phase_names_it(phase: &Phase) -> bool {
         || written.any(|path| path.contains(RUN_DIR_IN_BRACES))
         || phase.gate.as_ref().is_some_and(gate_names_it)
         || phase.step().is_some_and(|step| command_names_it(&step.command))
+        || phase.question().is_some_and(|question| question.text.contains(RUN_DIR_IN_BRACES))
 }
 
 fn command_names_it(command: &Command) -> bool {

@@ -54,7 +54,7 @@ pub enum Kind {
     Paths(usize),
     /// A list of tool calls: the name of a tool, and its path or command.
     Calls,
-    /// A list of checks, each a mapping with exactly one of the first three of these fields.
+    /// A list of checks, each a mapping with exactly one of the first of these fields.
     Checks(&'static [Field]),
     /// A value of this type, or the name of an input of the workflow that has it.
     OrInput(&'static Kind),
@@ -83,7 +83,7 @@ pub enum Kind {
     /// One of these words, or a list of at least one name.
     WordOrNames(&'static [&'static str]),
     /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of the
-    /// first three of these fields.
+    /// first of these fields.
     Phases(usize, &'static [Field]),
     /// A list of texts, or the name of a list of the run.
     Items,
@@ -229,7 +229,7 @@ pub const WORKFLOW_FIELDS: [Field; 30] = [
         "phases",
         Kind::Phases(MAX_PHASES, &ENTRY_FIELDS),
         Needed::Always,
-        "The phases in order: paths of phase files, relative to this folder, `subworkflow: KEY` for another workflow, `run: COMMAND` for a step without the agent, and `phases: [ENTRY, …]` for a group. With `when` an entry is passed over unless its conditions hold.",
+        "The phases in order: paths of phase files, relative to this folder, `subworkflow: KEY` for another workflow, `run: COMMAND` for a step without the agent, `ask: QUESTION` for a question to the user, and `phases: [ENTRY, …]` for a group. With `when` an entry is passed over unless its conditions hold.",
     ),
     field(
         "description",
@@ -353,7 +353,7 @@ pub const WORKFLOW_FIELDS: [Field; 30] = [
 pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 19] = [
+pub const ENTRY_FIELDS: [Field; 20] = [
     field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
     field(
@@ -361,6 +361,12 @@ pub const ENTRY_FIELDS: [Field; 19] = [
         Kind::Text,
         "",
         "A command line for the shell, which the run runs itself, in the project's directory. Its outcomes are `ok`, with exit status 0, and `failed`.",
+    ),
+    field(
+        "ask",
+        Kind::Text,
+        "",
+        "A question to the user, who answers with one of the `outcomes`, with the variables of the text of a phase. An outcome can be a mapping with `to`, its target, `label`, its words for the user, and `text: required` or `text: optional`, a text that the user gives with it.",
     ),
     field(
         "id",

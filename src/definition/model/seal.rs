@@ -49,7 +49,7 @@ use super::results::Results;
 use super::rule_inputs::bounds_of_inputs;
 use super::value_type::{Bounds, ValueType};
 use super::values::ValueName;
-use super::work::{Step, Work};
+use super::work::{Answer, AnswerText, Question, Step, Work};
 use super::workflow::{
     AutoContinue, ContextMode, Entry, EntryKind, OnMaxLoops, Phase, ToolPolicy, Workflow,
 };
@@ -338,6 +338,19 @@ impl Rules {
                 self.text(command.line());
                 self.env(command);
                 self.number(u64::from(*timeout_ms));
+            }
+            Work::Ask(Question { text, answers }) => {
+                self.number(2);
+                self.text(text);
+                self.list(answers, |rules, Answer { outcome, label, text }| {
+                    rules.text(outcome);
+                    rules.text(label);
+                    rules.number(match text {
+                        AnswerText::None => 0,
+                        AnswerText::Optional => 1,
+                        AnswerText::Required => 2,
+                    });
+                });
             }
         }
     }

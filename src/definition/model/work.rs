@@ -9,6 +9,60 @@ pub enum Work {
     Agent,
     /// The engine runs a command.
     Run(Step),
+    /// The user answers a question.
+    Ask(Question),
+}
+
+/// A question to the user that is an entry of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// A template; not blank.
+    pub text: String,
+    /// The answers, one for each outcome, in their order.
+    pub answers: Vec<Answer>,
+}
+
+/// An answer to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The outcome that it leads to.
+    pub outcome: String,
+    /// Its words for the user; not blank, on one line.
+    pub label: String,
+    /// The text that the user gives with it.
+    pub text: AnswerText,
+}
+
+/// Whether the user gives a text with an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerText {
+    /// None is asked for.
+    None,
+    /// The user may give one.
+    Optional,
+    /// The answer does not count without one.
+    Required,
+}
+
+impl AnswerText {
+    /// The words in a file, in the order of the cases that have one.
+    pub const WORDS: [&str; 2] = ["required", "optional"];
+}
+
+impl Question {
+    /// The symbol of questions in the status line.
+    pub const EMOJI: &str = "❓";
+}
+
+impl Work {
+    /// The symbol in the status line; empty for that of the agent, whose phases have their own.
+    pub fn emoji(&self) -> &'static str {
+        match self {
+            Self::Agent => "",
+            Self::Run(_) => Step::EMOJI,
+            Self::Ask(_) => Question::EMOJI,
+        }
+    }
 }
 
 /// A command that is an entry of its own.

@@ -54,7 +54,12 @@ fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Partly<V
 }
 
 /// Reads an outcome. One with errors leads to the next entry.
-fn outcome(fields: &mut Fields, at: &[Step], name: &str, target: &Yaml) -> Partly<Outcome> {
+pub(super) fn outcome(
+    fields: &mut Fields,
+    at: &[Step],
+    name: &str,
+    target: &Yaml,
+) -> Partly<Outcome> {
     if !is_name(name) {
         let problem = FieldProblem::BadName { field: "outcomes", name: name.to_owned() };
         fields.report(&[at, &[Step::Name(name)]].concat(), problem);

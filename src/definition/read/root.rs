@@ -35,6 +35,7 @@ use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::paths::{group_key, join, last_part, resolve};
 use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
+use crate::definition::model::work::Work;
 use crate::definition::model::workflow::{Entry, EntryKind, Group, Phase, Show, Workflow};
 
 /// Number of entries that a regular expression of a gate counts as, because it is compiled.
@@ -472,9 +473,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             EntryRefKind::File(path) => path,
             EntryRefKind::Own(own) => {
                 let phase: Phase = (*own).into();
-                let line = phase.step().map_or("", |step| step.command.line());
-                let of = format!("run: {}", label_of(line));
-                if let Some(problem) = listing.take_id(&phase.id, &of) {
+                if let Some(problem) = listing.take_id(&phase.id, &written(&phase)) {
                     self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
                     whole.take(None, ());
                 }
@@ -720,6 +719,15 @@ impl<'a, 'f> RootReader<'a, 'f> {
 
     fn display(&self, path: &str) -> String {
         join(&self.root.path, path)
+    }
+}
+
+/// An entry without the model as its file has it, in short.
+fn written(phase: &Phase) -> String {
+    match &phase.work {
+        Work::Agent => phase.name.clone(),
+        Work::Run(step) => format!("run: {}", label_of(step.command.line())),
+        Work::Ask(question) => format!("ask: {}", label_of(&question.text)),
     }
 }
 

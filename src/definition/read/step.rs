@@ -1,7 +1,8 @@
-//! Reads an entry of `phases` that is a command: `run`.
+//! Reads an entry of `phases` without the model: a command (`run`), or a question (`ask`).
 
 use super::fields::Fields;
 use super::partly::{Partly, Whole};
+use super::values::written;
 use super::yaml::Yaml;
 use super::{gate, outcomes, outputs};
 use crate::definition::diagnostic::anchor::Step as At;
@@ -12,7 +13,9 @@ use crate::definition::model::gate::{Command, label_of};
 use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::words::either;
 use crate::definition::model::own_work::OwnWork;
-use crate::definition::model::work::{Step, Work};
+use crate::definition::model::schema::MAX_OUTCOMES;
+use crate::definition::model::variables::PHASE_VARIABLES;
+use crate::definition::model::work::{Answer, AnswerText, Question, Step, Work};
 
 /// The names that outcomes of a step can have.
 const OUTCOMES: [&str; 2] = [Step::OK, Step::FAILED];
@@ -32,7 +35,7 @@ pub(crate) fn unread(file: &str) -> OwnWork {
 
 /// Reads the entry whose fields these are. `place` is its number among the entries, behind those of the groups around it. An id that is
 /// not known is empty.
-pub(crate) fn read(fields: &mut Fields, place: &str) -> Partly<OwnWork> {
+pub(crate) fn read_run(fields: &mut Fields, place: &str) -> Partly<OwnWork> {
     let mut whole = Whole::default();
     let item = fields.tree.root.clone();
     let line = whole.take(text(fields, "run"), None).unwrap_or_default();
@@ -55,6 +58,96 @@ pub(crate) fn read(fields: &mut Fields, place: &str) -> Partly<OwnWork> {
         outputs: whole.part(outputs),
     };
     whole.of(own)
+}
+
+/// Reads the question whose fields these are, as [`read_run`].
+pub(crate) fn read_ask(fields: &mut Fields, place: &str) -> Partly<OwnWork> {
+    let mut whole = Whole::default();
+    let question = whole.take(text(fields, "ask"), None).unwrap_or_default();
+    let (id, label) = (text(fields, "id"), whole.take(text(fields, "label"), None));
+    fields.check_template_at(&[At::Key("ask")], "ask", &question, &PHASE_VARIABLES);
+    let (outcomes, answers) = whole.part(answers(fields)).into_iter().unzip();
+    let default = || Some(format!("ask-{place}"));
+    let name = label.or_else(|| id.clone().flatten()).unwrap_or_else(|| label_of(&question));
+    let own = OwnWork {
+        name,
+        id: whole.take(id.map(|id| id.or_else(default)), None).unwrap_or_default(),
+        file: fields.file.to_owned(),
+        work: Work::Ask(Question { text: question, answers }),
+        outcomes,
+        outputs: Vec::new(),
+    };
+    whole.of(own)
+}
+
+/// The fields of an answer that is a mapping.
+const ANSWER: [&str; 3] = ["to", "text", "label"];
+
+/// Reads `outcomes` of a question, each with its answer.
+fn answers(fields: &mut Fields) -> Partly<Vec<(Outcome, Answer)>> {
+    let expected = "a mapping like `{ go: next, change: { to: plan, text: required } }`";
+    let entries = fields.entries("outcomes", expected, Some(MAX_OUTCOMES)).ok_or_else(Vec::new)?;
+    if entries.is_empty() {
+        // The others are reported as fields without a value.
+        let is_asked = fields.tree.root.get("ask") != Some(&Yaml::Null);
+        if is_asked && fields.tree.root.get("outcomes").is_none() {
+            let problem = FieldProblem::BadValue {
+                field: "outcomes".into(),
+                expected: "at least one outcome beside `ask`".into(),
+                found: "none".into(),
+                suggestion: None,
+            };
+            fields.report(&[At::Key("ask")], problem);
+        }
+        return Err(Vec::new());
+    }
+    let mut whole = Whole::default();
+    let answers =
+        entries.iter().map(|(name, value)| whole.part(answer(fields, name, value))).collect();
+    whole.of(answers)
+}
+
+fn answer(fields: &mut Fields, name: &str, value: &Yaml) -> Partly<(Outcome, Answer)> {
+    let outcomes = [At::Key("outcomes")];
+    let here = [At::Key("outcomes"), At::Key(name)];
+    let mut whole = Whole::default();
+    let mut answer =
+        Answer { outcome: name.to_owned(), label: label_of(name), text: AnswerText::None };
+    let Yaml::Map(entries) = value else {
+        let outcome = whole.part(outcomes::outcome(fields, &outcomes, name, value));
+        return whole.of((Outcome { of_entry: true, ..outcome }, answer));
+    };
+    for (key, _) in entries.iter().filter(|(key, _)| !ANSWER.contains(&&**key)) {
+        let (field, known) = (key.clone(), &ANSWER);
+        let problem = FieldProblem::UnknownPart { of: "outcomes", field, known };
+        fields.report(&[here[0], here[1], At::Name(key)], problem);
+        whole.take(None, ());
+    }
+    let mut bad = |key: &'static str, expected: String| {
+        let found = value.get(key).map_or_else(|| "nothing".to_owned(), written);
+        let field = format!("outcomes.{name}.{key}");
+        let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
+        fields.report(&[here[0], here[1], At::Key(key)], problem);
+        whole.take(None, ());
+    };
+    match value.get("label") {
+        None => {}
+        Some(Yaml::String(label)) if !is_blank(label) => answer.label = label_of(label),
+        Some(_) => bad("label", "a text".into()),
+    }
+    match value.get("text") {
+        None => {}
+        Some(Yaml::String(word)) if word == AnswerText::WORDS[0] => {
+            answer.text = AnswerText::Required;
+        }
+        Some(Yaml::String(word)) if word == AnswerText::WORDS[1] => {
+            answer.text = AnswerText::Optional;
+        }
+        Some(_) => bad("text", either(&AnswerText::WORDS)),
+    }
+    let to = value.get("to").unwrap_or(&Yaml::Null);
+    let outcome = whole.part(outcomes::outcome(fields, &outcomes, name, to));
+    whole.of((Outcome { of_entry: true, ..outcome }, answer))
 }
 
 /// Reads `outcomes`: `ok` leads to the next entry, unless another target is given; `failed` is one only with a target.

@@ -38,6 +38,8 @@ const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
 const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
 /// The fields of an entry with `run`.
 const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs", "outcomes"];
+/// The fields of an entry with `ask`.
+const ASK: [&str; 5] = ["ask", "id", "label", "when", "outcomes"];
 /// The fields that only an entry with `run` can have.
 const OF_RUN: [&str; 3] = ["timeout", "env", "outputs"];
 const NEEDS: Needs =
@@ -440,9 +442,10 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
             Some(Yaml::String(text)) if !is_blank(text) => Some(text.clone()),
             _ => None,
         };
-        if item.get("run").is_some() {
+        if item.get("run").or(item.get("ask")).is_some() {
             let own = whole.part(own_work(fields, around, index, item));
-            let of_others = ["phase", "subworkflow", "phases"].into_iter();
+            let others = ["phase", "subworkflow", "phases"];
+            let of_others = others.into_iter().chain(item.get("run").map(|_| "ask"));
             let kind = match of_others.filter_map(|kind| item.get(kind)).next() {
                 Some(_) => EntryRefKind::Unknown,
                 None => EntryRefKind::Own(Box::new(own)),
@@ -574,17 +577,21 @@ fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) ->
     let here = [Step::Key("phases"), Step::Item(index)];
     let mut whole = Whole::default();
     let Yaml::Map(entries) = item else { return Err(step::unread(fields.file)) };
-    // An entry with an empty `run` may be of another kind.
-    let is_run = item.get("run") != Some(&Yaml::Null);
-    for (key, _) in entries.iter().filter(|(key, _)| is_run && !RUN.contains(&&**key)) {
+    let is_question = item.get("run").is_none();
+    let (kind, known): (_, &'static [&'static str]) =
+        if is_question { ("ask", &ASK) } else { ("run", &RUN) };
+    // An entry with an empty value there may be of another kind.
+    let is_sure = item.get(kind) != Some(&Yaml::Null);
+    for (key, _) in entries.iter().filter(|(key, _)| is_sure && !known.contains(&&**key)) {
         let field = key.clone();
-        let problem = FieldProblem::UnknownPart { of: "phases", field, known: &RUN };
+        let problem = FieldProblem::UnknownPart { of: "phases", field, known };
         fields.report(&[here[0], here[1], Step::Name(key)], problem);
         whole.take(None, ());
     }
     let place = around.iter().chain([&index]).map(|index| (index + 1).to_string());
     let place = place.collect::<Vec<_>>().join("-");
-    let own = fields.within(&here, |fields| step::read(fields, &place));
+    let read = if is_question { step::read_ask } else { step::read_run };
+    let own = fields.within(&here, |fields| read(fields, &place));
     let own = own.unwrap_or_else(|| Err(step::unread(fields.file)));
     let own = whole.part(own);
     whole.of(own)

@@ -21,7 +21,7 @@ macro_rules! controls {
     };
 }
 
-controls!(Status, Pause, Resume, Next, Back, Skip, Cancel, Graph, Report, Panel, Check);
+controls!(Status, Pause, Resume, Answer, Next, Back, Skip, Cancel, Graph, Report, Panel, Check);
 
 /// The name of the control that shows what is wrong.
 pub(super) const CHECK: &str = ":check";
@@ -69,6 +69,11 @@ impl Control {
                 "Go on after a pause or an interrupted countdown",
                 WhileHeld::Works,
             ),
+            Self::Answer => changes(
+                ":answer",
+                "Answer the question of the run: an outcome, and a text",
+                WhileHeld::Refused,
+            ),
             Self::Next => changes(
                 ":next",
                 "Go to the next phase, or where an outcome leads",
@@ -92,7 +97,7 @@ impl Control {
 
     /// A new control takes none until it stands here.
     fn takes_argument(self) -> bool {
-        matches!(self, Self::Graph | Self::Resume | Self::Next | Self::Skip)
+        matches!(self, Self::Graph | Self::Resume | Self::Answer | Self::Next | Self::Skip)
     }
 
     /// Returns true if it changes nothing of the run.
@@ -169,6 +174,7 @@ impl Engine {
                 }
             }
             Control::Resume => return Ok(self.resume_by_user(argument, was_at_rest, cx)),
+            Control::Answer => return Ok(self.answer_by_user(argument, cx)),
             Control::Next => return Ok(self.next_by_user(argument, cx)),
             Control::Back => self.back_by_user(cx),
             Control::Skip => self.skip_by_user(argument, cx),
@@ -203,6 +209,9 @@ impl Engine {
             | Control::Skip
             | Control::Cancel => true,
             Control::Pause => !is_paused,
+            Control::Answer => {
+                self.at_entry().is_some_and(|active| active.phase.question().is_some())
+            }
             Control::Resume => is_paused || waits,
         };
         makes_sense && (self.has_run() || !control.properties().needs_run)

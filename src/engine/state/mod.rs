@@ -42,7 +42,7 @@ pub(super) use model_keeper::{ModelKeeper, VisitId};
 pub(super) use pending::{Pending, Purpose, Waiter, Waiting};
 pub(super) use run::{Ended, Run, Standing, ToldHold};
 pub(super) use session::{Session, fingerprint};
-pub(super) use step::{OpenStep, Passage};
+pub(super) use step::{OpenQuestion, OpenStep, Passage};
 
 /// Workflows in one session: their definitions, and the run in progress.
 #[derive(Debug, Default)]

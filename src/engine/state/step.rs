@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::definition::Command;
+use crate::definition::{Answer, Command};
 use crate::run::{Active, RunState};
 use crate::text;
 
@@ -39,6 +39,45 @@ pub struct OpenStep {
     place: Place,
     env: Vec<(String, Option<String>)>,
     withdrawal: Withdrawal,
+}
+
+/// A question that the user is asked, as it was when the run arrived.
+#[derive(Debug)]
+pub struct OpenQuestion {
+    /// The question, with the values of its variables.
+    pub text: String,
+    pub answers: Vec<Answer>,
+    /// The name of the entry.
+    pub of: String,
+    pub passage: Passage,
+    place: Place,
+    withdrawal: Withdrawal,
+}
+
+impl OpenQuestion {
+    /// The question at which the run is; `None` if it is at none.
+    pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
+        let question = active.phase.question()?;
+        let depth = active.state.current_path.len();
+        Some(Self {
+            text: text::in_words(&question.text, active, depth),
+            answers: question.answers.clone(),
+            of: active.phase.name.clone(),
+            passage: passage.clone(),
+            place: Place::of(active.state),
+            withdrawal: Withdrawal::default(),
+        })
+    }
+
+    /// See [`OpenStep::stands`].
+    pub fn stands(&self, state: Option<&RunState>) -> bool {
+        !self.withdrawal.is_withdrawn() && state.is_some_and(|state| self.place == Place::of(state))
+    }
+
+    /// The purpose of a request for it.
+    pub fn purpose(&self) -> Purpose {
+        Purpose { waiter: self.passage.waiter, gate: Some(self.withdrawal.clone()) }
+    }
 }
 
 impl OpenStep {

@@ -270,3 +270,117 @@ fn a_step_without_the_json_that_its_outputs_expect_has_failed() {
         assert!(!evidence.passed && evidence.result.starts_with("exit status 0, but "), "{evidence:?}");
     }
 }
+
+const QUESTION: &str = "  - a.md
+  - ask: Is the plan of {description} right?
+    id: ok
+    outcomes:
+      go: next
+      change: { to: a, text: required, label: Change it }
+      drop: { to: done, label: Drop it, text: optional }
+  - b.md
+";
+
+/// The ticket, the title and the options of a choice.
+fn choice(reply: &Reply) -> (u64, &str, &[String]) {
+    match reply {
+        Reply::Ask { ticket, request: Request::Select { title, options } } => {
+            (*ticket, title, options)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_answer_to_a_question_leads_where_its_outcome_says() {
+    let mut session = session(QUESTION);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let (ticket, title, options) = choice(&output.reply);
+    assert!(title.contains("Is the plan of “x” right?"), "{title}");
+    assert_eq!(options, ["Not yet", "go", "Change it", "Drop it"]);
+    // The agent can neither see nor answer it.
+    let call = session.on(Event::ToolCall { name: "read", carries_calls: false });
+    assert!(matches!(call.reply, Reply::Stop(_)), "{call:?}");
+    let call = session.on(Event::Step { input: r#"{"action":"next","outcome":"go"}"#, nested: false });
+    assert!(told(&call).contains("does without you"), "{call:?}");
+    let output = session.give(ticket, Answer::Selected(2));
+    let Reply::Ask { ticket, request: Request::Input { title } } = &output.reply else {
+        panic!("{output:?}")
+    };
+    assert!(title.contains("Change it"), "{title}");
+    // A required text is asked for again.
+    let output = session.give(*ticket, Answer::Entered("  ".into()));
+    let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
+    let output = session.give(ticket, Answer::Entered("use sqlite".into()));
+    assert_eq!(session.key(), "w:0");
+    assert!(told(&output).contains("### ❓ ok\nuse sqlite"), "{output:?}");
+    let visit = &session.stored_run().unwrap().progress.visits["w:1"];
+    assert_eq!(visit.evidence[0].result, "the user answered “Change it”");
+}
+
+#[test]
+fn escape_and_no_interface_are_not_yet() {
+    for (answers, answer) in [
+        (vec![Answer::Cancelled], "go"),
+        (vec![Answer::NoUi], "change use sqlite"),
+        (vec![Answer::Selected(0)], "go"),
+        (vec![Answer::Selected(2), Answer::Cancelled], "drop"),
+    ] {
+        let mut session = session(QUESTION);
+        let _ = session.command("workflow", "w x");
+        let mut output = session.next_at_work();
+        for answer in answers {
+            let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
+            output = session.give(ticket, answer);
+        }
+        let waits = "it waits for your answer to “Is the plan of “x” right?”";
+        assert_eq!(session.paused().as_deref(), Some(waits));
+        // A message is no answer.
+        let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+        let _ = session.on(Event::AgentSettled);
+        let _ = session.on(Event::Input { from_user: true });
+        assert_eq!((session.key().as_str(), session.paused().as_deref()), ("w:1", Some(waits)));
+        for wrong in ["", "yes", "change", "go now"] {
+            let output = session.command("workflow", &format!(":answer {wrong}"));
+            assert!(matches!(&output.effects[..], [Effect::Notify { .. }]), "{wrong}: {output:?}");
+            assert_eq!(session.key(), "w:1");
+        }
+        let output = session.command("workflow", &format!(":answer {answer}"));
+        let to = match answer {
+            "go" => Some("w:2"),
+            "drop" => None,
+            _ => Some("w:0"),
+        };
+        let run = session.stored_run().unwrap();
+        let at = run.is_running().then(|| run.current_path.key());
+        assert_eq!(at.as_deref(), to, "{output:?}");
+        assert_eq!(session.paused(), None);
+    }
+}
+
+#[test]
+fn a_paused_question_is_asked_again() {
+    let mut session = session(QUESTION);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let (ticket, ..) = choice(&output.reply);
+    let _ = session.give(ticket, Answer::Cancelled);
+    let output = session.command("workflow", ":resume");
+    let (ticket, ..) = choice(&output.reply);
+    let _ = session.give(ticket, Answer::Selected(1));
+    assert_eq!(session.key(), "w:2");
+}
+
+#[test]
+fn an_answer_by_command_closes_the_dialog() {
+    let mut session = session(QUESTION);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let (ticket, ..) = choice(&output.reply);
+    let output = session.command("workflow", ":answer go");
+    assert!(output.effects.contains(&Effect::CancelRequest { ticket }), "{output:?}");
+    assert_eq!(session.key(), "w:2");
+    let _ = session.give(ticket, Answer::Cancelled);
+    assert_eq!((session.key().as_str(), session.paused()), ("w:2", None));
+}
