@@ -83,7 +83,7 @@ fn walk(workflow: &Workflow, library: &Library) {
         assert!(text::context_reminder(&active).len() <= 300);
         let _ = (
             text::status_panel(&active, 1, true, None, i16::MIN),
-            text::phase_panel(&active),
+            text::phase_panel(&active, true),
             text::status(&active),
         );
         state = advance(&state, library).0;

@@ -205,6 +205,7 @@ pub fn phase(id: &str) -> Phase {
         profiles: None,
         summary_required: None,
         context: None,
+        interactive: false,
         outcomes: Vec::new(),
         outputs: Vec::new(),
         gate: None,

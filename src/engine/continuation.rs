@@ -15,6 +15,8 @@ enum Decision {
     Continue(AutoContinue),
     /// The run pauses.
     Pause(PauseReason),
+    /// The phase is a conversation: the user's message is next.
+    Converse,
     /// The run is paused or held, a request is pending, or the workflow does not continue automatically.
     Wait,
 }
@@ -37,6 +39,10 @@ impl Engine {
             }
             Decision::Pause(reason) => {
                 self.pause(reason, cx);
+                None
+            }
+            Decision::Converse => {
+                self.pause(PauseReason::Conversation, cx);
                 None
             }
             Decision::Wait => None,
@@ -72,6 +78,7 @@ impl Engine {
                     self.activity.start_countdown(bounds.delay_seconds, cx)
                 }
                 Decision::Pause(reason) => self.pause(reason, cx),
+                Decision::Converse => self.wait_for_user(cx),
                 Decision::Wait if self.pending.is_empty() => self.wait_for_user(cx),
                 Decision::Wait => {}
             },
@@ -97,7 +104,7 @@ impl Engine {
             Decision::Continue(_) | Decision::Pause(_) => {
                 self.amend(|progress| progress.idle = idle)
             }
-            Decision::Wait => {}
+            Decision::Converse | Decision::Wait => {}
         }
         decision
     }
@@ -117,6 +124,9 @@ impl Engine {
         }
         if let Some(reason) = self.budget_used_up(cx) {
             return Decision::Pause(reason);
+        }
+        if active.phase.interactive {
+            return Decision::Converse;
         }
         let Some(bounds) = active.root.auto_continue else { return Decision::Wait };
         if idle >= bounds.max_idle {

@@ -31,7 +31,7 @@ impl Engine {
         let state = if shows && self.active().is_some() { self.up_to_now(cx) } else { None };
         let library = self.definitions.library();
         let active = state.as_ref().and_then(|state| Active::resolve(state, library));
-        let lines = active.map(|active| text::phase_panel(&active));
+        let lines = active.map(|active| text::phase_panel(&active, self.activity.is_waiting()));
         cx.push(Effect::SetPanel(lines));
     }
 }

@@ -1104,6 +1104,7 @@ mod accounting;
 mod briefing;
 mod budget;
 mod confinement;
+mod conversation;
 mod ending;
 mod entries;
 mod fresh_start;
@@ -1192,7 +1193,8 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     let facts = Facts { panel: true, ..Facts::default() };
     let stored = Some(RunState::new("flat", "x", 0, 0));
     let effects = session.on(Event::Session { stored, in_view: None, facts }).effects;
-    assert!(effects.contains(&panel(&["The flat > * a [1/2]", "▸ 1. * a", "○ 2. * b"])));
+    let waiting = panel(&["The flat > * a [1/2]", "▸ 1. * a  waits for you", "○ 2. * b"]);
+    assert!(effects.contains(&waiting));
     let effects = session.command("workflow", ":panel").effects;
     assert_eq!(effects[1], Effect::SetPanel(None));
     let effects = session.on(Event::TurnEnd { queued: false }).effects;

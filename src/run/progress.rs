@@ -139,6 +139,7 @@ impl Pause {
             // The user moved a run whose agent the user has stopped: it waits because the user wants it to.
             PauseReason::User | PauseReason::Aborted => PauseReason::User,
             PauseReason::Cancel
+            | PauseReason::Conversation
             | PauseReason::Running
             | PauseReason::Idle { .. }
             | PauseReason::Limit { .. }
@@ -176,6 +177,8 @@ pub enum PauseReason {
     Aborted,
     /// The agent wants to cancel the run, and there is no user interface to ask the user.
     Cancel,
+    /// The phase is a conversation with the user, and there is no user interface.
+    Conversation,
     /// The agent tries again and again to leave the phase while a tool call of it runs.
     Running,
     /// The agent did nothing in this number of automatic continuations.

@@ -138,6 +138,7 @@ impl PauseReason {
             Self::User
             | Self::Aborted
             | Self::Cancel
+            | Self::Conversation
             | Self::Running
             | Self::Idle { .. }
             | Self::Limit { .. }

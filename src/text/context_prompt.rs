@@ -42,6 +42,9 @@ impl DefaultRole {
     }
 }
 
+/// The line of a phase that is a conversation with the user.
+const CONVERSATION: &str = "**Conversation:** this phase is a conversation with the user: to ask something, end your turn with the question, and the run waits for the user's answer.";
+
 /// The tool that no phase refuses.
 const STEP_TOOL: &str = "workflow_step";
 /// Maximum length of a reminder, in bytes.
@@ -104,7 +107,9 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     ]);
     lines.extend(confinement::limits_line(active));
     lines.extend(confinement::hidden_line(active));
-    lines.extend([hand_over_line(active.needs_summary()), String::new()]);
+    lines.push(hand_over_line(active.needs_summary()));
+    lines.extend(phase.interactive.then(|| CONVERSATION.to_owned()));
+    lines.push(String::new());
     if let Some(requirements) = gate::requirements(active) {
         lines.extend([requirements, String::new()]);
     }

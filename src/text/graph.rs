@@ -135,6 +135,7 @@ pub fn noted(
     let gate = phase.gate.as_ref();
     let notes = step_note(phase)
         .into_iter()
+        .chain(conversation_note(phase))
         .chain(context_note(phase, scope))
         .chain(results_note(phase))
         .chain(model_note(phase))
@@ -158,6 +159,10 @@ fn step_note(phase: &Phase) -> Option<String> {
         Work::Ask(question) => ("asks", &*question.text),
     };
     (label_of(text) != phase.name).then(|| format!("{verb}: {}", label_of(text)))
+}
+
+fn conversation_note(phase: &Phase) -> Option<String> {
+    phase.interactive.then(|| "conversation with the user".to_owned())
 }
 
 fn context_note(phase: &Phase, scope: &Workflow) -> Option<String> {
@@ -410,6 +415,7 @@ impl<'a> Chart<'a> {
         let notes = [
             tool_note(phase),
             step_note(phase),
+            conversation_note(phase),
             context_note(phase, scope),
             model_note(phase),
             limits_note(phase, scope),

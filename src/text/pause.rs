@@ -20,6 +20,7 @@ impl fmt::Display for PauseReason {
             Self::User => f.write_str("you asked for it"),
             Self::Aborted => f.write_str("you stopped the agent"),
             Self::Cancel => f.write_str("the agent wants to cancel it"),
+            Self::Conversation => f.write_str("it waits for your message"),
             Self::Running => {
                 f.write_str("a tool call did not end, and the agent could not leave the phase")
             }
@@ -107,6 +108,7 @@ impl PauseReason {
         match self {
             Self::User => "you asked for it",
             Self::Aborted => "you stopped the agent",
+            Self::Conversation => "it waits for your message",
             Self::Running => "a tool call did not end",
             Self::Idle { .. } => "the agent does nothing",
             Self::Limit { .. } => "too many continuations",

@@ -92,8 +92,8 @@ pub fn status_panel(
 }
 
 /// Returns the panel above the editor: the position as in the status line, and the steps around the current one, each with its tokens, cost and time at
-/// work.
-pub fn phase_panel(active: &Active) -> Vec<String> {
+/// work. The current one says so if the run `waits` for the user.
+pub fn phase_panel(active: &Active, waits: bool) -> Vec<String> {
     let outline = Outline::of(active);
     let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
     let first = outline.current.saturating_sub(PANEL_STEPS as u64 / 2).clamp(1, last_first);
@@ -114,6 +114,7 @@ pub fn phase_panel(active: &Active) -> Vec<String> {
         line.extend(outcome.map(|outcome| format!("  {}", short(outcome, MAX_PANEL_LINE))));
         let took = visit.and_then(|visit| short_usage(&visit.all_usage()));
         line.extend(took.into_iter().flat_map(|took| ["  ".to_owned(), took]));
+        line.push_str(if current && waits { "  waits for you" } else { "" });
         line
     }));
     lines

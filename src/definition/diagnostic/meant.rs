@@ -60,6 +60,7 @@ const OUTPUTS: &str = "outputs: { large: { type: flag } }";
 const PHASES: &str = "phases: [plan.md, do.md]";
 const RETRY: &str = "gate: [{ run: npm test }]\ngateAttempts: 3";
 const RUN: &str = "gate: [{ run: npm test }]";
+const TALK: &str = "interactive: true";
 const TIME: &str = "budget: { time: 30m }";
 const TOKENS: &str = "budget: { outputTokens: 60000 }";
 const TURNS: &str = "budget: { turns: 40 }";
@@ -69,7 +70,7 @@ const WHEN: &str = "when: { outcome.triage: large }";
 /// The fields of other programs. Of the fields of an entry that cannot be read the one in the first row is explained. A test checks
 /// that all YAML here is without errors in its place, and that no name is a field of this program there.
 #[rustfmt::skip]
-const ROWS: [Row; 29] = [
+const ROWS: [Row; 30] = [
     (&["prompt", "promptfile", "task", "body", "content"], [
         Here("initialMessage: \"Work on this: {description}\""),
         Help("write the prompt into a phase file, below the front matter, and name the file: `phase: plan.md`"),
@@ -86,6 +87,8 @@ const ROWS: [Row; 29] = [
         [Here(RUN), Here("run: npm test"), Here(RUN), Here("run: npm test")]),
     (&["ask", "question", "confirm", "approve", "approval", "human", "humanreview"],
         [Here(APPROVE), Here(ASK), Here(APPROVE), Here("approve: Is it right?")]),
+    (&["interactive", "conversation", "conversational", "chat", "dialog", "waitforuser", "waitforinput"],
+        [In(Phase, TALK), In(Phase, TALK), Here(TALK), Unknown]),
     (&["uses", "use", "call", "include", "workflow", "recipe", "subrecipe", "subrecipes", "subworkflows"],
         [In(Entry, "subworkflow: KEY"), Here("subworkflow: KEY"), In(Entry, "subworkflow: KEY"), Unknown]),
     (&["file", "path", "source"], [In(Entry, "phase: plan.md"), Here("phase: plan.md"), Unknown, Here("file: docs/plan.md")]),

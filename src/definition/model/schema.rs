@@ -569,7 +569,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 21] = [
+pub const PHASE_FIELDS: [Field; 22] = [
     needed(
         "id",
         Kind::Text,
@@ -611,6 +611,12 @@ pub const PHASE_FIELDS: [Field; 21] = [
         Kind::OneOf(&CONTEXTS),
         CONTEXTS[0],
         "`fresh`: the model sees nothing of the earlier work, only the task, the results of earlier phases, the evidence of gates, the user's own messages since the run began, and the phase's context prompt. The phase before it cannot be left without a summary.",
+    ),
+    field(
+        "interactive",
+        Kind::Bool,
+        "false",
+        "`true`: the phase is a conversation with the user. When the agent stops, the run waits for the user's next message, and the agent is not told to go on. In print and JSON mode the run pauses there.",
     ),
     field(
         "results",

@@ -8,7 +8,7 @@
 //! | `write`, `hide`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
 //! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
 //! | `context` and `budget` of phases and of the workflow, `results` | |
-//! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
+//! | `summary: required`, `interactive`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking` | the user's aliases of models |
 //! | `outcomes`, `onMaxLoops`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
 //! | `outputs` with their types | their descriptions |
@@ -65,7 +65,7 @@ pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
     let fourth = [has_results, has_hidden, has_outputs, has_env, has_bound_of_input, Workflow::names_run_dir];
-    let version = if has(has_new_entries) || has(has_own_work) {
+    let version = if has(has_new_entries) || has(has_work) {
         5
     } else if fourth.into_iter().any(has) {
         4
@@ -102,9 +102,9 @@ fn has_new_entries(workflow: &Workflow) -> bool {
     })
 }
 
-/// Returns true if an entry of a workflow is worked through without the model.
-fn has_own_work(workflow: &Workflow) -> bool {
-    workflow.own_phases().any(|phase| phase.work != Work::Agent)
+/// Returns true if an entry of a workflow is worked through without the model, or is a conversation with the user.
+fn has_work(workflow: &Workflow) -> bool {
+    workflow.own_phases().any(|phase| phase.work != Work::Agent || phase.interactive)
 }
 
 /// Returns true if a workflow or one of its own phases has a limit.
@@ -281,6 +281,7 @@ impl Rules {
             profiles: _,
             summary_required,
             context,
+            interactive,
             results,
             outcomes,
             outputs,
@@ -326,10 +327,14 @@ impl Rules {
         self.number(u64::from(summary_required.unwrap_or(false)));
         self.option(gate.as_ref(), Self::gate);
         if self.version >= 5 {
-            self.work(work);
+            match work {
+                Work::Agent if *interactive => self.number(3),
+                other => self.work(other),
+            }
         }
     }
 
+    /// A conversation has the number 3.
     fn work(&mut self, work: &Work) {
         match work {
             Work::Agent => self.number(0),
@@ -949,6 +954,17 @@ mod tests {
         assert_eq!(Set::from(seals.clone()).len(), 5);
         assert!(seals[1..].iter().all(|seal| seal.starts_with("5:")), "{seals:?}");
         assert_eq!(seals[0], unchecked(|_| {}), "without them it is the seal of an earlier version");
+    }
+
+    #[test]
+    fn conversations_are_in_it() {
+        let of = |phases: &'static [(usize, usize)]| {
+            seal(|w| phases.iter().for_each(|&(workflow, index)| at(&mut w[workflow], index).interactive = true))
+        };
+        let seals = [of(&[]), of(&[(0, 0)]), of(&[(0, 2)]), of(&[(2, 0)]), of(&[(0, 0), (2, 0)])];
+        assert_eq!(Set::from(seals.clone()).len(), 5);
+        assert!(seals[0].starts_with("1:"), "without one it is the seal of an earlier version");
+        assert_eq!(seals[1], "5:1dd17a44fd7c9cd4f48f67ac6e43d58aa237b1971425c9a6c358401309050d58");
     }
 
     #[test]

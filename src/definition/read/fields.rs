@@ -371,6 +371,26 @@ impl<'a> Fields<'a> {
         Some(values.get(index).copied().filter(|_| given))
     }
 
+    /// Reads a field that is `true` or `false`; a missing value is the default.
+    pub fn switch(&mut self, field: &'static str, default: bool) -> Option<bool> {
+        const EXPECTED: &str = "`true` or `false`";
+        let problem = match self.tree.root.get(field) {
+            None | Some(Yaml::Null) => return Some(default),
+            Some(Yaml::Bool(value)) => return Some(*value),
+            Some(Yaml::String(word)) if word == "true" || word == "false" => {
+                let (expected, value) = (EXPECTED.to_owned(), word.clone());
+                FieldProblem::Quoted { field: field.to_owned(), expected, value }
+            }
+            Some(other) => FieldProblem::WrongType {
+                field: field.to_owned(),
+                expected: Expected::Other(EXPECTED),
+                found: other.kind(),
+            },
+        };
+        self.report(&[Step::Key(field)], problem);
+        None
+    }
+
     /// Reads a whole number in a range, at a path of one or two keys.
     pub fn whole_number(
         &mut self,

@@ -58,6 +58,7 @@ pub(crate) fn unread(file: &str) -> Phase {
         profiles: None,
         summary_required: None,
         context: None,
+        interactive: false,
         results: Results::All,
         outcomes: Vec::new(),
         outputs: Vec::new(),
@@ -125,6 +126,7 @@ pub(crate) fn read(
     let (rules, values) = (fields.check_rules(), fields.check_values(&PHASE_FIELDS));
     let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
     let context = fields.context();
+    let interactive = fields.switch("interactive", false);
     let results = results::read(&mut fields);
     let outcomes = outcomes::read(&mut fields);
     let outputs = outputs::read(&mut fields);
@@ -154,6 +156,7 @@ pub(crate) fn read(
         profiles,
         summary_required: whole.take(summary, None),
         context: whole.take(context, None),
+        interactive: whole.take(interactive, false),
         results: whole.part(results),
         outcomes: whole.part(outcomes),
         outputs: whole.part(outputs),

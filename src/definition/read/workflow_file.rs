@@ -127,7 +127,7 @@ pub(crate) fn read(
         (command_name(&mut fields), fields.required_text("initialMessage"))
     };
     let description = fields.optional_text("description");
-    let loopable = loopable(&mut fields);
+    let loopable = fields.switch("loopable", true);
     let session_name_prefix = fields.optional_text("sessionNamePrefix");
     let session_name_max_length = max_length(&mut fields);
     let role_instruction = fields.optional_text("roleInstruction");
@@ -284,24 +284,6 @@ fn hidden_text(fields: &Fields, field: &str) -> String {
     }
 }
 
-fn loopable(fields: &mut Fields) -> Option<bool> {
-    let found = match fields.tree.root.get("loopable") {
-        None | Some(Yaml::Null) => return Some(true),
-        Some(Yaml::Bool(value)) => return Some(*value),
-        Some(Yaml::String(word)) if word == "true" || word == "false" => {
-            let (field, expected) = ("loopable".into(), "`true` or `false`".into());
-            let problem = FieldProblem::Quoted { field, expected, value: word.clone() };
-            fields.report(&[Step::Key("loopable")], problem);
-            return None;
-        }
-        Some(other) => other.kind(),
-    };
-    let (field, expected) = ("loopable".into(), Expected::Other("`true` or `false`"));
-    let problem = FieldProblem::WrongType { field, expected, found };
-    fields.report(&[Step::Key("loopable")], problem);
-    None
-}
-
 fn max_length(fields: &mut Fields) -> Option<usize> {
     let field = "sessionNameMaxLength";
     let value = fields.tree.root.get(field)?;
@@ -393,7 +375,7 @@ fn suggestion(entry: &Yaml) -> Option<String> {
 fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<Partly<GroupRef>> {
     fields.within(here, |fields| {
         let mut whole = Whole::default();
-        let loopable = loopable(fields);
+        let loopable = fields.switch("loopable", true);
         let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
         let (budget, gate, each) = (budget::read(fields), gate::read(fields), each::read(fields));
         let group = GroupRef {

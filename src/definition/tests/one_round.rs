@@ -101,6 +101,7 @@ Do it: {input.scope}, {output.plan.size}, {outcome.triage}.
 id: look
 name: Look
 emoji: '*'
+interactive: true
 write: ['{input.place}/']
 budget: { time: 30m }
 tests: { refused: [edit src/main.rs] }
@@ -157,7 +158,7 @@ type Mistake = (&'static str, &'static str, &'static str, &'static str, &'static
 const YAML: &str = "w/workflow.yaml";
 
 #[rustfmt::skip]
-const MISTAKES: [Mistake; 58] = [
+const MISTAKES: [Mistake; 59] = [
     ("name", YAML, "name: Whole", "name: ' '", "`name` must not be empty"),
     ("command", YAML, "commandName: whole", "commandName: the whole", "`commandName`: expected"),
     ("message", YAML, "initialMessage: 'Go: {input.scope}'", "initialMesage: Go", "missing field `initialMessage`"),
@@ -215,6 +216,7 @@ const MISTAKES: [Mistake; 58] = [
     ("on gate fail", "w/do.md", "onGateFail: plan", "onGateFail: paln", "`onGateFail`: expected"),
     ("variable", "w/do.md", "Do it: {input.scope}", "Do it: {input.socpe}", "unknown variable `{input.socpe}`"),
     ("write", "w/look.md", "write: ['{input.place}/']", "write: ['{input.palce}/']", "found `{input.palce}`"),
+    ("conversation", "w/look.md", "interactive: true", "interactive: 'true'", "`interactive`: expected"),
     ("duplicate id", "w/look.md", "id: look", "id: do", "duplicate phase id `do`"),
 ];
 
@@ -233,7 +235,7 @@ const HIDES: [(&str, &[&str]); 12] = [
         "env of step", "results", "summary", "on gate fail",
     ]),
     ("entry", &[
-        "write", "duplicate id", "target", "target of entry", "target of step", "env of step", "when in group", "results", "summary",
+        "write", "conversation", "duplicate id", "target", "target of entry", "target of step", "env of step", "when in group", "results", "summary",
     ]),
     ("file in group", &["id in group", "target in group", "env of step", "results", "summary"]),
     // Nor can a phase without an id be known by another name.

@@ -18,6 +18,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string[]} [availableProfiles]
  * @property {"required"} [summary]
  * @property {"fresh" | "shared"} [context]
+ * @property {boolean} [interactive]
  * @property {unknown} [results]
  * @property {Record<string, string>} [outcomes]
  * @property {Record<string, object>} [outputs]

@@ -1,0 +1,297 @@
+// Phases that are a conversation with the user: the run waits for the user's messages.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { VERSIONS } from "./harness/extent.mjs";
+import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { contextPrompt, countdownLines, custom, ends, pauses, statusTexts, step, toolResults, userTexts, waiting, workflow } from "./harness/workflows.mjs";
+
+const ASK = { text: "Which colour?" };
+const next = (/** @type {string} */ summary) => ({ calls: [{ name: "workflow_step", arguments: { action: "next", summary } }] });
+const TALK = { id: "talk", interactive: true };
+/** A countdown of no time: an agent that is told to go on is told so at once. */
+const AT_ONCE = { autoContinue: { delaySeconds: 0 } };
+const files = (/** @type {object} */ talk = {}, /** @type {object} */ fields = {}) =>
+  workflow("hello", [{ ...TALK, ...talk }, "build"], { ...AT_ONCE, ...fields });
+const AT_TALK = "The hello > 🔹 Talk [1/2]";
+const PAUSED = "Workflow The hello: paused in 🔹 Talk: it waits for your message.\n";
+const DONE = "Workflow The hello: DONE.\n";
+/** Time in which an agent that is told to go on at once would have made a request. */
+const aWhile = () => sleep(700);
+const counts = (/** @type {any[]} */ entries) => {
+  const { idle, continuations } = custom(entries, "workflow:state").at(-1).progress;
+  return [idle ?? 0, continuations ?? 0];
+};
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: a conversation`, { concurrency: 2 }, () => {
+    test("waits for each message, without a countdown and without a limit", async (t) => {
+      const rounds = 12;
+      const { model, sandbox } = await stage(t, [...Array(rounds).fill(ASK), next("Blue."), next("Built."), { text: "Over." }], {
+        globalFiles: files(),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Paint it");
+      for (let round = 1; round < rounds; round += 1) await rpc.promptAndSettle(`Colour ${round}`);
+      await aWhile();
+      assert.equal(model.requests.length, rounds);
+      assert.deepEqual(counts(await rpc.entries()), [0, 0]);
+      assert.deepEqual(countdownLines(rpc).filter(Boolean), []);
+      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
+      assert.deepEqual(rpc.ui("notify"), []);
+      assert.match(contextPrompt(model.requests[0]) ?? "", /\n\*\*Conversation:\*\* this phase is a conversation with the user: /);
+      await rpc.promptAndSettle("Blue.");
+      assert.equal(statusTexts(rpc).at(-1), undefined);
+      assert.equal(ends(await rpc.entries()).length, 1);
+      assert.doesNotMatch(model.messagesText(-1), /is still active/);
+      await rpc.close();
+    });
+
+    for (const mode of /** @type {("text" | "json")[]} */ (["text", "json"])) {
+      test(`pauses with each answer in ${mode === "text" ? "print" : "JSON"} mode, and goes on with --continue`, async (t) => {
+        const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], { globalFiles: files() });
+        const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, mode, args });
+        const first = await run("/workflow hello Paint it", []);
+        assert.deepEqual([first.code, first.stderr], [1, PAUSED]);
+        if (mode === "text") assert.equal(first.stdout, "Which colour?\n");
+        else assert.ok(parseJsonLines(first.stdout).some(({ type }) => type === "agent_end"));
+        assert.equal(model.requests.length, 1);
+        const second = await run("What is there?");
+        assert.deepEqual([second.code, second.stderr, model.requests.length], [1, PAUSED, 2]);
+        assert.deepEqual(pauses(readSession(sandbox)), [undefined, { kind: "conversation" }, undefined, { kind: "conversation" }]);
+        assert.deepEqual(counts(readSession(sandbox)), [0, 0]);
+        const third = await run("Blue.");
+        assert.deepEqual([third.code, third.stderr, model.requests.length], [0, DONE, 5]);
+      });
+    }
+
+    test("goes on without a message by :resume, and is left by :next, in print mode too", async (t) => {
+      const { model, sandbox } = await stage(t, [ASK, ASK, next("Built."), { text: "Over." }], { globalFiles: files() });
+      const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, args });
+      await run("/workflow hello Paint it", []);
+      const resumed = await run("/workflow :resume");
+      assert.deepEqual([resumed.code, resumed.stderr, model.requests.length], [1, PAUSED, 2]);
+      assert.match(userTexts(model.lastRequest()).join("\n"), /is still active/);
+      const left = await run("/workflow :next");
+      assert.deepEqual([left.code, left.stderr], [0, `🔹 Talk → 🔹 Build\n${DONE}`]);
+    });
+
+    test("that was paused in print mode goes on in another mode", async (t) => {
+      const { sandbox } = await stage(t, [ASK, ASK], { globalFiles: files() });
+      await runPrint({ version, sandbox, prompt: "/workflow hello Paint it" });
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.waitFor(({ statusText }) => statusText === `⏸ ${AT_TALK} (paused: it waits for your message)`);
+      await rpc.promptAndSettle("What is there?");
+      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
+      await rpc.close();
+    });
+
+    test("starts fresh, and waits in its fresh context", async (t) => {
+      const talk = { ...TALK, context: /** @type {const} */ ("fresh") };
+      const script = [next("The plan."), ASK, ASK, next("Blue."), next("Built."), { text: "Over." }];
+      for (const mode of ["rpc", "print"]) {
+        const { model, sandbox } = await stage(t, script, { globalFiles: workflow("hello", ["plan", talk, "build"], AT_ONCE) });
+        if (mode === "rpc") {
+          const rpc = await startRpc({ version, sandbox });
+          await rpc.promptAndSettle("/workflow hello Paint it");
+          assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Talk [2/3]"));
+          await rpc.promptAndSettle("What is there?");
+          await aWhile();
+          assert.equal(model.requests.length, 3);
+          await rpc.promptAndSettle("Blue.");
+          await rpc.close();
+        } else {
+          const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, args });
+          assert.match((await run("/workflow hello Paint it", [])).stderr, /paused in 🔹 Talk: it waits for your message/);
+          await run("What is there?");
+          assert.equal(model.requests.length, 3);
+          assert.equal((await run("Blue.")).code, 0);
+        }
+        assert.match(model.messagesText(1), /The plan\./);
+        assert.doesNotMatch(model.messagesText(1), /Do plan for/, "of the earlier phase");
+        assert.match(model.messagesText(2), /Which colour\?[^]*What is there\?/);
+        assert.equal(model.requests.length, 6, mode);
+      }
+    });
+
+    test("has a gate: the agent tells that it is not passed, and the run waits", async (t) => {
+      const script = [next("One."), { text: "It is not ready." }, next("Two."), next("Built."), { text: "Over." }];
+      const { model, sandbox } = await stage(t, script, { globalFiles: files({ gate: [{ run: "test -f ready" }] }) });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Paint it");
+      await aWhile();
+      assert.equal(model.requests.length, 2);
+      assert.match(toolResults(model.lastRequest())[0], /^✗ The gate of Talk is not passed: test -f ready: /);
+      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
+      sandbox.writeFiles({ ready: "" });
+      await rpc.promptAndSettle("It is ready.");
+      assert.equal(ends(await rpc.entries()).length, 1);
+      await rpc.close();
+    });
+
+    test("has a budget, which a message does not widen", async (t) => {
+      const { model, sandbox } = await stage(t, [ASK, ASK, ASK, ASK], { globalFiles: files({ budget: { turns: 2 } }) });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Paint it");
+      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
+      await rpc.promptAndSettle("Go on");
+      assert.equal(statusTexts(rpc).at(-1), `⏸ ${AT_TALK} (paused: the budget is used up)`);
+      await rpc.promptAndSettle("Go on");
+      assert.equal(statusTexts(rpc).at(-1), `⏸ ${AT_TALK} (paused: the budget is used up)`);
+      const settled = rpc.waitForSettled();
+      await rpc.prompt("/workflow :resume +5");
+      await settled;
+      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
+      assert.equal(model.requests.length, 4);
+      await rpc.close();
+    });
+
+    test("in which the model never stops calling tools ends with its budget", async (t) => {
+      const { model, sandbox } = await stage(t, () => ({ calls: [{ name: "bash", arguments: { command: "true" } }] }), {
+        globalFiles: files({ budget: { turns: 5 } }),
+      });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Paint it" });
+      assert.match(run.stderr, /paused in 🔹 Talk: the budget of “Talk” is used up: 5 of 5 turns/);
+      assert.ok(model.requests.length <= 7, String(model.requests.length));
+    });
+
+    test("waits after an answer without a word too", async (t) => {
+      const { model, sandbox } = await stage(t, [{ text: "" }, ASK], { globalFiles: files() });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Paint it");
+      await aWhile();
+      assert.equal(model.requests.length, 1);
+      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
+      await rpc.promptAndSettle("Well?");
+      assert.equal(model.requests.length, 2);
+      await rpc.close();
+    });
+
+    test("takes messages while the agent is at work", async (t) => {
+      const busy = { calls: [{ name: "bash", arguments: { command: "sleep 1" } }] };
+      const { model, sandbox } = await stage(t, [busy, ASK, ASK], { globalFiles: files() });
+      const rpc = await startRpc({ version, sandbox });
+      const settled = rpc.waitForSettled();
+      await rpc.prompt("/workflow hello Paint it");
+      await rpc.waitFor(({ type }) => type === "tool_execution_start");
+      await rpc.send({ type: "steer", message: "Not red." });
+      await rpc.send({ type: "follow_up", message: "Nor green." });
+      await settled;
+      assert.equal(model.requests.length, 3);
+      assert.match(model.messagesText(1), /Not red\./);
+      assert.match(model.messagesText(2), /Nor green\./);
+      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
+      assert.deepEqual(pauses(await rpc.entries()).filter(Boolean), []);
+      await rpc.close();
+    });
+
+    test("is paused by :pause, by Escape and by an error of the model, until a message", async (t) => {
+      const script = [ASK, ASK, { text: "I think", hang: true }, ASK, { status: 500, text: "dead" }, ASK];
+      const { sandbox } = await stage(t, script, { globalFiles: files() });
+      const rpc = await startRpc({ version, sandbox });
+      const last = () => statusTexts(rpc).at(-1);
+      const paused = (/** @type {string} */ why) => `⏸ ${AT_TALK} (paused: ${why})`;
+      await rpc.promptAndSettle("/workflow hello Paint it");
+      await rpc.prompt("/workflow :pause");
+      assert.equal(last(), paused("you asked for it"));
+      await rpc.promptAndSettle("Go on");
+      assert.equal(last(), waiting(AT_TALK));
+      const settled = rpc.waitForSettled();
+      await rpc.prompt("And then?");
+      await rpc.waitFor((record) => record.type === "message_update" && JSON.stringify(record).includes("I think"));
+      await rpc.send({ type: "abort" });
+      await settled;
+      assert.equal(last(), paused("you stopped the agent"));
+      await rpc.promptAndSettle("Go on");
+      assert.equal(last(), waiting(AT_TALK));
+      await rpc.promptAndSettle("And then?");
+      assert.equal(last(), paused("the model failed"));
+      await rpc.promptAndSettle("Go on");
+      assert.equal(last(), waiting(AT_TALK));
+      await rpc.close();
+    });
+
+    test("goes on after a retry of pi's own as if nothing had happened", async (t) => {
+      const settings = { retry: { enabled: true, maxRetries: 2, baseDelayMs: 10 } };
+      const { model, sandbox } = await stage(t, [{ status: 500, text: "overloaded" }, ASK], { globalFiles: files(), settings });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Paint it" });
+      assert.deepEqual([run.code, run.stderr, model.requests.length], [1, PAUSED, 2]);
+    });
+
+    test("gets its instructions again after a compaction", async (t) => {
+      const settings = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
+      const { model, sandbox } = await stage(t, (request) => (request.tools?.length ? ASK : { text: "They talked." }), {
+        globalFiles: files(),
+        settings,
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Paint it");
+      await rpc.promptAndSettle("What is there?");
+      assert.equal((await rpc.send({ type: "compact" })).success, true);
+      const before = model.requests.length;
+      await aWhile();
+      assert.equal(model.requests.length, before);
+      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
+      await rpc.promptAndSettle("And then?");
+      assert.match(contextPrompt(model.lastRequest()) ?? "", /Do talk for Paint it/);
+      await rpc.close();
+    });
+
+    test("killed while it waits, it waits again", async (t) => {
+      const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], { globalFiles: files() });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Paint it");
+      await rpc.kill();
+      const again = await startRpc({ version, sandbox, args: ["--continue"] });
+      await again.waitFor(({ statusText }) => statusText === waiting(AT_TALK));
+      await aWhile();
+      assert.equal(model.requests.length, 1);
+      await again.promptAndSettle("What is there?");
+      assert.equal(statusTexts(again).at(-1), waiting(AT_TALK));
+      await again.promptAndSettle("Blue.");
+      assert.equal(ends(await again.entries()).length, 1);
+      await again.close();
+    });
+
+    test("follows an entry without the agent, and is repeated for items", async (t) => {
+      const phases = [{ run: "true", id: "look" }, { phases: [{ run: "true", id: "see" }, "talk.md"], each: ["walls", "roof"], id: "parts" }, "build.md"];
+      const script = [ASK, next("Blue."), ASK, next("Red."), next("Built."), { text: "Over." }];
+      const { model, sandbox } = await stage(t, script, { globalFiles: files({}, { phases }) });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Paint it");
+      const at = (/** @type {number} */ item) => waiting(`The hello > parts [${item}/2] > 🔹 Talk [2/2]`);
+      assert.equal(statusTexts(rpc).at(-1), at(1));
+      await rpc.promptAndSettle("Blue");
+      assert.equal(statusTexts(rpc).at(-1), at(2));
+      assert.equal(model.requests.length, 3);
+      await rpc.promptAndSettle("Red");
+      assert.equal(ends(await rpc.entries()).length, 1);
+      await rpc.close();
+    });
+
+    test("shows in a terminal that it waits: status line, panel and :status", async (t) => {
+      const { model, sandbox } = await stage(t, [ASK, ASK, step("next"), step("next"), { text: "Over." }], { globalFiles: files() });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow hello Paint it");
+      await tui.waitFor(`⏸ ${AT_TALK} (waits for you)`);
+      await tui.submit("/workflow :panel");
+      await tui.waitFor(/▸ 1\. 🔹 Talk .*waits for you/);
+      await tui.submit("/workflow :status");
+      const screen = await tui.waitFor("waits for you: send a message, or /workflow :resume");
+      assert.doesNotMatch(screen, /Auto-continuing/);
+      await tui.type("What is");
+      await tui.waitFor((screen) => screen.includes("What is") && screen.includes("(waits for you)"));
+      await tui.type(" there?");
+      await tui.press("Enter");
+      await tui.waitFor(() => model.requests.length === 2);
+      await tui.waitFor(`⏸ ${AT_TALK} (waits for you)`);
+      await tui.submit("Blue.");
+      await tui.waitFor("The hello Complete");
+      assert.equal(model.requests.length, 5);
+    });
+  });
+}
