@@ -78,9 +78,13 @@ impl Engine {
         }
     }
 
-    /// Returns the reminder for an agent that stopped before DONE. A context prompt goes with the run that follows.
+    /// Returns the reminder for an agent that stopped before DONE. A context prompt goes with the run that follows. In a
+    /// conversation only the user gives it, by resuming the run.
     pub(super) fn not_done(&self) -> Option<String> {
         let active = self.active().filter(|active| active.phase.is_of_agent())?;
+        if active.phase.interactive {
+            return Some(text::conversation_resumed(active.phase));
+        }
         let every_run = active.root.context_injection == ContextInjection::EveryRun;
         Some(text::not_done_reminder(&active, !every_run))
     }

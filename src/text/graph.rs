@@ -558,6 +558,20 @@ mod tests {
     }
 
     #[test]
+    fn a_conversation_has_a_note() {
+        let mut talk = phase("talk");
+        talk.interactive = true;
+        let mut root = workflow("w", &["x", "b"]);
+        root.phases[0] = Entry::phase(talk.clone());
+        let library = Library::new(vec![root], &mut Vec::new());
+        let root = library.get("w").unwrap();
+        let chart = mermaid(root, &library, None);
+        assert_eq!(chart.matches("conversation with the user").count(), 1, "{chart}");
+        let lines = noted("1. Talk", &talk, root, &library, "  ");
+        assert_eq!(lines, ["1. Talk", "  conversation with the user"]);
+    }
+
+    #[test]
     fn a_flowchart_has_groups_notes_and_loops() {
         let library = release();
         assert_eq!(

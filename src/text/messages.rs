@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::definition::{EntryKind, Library, ToolPolicy, Workflow, on_one_line, short};
+use crate::definition::{EntryKind, Library, Phase, ToolPolicy, Workflow, on_one_line, short};
 use crate::run::{Active, PhasePath, RunState, RunStatus, Visit};
 
 use super::context_prompt::{phase_instructions, run_variable, tools_rule, value_variable};
@@ -249,13 +249,18 @@ pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
     })
 }
 
+/// Returns the prompt for an agent in a conversation that the user resumes without a message.
+pub fn conversation_resumed(phase: &Phase) -> String {
+    format!("The user resumed the workflow, without a message for you. Go on with the conversation in {}.", phase_title(phase))
+}
+
 /// Returns the prompt that starts a run.
 ///
 /// Specification: template variables, "`initialMessage` Variables".
 pub fn initial_message(workflow: &Workflow, library: &Library, state: &RunState) -> String {
     let first = Active::resolve(state, library).map(|active| active.phase);
     let of_first =
-        |field: fn(&crate::definition::Phase) -> &str| Cow::Borrowed(first.map_or("", field));
+        |field: fn(&Phase) -> &str| Cow::Borrowed(first.map_or("", field));
     let profiles = first
         .and_then(|phase| phase.profiles.as_ref())
         .map_or("(none)".to_owned(), |profiles| profiles.join(", "));

@@ -72,7 +72,7 @@ pub use inputs::{
 pub use messages::{
     COMMAND_CANCELLED_MESSAGE, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
     DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, block_reason, command_cancelled_message,
-    completion_message, initial_message, not_done_reminder, not_trusted, session_name, untrusted,
+    completion_message, conversation_resumed, initial_message, not_done_reminder, not_trusted, session_name, untrusted,
 };
 pub use models::no_model;
 pub use names::{origin, phase_title, short_name, task_too_long};

@@ -75,9 +75,28 @@ for (const version of VERSIONS) {
       await run("/workflow hello Paint it", []);
       const resumed = await run("/workflow :resume");
       assert.deepEqual([resumed.code, resumed.stderr, model.requests.length], [1, PAUSED, 2]);
-      assert.match(userTexts(model.lastRequest()).join("\n"), /is still active/);
+      assert.match(userTexts(model.lastRequest()).join("\n"), /The user resumed the workflow, without a message for you\./);
       const left = await run("/workflow :next");
       assert.deepEqual([left.code, left.stderr], [0, `🔹 Talk → 🔹 Build\n${DONE}`]);
+    });
+
+    test("gets the messages of one command line, one after the other", async (t) => {
+      const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], { globalFiles: files() });
+      const run = await runPrint({ version, sandbox, prompt: ["/workflow hello Paint it", "What is there?", "Blue."] });
+      assert.deepEqual([run.code, run.stderr, model.requests.length], [0, DONE, 5]);
+    });
+
+    test("follows a question to the user", async (t) => {
+      const phases = ["build.md", { ask: "Talk?", id: "whether", outcomes: { go: "next", no: "stop" } }, "talk.md"];
+      const script = [next("Built."), { text: "I wait." }, ASK, next("Blue."), { text: "Over." }];
+      const { model, sandbox } = await stage(t, script, { globalFiles: files({}, { phases }) });
+      const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, args });
+      assert.equal((await run("/workflow hello Paint it", [])).code, 1);
+      assert.equal(model.requests.length, 2);
+      const answered = await run("/workflow :answer go");
+      assert.deepEqual([answered.code, model.requests.length], [1, 3]);
+      assert.match(answered.stderr, /paused in 🔹 Talk: it waits for your message\.\n$/);
+      assert.equal((await run("Blue.")).code, 0);
     });
 
     test("that was paused in print mode goes on in another mode", async (t) => {
