@@ -5,11 +5,11 @@
 use crate::sorted::{Map, Set};
 use std::collections::VecDeque;
 
-use crate::definition::{Input, Library, OnMaxLoops, Workflow};
+use crate::definition::{Input, Library, Workflow};
 
 use super::{
-    Active, Arrival, Leaving, Outputs, PassedOverReason, PhasePath, RunState, WayBack, begin, leave,
-    way_back,
+    Active, Arrival, Leaving, Limit, LoopError, Outputs, PassedOverReason, PhasePath, RunState,
+    WayBack, begin, leave, way_back, went_on,
 };
 use super::choices::{OutputChoices, condition_values};
 
@@ -44,8 +44,8 @@ pub enum WayStep {
         outcome: Option<String>,
         /// The outputs that conditions use.
         outputs: Outputs,
-        /// The outcome leads back, and the run went on instead: it was there as often as `maxLoops` allows.
-        goes_on: bool,
+        /// The bound after which the outcome led elsewhere.
+        went_on: Option<Limit>,
     },
     /// The steps since this phase was there last are taken this number of times more.
     Laps { more: u32 },
@@ -60,8 +60,9 @@ pub enum WayEnd {
     Done,
     /// The last outcome stops the run.
     Stopped,
-    /// The last outcome leads back once too often: the run pauses.
-    Paused { max_loops: u32 },
+    /// The last outcome came more often than this allows: the run pauses. `None` if the conditions of all phases to which it leads back
+    /// do not hold.
+    Paused { limit: Option<Limit> },
 }
 
 /// The ways through a workflow, the shortest first.
@@ -200,11 +201,11 @@ impl Search<'_> {
             let back = outcome.and_then(|outcome| self.way_back(&active, outcome, outputs));
             if let (Some(outcome), Some(back)) = (outcome, &back)
                 && back.loops >= self.bounds.loops
-                && back.loops < back.max_loops
+                && back.left() > 0
             {
                 self.found.has_more_loops = true;
                 let key = state.current_path.key();
-                if back.on_max_loops == OnMaxLoops::Next
+                if back.goes_on()
                     && !self.after_loops.contains_key(&key)
                     && let Some(end) = self.after_loops(state, outcome, outputs, last)
                 {
@@ -212,10 +213,16 @@ impl Search<'_> {
                 }
                 continue;
             }
-            let max_loops = back.map_or(0, |back| back.max_loops);
             match self.take(state, outcome, outputs, last) {
-                (last, Some((new, arrival))) => self.go_on(&new, arrival, last),
-                (last, None) => self.end(state, WayEnd::Paused { max_loops }, last),
+                (last, Ok((new, arrival))) => self.go_on(&new, arrival, last),
+                (last, Err(error)) => {
+                    let limit = match error {
+                        LoopError::Exhausted { max_loops } => Some(Limit::MaxLoops(max_loops)),
+                        LoopError::UsedUp { max } => Some(Limit::Max(max)),
+                        LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => None,
+                    };
+                    self.end(state, WayEnd::Paused { limit }, last);
+                }
             }
         }
     }
@@ -226,29 +233,28 @@ impl Search<'_> {
         way_back(&leaving, outcome, self.library)
     }
 
-    /// Leaves a phase with this outcome and these outputs; `None` if the run pauses.
+    /// Leaves a phase with this outcome and these outputs; an error if the run pauses.
     fn take(
         &mut self,
         state: &RunState,
         outcome: Option<&str>,
         outputs: &Outputs,
         last: Option<usize>,
-    ) -> (Option<usize>, Option<(RunState, Arrival)>) {
+    ) -> (Option<usize>, Result<(RunState, Arrival), LoopError>) {
         let progress = &state.progress;
         self.work += progress.outcomes.len() + progress.passed_over.len();
         self.work += state.current_path.len();
         let active = Active::resolve(state, self.library);
         let handing_over = active.map(|active| state.with_outputs(active.phase, outputs.clone()));
-        let left = handing_over.and_then(|state| leave(&state, outcome, self.library).ok());
-        let is_last = active.zip(outcome).is_some_and(|(active, outcome)| {
-            let back = self.way_back(&active, outcome, outputs);
-            back.is_some_and(|back| back.goes_on)
-        });
+        let handing_over = handing_over.ok_or(LoopError::NotFound);
+        let leaving = outcome.zip(handing_over.as_ref().ok());
+        let went_on = leaving.and_then(|(outcome, state)| went_on(state, outcome, self.library));
+        let left = handing_over.and_then(|state| leave(&state, outcome, self.library));
         let step = WayStep::Phase {
             path: state.current_path.clone(),
             outcome: outcome.map(ToOwned::to_owned),
             outputs: outputs.clone(),
-            goes_on: left.is_some() && is_last,
+            went_on,
         };
         let last = self.link(step, last);
         let moved = left.map(|(new, arrival)| {
@@ -282,13 +288,16 @@ impl Search<'_> {
             };
             if is_there {
                 let back = self.way_back(&active, outcome, outputs)?;
-                let more = back.max_loops.saturating_sub(back.loops);
-                let is_alike = |before: &RunState| is_alike(before, &state, &back.scope_key);
+                let more = back.left();
+                let is_alike = |before: &RunState| is_alike(before, &state, &back);
                 let is_repeated = before.as_ref().is_some_and(is_alike);
                 if more > 0 && is_repeated {
                     last = Some(self.link(WayStep::Laps { more }, last));
-                    let loops = &mut state.progress.loops;
-                    *loops.get_or_insert(&back.scope_key, u32::default) = back.max_loops;
+                    let progress = &mut state.progress;
+                    *progress.loops.get_or_insert(&back.scope_key, u32::default) += more;
+                    if let Some(way) = &back.way {
+                        *progress.ways.get_or_insert(&way.key, u32::default) += more;
+                    }
                 }
                 goes_on = more == 0 || is_repeated;
                 let mut leaving = leaving;
@@ -300,7 +309,7 @@ impl Search<'_> {
             let known = known.map(|handed| &handed.values).filter(|_| !is_there);
             let given = if is_there { Some(outputs) } else { known.or_else(|| choices.first()) };
             let (step, moved) = self.take(&state, taken.as_deref(), given?, last);
-            let (new, arrival) = moved?;
+            let (new, arrival) = moved.ok()?;
             last = self.passed(step, &new);
             state = new;
             match arrival {
@@ -364,12 +373,13 @@ fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
     known.filter(leads_on).or_else(|| names().find(leads_on)).or_else(|| names().next())
 }
 
-/// Returns true if the same outcomes lead from both runs, which are at one phase, through the same steps until the loops of
-/// the scope of this key end.
-fn is_alike(a: &RunState, b: &RunState, scope: &str) -> bool {
+/// Returns true if the same outcomes lead from both runs, which are at one phase, through the same steps until this way back ends.
+fn is_alike(a: &RunState, b: &RunState, back: &WayBack) -> bool {
     let others = |state: &RunState| -> Vec<(String, u32)> {
-        let loops = state.progress.loops.iter().filter(|(key, _)| *key != scope);
-        loops.map(|(key, count)| (key.to_owned(), *count)).collect()
+        let own = [Some(&back.scope_key), back.way.as_ref().map(|way| &way.key)];
+        let counts = state.progress.loops.iter().chain(state.progress.ways.iter());
+        let others = counts.filter(|(key, _)| own.iter().flatten().all(|own| own != key));
+        others.map(|(key, count)| (key.to_owned(), *count)).collect()
     };
     let outputs = |state: &RunState| -> Vec<(String, Outputs)> {
         let outputs = state.progress.outputs.iter();
@@ -408,7 +418,7 @@ mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{
-        Condition, Entry, EntryKind, Given, Outcome, Target, ValueName, ValueType,
+        Condition, Entry, EntryKind, Given, OnMaxLoops, Outcome, Target, ValueName, ValueType, WayBound,
     };
 
     const BOUNDS: WayBounds = WayBounds { loops: 3, ways: 100, steps: 10_000, work: 10_000 };
@@ -439,18 +449,22 @@ mod tests {
             library.get(&last.workflow_key).unwrap().phases[last.phase_index].id().to_owned()
         };
         let step = |step: &WayStep| match step {
-            WayStep::Phase { path, outcome, outputs, goes_on } => {
+            WayStep::Phase { path, outcome, outputs, went_on } => {
                 let outcome = outcome.as_ref().map_or(String::new(), |name| format!(":{name}"));
                 let outputs = outputs.iter().map(|(name, value)| format!(":{name}={}", value.text()));
                 let outputs: String = outputs.collect();
-                format!("{}{outcome}{outputs}{}", id(path), if *goes_on { "!" } else { "" })
+                format!("{}{outcome}{outputs}{}", id(path), if went_on.is_some() { "!" } else { "" })
             }
             WayStep::Laps { more } => format!("+{more}"),
             WayStep::PassedOver { path, .. } => format!("-{}", id(path)),
         };
         let way = |Way { steps, end, .. }: &Way| {
             let steps: Vec<String> = steps.iter().map(step).collect();
-            let end = if *end == WayEnd::Done { "DONE" } else { "PAUSE" };
+            let end = match end {
+                WayEnd::Done => "DONE",
+                WayEnd::Stopped => "STOP",
+                WayEnd::Paused { .. } => "PAUSE",
+            };
             format!("{} {end}", steps.join(" "))
         };
         ways.ways.iter().map(way).collect()
@@ -523,6 +537,36 @@ mod tests {
                 "a:c -b -s d:back b x:on -y d:back b x:on -y +4294967293 d:back! DONE"
             ]
         );
+    }
+
+    #[test]
+    fn a_bounded_way_leads_elsewhere_after_its_last_time() {
+        let ways_of = |bound: WayBound, loops: u32| {
+            let mut root = workflow("w", &["a", "b", "c"]);
+            let ok = Outcome::new("ok", Target::Next);
+            let back = Outcome::new("no", Target::Entry("a".into()));
+            let mut b = phase("b");
+            b.outcomes = vec![ok, Outcome { bound: Some(bound), ..back }];
+            root.phases[1] = Entry::phase(b);
+            let library = library_of(vec![root]);
+            let found = search(&library, WayBounds { loops, ..BOUNDS });
+            (in_short(&found, &library), found.has_more_loops)
+        };
+        let of = |max, then| WayBound { max, then };
+        let (all, more) = ways_of(of(1, Some(Target::Stop)), 3);
+        assert_eq!(all, ["a b:ok c DONE", "a b:no a b:no! STOP", "a b:no a b:ok c DONE"]);
+        assert!(!more);
+        let (all, _) = ways_of(of(1, None), 3);
+        assert_eq!(all, ["a b:ok c DONE", "a b:no a b:no PAUSE", "a b:no a b:ok c DONE"]);
+        let (all, more) = ways_of(of(9, Some(Target::Next)), 1);
+        assert_eq!(
+            all,
+            ["a b:ok c DONE", "a b:no a b:ok c DONE", "a b:no a b:no a +7 b:no! c DONE"]
+        );
+        assert!(more);
+        // `then` may lead back too.
+        let (all, _) = ways_of(of(1, Some(Target::Entry("b".into()))), 1);
+        assert_eq!(all, ["a b:ok c DONE", "a b:no a b:ok c DONE"]);
     }
 
     #[test]

@@ -226,15 +226,17 @@ impl<'a> Ways<'a> {
     ) -> Option<()> {
         let values = self.with_outcome(values, entry, [Some(&*outcome.name)].into());
         let from = Some((index, Some(number)));
-        if outcome.target == Target::Stop {
-            let to = self.workflow.phases.len();
-            self.edges.insert(Edge { from: index, outcome: Some(number), to });
+        for target in outcome.targets() {
+            if *target == Target::Stop {
+                let to = self.workflow.phases.len();
+                self.edges.insert(Edge { from: index, outcome: Some(number), to });
+            }
+            let Some(target) = self.workflow.target(index, target) else { continue };
+            if target <= index && self.workflow.on_max_loops == OnMaxLoops::Next {
+                self.arrive(from, index + 1, values.clone())?;
+            }
+            self.arrive(from, target, values.clone())?;
         }
-        let Some(target) = self.workflow.target(index, &outcome.target) else { return Some(()) };
-        if target <= index && self.workflow.on_max_loops == OnMaxLoops::Next {
-            self.arrive(from, index + 1, values.clone())?;
-        }
-        self.arrive(from, target, values)?;
         Some(())
     }
 

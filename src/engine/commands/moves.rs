@@ -106,6 +106,10 @@ impl Engine {
                 let scope = scope.unwrap_or(active.scope);
                 cx.fail(Level::Warning, text::no_more_loops(scope, max_loops));
             }
+            Err(LoopError::UsedUp { max }) => {
+                let notice = text::used_up(active.phase, outcome.unwrap_or_default(), max);
+                cx.fail(Level::Warning, notice);
+            }
             Err(error @ (LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound)) => {
                 cx.fail(Level::Warning, error.to_string());
             }
