@@ -144,7 +144,6 @@ impl PauseReason {
             | Self::Limit { .. }
             | Self::Gate { .. }
             | Self::Loops { .. }
-            | Self::Way { .. }
             | Self::Outputs { .. }
             | Self::MissingOutput { .. }
             | Self::Approval { .. }
