@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use pi_workflows::definition::WayBound;
 use pi_workflows::definition::schema::{
     Field, GROUP_FIELDS, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS,
     Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
@@ -82,6 +83,24 @@ fn needed(fields: &[Field], when: Needed) -> Vec<&'static str> {
 
 /// The pattern of the name of an input, an output or an outcome.
 const NAME: &str = "^[A-Za-z0-9_-]{1,60}$";
+
+/// An outcome that is a mapping.
+fn way() -> Value {
+    json!({
+        "type": "object",
+        "required": ["to"],
+        "properties": {
+            "to": scalar(),
+            "max": { "type": "integer", "minimum": 1, "maximum": WayBound::LIMIT },
+            "then": scalar(),
+        },
+        "dependencies": {
+            "then": ["max"],
+            "max": { "properties": { "to": { "not": { "enum": ["done", "stop"] } } } },
+        },
+        "additionalProperties": false,
+    })
+}
 
 /// A text, a number or a boolean.
 fn scalar() -> Value {
@@ -213,7 +232,7 @@ fn kind(field: &Field) -> Value {
             "minProperties": 1,
             "maxProperties": MAX_OUTCOMES,
             "propertyNames": { "pattern": NAME },
-            "additionalProperties": scalar(),
+            "additionalProperties": { "anyOf": [scalar(), way()] },
         }),
         Kind::WordOrNames(words) => one_of(&[
             json!({ "type": "string", "enum": words }),
@@ -258,19 +277,10 @@ fn kind(field: &Field) -> Value {
                     entry["properties"].as_object_mut().unwrap().remove(other);
                 }
                 if name == "ask" {
-                    let target = entry["properties"]["outcomes"]["additionalProperties"].take();
-                    let answer = json!({
-                        "type": "object",
-                        "required": ["to"],
-                        "properties": {
-                            "to": target,
-                            "label": { "type": "string", "pattern": "\\S" },
-                            "text": { "enum": ["required", "optional"] },
-                        },
-                        "additionalProperties": false,
-                    });
-                    entry["properties"]["outcomes"]["additionalProperties"] =
-                        json!({ "anyOf": [target, answer] });
+                    let mut answer = way();
+                    answer["properties"]["label"] = json!({ "type": "string", "pattern": "\\S" });
+                    answer["properties"]["text"] = json!({ "enum": ["required", "optional"] });
+                    entry["properties"]["outcomes"]["additionalProperties"]["anyOf"][1] = answer;
                 }
                 let required =
                     if name == "ask" { json!([name, "outcomes"]) } else { json!([name]) };

@@ -50,7 +50,7 @@ pub use model::library::{LeftOut, Library, MAX_NESTING};
 pub use model::limits::{Limits, RuleFile};
 pub use model::models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking, choose};
 pub use model::nearest::nearest;
-pub use model::outcomes::{Outcome, Target};
+pub use model::outcomes::{Outcome, Target, WayBound};
 pub use model::outputs::Output;
 pub use model::own_work::OwnWork;
 pub use model::path_variables::{

@@ -42,11 +42,15 @@ impl Engine {
         }
     }
 
-    /// A timer ran out: at the end of the countdown the agent is prompted.
+    /// A timer ran out: at the end of the countdown the agent is prompted, unless a late call has moved the run to a
+    /// conversation meanwhile.
     pub(super) fn timer(&mut self, id: u64, idle: bool, cx: &mut Cx) {
-        if self.activity.tick(id, idle, cx)
-            && let Some(reminder) = self.not_done()
-        {
+        if !self.activity.tick(id, idle, cx) {
+            return;
+        }
+        if self.active().is_some_and(|active| active.phase.interactive) {
+            self.wait_for_user(cx);
+        } else if let Some(reminder) = self.not_done() {
             self.continued(Origin::OwnUnreported);
             cx.prompt(reminder);
         }

@@ -378,6 +378,7 @@ impl Engine {
         let outcome = outcome.to_owned();
         let times = match error {
             LoopError::Exhausted { max_loops } => max_loops,
+            LoopError::UsedUp { max } => return PauseReason::Way { of, outcome, times: max },
             LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => 0,
         };
         let back = way_back(state, &outcome, self.definitions.library());
@@ -404,7 +405,10 @@ impl Engine {
                         let text = format!("The agent wants to loop again. {error}");
                         cx.notify(Level::Warning, text);
                     }
-                    LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => {}
+                    LoopError::Disabled
+                    | LoopError::UsedUp { .. }
+                    | LoopError::PassedOver
+                    | LoopError::NotFound => {}
                 }
                 let details = json!({ "active": true, "error": error.to_string() });
                 return result(format!("⚠️ {error}"), details);

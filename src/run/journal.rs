@@ -27,8 +27,8 @@ pub(super) const MAX_PARTS_LENGTH: u64 = 16 << 20;
 pub(super) const MARK: &str = "entry";
 
 /// The fields of `progress` whose records are stored by key.
-pub(super) const RECORDS: [&str; 7] =
-    ["visits", "outcomes", "outputs", "passedOver", "allowances", "loops", "gateAttempts"];
+pub(super) const RECORDS: [&str; 8] =
+    ["visits", "outcomes", "outputs", "passedOver", "allowances", "loops", "ways", "gateAttempts"];
 /// The fields of `progress` that stand in every entry.
 pub(super) const SMALL: [&str; 11] = [
     "version",
@@ -206,6 +206,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
         broken: _,
         gate_attempts,
         loops,
+        ways,
         visits,
         tools_added,
         tools_hidden,
@@ -224,6 +225,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
     changed_records(&mut changed, "passedOver", passed_over, &was.passed_over);
     changed_records(&mut changed, "allowances", allowances, &was.allowances);
     changed_records(&mut changed, "loops", loops, &was.loops);
+    changed_records(&mut changed, "ways", ways, &was.ways);
     changed_records(&mut changed, "gateAttempts", gate_attempts, &was.gate_attempts);
     changed_field(&mut changed, "toolsAdded", tools_added, &was.tools_added);
     changed_field(&mut changed, "toolsHidden", tools_hidden, &was.tools_hidden);
@@ -237,6 +239,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
         version: PART_VERSION,
         gate_attempts: Records::default(),
         loops: Records::default(),
+        ways: Records::default(),
         visits: Records::default(),
         outcomes: Records::default(),
         outputs: Records::default(),

@@ -49,6 +49,10 @@ pub struct Progress {
     /// Restarts of each scope on the path since it was entered, by [`PhasePath::scope_key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub loops: Records<u32>,
+    /// The number of times that each bounded outcome led to its target since the run came to the scope, by [`PhasePath::key`] of the
+    /// entry, a blank and the name of the outcome.
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub ways: Records<u32>,
     /// The last visit of each phase, by [`PhasePath::key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub visits: Records<Visit>,
@@ -145,6 +149,7 @@ impl Pause {
             | PauseReason::Limit { .. }
             | PauseReason::Gate { .. }
             | PauseReason::Loops { .. }
+            | PauseReason::Way { .. }
             | PauseReason::Outputs { .. }
             | PauseReason::MissingOutput { .. }
             | PauseReason::Approval { .. }
@@ -200,6 +205,13 @@ pub enum PauseReason {
         /// [`PhasePath::scope_key`] of the scope, if it is not the innermost.
         #[serde(skip_serializing_if = "Option::is_none")]
         scope: Option<String>,
+    },
+    /// An outcome led to its target as often as it may.
+    Way {
+        /// The name of the phase.
+        of: String,
+        outcome: String,
+        times: u32,
     },
     /// The agent has tried this number of times to leave the phase with missing or wrong outputs.
     Outputs {
@@ -285,6 +297,7 @@ impl PauseReason {
             self,
             Self::Gate { .. }
                 | Self::Loops { .. }
+                | Self::Way { .. }
                 | Self::Outputs { .. }
                 | Self::Approval { .. }
                 | Self::Commands { .. }
@@ -458,6 +471,11 @@ impl RunState {
         // A scope that was left begins anew when it is entered again.
         let open: Vec<String> = self.current_path.scopes().map(|path| path.scope_key()).collect();
         self.progress.loops.keep(|scope| open.iter().any(|open| open == scope));
+        let scope_of_way = |way: &str| {
+            let (entry, _) = way.rsplit_once(' ')?;
+            Some(PhasePath::parse(entry)?.scope_key())
+        };
+        self.progress.ways.keep(|way| scope_of_way(way).is_some_and(|scope| open.contains(&scope)));
         if self.is_running() {
             self.visit(now);
         }
@@ -531,6 +549,7 @@ impl RunState {
                 let scope = scope.unwrap_or_else(|| new.current_path.scope_key());
                 new.progress.loops.remove(&scope);
             }
+            Some(PauseReason::Way { outcome, .. }) => new.forget_ways(&outcome),
             Some(PauseReason::Outputs { .. }) => {
                 if let Some(visit) = new.progress.visits.get_mut(&new.current_path.key()) {
                     visit.outputs_refused = 0;
@@ -540,6 +559,13 @@ impl RunState {
             Some(_) | None => {}
         }
         new
+    }
+
+    /// Begins the counts of the ways of this outcome anew: of the current phase, and of the entries that contain it.
+    fn forget_ways(&mut self, outcome: &str) {
+        for path in self.current_path.scopes().collect::<Vec<_>>() {
+            self.progress.ways.remove(&format!("{} {outcome}", path.key()));
+        }
     }
 
     /// Returns the visits that have an `age`, with their keys, in the order of it.

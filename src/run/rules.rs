@@ -144,6 +144,7 @@ impl PauseReason {
             | Self::Limit { .. }
             | Self::Gate { .. }
             | Self::Loops { .. }
+            | Self::Way { .. }
             | Self::Outputs { .. }
             | Self::MissingOutput { .. }
             | Self::Approval { .. }

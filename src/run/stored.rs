@@ -308,6 +308,7 @@ fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
     if let Some(progress) = data.get_mut("progress") {
         bounded(progress, "gateAttempts", MAX_COUNTS);
         bounded(progress, "loops", MAX_COUNTS);
+        bounded(progress, "ways", MAX_COUNTS);
         bounded(progress, "visits", MAX_VISITS);
         bounded(progress, "inputs", MAX_COUNTS);
         bounded(progress, "outcomes", MAX_VISITS);
@@ -447,6 +448,7 @@ fn progress(data: &Value) -> Progress {
             "idle" => progress.idle = number(value).unwrap_or_default(),
             "gateAttempts" => progress.gate_attempts = records(value, number),
             "loops" => progress.loops = records(value, number),
+            "ways" => progress.ways = records(value, number),
             "visits" => progress.visits = records(value, visit),
             "toolsAdded" => progress.tools_added = strings(value),
             "toolsHidden" => progress.tools_hidden = strings(value),
@@ -546,6 +548,11 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
                 Some(scope) => Some(string(scope)?),
                 None => None,
             },
+        },
+        "way" => PauseReason::Way {
+            of: string(get(reason, "of")?)?,
+            outcome: string(get(reason, "outcome")?)?,
+            times: times()?,
         },
         "outputs" => {
             PauseReason::Outputs { of: string(get(reason, "of")?)?, times: times()? }
@@ -933,6 +940,7 @@ mod tests {
                 idle: 2,
                 gate_attempts: [("g".to_owned(), 3)].into(),
                 loops: [("l".to_owned(), 4), ("m".to_owned(), 5)].into(),
+                ways: [("w:0 no".to_owned(), 2)].into(),
                 broken: None,
                 visits: [("v".to_owned(), visit.clone()), ("w".to_owned(), begun.clone())].into(),
                 tools_added: vec!["grep".into()],

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Outcome, Target, Workflow, short};
+use crate::definition::{
+    Entry, EntryKind, Library, OnMaxLoops, Outcome, Target, WayBound, Workflow, short,
+};
 
 use super::progress::MAX_NAME;
-use super::{Active, Outline, PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
+use super::{PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
 
 /// The destination of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub enum LoopError {
     Disabled,
     /// It was restarted as often as its `maxLoops` allows.
     Exhausted { max_loops: u32 },
+    /// The outcome led to its target as often as its `max` allows, and has no other one.
+    UsedUp { max: u32 },
     /// The conditions of all entries from there up to the current phase do not hold.
     PassedOver,
     /// The library lacks the workflow, or the phase lacks the outcome.
@@ -36,6 +40,10 @@ impl fmt::Display for LoopError {
             Self::Exhausted { max_loops } => write!(
                 f,
                 "This workflow has been looped {max_loops} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user."
+            ),
+            Self::UsedUp { max } => write!(
+                f,
+                "This outcome has led there {max} times, which is all it allows (max). Leave it to the user."
             ),
             Self::PassedOver => f.write_str(
                 "The conditions of all phases from there on do not hold, up to the current one.",
@@ -73,14 +81,14 @@ pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
 /// # Errors
 ///
 /// If the outcome leads back and the scope was restarted as often as it allows, unless its workflow goes to the next entry
-/// then; or if the phase has no such outcome.
+/// then; if it led to its target as often as it allows, unless it has another one for then; or if the phase has no such outcome.
 pub fn leave(
     state: &RunState,
     outcome: Option<&str>,
     library: &Library,
 ) -> Result<(RunState, Arrival), LoopError> {
     match outcome {
-        Some(outcome) => follow(state, outcome, library, &mut None),
+        Some(outcome) => follow(state, outcome, library, &mut Trace::default()),
         None => Ok(advance(state, library)),
     }
 }
@@ -98,25 +106,96 @@ pub struct WayBack {
     pub max_loops: u32,
     /// The effect of leading back once more.
     pub on_max_loops: OnMaxLoops,
-    /// It goes on instead, in this scope or in one within it: that was begun again as often as it may be.
-    pub goes_on: bool,
+    /// The bound of the outcome that leads back there, if it has one.
+    pub way: Option<BoundedWay>,
+}
+
+/// A bounded way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundedWay {
+    /// The key of its number in [`Progress::ways`](super::Progress::ways).
+    pub key: String,
+    /// The number of times that it was taken.
+    pub taken: u32,
+    /// The number of times that it may be.
+    pub max: u32,
+    /// It has another target for then.
+    pub has_then: bool,
+}
+
+impl WayBack {
+    /// The number of times that it can still lead back.
+    pub fn left(&self) -> u32 {
+        let loops = self.max_loops.saturating_sub(self.loops);
+        let way = self.way.as_ref().map(|way| way.max.saturating_sub(way.taken));
+        way.map_or(loops, |way| way.min(loops))
+    }
+
+    /// The bound that ends it first.
+    pub fn limit(&self) -> Limit {
+        let loops = self.max_loops.saturating_sub(self.loops);
+        match &self.way {
+            Some(way) if way.max.saturating_sub(way.taken) <= loops => Limit::Max(way.max),
+            _ => Limit::MaxLoops(self.max_loops),
+        }
+    }
+
+    /// Returns true if the run goes on after its last time.
+    pub fn goes_on(&self) -> bool {
+        match (self.limit(), &self.way) {
+            (Limit::Max(_), Some(way)) => way.has_then,
+            _ => self.on_max_loops == OnMaxLoops::Next,
+        }
+    }
+}
+
+/// A bound of ways back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// `maxLoops` of the scope.
+    MaxLoops(u32),
+    /// `max` of the outcome.
+    Max(u32),
+}
+
+/// What happens on the way of an outcome.
+#[derive(Debug, Default)]
+struct Trace {
+    /// The last scope in which it leads back.
+    back: Option<WayBack>,
+    /// The last bound after which it led elsewhere.
+    went_on: Option<Limit>,
 }
 
 /// Returns the scope in which this outcome of the run's phase leads back, the outermost if it goes on in others; `None` if it does
 /// not, or if there is no such outcome.
 pub fn way_back(state: &RunState, outcome: &str, library: &Library) -> Option<WayBack> {
-    let mut back = None;
+    let mut trace = Trace::default();
     // An error is that of the way back.
-    let _ = follow(state, outcome, library, &mut back);
-    back
+    let _ = follow(state, outcome, library, &mut trace);
+    trace.back
 }
 
-/// Moves a run to where this outcome of its phase leads. `back` gets the last scope in which it leads back.
+/// Returns the bound after which this outcome of the run's phase leads elsewhere; `None` if it leads to its own target.
+pub fn went_on(state: &RunState, outcome: &str, library: &Library) -> Option<Limit> {
+    let mut trace = Trace::default();
+    follow(state, outcome, library, &mut trace).ok()?;
+    trace.went_on
+}
+
+/// The way of an outcome that a run takes.
+struct Way<'a> {
+    target: &'a Target,
+    /// Its bound, if that is not used up.
+    bounded: Option<BoundedWay>,
+}
+
+/// Moves a run to where this outcome of its phase leads.
 fn follow(
     state: &RunState,
     outcome: &str,
     library: &Library,
-    back: &mut Option<WayBack>,
+    trace: &mut Trace,
 ) -> Result<(RunState, Arrival), LoopError> {
     let mut new = state.stepped();
     let phase = current_entry(&new, library).and_then(Entry::as_phase).ok_or(LoopError::NotFound)?;
@@ -124,19 +203,17 @@ fn follow(
     let mut taken = Some(taken.ok_or(LoopError::NotFound)?);
     let mut reached = Reached::Left { outcome: Some(outcome) };
     loop {
-        if taken.is_some_and(|taken| taken.target == Target::Stop)
-            && let Reached::Left { outcome: Some(outcome) } = reached
-        {
-            return Ok((state.stepped().stopped(outcome), Arrival::Done));
-        }
-        reached = match reached {
+        let left = match reached {
             Reached::Phase => return Ok((new, Arrival::Phase)),
             Reached::End => return Ok((new.ended(state, library), Arrival::Done)),
-            Reached::Left { outcome } => {
-                new.leave_entry(outcome, taken, library, back)?;
-                new.reach(outcome, library)
-            }
+            Reached::Left { outcome } => outcome,
         };
+        let way = left.and(taken).map(|taken| new.way(taken, trace)).transpose()?;
+        if let (Some(outcome), Some(Way { target: Target::Stop, .. })) = (left, &way) {
+            return Ok((state.stepped().stopped(outcome), Arrival::Done));
+        }
+        new.leave_entry(left, way, library, trace)?;
+        reached = new.reach(left, library);
         taken = current_entry(&new, library).and_then(|entry| entry.outcome(outcome));
     }
 }
@@ -172,65 +249,18 @@ pub fn skip_item(state: &RunState, library: &Library) -> Option<(RunState, Arriv
     Some(new.arrive(state, library))
 }
 
-/// Moves a run to the phase before the current one, whatever the conditions; from the beginning of a later item of a group to the
-/// beginning of the item before. `None` at the first phase.
-pub fn back(state: &RunState, library: &Library) -> Option<RunState> {
-    let active = Active::resolve(state, library)?;
-    let mut number = Outline::of(&active).current;
-    let before = loop {
-        number = number.saturating_sub(1);
-        let [step] = match <[_; 1]>::try_from(Outline::steps(&active, number, 1)) {
-            Ok(step) if number > 0 => step,
-            Ok(_) | Err(_) => break None,
-        };
-        let new = go_to(state, step.path, library);
-        // That of a group without an item is none.
-        if new.depth_without_item(library).is_none() {
-            break Some(new);
-        }
-    };
-    let innermost = state.current_path.iter().rposition(|segment| segment.item.is_some());
-    let scope = |new: &RunState| {
-        let path = &new.current_path;
-        innermost.filter(|depth| path.len() > *depth).map(|depth| path.at_depth(depth + 1).scope_key())
-    };
-    match before.as_ref().is_some_and(|before| scope(before) == scope(state)) {
-        true => before,
-        false => item_before(state, library).or(before),
+/// Returns the run, moved to the beginning of the item before that at which its innermost group is; `None` if it is not at the
+/// beginning of a later item.
+pub fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
+    let depth = 1 + state.current_path.iter().rposition(|segment| segment.item.is_some())?;
+    let inside = state.current_path.get(depth - 1..)?;
+    let item = inside.first()?.item?.checked_sub(1)?;
+    if inside.iter().any(|segment| segment.phase_index > 0) {
+        return None;
     }
-}
-
-/// Returns the run, moved to the beginning of an item before that at which its innermost group is: the last one with a phase that can
-/// be entered.
-fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
-    let depth = state.current_path.iter().rposition(|segment| segment.item.is_some())?;
-    let mut path = state.current_path.at_depth(depth + 1);
-    let items = path.get(depth)?.item?;
-    (0..items).rev().find_map(|item| {
-        path.set_item(item);
-        let (new, arrival) = go_into(state, path.clone(), library);
-        let is_before = new.current_path.indices() < state.current_path.indices();
-        (arrival == Arrival::Phase && is_before).then_some(new)
-    })
-}
-
-/// Moves a run to the entry of this index in its innermost scope, whatever its conditions; over a group without an item.
-pub fn skip_to(state: &RunState, index: usize, library: &Library) -> (RunState, Arrival) {
-    let mut path = state.current_path.clone();
-    path.set_index(index);
-    go_into(state, path, library)
-}
-
-/// Moves a run to the phase at a path, see [`go_to`]; over groups there that have no item.
-fn go_into(state: &RunState, path: PhasePath, library: &Library) -> (RunState, Arrival) {
-    let mut new = go_to(state, path, library);
-    match new.depth_without_item(library) {
-        Some(depth) => {
-            new.current_path.truncate(depth);
-            new.arrive(state, library)
-        }
-        None => (new, Arrival::Phase),
-    }
+    let mut path = state.current_path.at_depth(depth);
+    path.set_item(item);
+    Some(go_to(state, path, library))
 }
 
 /// Moves a new run to its first phase; to its end, if no entry can be entered.
@@ -306,9 +336,12 @@ impl RunState {
         self.progress.passed_over.insert(self.current_path.key(), passed);
     }
 
-    /// Drops the outcomes and outputs in the nested workflow of the current entry and what was passed over in it: it begins anew.
+    /// Drops the counts, outcomes and outputs in the nested workflow of the current entry and what was passed over in it: it begins
+    /// anew.
     fn forget_below(&mut self) {
         let below = self.current_path.below();
+        self.progress.loops.keep(|key| !key.starts_with(&below));
+        self.progress.ways.keep(|key| !key.starts_with(&below));
         self.progress.outcomes.keep(|key| !key.starts_with(&below));
         self.progress.outputs.keep(|key| !key.starts_with(&below));
         self.progress.passed_over.keep(|key| !key.starts_with(&below));
@@ -330,8 +363,28 @@ impl RunState {
         }
     }
 
-    /// Leaves the entry at its path, which has this outcome, by the one `taken` of those whose targets are known; else to the next
-    /// entry. `back` gets the scope if that leads back.
+    /// The way of an outcome of the entry at its path.
+    ///
+    /// # Errors
+    ///
+    /// If it led to its target as often as it may, and has no other one.
+    fn way<'a>(&self, taken: &'a Outcome, trace: &mut Trace) -> Result<Way<'a>, LoopError> {
+        let Some(WayBound { max, then }) = &taken.bound else {
+            return Ok(Way { target: &taken.target, bounded: None });
+        };
+        // No name contains a blank.
+        let key = format!("{} {}", self.current_path.key(), taken.name);
+        let times = self.progress.ways.get(&key).copied().unwrap_or(0);
+        if times < *max {
+            let bounded = BoundedWay { key, taken: times, max: *max, has_then: then.is_some() };
+            return Ok(Way { target: &taken.target, bounded: Some(bounded) });
+        }
+        let target = then.as_ref().ok_or(LoopError::UsedUp { max: *max })?;
+        trace.went_on = Some(Limit::Max(*max));
+        Ok(Way { target, bounded: None })
+    }
+
+    /// Leaves the entry at its path, which has this outcome, by this way; without one to the next entry.
     ///
     /// # Errors
     ///
@@ -339,9 +392,9 @@ impl RunState {
     fn leave_entry(
         &mut self,
         outcome: Option<&str>,
-        taken: Option<&Outcome>,
+        way: Option<Way>,
         library: &Library,
-        back: &mut Option<WayBack>,
+        trace: &mut Trace,
     ) -> Result<(), LoopError> {
         let key = self.current_path.key();
         match outcome {
@@ -350,23 +403,26 @@ impl RunState {
         }
         let from = current_index(self);
         let next = from.saturating_add(1);
-        let Some((outcome, taken)) = outcome.zip(taken) else {
+        let Some((outcome, Way { target, bounded })) = outcome.zip(way) else {
             self.current_path.set_index(next);
             return Ok(());
         };
         let segment = self.current_path.last().ok_or(LoopError::NotFound)?;
         let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
-        let mut to = scope.target(from, &taken.target).ok_or(LoopError::NotFound)?;
+        let mut to = scope.target(from, target).ok_or(LoopError::NotFound)?;
+        let mut counted = bounded.as_ref().map(|way| way.key.clone());
         if to <= from {
-            let goes_on = back.as_ref().is_some_and(|back| back.goes_on);
-            let back = back.insert(self.way_back_in(scope, goes_on, library));
+            trace.back = Some(self.way_back_in(scope, bounded, library));
             match (self.count_loop(scope, library), scope.on_max_loops) {
-                (Err(LoopError::Exhausted { .. }), OnMaxLoops::Next) => {
-                    back.goes_on = true;
-                    to = next;
+                (Err(LoopError::Exhausted { max_loops }), OnMaxLoops::Next) => {
+                    trace.went_on = Some(Limit::MaxLoops(max_loops));
+                    (to, counted) = (next, None);
                 }
                 (counted, OnMaxLoops::Pause | OnMaxLoops::Next) => counted?,
             }
+        }
+        if let Some(key) = counted {
+            *self.progress.ways.get_or_insert(&key, u32::default) += 1;
         }
         let of = scope.phases.get(from).map_or("", Entry::id);
         for index in next..to {
@@ -380,7 +436,7 @@ impl RunState {
     }
 
     /// The innermost scope, in which an outcome leads back.
-    fn way_back_in(&self, scope: &Workflow, goes_on: bool, library: &Library) -> WayBack {
+    fn way_back_in(&self, scope: &Workflow, way: Option<BoundedWay>, library: &Library) -> WayBack {
         let scope_key = self.current_path.scope_key();
         WayBack {
             loops: self.progress.loops.get(&scope_key).copied().unwrap_or(0),
@@ -388,7 +444,7 @@ impl RunState {
             workflow_key: scope.key.clone(),
             max_loops: self.max_loops(scope, library),
             on_max_loops: scope.on_max_loops,
-            goes_on,
+            way,
         }
     }
 
@@ -603,7 +659,7 @@ mod tests {
             Err(LoopError::Exhausted { max_loops: 1 })
         );
         let scope = way_back(&again, "x", &library).unwrap();
-        assert_eq!((&*scope.scope_key, scope.loops, scope.goes_on), ("/outer", 1, false));
+        assert_eq!((&*scope.scope_key, scope.loops, scope.goes_on()), ("/outer", 1, false));
         let reason = crate::run::PauseReason::Loops {
             of: "b".into(),
             outcome: "x".into(),
@@ -638,6 +694,94 @@ mod tests {
             let told = stopped.announced();
             assert_eq!((told.is_announced(), told.is_stopped()), (true, true));
         }
+    }
+
+    /// `r` has a and b, which leads to a with `no` as often as the bound says.
+    fn with_bound(bound: WayBound) -> Workflow {
+        let mut root = workflow("r", &["a", "b", "c"]);
+        let mut b = phase("b");
+        let no = Outcome::new("no", Target::Loop);
+        b.outcomes = vec![Outcome { bound: Some(bound), ..no }];
+        root.phases[1] = Entry::phase(b);
+        root
+    }
+
+    /// Returns the run, back at b and left with `no` again.
+    fn left_again(state: &RunState, library: &Library) -> Result<RunState, LoopError> {
+        let mut at_b = state.clone();
+        at_b.current_path.set_index(1);
+        let (new, _) = leave(&at_b, Some("no"), library)?;
+        Ok(new.moved_from(&at_b, super::super::Leaving::Done, 0))
+    }
+
+    #[test]
+    fn a_bounded_way_is_taken_as_often_as_it_may_and_counts_are_stored() {
+        let bound = WayBound { max: 2, then: Some(Target::Stop) };
+        let library = Library::new(vec![with_bound(bound)], &mut Vec::new());
+        let mut state = at(&[("r", 0)]);
+        for times in 1..=2 {
+            state = left_again(&state, &library).unwrap();
+            assert_eq!((state.is_running(), path(&state)), (true, vec![("r", 0)]));
+            assert_eq!(state.progress.ways.get("r:1 no"), Some(&times));
+            let stored = serde_json::to_string(&state).unwrap();
+            state = crate::run::restore([stored]).unwrap();
+        }
+        let stopped = left_again(&state, &library).unwrap();
+        assert_eq!((stopped.stopped_with(), path(&stopped)), (Some("no"), vec![("r", 1)]));
+
+        let without = WayBound { max: 2, then: None };
+        let library = Library::new(vec![with_bound(without)], &mut Vec::new());
+        assert_eq!(left_again(&state, &library), Err(LoopError::UsedUp { max: 2 }));
+        let reason = |outcome: &str| crate::run::PauseReason::Way {
+            of: "b".into(),
+            outcome: outcome.into(),
+            times: 2,
+        };
+        let mut at_b = state.clone();
+        at_b.current_path.set_index(1);
+        let other = at_b.paused(reason("other"), 0).resumed();
+        assert_eq!(other.progress.ways.get("r:1 no"), Some(&2));
+        let resumed = at_b.paused(reason("no"), 0).resumed();
+        assert!(resumed.progress.ways.is_empty(), "its count begins anew");
+        assert!(left_again(&resumed, &library).is_ok());
+    }
+
+    #[test]
+    fn a_way_that_is_not_taken_is_not_counted() {
+        let bound = WayBound { max: 2, then: None };
+        let mut root = with_bound(bound);
+        (root.max_loops, root.on_max_loops) = (1.into(), OnMaxLoops::Next);
+        let library = Library::new(vec![root], &mut Vec::new());
+        let once = left_again(&at(&[("r", 0)]), &library).unwrap();
+        let on = left_again(&once, &library).unwrap();
+        assert_eq!((path(&on), on.progress.ways.get("r:1 no")), (vec![("r", 2)], Some(&1)));
+    }
+
+    #[test]
+    fn the_counts_of_a_scope_begin_anew_when_it_does() {
+        let mut inner = with_bound(WayBound { max: 2, then: None });
+        inner.key = "inner".into();
+        inner.phases.pop();
+        let mut outer = workflow("outer", &["@inner", "z"]);
+        let EntryKind::Workflow { outcomes, .. } = &mut outer.phases[0].kind else { panic!() };
+        *outcomes = vec![Outcome::new("out", Target::Loop)];
+        if let EntryKind::Phase(b) = &mut inner.phases[1].kind {
+            std::rc::Rc::make_mut(b).outcomes.push(Outcome::new("out", Target::Next));
+        }
+        let library = Library::new(vec![outer, inner], &mut Vec::new());
+        let mut state = at(&[("outer", 0), ("inner", 0)]);
+        for _ in 0..2 {
+            state = left_again(&state, &library).unwrap();
+        }
+        assert_eq!(state.progress.ways.get("outer:0/inner:1 no"), Some(&2));
+        assert_eq!(state.progress.loops.get("outer:0/inner"), Some(&2));
+        state.current_path.set_index(1);
+        // The nested workflow leads back to itself: it is entered again.
+        let (again, _) = leave(&state, Some("out"), &library).unwrap();
+        let again = again.moved_from(&state, super::super::Leaving::Done, 0);
+        assert_eq!(path(&again), [("outer", 0), ("inner", 0)]);
+        assert!(again.progress.ways.is_empty());
+        assert!(again.progress.loops.keys().eq(["/outer"]));
     }
 
     #[test]

@@ -5,11 +5,11 @@
 use crate::sorted::{Map, Set};
 use std::collections::VecDeque;
 
-use crate::definition::{Input, Library, OnMaxLoops, Workflow};
+use crate::definition::{Input, Library, Workflow};
 
 use super::{
-    Active, Arrival, Leaving, Outputs, PassedOverReason, PhasePath, RunState, WayBack, begin, leave,
-    way_back,
+    Active, Arrival, Leaving, Limit, LoopError, Outputs, PassedOverReason, PhasePath, RunState,
+    WayBack, begin, leave, way_back, went_on,
 };
 use super::choices::{OutputChoices, condition_values};
 
@@ -44,8 +44,8 @@ pub enum WayStep {
         outcome: Option<String>,
         /// The outputs that conditions use.
         outputs: Outputs,
-        /// The outcome leads back, and the run went on instead: it was there as often as `maxLoops` allows.
-        goes_on: bool,
+        /// The bound after which the outcome led elsewhere.
+        went_on: Option<Limit>,
     },
     /// The steps since this phase was there last are taken this number of times more.
     Laps { more: u32 },
@@ -60,8 +60,9 @@ pub enum WayEnd {
     Done,
     /// The last outcome stops the run.
     Stopped,
-    /// The last outcome leads back once too often: the run pauses.
-    Paused { max_loops: u32 },
+    /// The last outcome came more often than this allows: the run pauses. `None` if the conditions of all phases to which it leads back
+    /// do not hold.
+    Paused { limit: Option<Limit> },
 }
 
 /// The ways through a workflow, the shortest first.
@@ -164,16 +165,11 @@ pub fn ways(starts: &WayStarts, library: &Library, bounds: WayBounds) -> Ways {
         search.found.others += 1;
     }
     for (state, last) in std::mem::take(&mut search.after_loops).into_values() {
-        search.end(&state, end_of(&state), last);
+        search.end(&state, WayEnd::Done, last);
     }
     let is_phase = |step: &&WayStep| matches!(step, WayStep::Phase { .. });
     search.found.ways.sort_by_key(|way| way.steps.iter().filter(is_phase).count());
     search.found
-}
-
-/// The end of the way of a run that has ended.
-fn end_of(state: &RunState) -> WayEnd {
-    if state.is_stopped() { WayEnd::Stopped } else { WayEnd::Done }
 }
 
 /// Breadth first.
@@ -197,21 +193,19 @@ impl Search<'_> {
     /// Leaves a phase with each of its outcomes.
     fn leave(&mut self, state: &RunState, last: Option<usize>) {
         let Some(active) = Active::resolve(state, self.library) else { return };
-        let choices = OutputChoices::of(&active);
-        self.found.is_cut |= choices.is_cut;
-        let exits = active.outcomes().into_iter().flat_map(|outcome| {
-            choices.with(&active, outcome).into_iter().map(move |outputs| (outcome, outputs))
-        });
+        let OutputChoices { choices, is_cut } = OutputChoices::of(&active);
+        self.found.is_cut |= is_cut;
+        let exits = active.outcomes().into_iter();
+        let exits = exits.flat_map(|outcome| choices.iter().map(move |outputs| (outcome, outputs)));
         for (outcome, outputs) in exits {
-            let outputs = &outputs;
             let back = outcome.and_then(|outcome| self.way_back(&active, outcome, outputs));
             if let (Some(outcome), Some(back)) = (outcome, &back)
                 && back.loops >= self.bounds.loops
-                && back.loops < back.max_loops
+                && back.left() > 0
             {
                 self.found.has_more_loops = true;
                 let key = state.current_path.key();
-                if back.on_max_loops == OnMaxLoops::Next
+                if back.goes_on()
                     && !self.after_loops.contains_key(&key)
                     && let Some(end) = self.after_loops(state, outcome, outputs, last)
                 {
@@ -219,10 +213,16 @@ impl Search<'_> {
                 }
                 continue;
             }
-            let max_loops = back.map_or(0, |back| back.max_loops);
             match self.take(state, outcome, outputs, last) {
-                (last, Some((new, arrival))) => self.go_on(&new, arrival, last),
-                (last, None) => self.end(state, WayEnd::Paused { max_loops }, last),
+                (last, Ok((new, arrival))) => self.go_on(&new, arrival, last),
+                (last, Err(error)) => {
+                    let limit = match error {
+                        LoopError::Exhausted { max_loops } => Some(Limit::MaxLoops(max_loops)),
+                        LoopError::UsedUp { max } => Some(Limit::Max(max)),
+                        LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => None,
+                    };
+                    self.end(state, WayEnd::Paused { limit }, last);
+                }
             }
         }
     }
@@ -233,29 +233,28 @@ impl Search<'_> {
         way_back(&leaving, outcome, self.library)
     }
 
-    /// Leaves a phase with this outcome and these outputs; `None` if the run pauses.
+    /// Leaves a phase with this outcome and these outputs; an error if the run pauses.
     fn take(
         &mut self,
         state: &RunState,
         outcome: Option<&str>,
         outputs: &Outputs,
         last: Option<usize>,
-    ) -> (Option<usize>, Option<(RunState, Arrival)>) {
+    ) -> (Option<usize>, Result<(RunState, Arrival), LoopError>) {
         let progress = &state.progress;
         self.work += progress.outcomes.len() + progress.passed_over.len();
         self.work += state.current_path.len();
         let active = Active::resolve(state, self.library);
         let handing_over = active.map(|active| state.with_outputs(active.phase, outputs.clone()));
-        let left = handing_over.and_then(|state| leave(&state, outcome, self.library).ok());
-        let is_last = active.zip(outcome).is_some_and(|(active, outcome)| {
-            let back = self.way_back(&active, outcome, outputs);
-            back.is_some_and(|back| back.goes_on)
-        });
+        let handing_over = handing_over.ok_or(LoopError::NotFound);
+        let leaving = outcome.zip(handing_over.as_ref().ok());
+        let went_on = leaving.and_then(|(outcome, state)| went_on(state, outcome, self.library));
+        let left = handing_over.and_then(|state| leave(&state, outcome, self.library));
         let step = WayStep::Phase {
             path: state.current_path.clone(),
             outcome: outcome.map(ToOwned::to_owned),
             outputs: outputs.clone(),
-            goes_on: left.is_some() && is_last,
+            went_on,
         };
         let last = self.link(step, last);
         let moved = left.map(|(new, arrival)| {
@@ -282,20 +281,23 @@ impl Search<'_> {
             let active = Active::resolve(&state, self.library)?;
             let is_there = !goes_on && state.current_path == from.current_path;
             let leaving = state.with_outputs(active.phase, outputs.clone());
+            let OutputChoices { choices, .. } = OutputChoices::of(&active);
             let taken = match is_there {
                 true => Some(outcome.to_owned()),
                 false => onward(&active).map(ToOwned::to_owned),
             };
-            let choices = OutputChoices::of(&active).with(&active, taken.as_deref());
             if is_there {
                 let back = self.way_back(&active, outcome, outputs)?;
-                let more = back.max_loops.saturating_sub(back.loops);
-                let is_alike = |before: &RunState| is_alike(before, &state, &back.scope_key);
+                let more = back.left();
+                let is_alike = |before: &RunState| is_alike(before, &state, &back);
                 let is_repeated = before.as_ref().is_some_and(is_alike);
                 if more > 0 && is_repeated {
                     last = Some(self.link(WayStep::Laps { more }, last));
-                    let loops = &mut state.progress.loops;
-                    *loops.get_or_insert(&back.scope_key, u32::default) = back.max_loops;
+                    let progress = &mut state.progress;
+                    *progress.loops.get_or_insert(&back.scope_key, u32::default) += more;
+                    if let Some(way) = &back.way {
+                        *progress.ways.get_or_insert(&way.key, u32::default) += more;
+                    }
                 }
                 goes_on = more == 0 || is_repeated;
                 let mut leaving = leaving;
@@ -305,10 +307,9 @@ impl Search<'_> {
             }
             let known = state.progress.outputs.get(&state.current_path.key());
             let known = known.map(|handed| &handed.values).filter(|_| !is_there);
-            let known = known.filter(|known| choices.len() > 1 || choices.first() == Some(known));
             let given = if is_there { Some(outputs) } else { known.or_else(|| choices.first()) };
             let (step, moved) = self.take(&state, taken.as_deref(), given?, last);
-            let (new, arrival) = moved?;
+            let (new, arrival) = moved.ok()?;
             last = self.passed(step, &new);
             state = new;
             match arrival {
@@ -332,7 +333,8 @@ impl Search<'_> {
         let last = self.passed(last, state);
         match arrival {
             Arrival::Phase => self.ahead.push_back((state.clone(), last)),
-            Arrival::Done => self.end(state, end_of(state), last),
+            Arrival::Done if state.is_stopped() => self.end(state, WayEnd::Stopped, last),
+            Arrival::Done => self.end(state, WayEnd::Done, last),
         }
     }
 
@@ -371,12 +373,13 @@ fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
     known.filter(leads_on).or_else(|| names().find(leads_on)).or_else(|| names().next())
 }
 
-/// Returns true if the same outcomes lead from both runs, which are at one phase, through the same steps until the loops of
-/// the scope of this key end.
-fn is_alike(a: &RunState, b: &RunState, scope: &str) -> bool {
+/// Returns true if the same outcomes lead from both runs, which are at one phase, through the same steps until this way back ends.
+fn is_alike(a: &RunState, b: &RunState, back: &WayBack) -> bool {
     let others = |state: &RunState| -> Vec<(String, u32)> {
-        let loops = state.progress.loops.iter().filter(|(key, _)| *key != scope);
-        loops.map(|(key, count)| (key.to_owned(), *count)).collect()
+        let own = [Some(&back.scope_key), back.way.as_ref().map(|way| &way.key)];
+        let counts = state.progress.loops.iter().chain(state.progress.ways.iter());
+        let others = counts.filter(|(key, _)| own.iter().flatten().all(|own| own != key));
+        others.map(|(key, count)| (key.to_owned(), *count)).collect()
     };
     let outputs = |state: &RunState| -> Vec<(String, Outputs)> {
         let outputs = state.progress.outputs.iter();
@@ -415,7 +418,7 @@ mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{
-        Condition, Entry, EntryKind, Given, Outcome, Target, ValueName, ValueType,
+        Condition, Entry, EntryKind, Given, OnMaxLoops, Outcome, Target, ValueName, ValueType, WayBound,
     };
 
     const BOUNDS: WayBounds = WayBounds { loops: 3, ways: 100, steps: 10_000, work: 10_000 };
@@ -446,11 +449,11 @@ mod tests {
             library.get(&last.workflow_key).unwrap().phases[last.phase_index].id().to_owned()
         };
         let step = |step: &WayStep| match step {
-            WayStep::Phase { path, outcome, outputs, goes_on } => {
+            WayStep::Phase { path, outcome, outputs, went_on } => {
                 let outcome = outcome.as_ref().map_or(String::new(), |name| format!(":{name}"));
                 let outputs = outputs.iter().map(|(name, value)| format!(":{name}={}", value.text()));
                 let outputs: String = outputs.collect();
-                format!("{}{outcome}{outputs}{}", id(path), if *goes_on { "!" } else { "" })
+                format!("{}{outcome}{outputs}{}", id(path), if went_on.is_some() { "!" } else { "" })
             }
             WayStep::Laps { more } => format!("+{more}"),
             WayStep::PassedOver { path, .. } => format!("-{}", id(path)),
@@ -537,6 +540,36 @@ mod tests {
     }
 
     #[test]
+    fn a_bounded_way_leads_elsewhere_after_its_last_time() {
+        let ways_of = |bound: WayBound, loops: u32| {
+            let mut root = workflow("w", &["a", "b", "c"]);
+            let ok = Outcome::new("ok", Target::Next);
+            let back = Outcome::new("no", Target::Entry("a".into()));
+            let mut b = phase("b");
+            b.outcomes = vec![ok, Outcome { bound: Some(bound), ..back }];
+            root.phases[1] = Entry::phase(b);
+            let library = library_of(vec![root]);
+            let found = search(&library, WayBounds { loops, ..BOUNDS });
+            (in_short(&found, &library), found.has_more_loops)
+        };
+        let of = |max, then| WayBound { max, then };
+        let (all, more) = ways_of(of(1, Some(Target::Stop)), 3);
+        assert_eq!(all, ["a b:ok c DONE", "a b:no a b:no! STOP", "a b:no a b:ok c DONE"]);
+        assert!(!more);
+        let (all, _) = ways_of(of(1, None), 3);
+        assert_eq!(all, ["a b:ok c DONE", "a b:no a b:no PAUSE", "a b:no a b:ok c DONE"]);
+        let (all, more) = ways_of(of(9, Some(Target::Next)), 1);
+        assert_eq!(
+            all,
+            ["a b:ok c DONE", "a b:no a b:ok c DONE", "a b:no a b:no a +7 b:no! c DONE"]
+        );
+        assert!(more);
+        // `then` may lead back too.
+        let (all, _) = ways_of(of(1, Some(Target::Entry("b".into()))), 1);
+        assert_eq!(all, ["a b:ok c DONE", "a b:no a b:ok c DONE"]);
+    }
+
+    #[test]
     fn the_search_is_bounded() {
         let library = looping(50, OnMaxLoops::Pause);
         let found = search(&library, WayBounds { loops: 1, ..BOUNDS });
@@ -612,44 +645,5 @@ mod tests {
         assert_eq!(missing, [&workflow.inputs[3]]);
         let given = Map::from([("text".into(), "z".into()), ("own".into(), "true".into())]);
         assert_eq!(WayStarts::of(workflow, &given, &library).unwrap().runs.len(), 1);
-    }
-
-    /// The ways through a workflow with these entries, in short. `plan` gives a list `tasks`, `a` has the outcome `ok`.
-    fn ways_of_file(entries: &str, bounds: WayBounds) -> Vec<String> {
-        let mut files = crate::definition::fixtures::Files::default();
-        let head = "name: W\ncommandName: w\ninitialMessage: Go\nmaxLoops: 3\nonMaxLoops: next\n";
-        files.global.insert("w/workflow.yaml".into(), format!("{head}phases:\n{entries}"));
-        for (id, lines) in
-            [("plan", "outputs: { tasks: { type: list } }\n"), ("a", "outcomes: { ok: loop }\n"), ("b", "")]
-        {
-            let text = format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo it.\n");
-            files.global.insert(format!("w/{id}.md"), text);
-        }
-        let (library, _) = Library::load(&files).unwrap();
-        in_short(&search(&library, bounds), &library)
-    }
-
-    #[test]
-    fn a_list_may_have_no_items() {
-        let entries = "  - plan.md\n  - { id: g, each: output.plan.tasks, phases: [b.md] }\n";
-        let expected = [
-            "plan:tasks= -g DONE",
-            "plan:tasks=(tasks 1)\n(tasks 2) b b DONE",
-        ];
-        assert_eq!(ways_of_file(entries, BOUNDS), expected);
-    }
-
-    #[test]
-    fn a_step_that_has_failed_has_no_outputs() {
-        let entries = "  - { run: x, id: s, outputs: { h: { type: flag } }, outcomes: { failed: next } }\n  - { phase: b.md, when: { output.s.h: [true, false] } }\n";
-        let expected = ["s:failed -b DONE", "s:ok:h=true b DONE", "s:ok:h=false b DONE"];
-        assert_eq!(ways_of_file(entries, BOUNDS), expected);
-    }
-
-    #[test]
-    fn a_way_that_goes_on_after_max_loops_may_be_stopped() {
-        let entries = "  - { id: g, maxLoops: 3, outcomes: { ok: stop }, phases: [a.md] }\n";
-        let bounds = WayBounds { loops: 1, ..BOUNDS };
-        assert_eq!(ways_of_file(entries, bounds), ["a:ok a:ok +1 a:ok! STOP"]);
     }
 }

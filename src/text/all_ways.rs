@@ -1,9 +1,9 @@
 //! The list of all ways through a workflow.
 
 use crate::definition::{Library, Workflow, on_one_line, is_group_key};
-use crate::run::{PhasePath, Way, WayEnd, WayStep, Ways};
+use crate::run::{Limit, PhasePath, Way, WayEnd, WayStep, Ways};
 
-use super::ways::short;
+use super::ways::{short, times};
 
 /// Maximum number of phases of a way that are shown.
 const MAX_PHASES: usize = 100;
@@ -26,7 +26,7 @@ pub fn all_ways(workflow: &Workflow, library: &Library, ways: &Ways, loops: u32)
         parts.push(format!("Only the first {} are listed.", ways.ways.len()));
     }
     if ways.has_more_loops {
-        let times = if loops == 1 { "once".to_owned() } else { format!("{loops} times") };
+        let times = times(loops);
         parts.push(format!(
             "Outcomes lead back at most {times} in each workflow here; a run may go back more often (maxLoops)."
         ));
@@ -40,11 +40,14 @@ fn in_words(way: &Way, number: usize, library: &Library) -> String {
     let mut passed: Vec<(String, Vec<String>)> = Vec::new();
     for step in &way.steps {
         match step {
-            WayStep::Phase { path, outcome, outputs, goes_on } => {
+            WayStep::Phase { path, outcome, outputs, went_on } => {
                 let mut left: Vec<String> = outcome.iter().cloned().collect();
                 let outputs = outputs.iter();
                 left.extend(outputs.map(|(name, value)| format!("{name}={}", short(&value.text()))));
-                left.extend(goes_on.then(|| "and on after maxLoops".to_owned()));
+                left.extend(went_on.map(|limit| match limit {
+                    Limit::MaxLoops(_) => "and on after maxLoops".to_owned(),
+                    Limit::Max(max) => format!("after {}", times(max)),
+                }));
                 let left = match left.is_empty() {
                     true => String::new(),
                     false => format!(" ({})", left.join(", ")),
@@ -71,7 +74,9 @@ fn in_words(way: &Way, number: usize, library: &Library) -> String {
     phases.push(match way.end {
         WayEnd::Done => "DONE".into(),
         WayEnd::Stopped => "stopped".into(),
-        WayEnd::Paused { max_loops } => format!("paused (maxLoops: {max_loops})"),
+        WayEnd::Paused { limit: Some(Limit::MaxLoops(loops)) } => format!("paused (maxLoops: {loops})"),
+        WayEnd::Paused { limit: Some(Limit::Max(max)) } => format!("paused (max: {max})"),
+        WayEnd::Paused { limit: None } => "paused".into(),
     });
     let passed = passed.into_iter().map(|(reason, mut entries)| {
         shorten(&mut entries, MAX_PASSED);

@@ -12,7 +12,7 @@ use crate::run::{PhasePath, RunState};
 use super::budget::budget_note;
 use super::confinement::limits_note;
 use super::outputs::outputs_note;
-use super::ways::{short, when_note};
+use super::ways::{short, times, when_note};
 
 /// Maximum number of phases in a diagram.
 const MAX_PHASES: usize = 200;
@@ -94,15 +94,25 @@ fn outcomes_note(
     library: &Library,
 ) -> Option<String> {
     let index = scope.position(id)?;
-    let lines = outcomes.iter().map(|Outcome { name, target, .. }| {
+    let in_words = |target: &Target| {
         let to = scope.target(index, target);
         let entry = to.and_then(|to| library.first_phase(scope.phases.get(to..)?));
         let back = if to.is_some_and(|to| to <= index) { "back to " } else { "" };
         match (target, entry) {
             (Target::Loop | Target::Entry(_), Some(to)) => {
-                format!("{name} → {back}{} {}", to.emoji, to.name)
+                format!("{back}{} {}", to.emoji, to.name)
             }
-            (target, _) => format!("{name} → {}", target.word()),
+            (target, _) => target.word().to_owned(),
+        }
+    };
+    let lines = outcomes.iter().map(|Outcome { name, target, bound, .. }| {
+        let to = in_words(target);
+        match bound.as_ref().map(|bound| (times(bound.max), &bound.then)) {
+            None => format!("{name} → {to}"),
+            Some((most, None)) => format!("{name} → {to} (at most {most})"),
+            Some((most, Some(then))) => {
+                format!("{name} → {to} (at most {most}, then {})", in_words(then))
+            }
         }
     });
     let lines: Vec<String> = lines.collect();
@@ -112,10 +122,20 @@ fn outcomes_note(
 /// Returns a note on the number of times that the outcomes of a phase can lead back; `None` if the run pauses then.
 fn loops_note(phase: &Phase, scope: &Workflow) -> Option<String> {
     let index = scope.position(&phase.id)?;
-    let mut targets = phase.outcomes.iter().map(|outcome| scope.target(index, &outcome.target));
-    let leads_back = targets.any(|to| to.is_some_and(|to| to <= index));
+    let mut targets = phase.outcomes.iter().flat_map(Outcome::targets);
+    let leads_back = targets.any(|to| scope.target(index, to).is_some_and(|to| to <= index));
     let goes_on = leads_back && scope.on_max_loops == OnMaxLoops::Next;
     goes_on.then(|| format!("after {}: next", loops(&scope.max_loops)))
+}
+
+/// The targets of an outcome, each with the words at its edge.
+fn ways(outcome: &Outcome) -> Vec<(String, &Target)> {
+    let name = &outcome.name;
+    let Some(bound) = &outcome.bound else { return vec![(name.clone(), &outcome.target)] };
+    let most = times(bound.max);
+    let first = (format!("{name} (at most {most})"), &outcome.target);
+    let then = bound.then.as_ref().map(|then| (format!("{name} after {most}"), then));
+    std::iter::once(first).chain(then).collect()
 }
 
 fn loops(count: &BoundValue<u32>) -> String {
@@ -363,11 +383,11 @@ impl<'a> Chart<'a> {
         nodes: &[String],
         ahead: &mut Map<usize, Vec<End>>,
     ) {
-        let mut targets: Vec<(usize, Vec<&str>)> = Vec::new();
-        for Outcome { name, target, .. } in outcomes {
+        let mut targets: Vec<(usize, Vec<String>)> = Vec::new();
+        for (name, target) in outcomes.iter().flat_map(ways) {
             if *target == Target::Stop {
                 self.has_stop = true;
-                self.edges.push(format!("  {node} -->|{}| stopped", label(name)));
+                self.edges.push(format!("  {node} -->|{}| stopped", label(&name)));
             }
             let Some(to) = scope.target(index, target) else { continue };
             match targets.iter_mut().find(|(other, _)| *other == to) {

@@ -42,6 +42,11 @@ impl fmt::Display for PauseReason {
                 let (of, outcome) = (short(of), short(outcome));
                 write!(f, "“{of}” leads back with `{outcome}`, after {times} loop{s} (maxLoops)")
             }
+            Self::Way { of, outcome, times } => {
+                let s = if *times == 1 { "" } else { "s" };
+                let (of, outcome) = (short(of), short(outcome));
+                write!(f, "“{of}” was left with `{outcome}` {times} time{s} (max)")
+            }
             Self::Outputs { of, times } => {
                 let s = if *times == 1 { "" } else { "s" };
                 write!(f, "the agent gave missing or wrong outputs of “{}” in {times} call{s}", short(of))
@@ -114,6 +119,7 @@ impl PauseReason {
             Self::Limit { .. } => "too many continuations",
             Self::Gate { .. } => "the gate is not passed",
             Self::Loops { .. } => "too many loops",
+            Self::Way { .. } => "an outcome came too often",
             Self::Outputs { .. } => "outputs are wrong",
             Self::MissingOutput { .. } => "an output is missing",
             Self::Approval { .. } => "it waits for your answer",

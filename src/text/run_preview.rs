@@ -2,7 +2,7 @@
 
 use crate::sorted::Set;
 
-use crate::definition::{BudgetBounds, CheckKind, EntryKind, Gate, Library, Phase, Target, Workflow};
+use crate::definition::{BudgetBounds, CheckKind, EntryKind, Gate, Library, Outcome, Phase, Target, Workflow};
 
 use super::budget::budget_note;
 use super::exact::{Spaces, exact_line, framed, quoted};
@@ -210,8 +210,8 @@ fn uncertain(scope: &Workflow) -> Set<usize> {
         if !entry.when.is_empty() {
             uncertain.insert(index);
         }
-        for outcome in entry.outcomes() {
-            let end = match &outcome.target {
+        for target in entry.outcomes().iter().flat_map(Outcome::targets) {
+            let end = match target {
                 Target::Next | Target::Loop | Target::Stop => continue,
                 Target::Done => scope.phases.len(),
                 Target::Entry(id) => scope.position(id).unwrap_or(0),

@@ -67,7 +67,22 @@ pub fn outcome_missing(phase: &Phase, given: &str) -> String {
 /// Returns a list item for each outcome of a phase, with its target.
 pub(super) fn outcome_lines(phase: &Phase) -> Vec<String> {
     let outcomes = phase.outcomes.iter();
-    outcomes.map(|Outcome { name, target: to, .. }| format!("- `{name}`: {}", target(to))).collect()
+    outcomes.map(|outcome| format!("- `{}`: {}", outcome.name, way(outcome))).collect()
+}
+
+/// Returns where an outcome leads, and how often, in words.
+pub fn way(outcome: &Outcome) -> String {
+    let to = target(&outcome.target);
+    match outcome.bound.as_ref().map(|bound| (bound.max, &bound.then)) {
+        None => to,
+        Some((max, None)) => format!("{to}, at most {}", times(max)),
+        Some((max, Some(then))) => format!("{to}, at most {}, then {}", times(max), target(then)),
+    }
+}
+
+/// Returns a number of times in words.
+pub(super) fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// Returns the target of an outcome in words.
@@ -117,6 +132,15 @@ pub fn no_more_loops(workflow: &Workflow, max_loops: u32) -> String {
     let (name, s) = (short_name(&workflow.name), if max_loops == 1 { "" } else { "s" });
     format!(
         "{name} allows {max_loops} loop{s} (maxLoops), and there were as many. /workflow :skip ID goes to any of its phases."
+    )
+}
+
+/// Returns the refusal of `/workflow :next` with an outcome that led to its target as often as it may.
+pub fn used_up(phase: &Phase, outcome: &str, max: u32) -> String {
+    let (title, s) = (phase_title(phase), if max == 1 { "" } else { "s" });
+    format!(
+        "{title} was left with `{}` {max} time{s} (max). /workflow :skip ID goes to any phase of the workflow.",
+        short_name(outcome)
     )
 }
 

@@ -39,6 +39,9 @@ const SHARED = {
   ], { ...QUIET, maxLoops: 2 }),
 };
 
+/** A check that leads back twice, and then stops the run. */
+const BOUNDED = workflow("fix", ["do", { id: "check", outcomes: { ok: "next", issues: { to: "do", max: 2, then: "stop" } } }, "ship"], { ...QUIET, name: "Fix" });
+
 /** A nested review that can stop the run, with gates that are not passed. */
 const STOPS = {
   ...workflow("audit", [{ id: "review", outcomes: { fine: "next", rejected: "stop" }, outputs: { score: { type: "number" } }, gate: [{ file: "never.txt" }] }], { show: "workflows", gate: [{ file: "never.txt" }] }),
@@ -111,6 +114,36 @@ for (const version of VERSIONS) {
       assert.match(notices(rpc).at(-1) ?? "", /^info: No active workflow\.$/);
       assert.equal(model.requests.length, 3);
       assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("a bounded way leads elsewhere after its last time, also over a kill", async (t) => {
+      const calls = [step("next"), leave("issues"), step("next"), REST, leave("issues"), step("next"), leave("issues"), REST];
+      const { model, sandbox } = await stage(t, calls, { globalFiles: BOUNDED });
+      const first = await startRpc({ version, sandbox });
+      await first.promptAndSettle("/workflow fix The task");
+      assert.deepEqual(progress(await first.entries()).ways, { "fix:1 issues": 1 });
+      assert.match(toolResults(model.requests[1])[0], /\n- `issues`: the phase `do`, at most 2 times, then stops the whole workflow here\n/);
+      await first.kill();
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("Go on.");
+      const entries = await rpc.entries();
+      assert.deepEqual(way(entries), ["fix:0", "fix:1", "fix:0", "fix:1", "fix:0", "fix:1"]);
+      assert.deepEqual(states(entries).at(-1).stopped, true);
+      assert.match(told(model), /^⛔ The workflow is stopped: 🔹 Check was left with `issues`\./);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("a bounded way without another target pauses, and counts anew after the pause", async (t) => {
+      const files = workflow("fix", ["do", { id: "check", outcomes: { ok: "next", issues: { to: "do", max: 1 } } }, "ship"], { ...QUIET, name: "Fix" });
+      const calls = [step("next"), leave("issues"), step("next"), leave("issues"), REST, leave("issues"), REST];
+      const { model, sandbox } = await stage(t, calls, { globalFiles: files });
+      const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow fix The task" });
+      assert.deepEqual([code, stderr], [1, "Workflow Fix: paused in 🔹 Check: “Check” was left with `issues` 1 time (max).\n"]);
+      assert.match(told(model), /^The workflow is paused: “Check” was left with `issues` 1 time \(max\)\. Stop here/);
+      const next = await runPrint({ version, sandbox, prompt: "/workflow :next issues", args: ["--continue"] });
+      assert.match(next.stderr, /🔹 Check was left with `issues` 1 time \(max\)\. \/workflow :skip ID goes to any phase/);
+      await runPrint({ version, sandbox, prompt: "/workflow :resume", args: ["--continue"] });
+      assert.deepEqual(way(readSession(sandbox)), ["fix:0", "fix:1", "fix:0", "fix:1", "fix:0"]);
     });
 
     test("a stopped run has the exit status 1 in print mode", async (t) => {

@@ -99,7 +99,8 @@ fn leads_back(workflow: &Workflow, first: usize, to: usize) -> bool {
         || entries.any(|(index, entry)| {
             let gate = entry.as_phase().and_then(|phase| phase.gate.as_ref());
             let leads = |outcome: &Outcome| {
-                workflow.target(index, &outcome.target).is_some_and(|target| target <= to)
+                let mut targets = outcome.targets().filter_map(|target| workflow.target(index, target));
+                targets.any(|target| target <= to)
             };
             entry.outcomes().iter().any(leads) || gate.is_some_and(gate_leads)
         })

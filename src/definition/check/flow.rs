@@ -73,7 +73,7 @@ fn exits_of<'a>(
         };
         let ends = |name: &&str| {
             let Some(outcome) = entry.outcome(name) else { return may_end_next };
-            workflow.target(index, &outcome.target).is_some_and(|target| {
+            outcome.targets().filter_map(|target| workflow.target(index, target)).any(|target| {
                 let goes_on = target <= index && workflow.on_max_loops == OnMaxLoops::Next;
                 target >= optional_from || goes_on && may_end_next
             })
@@ -400,45 +400,39 @@ impl<'a> Errors<'a> {
 
     /// The targets of the outcomes of the entry at `index`, and those of the checks of its gate.
     fn outcomes(&mut self, index: usize, entry: &Entry) {
-        for Outcome { name, target, of_entry } in entry.outcomes() {
+        for outcome in entry.outcomes() {
             let in_entry = [Step::Key("phases"), Step::Item(index), Step::Key("outcomes")];
             let is_gap = |gaps: &Gaps| gaps.touches_in(self.workflow, &in_entry);
-            if !of_entry && self.gaps().is_some_and(is_gap) {
+            if !outcome.of_entry && self.gaps().is_some_and(is_gap) {
                 // The entry may give it another target.
                 continue;
             }
-            let field = format!("outcomes.{name}");
-            let id = match target {
-                Target::Loop if !self.workflow.loopable => None,
-                Target::Entry(id) if !self.is_target(id) && !self.hides_target(id) => Some(id),
-                Target::Next | Target::Loop | Target::Done | Target::Stop | Target::Entry(_) => continue,
+            let (to, then) = match &outcome.bound {
+                None => (&[][..], None),
+                Some(bound) => (&[Step::Key("to")][..], bound.then.as_ref()),
             };
-            let problem: Problem = match id {
-                None => GateProblem::LoopForbidden { field }.into(),
-                Some(id) => {
-                    let ids = self.workflow.phases.iter().map(Entry::id).filter(|other| other != id);
-                    let is_several = self.workflow.position(id).is_some();
-                    let why = if is_several { ", which is several nested workflows without an `id`" } else { "" };
-                    FieldProblem::BadValue {
-                        field,
-                        expected: format!(
-                            "`next`, `loop`, `done`, `stop` or the id of an entry of {}",
-                            self.workflow.in_words()
-                        ),
-                        found: format!("`{id}`{why}"),
-                        suggestion: nearest(id, ids.chain(Target::WORDS))
-                            .filter(|_| !is_several)
-                            .map(Into::into),
+            let problem = self.target_problem(outcome, &outcome.target, to);
+            let then_problem = then.and_then(|then| {
+                let own = self.workflow.target(index, &outcome.target);
+                let is_same = own.is_some() && own == self.workflow.target(index, then);
+                let field = format!("outcomes.{}.then", outcome.name);
+                let same = || FieldProblem::BadValue {
+                    field,
+                    expected: "another target than that of `to`".into(),
+                    found: format!("`{}`", then.word()),
+                    suggestion: None,
+                };
+                self.target_problem(outcome, then, &[Step::Key("then")]).or_else(|| is_same.then(|| same().into()))
+            });
+            for (problem, part) in [(problem, to), (then_problem, &[Step::Key("then")])] {
+                let Some(problem) = problem else { continue };
+                let at = [&[Step::Key("outcomes"), Step::Key(&outcome.name)], part].concat();
+                match entry.as_phase().filter(|_| !outcome.of_entry) {
+                    Some(phase) => self.report_in_phase(phase, problem, &at),
+                    None => {
+                        let at = [&[Step::Key("phases"), Step::Item(index)], &*at].concat();
+                        self.report(problem, &at);
                     }
-                    .into()
-                }
-            };
-            let outcome = [Step::Key("outcomes"), Step::Key(name)];
-            match entry.as_phase().filter(|_| !of_entry) {
-                Some(phase) => self.report_in_phase(phase, problem, &outcome),
-                None => {
-                    let at = [Step::Key("phases"), Step::Item(index), outcome[0], outcome[1]];
-                    self.report(problem, &at);
                 }
             }
         }
@@ -449,6 +443,34 @@ impl<'a> Errors<'a> {
             let names = phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
             self.checks(gate, &names, Some(phase));
         }
+    }
+
+    /// The problem with a target of an outcome, which stands at `part` of it.
+    fn target_problem(&self, outcome: &Outcome, target: &Target, part: &[Step]) -> Option<Problem> {
+        let field = match part {
+            [Step::Key(part)] => format!("outcomes.{}.{part}", outcome.name),
+            _ => format!("outcomes.{}", outcome.name),
+        };
+        let id = match target {
+            Target::Loop if !self.workflow.loopable => {
+                return Some(GateProblem::LoopForbidden { field }.into());
+            }
+            Target::Entry(id) if !self.is_target(id) && !self.hides_target(id) => id,
+            Target::Next | Target::Loop | Target::Done | Target::Stop | Target::Entry(_) => return None,
+        };
+        let ids = self.workflow.phases.iter().map(Entry::id).filter(|other| other != id);
+        let is_several = self.workflow.position(id).is_some();
+        let why = if is_several { ", which is several nested workflows without an `id`" } else { "" };
+        let problem = FieldProblem::BadValue {
+            field,
+            expected: format!(
+                "`next`, `loop`, `done`, `stop` or the id of an entry of {}",
+                self.workflow.in_words()
+            ),
+            found: format!("`{id}`{why}"),
+            suggestion: nearest(id, ids.chain(Target::WORDS)).filter(|_| !is_several).map(Into::into),
+        };
+        Some(problem.into())
     }
 
     /// Returns true if this is the id of a phase, or of one nested workflow alone.

@@ -9,12 +9,34 @@ pub struct Outcome {
     pub target: Target,
     /// The entry of the workflow gives the target, not the file of the phase.
     pub of_entry: bool,
+    /// The number of times that it leads to its target, if that is bounded.
+    pub bound: Option<WayBound>,
+}
+
+/// A bound of the number of times that an outcome leads to its target, since the run came to the scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WayBound {
+    /// From 1 to [`WayBound::LIMIT`].
+    pub max: u32,
+    /// The target from then on; without one the run pauses.
+    pub then: Option<Target>,
+}
+
+impl WayBound {
+    /// Maximum of a bound.
+    pub const LIMIT: u32 = 1_000_000;
 }
 
 impl Outcome {
     /// Returns the outcome of a phase's file.
     pub fn new(name: impl Into<String>, target: Target) -> Self {
-        Self { name: name.into(), target, of_entry: false }
+        Self { name: name.into(), target, of_entry: false, bound: None }
+    }
+
+    /// Its target, and behind it that from its bound on.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        let then = self.bound.as_ref().and_then(|bound| bound.then.as_ref());
+        std::iter::once(&self.target).chain(then)
     }
 }
 

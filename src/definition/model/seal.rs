@@ -43,7 +43,7 @@ use super::confinement::{Confinement, Sandbox};
 use super::each::Each;
 use super::gate::{Check, CheckKind, Command, Gate, OnGateFail, Variable};
 use super::inputs::{Given, Input};
-use super::outcomes::Outcome;
+use super::outcomes::{Outcome, WayBound};
 use super::outputs::Output;
 use super::results::Results;
 use super::rule_inputs::bounds_of_inputs;
@@ -376,9 +376,15 @@ impl Rules {
     }
 
     fn outcomes(&mut self, outcomes: &[Outcome]) {
-        self.list(outcomes, |rules, Outcome { name, target, of_entry: _ }| {
+        self.list(outcomes, |rules, Outcome { name, target, of_entry: _, bound }| {
             rules.text(name);
             rules.text(target.word());
+            if let Some(WayBound { max, then }) = bound {
+                // No name begins with a blank: a list without bounds has other bytes.
+                rules.text(" max");
+                rules.number(u64::from(*max));
+                rules.option(then.as_ref(), |rules, then| rules.text(then.word()));
+            }
         });
     }
 

@@ -1,7 +1,7 @@
 //! Reads the field `outcomes` of a phase, and of an entry of `phases`.
 
 use super::fields::Fields;
-use super::partly::{self, Partly};
+use super::partly::{self, Partly, Whole};
 use super::values::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -9,7 +9,7 @@ use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::value::Expected;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::inputs::is_name;
-use crate::definition::model::outcomes::{Outcome, Target};
+use crate::definition::model::outcomes::{Outcome, Target, WayBound};
 use crate::definition::model::schema::MAX_OUTCOMES;
 
 /// Reads `outcomes` of a phase. The ids of entries are checked with the workflow.
@@ -39,7 +39,7 @@ fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Partly<V
         None | Some(Yaml::Null) => return Ok(Vec::new()),
         Some(Yaml::Map(entries)) if (1..=MAX_OUTCOMES).contains(&entries.len()) => {
             return partly::each(
-                entries.iter().map(|(name, target)| outcome(fields, &at, name, target)),
+                entries.iter().map(|(name, value)| outcome(fields, &at, (name, value), &WAY)),
             );
         }
         Some(Yaml::Map(_)) => FieldProblem::EntryCount { field, limit: MAX_OUTCOMES },
@@ -53,27 +53,105 @@ fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Partly<V
     Err(Vec::new())
 }
 
-/// Reads an outcome. One with errors leads to the next entry.
+/// The fields of an outcome that is a mapping.
+pub(super) const WAY: [&str; 3] = ["to", "max", "then"];
+
+/// Reads an outcome: its target, or a mapping with these fields, of which it reads those of [`WAY`]. One with errors leads to the next
+/// entry.
 pub(super) fn outcome(
     fields: &mut Fields,
     at: &[Step],
-    name: &str,
-    target: &Yaml,
+    (name, value): (&str, &Yaml),
+    known: &'static [&'static str],
 ) -> Partly<Outcome> {
+    let mut whole = Whole::default();
+    let mut outcome = Outcome::new(name, Target::Next);
     if !is_name(name) {
         let problem = FieldProblem::BadName { field: "outcomes", name: name.to_owned() };
         fields.report(&[at, &[Step::Name(name)]].concat(), problem);
-        return Err(Outcome::new(name, Target::Next));
+        return Err(outcome);
     }
-    let Some(word) = scalar(target).filter(|word| !is_blank(word)) else {
-        let problem = FieldProblem::BadValue {
-            field: format!("outcomes.{name}"),
-            expected: "`next`, `loop`, `done`, `stop` or the id of an entry".into(),
-            found: written(target),
-            suggestion: None,
-        };
-        fields.report(&[at, &[Step::Key(name)]].concat(), problem);
-        return Err(Outcome::new(name, Target::Next));
+    let here = [at, &[Step::Key(name)]].concat();
+    let field = format!("outcomes.{name}");
+    let Yaml::Map(entries) = value else {
+        outcome.target = whole.part(target(fields, &here, field, value));
+        return whole.of(outcome);
     };
-    Ok(Outcome::new(name, Target::of(&word)))
+    for (key, _) in entries.iter().filter(|(key, _)| !known.contains(&&**key)) {
+        let problem = FieldProblem::UnknownPart { of: "outcomes", field: key.clone(), known };
+        fields.report(&[&here, &[Step::Name(key)][..]].concat(), problem);
+        whole.take(None, ());
+    }
+    let to = value.get("to").unwrap_or(&Yaml::Null);
+    let at_to = [&here, &[Step::Key("to")][..]].concat();
+    outcome.target = whole.part(target(fields, &at_to, format!("{field}.to"), to));
+    let bad = |fields: &mut Fields, whole: &mut Whole, key, expected: &str| {
+        report_part(fields, at, (name, value), key, expected.to_owned());
+        whole.take(None, ());
+    };
+    let max = match value.get("max") {
+        None => {
+            if value.get("then").is_some() {
+                bad(fields, &mut whole, "max", "a number of times beside `then`");
+            }
+            return whole.of(outcome);
+        }
+        Some(Yaml::Number(max))
+            if max.fract() == 0.0 && (1.0..=f64::from(WayBound::LIMIT)).contains(max) =>
+        {
+            *max as u32
+        }
+        Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
+            let expected = format!("a whole number from 1 to {}", WayBound::LIMIT);
+            let (field, value) = (format!("{field}.max"), text.clone());
+            let at_max = [&here, &[Step::Key("max")][..]].concat();
+            fields.report(&at_max, FieldProblem::Quoted { field, expected, value });
+            whole.take(None, 1)
+        }
+        Some(_) => {
+            let expected = format!("a whole number from 1 to {}", WayBound::LIMIT);
+            bad(fields, &mut whole, "max", &expected);
+            1
+        }
+    };
+    if matches!(outcome.target, Target::Done | Target::Stop) {
+        let expected = "`next`, `loop` or the id of an entry beside `max`";
+        bad(fields, &mut whole, "to", expected);
+    }
+    let at_then = [&here, &[Step::Key("then")][..]].concat();
+    let then = value.get("then").map(|then| whole.part(target(fields, &at_then, format!("{field}.then"), then)));
+    outcome.bound = Some(WayBound { max, then });
+    whole.of(outcome)
+}
+
+/// Reports a value in an outcome that is a mapping.
+pub(super) fn report_part(
+    fields: &mut Fields,
+    at: &[Step],
+    (name, value): (&str, &Yaml),
+    key: &'static str,
+    expected: String,
+) {
+    let problem = FieldProblem::BadValue {
+        field: format!("outcomes.{name}.{key}"),
+        expected,
+        found: value.get(key).map_or_else(|| "none".to_owned(), written),
+        suggestion: None,
+    };
+    fields.report(&[at, &[Step::Key(name), Step::Key(key)]].concat(), problem);
+}
+
+/// Reads a target.
+fn target(fields: &mut Fields, at: &[Step], field: String, value: &Yaml) -> Partly<Target> {
+    if let Some(word) = scalar(value).filter(|word| !is_blank(word)) {
+        return Ok(Target::of(&word));
+    }
+    let problem = FieldProblem::BadValue {
+        field,
+        expected: "`next`, `loop`, `done`, `stop` or the id of an entry".into(),
+        found: written(value),
+        suggestion: None,
+    };
+    fields.report(at, problem);
+    Err(Target::Next)
 }

@@ -2,7 +2,6 @@
 
 use super::fields::Fields;
 use super::partly::{Partly, Whole};
-use super::values::written;
 use super::yaml::Yaml;
 use super::{gate, outcomes, outputs};
 use crate::definition::diagnostic::anchor::Step as At;
@@ -81,7 +80,7 @@ pub(crate) fn read_ask(fields: &mut Fields, place: &str) -> Partly<OwnWork> {
 }
 
 /// The fields of an answer that is a mapping.
-const ANSWER: [&str; 3] = ["to", "text", "label"];
+const ANSWER: [&str; 5] = ["to", "text", "label", "max", "then"];
 
 /// Reads `outcomes` of a question, each with its answer.
 fn answers(fields: &mut Fields) -> Partly<Vec<(Outcome, Answer)>> {
@@ -109,25 +108,13 @@ fn answers(fields: &mut Fields) -> Partly<Vec<(Outcome, Answer)>> {
 
 fn answer(fields: &mut Fields, name: &str, value: &Yaml) -> Partly<(Outcome, Answer)> {
     let outcomes = [At::Key("outcomes")];
-    let here = [At::Key("outcomes"), At::Key(name)];
     let mut whole = Whole::default();
     let mut answer =
         Answer { outcome: name.to_owned(), label: label_of(name), text: AnswerText::None };
-    let Yaml::Map(entries) = value else {
-        let outcome = whole.part(outcomes::outcome(fields, &outcomes, name, value));
-        return whole.of((Outcome { of_entry: true, ..outcome }, answer));
-    };
-    for (key, _) in entries.iter().filter(|(key, _)| !ANSWER.contains(&&**key)) {
-        let (field, known) = (key.clone(), &ANSWER);
-        let problem = FieldProblem::UnknownPart { of: "outcomes", field, known };
-        fields.report(&[here[0], here[1], At::Name(key)], problem);
-        whole.take(None, ());
-    }
-    let mut bad = |key: &'static str, expected: String| {
-        let found = value.get(key).map_or_else(|| "nothing".to_owned(), written);
-        let field = format!("outcomes.{name}.{key}");
-        let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
-        fields.report(&[here[0], here[1], At::Key(key)], problem);
+    let outcome = whole.part(outcomes::outcome(fields, &outcomes, (name, value), &ANSWER));
+    let outcome = Outcome { of_entry: true, ..outcome };
+    let mut bad = |key, expected| {
+        outcomes::report_part(fields, &outcomes, (name, value), key, expected);
         whole.take(None, ());
     };
     match value.get("label") {
@@ -145,9 +132,7 @@ fn answer(fields: &mut Fields, name: &str, value: &Yaml) -> Partly<(Outcome, Ans
         }
         Some(_) => bad("text", either(&AnswerText::WORDS)),
     }
-    let to = value.get("to").unwrap_or(&Yaml::Null);
-    let outcome = whole.part(outcomes::outcome(fields, &outcomes, name, to));
-    whole.of((Outcome { of_entry: true, ..outcome }, answer))
+    whole.of((outcome, answer))
 }
 
 /// Reads `outcomes`: `ok` leads to the next entry, unless another target is given; `failed` is one only with a target.

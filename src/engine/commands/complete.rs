@@ -83,7 +83,7 @@ impl Engine {
         };
         let completions: Vec<Completion> = if control == ":next" {
             let outcomes = active.phase.outcomes.iter();
-            let outcomes = outcomes.map(|outcome| (&*outcome.name, text::target(&outcome.target)));
+            let outcomes = outcomes.map(|outcome| (&*outcome.name, text::way(outcome)));
             outcomes.map(completion).collect()
         } else {
             let others = active.scope.own_phases().filter(|phase| phase.id != active.phase.id);

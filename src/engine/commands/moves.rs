@@ -1,8 +1,8 @@
 //! The controls that move, resume or cancel the run.
 
 use crate::run::{
-    Arrival, Evidence, Leaving, LoopError, PauseReason, RunState, advance, back, leave, skip_item,
-    skip_to,
+    Active, Arrival, Evidence, Leaving, LoopError, Outline, PauseReason, RunState, advance, go_to, item_before,
+    leave, skip_item,
 };
 use crate::text;
 
@@ -106,6 +106,10 @@ impl Engine {
                 let scope = scope.unwrap_or(active.scope);
                 cx.fail(Level::Warning, text::no_more_loops(scope, max_loops));
             }
+            Err(LoopError::UsedUp { max }) => {
+                let notice = text::used_up(active.phase, outcome.unwrap_or_default(), max);
+                cx.fail(Level::Warning, notice);
+            }
             Err(error @ (LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound)) => {
                 cx.fail(Level::Warning, error.to_string());
             }
@@ -129,8 +133,12 @@ impl Engine {
             cx.fail(Level::Warning, text::unknown_phase(active.scope, id));
             return;
         };
-        let (new, arrival) = skip_to(active.state, index, active.library);
-        self.go(new, arrival, Leaving::Skipped, cx);
+        let mut path = active.state.current_path.clone();
+        if let Some(segment) = path.last_mut() {
+            segment.phase_index = index;
+        }
+        let new = go_to(active.state, path, active.library);
+        self.go(new, Arrival::Phase, Leaving::Skipped, cx);
     }
 
     pub(super) fn back_by_user(&mut self, cx: &mut Cx) {
@@ -138,7 +146,7 @@ impl Engine {
             cx.fail(Level::Warning, self.unavailable());
             return;
         };
-        match back(active.state, active.library) {
+        match before(&active) {
             Some(new) => self.go(new, Arrival::Phase, Leaving::Again, cx),
             None => cx.notify(Level::Info, "This is the first phase."),
         }
@@ -215,4 +223,14 @@ impl Engine {
             cx.notify(Level::Info, "Workflow cancelled.");
         }
     }
+}
+
+/// The run, moved to the phase before the current one, or from the beginning of an item of a group to the item before it.
+fn before(active: &Active) -> Option<RunState> {
+    if let Some(before) = item_before(active.state, active.library) {
+        return Some(before);
+    }
+    let current = Outline::of(active).current;
+    let [step] = <[_; 1]>::try_from(Outline::steps(active, current.checked_sub(1)?, 1)).ok()?;
+    (step.number + 1 == current).then(|| go_to(active.state, step.path, active.library))
 }

@@ -1,5 +1,7 @@
 //! Phases that are a conversation with the user.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::run::PauseReason;
 
@@ -135,6 +137,18 @@ fn a_conversation_waits_where_nothing_continues_automatically() {
 }
 
 #[test]
+fn a_call_after_the_agent_has_stopped_leads_to_no_prompt() {
+    let mut session = run(&["a", "talk"]);
+    let _ = session.stop();
+    let late = Event::Step { input: r#"{"action":"next"}"#, nested: true };
+    assert!(matches!(session.on(late).reply, Reply::Tool(_)));
+    let effects: Vec<_> =
+        (0..3).flat_map(|_| session.on(Event::Timer { id: 1, idle: true }).effects).collect();
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))), "{effects:?}");
+    assert_eq!(session.status.as_deref(), Some("⏸ The w > * talk [2/2] (waits for you)"));
+}
+
+#[test]
 fn a_session_that_is_taken_up_waits_in_it() {
     let mut session = run(&["talk", "b"]);
     let _ = session.answers();
@@ -165,4 +179,105 @@ fn the_agent_and_the_panels_are_told() {
     assert!(waiting.contains("▸ 1. * talk") && waiting.contains("  waits for you\n"), "{waiting}");
     let working = panel(&session.on(Event::Input { from_user: true }).effects);
     assert!(!working.contains("waits for you"), "{working}");
+}
+
+/// What happens in a session.
+#[derive(Debug, Clone, Copy)]
+enum Happens {
+    Message,
+    Starts,
+    Stops(Stop),
+    Next { nested: bool },
+    Control(&'static str),
+    Key,
+    Timer,
+    Restart { at_work: bool },
+    Compaction,
+    Ui(bool),
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    use Happens::*;
+    prop_oneof![
+        Just(Message),
+        Just(Starts),
+        prop_oneof![4 => Just(Stop::Completed), 1 => Just(Stop::Aborted), 1 => Just(Stop::Failed)].prop_map(Stops),
+        any::<bool>().prop_map(|nested| Next { nested }),
+        prop::sample::select(vec![":pause", ":resume", ":next", ":back", ":skip", ":status", ":panel"]).prop_map(Control),
+        Just(Key),
+        Just(Timer),
+        any::<bool>().prop_map(|at_work| Restart { at_work }),
+        Just(Compaction),
+        any::<bool>().prop_map(Ui),
+    ]
+}
+
+impl Session {
+    fn happens(&mut self, what: Happens) -> Vec<Output> {
+        match what {
+            Happens::Message => vec![self.on(Event::Input { from_user: true })],
+            Happens::Starts => {
+                let before = self.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+                vec![before, self.on(Event::AgentStart)]
+            }
+            Happens::Stops(stop) => {
+                let mut all = vec![self.on(Event::TurnEnd { queued: false }), self.on(Event::AgentEnd { stop })];
+                if stop != Stop::Aborted {
+                    all.push(self.on(Event::BeforeSettle));
+                }
+                // The host asks again until no event continues the agent.
+                if !matches!(all.last().map(|last| &last.reply), Some(Reply::Continue(_) | Reply::Compact { .. })) {
+                    all.push(self.on(Event::AgentSettled));
+                }
+                all
+            }
+            Happens::Next { nested } => {
+                vec![self.on(Event::Step { input: r#"{"action":"next","summary":"s"}"#, nested })]
+            }
+            Happens::Control(control) => vec![self.command("workflow", control)],
+            Happens::Key => vec![self.on(Event::TerminalInput)],
+            Happens::Timer => vec![self.on(Event::Timer { id: 1, idle: true })],
+            Happens::Restart { at_work } => {
+                let stored = self.stored_run().cloned();
+                let facts = Facts { at_work, ..Facts::default() };
+                vec![self.on(Event::Session { stored, in_view: None, facts })]
+            }
+            Happens::Compaction => vec![self.on(Event::Compacted)],
+            Happens::Ui(has_ui) => {
+                self.ui = if has_ui { Ui::Program } else { Ui::None };
+                Vec::new()
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_nobody_but_the_user_has_a_conversation_go_on(all in prop::collection::vec(happens(), 1..60)) {
+        let mut session = run(&["a", "talk", "b", "tell", "c"]);
+        for what in all {
+            let outputs = session.happens(what);
+            let Some(active) = session.engine.active() else { break };
+            if !active.phase.interactive {
+                continue;
+            }
+            let progress = &active.state.progress;
+            prop_assert_eq!((progress.idle, progress.continuations), (0, 0));
+            // A countdown that a late call left is not one of the conversation.
+            let counts = session.engine.activity.is_counting_down();
+            prop_assert!(!counts || !matches!(what, Happens::Stops(_) | Happens::Restart { .. }), "{:?}", what);
+            let continued = outputs.iter().any(|output| matches!(output.reply, Reply::Continue(_)));
+            prop_assert!(!continued, "{:?}", what);
+            let mut effects = outputs.iter().flat_map(|output| &output.effects);
+            let prompted = effects.any(|effect| matches!(effect, Effect::SendUserMessage(_)));
+            prop_assert!(!prompted || matches!(what, Happens::Control(_)), "{:?}", what);
+            if let (Happens::Stops(Stop::Completed), Ui::Program) = (what, session.ui) {
+                let rests = session.engine.activity.is_waiting() || progress.paused.is_some();
+                prop_assert!(rests, "neither waits nor is paused");
+            }
+            if let (Happens::Stops(Stop::Completed), Ui::None) = (what, session.ui) {
+                prop_assert!(progress.paused.is_some(), "not paused");
+            }
+        }
+    }
 }

@@ -20,7 +20,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {"fresh" | "shared"} [context]
  * @property {boolean} [interactive]
  * @property {unknown} [results]
- * @property {Record<string, string>} [outcomes]
+ * @property {Record<string, string | object>} [outcomes]
  * @property {Record<string, object>} [outputs]
  * @property {object[]} [gate]
  * @property {number | string} [gateAttempts]
@@ -28,7 +28,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string | string[]} [model]
  * @property {string} [thinking]
  * @property {object} [budget]
- * @property {Record<string, string>} [outcomes]
+ * @property {Record<string, string | object>} [outcomes]
  * @property {Record<string, unknown>} [entry] other fields of its entry in `phases`
  * @property {Record<string, unknown>} [when] of its entry in `phases`
  * @property {Record<string, unknown>} [with] of its entry in `phases`
