@@ -9,7 +9,7 @@ mod ways;
 use std::collections::BTreeMap;
 
 use pi_workflows::definition::{Library, Workflow};
-use pi_workflows::engine::{Answer, Context, Effect, Engine, Event, Facts, Reply, Stop, Ui};
+use pi_workflows::engine::{Answer, Context, Effect, Engine, Event, Facts, Host, Reply, Stop, Ui};
 use pi_workflows::run::{
     Active, Leaving, Mark, Outline, PhasePath, Restored, RunState, Segment, advance, enter,
     restart, restore, take_up,
@@ -193,14 +193,24 @@ fn action() -> impl Strategy<Value = Action> {
 /// An engine, and the effects that a session stores.
 struct Play<'a> {
     engine: Engine,
-    files: &'a Files,
+    files: &'a dyn Host,
     ui: Ui,
     /// The data of the state entries, newest first.
     entries: Vec<Value>,
     prompts: usize,
+    /// The tickets of requests that the engine has cancelled.
+    cancelled: Vec<u64>,
 }
 
-impl Play<'_> {
+impl<'a> Play<'a> {
+    /// An engine in a session without a run.
+    fn new(files: &'a dyn Host) -> Self {
+        let (engine, ui) = (Engine::default(), Ui::Program);
+        let mut play = Self { engine, files, ui, entries: vec![], prompts: 0, cancelled: vec![] };
+        play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+        play
+    }
+
     fn on(&mut self, event: Event) -> Reply {
         let context = Context { unix_ms: 1, random: 2, ui: self.ui, host: self.files };
         let output = self.engine.handle(event, &context);
@@ -210,6 +220,7 @@ impl Play<'_> {
                     self.entries.insert(0, data);
                 }
                 Effect::SendUserMessage(_) => self.prompts += 1,
+                Effect::CancelRequest { ticket } => self.cancelled.push(ticket),
                 _ => {}
             }
         }
@@ -278,8 +289,7 @@ proptest! {
     ) {
         let (library, diagnostics) = Library::load(&files).unwrap();
         prop_assert!(diagnostics.is_empty(), "{diagnostics:?}");
-        let mut play = Play { engine: Engine::default(), files: &files, ui: Ui::Program, entries: vec![], prompts: 0 };
-        play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+        let mut play = Play::new(&files);
         for action in &actions {
             play.act(action);
         }
@@ -337,8 +347,7 @@ proptest! {
         let (library, _) = Library::load(&files).unwrap();
         let phases_of = |workflow: &Workflow| library.first_phase(&workflow.phases).is_some();
         prop_assert!(library.iter().all(phases_of));
-        let mut play = Play { engine: Engine::default(), files: &files, ui: Ui::Program, entries: vec![], prompts: 0 };
-        play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+        let mut play = Play::new(&files);
         for action in &actions {
             play.act(action);
         }

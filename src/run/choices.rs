@@ -2,7 +2,7 @@
 
 use crate::sorted::{Map, Set};
 
-use crate::definition::{Each, EntryKind, Given, Library, Output, ValueName, ValueType};
+use crate::definition::{Each, EntryKind, Given, Library, Output, Step, ValueName, ValueType};
 
 use super::{Active, OutputValue, Outputs, RunState};
 
@@ -18,8 +18,16 @@ pub(super) struct OutputChoices {
 }
 
 impl OutputChoices {
-    /// The combinations for the current phase: of the outputs that conditions of its workflow use, or those of nested workflows
-    /// through `with`, each value that they tell apart.
+    /// The combinations for the current phase and its outcome, see [`Self::of`]: none where a step has failed.
+    pub fn with(&self, active: &Active, outcome: Option<&str>) -> Vec<Outputs> {
+        match active.phase.step().is_some() && outcome == Some(Step::FAILED) {
+            true => vec![Outputs::new()],
+            false => self.choices.clone(),
+        }
+    }
+
+    /// The combinations for the current phase: of the outputs that conditions and groups of its workflow use, or those of nested
+    /// workflows through `with`, each value that they tell apart.
     pub fn of(active: &Active) -> Self {
         let mut all = Self { choices: vec![Outputs::new()], is_cut: false };
         if active.phase.outputs.is_empty() {
@@ -54,13 +62,17 @@ impl OutputChoices {
     }
 }
 
-/// The values of an output of a type with many values that conditions with these values tell apart.
+/// The values of an output of a type with many values that conditions with these values tell apart, or a group that is repeated for the
+/// items of a list.
 fn told_apart(Output { name, kind, .. }: &Output, named: &Set<String>) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for value in named {
         if kind.value(value).is_some() && !kind.is_one_of(value, &values) {
             values.push(value.clone());
         }
+    }
+    if let ValueType::List { min: 0, .. } = kind {
+        values.push(String::new());
     }
     let other = match kind {
         ValueType::Number(bounds) => {
@@ -81,9 +93,15 @@ impl Active<'_> {
     /// Returns the runs that have handed over the outputs of the current phase, one for each combination of values that leads on
     /// another way; the run as it is if there are no outputs. `None` if there are too many.
     pub fn with_possible_outputs(&self) -> Option<Vec<RunState>> {
-        let OutputChoices { choices, is_cut, .. } = OutputChoices::of(self);
+        let choices = OutputChoices::of(self);
+        let mut all = choices.choices.clone();
+        for outcome in self.outcomes() {
+            let others = choices.with(self, outcome).into_iter();
+            let others: Vec<Outputs> = others.filter(|other| !all.contains(other)).collect();
+            all.extend(others);
+        }
         let handing_over = |outputs| self.state.with_outputs(self.phase, outputs);
-        (!is_cut).then(|| choices.into_iter().map(handing_over).collect())
+        (!choices.is_cut).then(|| all.into_iter().map(handing_over).collect())
     }
 }
 
@@ -121,8 +139,8 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
     found
 }
 
-/// Returns the inputs of a workflow that its conditions use, or those of nested workflows through `with`, with the values that these
-/// name. `known` has those of other workflows.
+/// Returns the inputs of a workflow that its conditions and groups use, or those of nested workflows through `with`, with the values
+/// that conditions name. `known` has those of other workflows.
 pub(super) fn condition_values<'a>(
     key: &str,
     library: &'a Library,
@@ -141,6 +159,10 @@ pub(super) fn condition_values<'a>(
             }
         }
         let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
+        let each = library.get(key).and_then(|group| group.each.as_ref());
+        if let Some(Each::Of(ValueName::Input(name))) = each {
+            used.entry(name.clone()).or_default();
+        }
         let nested = condition_values(key, library, known);
         for (name, given) in with {
             if let (Given::Name(ValueName::Input(own)), Some(values)) = (given, nested.get(name)) {

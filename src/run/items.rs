@@ -53,6 +53,14 @@ impl RunState {
         Self { current_path: self.current_path.at_depth(depth), ..self.clone() }
     }
 
+    /// Returns the depth of the outermost group on the path that lacks the item at which the run would be; `None` if there is none.
+    pub(super) fn depth_without_item(&self, library: &Library) -> Option<usize> {
+        self.current_path.iter().enumerate().position(|(depth, segment)| {
+            let items = || self.at_depth(depth).items(depth, &segment.workflow_key, library);
+            segment.item.is_some_and(|item| items().is_none_or(|items| items.len() <= item))
+        })
+    }
+
     /// Goes to the first entry of a nested workflow or group: of the first item of one that is repeated.
     pub(super) fn enter_nested(&mut self, key: &str, library: &Library) {
         let is_repeated = library.get(key).is_some_and(|group| group.each.is_some());
@@ -107,7 +115,7 @@ impl RunState {
 mod tests {
     use super::*;
     use crate::definition::fixtures::Files;
-    use crate::run::{Active, Arrival, Leaving, advance, begin, item_before, restart, skip_item};
+    use crate::run::{Active, Arrival, Leaving, advance, back, begin, restart, skip_item, skip_to};
     use crate::run::{PassedOverReason, given_outputs, restore};
     use crate::sorted::Map;
 
@@ -192,16 +200,32 @@ mod tests {
     }
 
     #[test]
+    fn the_user_passes_over_a_group_without_an_item_in_both_directions() {
+        let library = library("output.plan.tasks");
+        let end = planned(&[], &library);
+        assert_eq!(back(&end, &library).unwrap().current_path.key(), "w:0");
+        let plan = back(&end, &library).unwrap();
+        let (new, arrival) = skip_to(&plan, 1, &library);
+        assert_eq!((new.current_path.key(), arrival), ("w:2".into(), Arrival::Phase));
+        let because = &new.progress.passed_over["w:1"].because;
+        assert_eq!(*because, PassedOverReason::NoItems { of: "output.plan.tasks".into() });
+        let two = planned(&["one", "two"], &library);
+        assert_eq!(skip_to(&two, 1, &library).0.current_path.key(), "w:1/w//1@0:1");
+        let (end, _) = skip_item(&skip_item(&two, &library).unwrap().0, &library).unwrap();
+        assert_eq!(back(&end, &library).unwrap().current_path.key(), "w:1/w//1@1:1");
+    }
+
+    #[test]
     fn loop_restarts_the_item_and_skip_and_back_leave_it() {
         let library = library("output.plan.tasks");
         let first = planned(&["one", "two", "three"], &library);
-        assert_eq!(item_before(&first, &library), None);
+        assert_eq!(back(&first, &library).unwrap().current_path.key(), "w:0");
         let second = next(&next(&first, &library), &library);
         let check = next(&second, &library);
         assert_eq!(check.current_path.key(), "w:1/w//1@1:1");
         assert_eq!(restart(&check, &library).unwrap().current_path, second.current_path);
-        assert_eq!(item_before(&check, &library), None, "it goes to the phase before");
-        let before = item_before(&second, &library).unwrap();
+        assert_eq!(back(&check, &library).unwrap().current_path, second.current_path);
+        let before = back(&second, &library).unwrap();
         assert_eq!(before.current_path, first.current_path);
         let (third, arrival) = skip_item(&second, &library).unwrap();
         assert_eq!((third.current_path.key(), arrival), ("w:1/w//1@2:0".into(), Arrival::Phase));

@@ -7,7 +7,7 @@ use crate::definition::{
 };
 
 use super::progress::MAX_NAME;
-use super::{PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
+use super::{Active, Outline, PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
 
 /// The destination of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,18 +249,65 @@ pub fn skip_item(state: &RunState, library: &Library) -> Option<(RunState, Arriv
     Some(new.arrive(state, library))
 }
 
-/// Returns the run, moved to the beginning of the item before that at which its innermost group is; `None` if it is not at the
-/// beginning of a later item.
-pub fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
-    let depth = 1 + state.current_path.iter().rposition(|segment| segment.item.is_some())?;
-    let inside = state.current_path.get(depth - 1..)?;
-    let item = inside.first()?.item?.checked_sub(1)?;
-    if inside.iter().any(|segment| segment.phase_index > 0) {
-        return None;
+/// Moves a run to the phase before the current one, whatever the conditions; from the beginning of a later item of a group to the
+/// beginning of the item before. `None` at the first phase.
+pub fn back(state: &RunState, library: &Library) -> Option<RunState> {
+    let active = Active::resolve(state, library)?;
+    let mut number = Outline::of(&active).current;
+    let before = loop {
+        number = number.saturating_sub(1);
+        let [step] = match <[_; 1]>::try_from(Outline::steps(&active, number, 1)) {
+            Ok(step) if number > 0 => step,
+            Ok(_) | Err(_) => break None,
+        };
+        let new = go_to(state, step.path, library);
+        // That of a group without an item is none.
+        if new.depth_without_item(library).is_none() {
+            break Some(new);
+        }
+    };
+    let innermost = state.current_path.iter().rposition(|segment| segment.item.is_some());
+    let scope = |new: &RunState| {
+        let path = &new.current_path;
+        innermost.filter(|depth| path.len() > *depth).map(|depth| path.at_depth(depth + 1).scope_key())
+    };
+    match before.as_ref().is_some_and(|before| scope(before) == scope(state)) {
+        true => before,
+        false => item_before(state, library).or(before),
     }
-    let mut path = state.current_path.at_depth(depth);
-    path.set_item(item);
-    Some(go_to(state, path, library))
+}
+
+/// Returns the run, moved to the beginning of an item before that at which its innermost group is: the last one with a phase that can
+/// be entered.
+fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
+    let depth = state.current_path.iter().rposition(|segment| segment.item.is_some())?;
+    let mut path = state.current_path.at_depth(depth + 1);
+    let items = path.get(depth)?.item?;
+    (0..items).rev().find_map(|item| {
+        path.set_item(item);
+        let (new, arrival) = go_into(state, path.clone(), library);
+        let is_before = new.current_path.indices() < state.current_path.indices();
+        (arrival == Arrival::Phase && is_before).then_some(new)
+    })
+}
+
+/// Moves a run to the entry of this index in its innermost scope, whatever its conditions; over a group without an item.
+pub fn skip_to(state: &RunState, index: usize, library: &Library) -> (RunState, Arrival) {
+    let mut path = state.current_path.clone();
+    path.set_index(index);
+    go_into(state, path, library)
+}
+
+/// Moves a run to the phase at a path, see [`go_to`]; over groups there that have no item.
+fn go_into(state: &RunState, path: PhasePath, library: &Library) -> (RunState, Arrival) {
+    let mut new = go_to(state, path, library);
+    match new.depth_without_item(library) {
+        Some(depth) => {
+            new.current_path.truncate(depth);
+            new.arrive(state, library)
+        }
+        None => (new, Arrival::Phase),
+    }
 }
 
 /// Moves a new run to its first phase; to its end, if no entry can be entered.

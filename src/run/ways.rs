@@ -165,11 +165,16 @@ pub fn ways(starts: &WayStarts, library: &Library, bounds: WayBounds) -> Ways {
         search.found.others += 1;
     }
     for (state, last) in std::mem::take(&mut search.after_loops).into_values() {
-        search.end(&state, WayEnd::Done, last);
+        search.end(&state, end_of(&state), last);
     }
     let is_phase = |step: &&WayStep| matches!(step, WayStep::Phase { .. });
     search.found.ways.sort_by_key(|way| way.steps.iter().filter(is_phase).count());
     search.found
+}
+
+/// The end of the way of a run that has ended.
+fn end_of(state: &RunState) -> WayEnd {
+    if state.is_stopped() { WayEnd::Stopped } else { WayEnd::Done }
 }
 
 /// Breadth first.
@@ -193,11 +198,13 @@ impl Search<'_> {
     /// Leaves a phase with each of its outcomes.
     fn leave(&mut self, state: &RunState, last: Option<usize>) {
         let Some(active) = Active::resolve(state, self.library) else { return };
-        let OutputChoices { choices, is_cut } = OutputChoices::of(&active);
-        self.found.is_cut |= is_cut;
-        let exits = active.outcomes().into_iter();
-        let exits = exits.flat_map(|outcome| choices.iter().map(move |outputs| (outcome, outputs)));
+        let choices = OutputChoices::of(&active);
+        self.found.is_cut |= choices.is_cut;
+        let exits = active.outcomes().into_iter().flat_map(|outcome| {
+            choices.with(&active, outcome).into_iter().map(move |outputs| (outcome, outputs))
+        });
         for (outcome, outputs) in exits {
+            let outputs = &outputs;
             let back = outcome.and_then(|outcome| self.way_back(&active, outcome, outputs));
             if let (Some(outcome), Some(back)) = (outcome, &back)
                 && back.loops >= self.bounds.loops
@@ -281,11 +288,11 @@ impl Search<'_> {
             let active = Active::resolve(&state, self.library)?;
             let is_there = !goes_on && state.current_path == from.current_path;
             let leaving = state.with_outputs(active.phase, outputs.clone());
-            let OutputChoices { choices, .. } = OutputChoices::of(&active);
             let taken = match is_there {
                 true => Some(outcome.to_owned()),
                 false => onward(&active).map(ToOwned::to_owned),
             };
+            let choices = OutputChoices::of(&active).with(&active, taken.as_deref());
             if is_there {
                 let back = self.way_back(&active, outcome, outputs)?;
                 let more = back.left();
@@ -307,6 +314,7 @@ impl Search<'_> {
             }
             let known = state.progress.outputs.get(&state.current_path.key());
             let known = known.map(|handed| &handed.values).filter(|_| !is_there);
+            let known = known.filter(|known| choices.len() > 1 || choices.first() == Some(known));
             let given = if is_there { Some(outputs) } else { known.or_else(|| choices.first()) };
             let (step, moved) = self.take(&state, taken.as_deref(), given?, last);
             let (new, arrival) = moved.ok()?;
@@ -333,8 +341,7 @@ impl Search<'_> {
         let last = self.passed(last, state);
         match arrival {
             Arrival::Phase => self.ahead.push_back((state.clone(), last)),
-            Arrival::Done if state.is_stopped() => self.end(state, WayEnd::Stopped, last),
-            Arrival::Done => self.end(state, WayEnd::Done, last),
+            Arrival::Done => self.end(state, end_of(state), last),
         }
     }
 
@@ -645,5 +652,44 @@ mod tests {
         assert_eq!(missing, [&workflow.inputs[3]]);
         let given = Map::from([("text".into(), "z".into()), ("own".into(), "true".into())]);
         assert_eq!(WayStarts::of(workflow, &given, &library).unwrap().runs.len(), 1);
+    }
+
+    /// The ways through a workflow with these entries, in short. `plan` gives a list `tasks`, `a` has the outcome `ok`.
+    fn ways_of_file(entries: &str, bounds: WayBounds) -> Vec<String> {
+        let mut files = crate::definition::fixtures::Files::default();
+        let head = "name: W\ncommandName: w\ninitialMessage: Go\nmaxLoops: 3\nonMaxLoops: next\n";
+        files.global.insert("w/workflow.yaml".into(), format!("{head}phases:\n{entries}"));
+        for (id, lines) in
+            [("plan", "outputs: { tasks: { type: list } }\n"), ("a", "outcomes: { ok: loop }\n"), ("b", "")]
+        {
+            let text = format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo it.\n");
+            files.global.insert(format!("w/{id}.md"), text);
+        }
+        let (library, _) = Library::load(&files).unwrap();
+        in_short(&search(&library, bounds), &library)
+    }
+
+    #[test]
+    fn a_list_may_have_no_items() {
+        let entries = "  - plan.md\n  - { id: g, each: output.plan.tasks, phases: [b.md] }\n";
+        let expected = [
+            "plan:tasks= -g DONE",
+            "plan:tasks=(tasks 1)\n(tasks 2) b b DONE",
+        ];
+        assert_eq!(ways_of_file(entries, BOUNDS), expected);
+    }
+
+    #[test]
+    fn a_step_that_has_failed_has_no_outputs() {
+        let entries = "  - { run: x, id: s, outputs: { h: { type: flag } }, outcomes: { failed: next } }\n  - { phase: b.md, when: { output.s.h: [true, false] } }\n";
+        let expected = ["s:failed -b DONE", "s:ok:h=true b DONE", "s:ok:h=false b DONE"];
+        assert_eq!(ways_of_file(entries, BOUNDS), expected);
+    }
+
+    #[test]
+    fn a_way_that_goes_on_after_max_loops_may_be_stopped() {
+        let entries = "  - { id: g, maxLoops: 3, outcomes: { ok: stop }, phases: [a.md] }\n";
+        let bounds = WayBounds { loops: 1, ..BOUNDS };
+        assert_eq!(ways_of_file(entries, bounds), ["a:ok a:ok +1 a:ok! STOP"]);
     }
 }

@@ -1,6 +1,7 @@
 //! Workflow files in memory, for tests and benchmarks.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use pi_workflows::definition::{DirEntry, FileError, FileKind, ReadError, Root};
 use pi_workflows::definition::{Stale, WorkflowFiles};
@@ -8,8 +9,20 @@ use pi_workflows::engine::Host;
 use pi_workflows::run::RunDir;
 
 /// Folders with files; folders are not nested.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Files(pub BTreeMap<String, BTreeMap<String, Vec<u8>>>);
+
+impl fmt::Debug for Files {
+    /// The files as text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (folder, files) in &self.0 {
+            for (name, content) in files {
+                writeln!(f, "=== {folder}/{name}\n{}", String::from_utf8_lossy(content))?;
+            }
+        }
+        Ok(())
+    }
+}
 
 impl WorkflowFiles for Files {
     fn roots(&self) -> Result<Vec<Root>, Stale> {

@@ -17,6 +17,7 @@ use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::ValueName;
+use crate::definition::model::work::Step as RunStep;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Workflow};
 
 /// Maximum number of values that are looked at, in all workflows together; nothing is reported of those that need more.
@@ -190,11 +191,17 @@ impl<'a> Ways<'a> {
         }
         match &entry.kind {
             EntryKind::Phase(phase) => {
-                let values = self.with_outputs(&values, entry);
+                let entered = values;
+                let values = self.with_outputs(&entered, entry);
                 if phase.outcomes.is_empty() {
                     self.arrive(Some((index, None)), index + 1, values.clone())?;
                 }
                 for (number, outcome) in phase.outcomes.iter().enumerate() {
+                    let has_failed = phase.step().is_some() && outcome.name == RunStep::FAILED;
+                    let values = match has_failed {
+                        true => self.without_outputs(&entered, entry),
+                        false => values.clone(),
+                    };
                     self.follow_outcome(index, (number, outcome), entry, &values)?;
                 }
                 if self.workflow.loopable {
@@ -283,6 +290,17 @@ impl<'a> Ways<'a> {
             // Without `None` for one that is not optional: only the user leaves the phase without it.
             *set = self.possible(source, Some(&output.kind));
             set.extend(output.is_optional.then_some(None));
+        }
+        values
+    }
+
+    /// The values after a step has failed: it has no outputs.
+    fn without_outputs(&self, values: &Values<'a>, entry: &Entry) -> Values<'a> {
+        let mut values = values.clone();
+        for (source, set) in self.sources.iter().zip(&mut values) {
+            if matches!(source, ValueName::Output { phase, .. } if entry.id() == phase) {
+                *set = [None].into();
+            }
         }
         values
     }

@@ -37,6 +37,18 @@ fn refuses(workflow: &str, phases: &[(&str, &str)], expected: &[&str]) {
 const A: (&str, &str) = ("a", "");
 
 #[test]
+fn a_step_that_has_failed_has_no_outputs() {
+    let phases = [("a", "outcomes: {x: done}"), ("b", "")];
+    let workflow = |failed: &str| {
+        format!(
+            "phases:\n  - {{run: x, id: s, outputs: {{h: {{type: flag}}}}, outcomes: {{failed: {failed}}}}}\n  - {{phase: a.md, when: {{output.s.h: ['true', 'false']}}}}\n  - b.md"
+        )
+    };
+    assert_eq!(checked(&workflow("next"), &phases), [""; 0]);
+    assert_eq!(checked(&workflow("done"), &phases), ["w/workflow.yaml:7:5: `b` is never reached"]);
+}
+
+#[test]
 fn wrong_inputs_are_refused() {
     for (inputs, expected) in [
         (

@@ -1,8 +1,8 @@
 //! The controls that move, resume or cancel the run.
 
 use crate::run::{
-    Active, Arrival, Evidence, Leaving, LoopError, Outline, PauseReason, RunState, advance, go_to, item_before,
-    leave, skip_item,
+    Arrival, Evidence, Leaving, LoopError, PauseReason, RunState, advance, back, leave, skip_item,
+    skip_to,
 };
 use crate::text;
 
@@ -133,12 +133,8 @@ impl Engine {
             cx.fail(Level::Warning, text::unknown_phase(active.scope, id));
             return;
         };
-        let mut path = active.state.current_path.clone();
-        if let Some(segment) = path.last_mut() {
-            segment.phase_index = index;
-        }
-        let new = go_to(active.state, path, active.library);
-        self.go(new, Arrival::Phase, Leaving::Skipped, cx);
+        let (new, arrival) = skip_to(active.state, index, active.library);
+        self.go(new, arrival, Leaving::Skipped, cx);
     }
 
     pub(super) fn back_by_user(&mut self, cx: &mut Cx) {
@@ -146,7 +142,7 @@ impl Engine {
             cx.fail(Level::Warning, self.unavailable());
             return;
         };
-        match before(&active) {
+        match back(active.state, active.library) {
             Some(new) => self.go(new, Arrival::Phase, Leaving::Again, cx),
             None => cx.notify(Level::Info, "This is the first phase."),
         }
@@ -223,14 +219,4 @@ impl Engine {
             cx.notify(Level::Info, "Workflow cancelled.");
         }
     }
-}
-
-/// The run, moved to the phase before the current one, or from the beginning of an item of a group to the item before it.
-fn before(active: &Active) -> Option<RunState> {
-    if let Some(before) = item_before(active.state, active.library) {
-        return Some(before);
-    }
-    let current = Outline::of(active).current;
-    let [step] = <[_; 1]>::try_from(Outline::steps(active, current.checked_sub(1)?, 1)).ok()?;
-    (step.number + 1 == current).then(|| go_to(active.state, step.path, active.library))
 }
