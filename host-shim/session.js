@@ -1,4 +1,6 @@
 // The `pi:extension/session` interface. It reads the session's branch from the leaf, only as far as necessary.
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+
 import { NOT_GRANTED } from "./calls.js";
 import { textOf } from "./drawing.js";
 import { json } from "./json.js";
@@ -33,6 +35,7 @@ export function sessionImports(calls, manifest) {
     },
     usageSince: (customType) => usageSince(calls.context.sessionManager, customType),
     viewSize: () => BigInt(viewSize(calls.context.sessionManager)),
+    writeFile: () => writeFile(calls.context.sessionManager),
   };
   return calls.guarded(functions);
 }
@@ -153,6 +156,31 @@ export function viewSize(session) {
     bytes += Buffer.byteLength(JSON.stringify(content, (_key, value) => (value?.type === "image" ? undefined : value)));
   }
   return bytes;
+}
+
+/**
+ * Writes the file of a session that pi has not written yet, and has pi go on with it. The file that exists must be the one that pi
+ * appends to: pi would fail to create it again.
+ *
+ * @param {Session} session
+ */
+export function writeFile(session) {
+  const file = session.getSessionFile();
+  if (!file || existsSync(file)) return;
+  const manager = /** @type {import("@earendil-works/pi-coding-agent").SessionManager} */ (session);
+  if (typeof manager.setSessionFile !== "function") throw new Error("pi does not offer it");
+  const leaf = session.getLeafId();
+  const lines = [session.getHeader(), ...session.getEntries()].map((entry) => `${JSON.stringify(entry)}\n`);
+  try {
+    writeFileSync(file, lines.join(""), { flag: "wx" });
+    manager.setSessionFile(file);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+  // pi continues at the last entry of a file.
+  if (leaf === null) manager.resetLeaf();
+  else if (leaf !== session.getLeafId()) manager.branch(leaf);
 }
 
 /**

@@ -172,19 +172,19 @@ fn it_imports_only_the_interface_of_pi() {
     assert_eq!(
         imports,
         [
-            "pi:extension/types@0.5.0",
-            "pi:extension/api@0.5.0",
-            "pi:extension/context@0.5.0",
-            "pi:extension/session@0.5.0",
-            "pi:extension/ui@0.5.0",
-            "pi:extension/files@0.5.0",
-            "pi:extension/store@0.5.0",
-            "pi:extension/timers@0.5.0",
-            "pi:extension/folders@0.5.0",
+            "pi:extension/types@0.6.0",
+            "pi:extension/api@0.6.0",
+            "pi:extension/context@0.6.0",
+            "pi:extension/session@0.6.0",
+            "pi:extension/ui@0.6.0",
+            "pi:extension/files@0.6.0",
+            "pi:extension/store@0.6.0",
+            "pi:extension/timers@0.6.0",
+            "pi:extension/folders@0.6.0",
         ]
     );
     let exports: Vec<&str> = component.exports(&built.engine).map(|(name, _)| name).collect();
-    assert_eq!(exports, ["pi-workflows:tools/workflows@0.1.0", "pi:extension/guest@0.5.0"]);
+    assert_eq!(exports, ["pi-workflows:tools/workflows@0.1.0", "pi:extension/guest@0.6.0"]);
 }
 
 #[test]
@@ -235,9 +235,11 @@ Use workflow_step with action='loop' to restart the current scope from the begin
 
 #[test]
 fn init_refuses_another_version_and_returns_its_own() {
-    for version in ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.1", "1.0.0", "0.5.0-rc.1", "0.5", ""] {
+    for version in
+        ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.1", "1.0.0", "0.6.0-rc.1", "0.6", ""]
+    {
         match Host::default().try_start(version) {
-            Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.5.0", "{version}"),
+            Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.6.0", "{version}"),
             Ok(mut pi) => panic!("{version} is taken, and does {:?}", pi.host().calls),
         }
     }

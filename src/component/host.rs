@@ -43,6 +43,7 @@ thread_local! {
 
 const NOT_STORED: &str =
     "the session does not take the state of the run, so a restart would find an older one";
+const NOT_WRITTEN: &str = "the file of the session cannot be written before the first answer of the model; if pi ends before, the run is lost";
 const NOT_TAKEN: &str = "the session does not take an entry";
 
 /// Performs effects in their order, and returns the reply. When the session is gone, the rest is dropped; a refusal and
@@ -126,6 +127,10 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
                 }
                 types::Error::Stale => types::Error::Stale,
             }),
+        Effect::WriteSession => session::write_file().map_err(|error| match error {
+            types::Error::Failed(words) => types::Error::Failed(format!("{NOT_WRITTEN}: {words}")),
+            types::Error::Stale => types::Error::Stale,
+        }),
         Effect::SendUserMessage(text) => {
             api::send_user_message(&text, Some(api::Delivery::FollowUp))
         }

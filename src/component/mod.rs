@@ -38,7 +38,7 @@ mod bindings {
 }
 
 /// The version of `wit/extension.wit` that this component implements.
-const INTERFACE_VERSION: &str = "0.5.0";
+const INTERFACE_VERSION: &str = "0.6.0";
 
 /// The messages that this component draws: its own, and those that the reference left in a session.
 const MESSAGE_TYPES: [&str; 5] = [

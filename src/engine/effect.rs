@@ -15,6 +15,8 @@ pub enum Effect {
         /// Its data.
         data: Value,
     },
+    /// Writes the session's file, if pi has not written it yet.
+    WriteSession,
     /// Prompts the agent in the user's place; after its work, if it is at work.
     SendUserMessage(String),
     /// Tells the agent something before its next request to the model.

@@ -76,6 +76,8 @@ impl Engine {
         if !self.has_entry_ahead() {
             return self.end_passage(passage, cx);
         }
+        // pi writes the file with a message of the conversation only: a run that begins with such entries would be lost with pi.
+        cx.push(Effect::WriteSession);
         if let Some(step) = self.active().and_then(|active| OpenStep::at(&active, &passage)) {
             return self.begin_step(step, cx);
         }

@@ -33,7 +33,7 @@ mod bindings {
 pub const AT: Moment = Moment { unix_ms: 1_747_234_567_890, random: 0 };
 
 /// The version of `wit/extension.wit`.
-pub const VERSION: &str = "0.5.0";
+pub const VERSION: &str = "0.6.0";
 
 /// The maximum lifetime of an instance in seconds: an endless loop must fail and not block the tests.
 const PATIENCE: u64 = 20;
@@ -592,6 +592,11 @@ impl session::Host for Host {
 
     fn view_size(&mut self) -> Result<u64, types::Error> {
         self.answer("view-size", 84_000)
+    }
+
+    fn write_file(&mut self) -> Result<(), types::Error> {
+        self.did("write-file".into());
+        self.answer("write-file", ())
     }
 }
 

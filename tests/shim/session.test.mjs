@@ -1,9 +1,12 @@
 // The interface to a session, compared with pi's own view of the same session.
 
 import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
-import { isNew, newestEntries, newestMessage, userMessages } from "../../host-shim/session.js";
+import { isNew, newestEntries, newestMessage, userMessages, writeFile } from "../../host-shim/session.js";
 import { withoutOlder } from "../../host-shim/view.js";
 
 const NOTE = "test:note";
@@ -214,4 +217,40 @@ test("where the branch names an entry that is missing, those before it in the fi
   assert.equal(isNew(session([entry("b", "a", message), entry("c", "b", message)])), false);
   // Entries that name each other across a gap end.
   assert.deepEqual(all(entry("a", "d"), entry("d", "c")), ['"d"', "", '"a"']);
+});
+
+suite("the file of a session", () => {
+  test("is written before the first message, and pi appends to it; its leaf stays", (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "session-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const session = SessionManager.create("/tmp", folder);
+    const file = session.getSessionFile() ?? "";
+    const first = session.appendCustomEntry(NOTE, { a: 1 });
+    session.appendCustomEntry(NOTE, { a: 2 });
+    session.branch(first);
+    assert.equal(existsSync(file), false);
+    writeFile(session);
+    assert.equal(session.getLeafId(), first);
+    session.appendCustomEntry(NOTE, { a: 3 });
+    session.appendMessage({ role: "user", content: "Hello", timestamp: 0 });
+    writeFile(session);
+    const stored = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(stored, [session.getHeader(), ...session.getEntries()]);
+    assert.deepEqual(SessionManager.open(file).getBranch(), session.getBranch());
+    assert.equal(session.getBranch().length, 3);
+  });
+
+  test("is not written for a session that has none; where it cannot be, the session goes on without", (t) => {
+    writeFile(SessionManager.inMemory("/tmp"));
+    const folder = mkdtempSync(join(tmpdir(), "session-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const session = SessionManager.create("/tmp", join(folder, "sessions"));
+    session.appendCustomEntry(NOTE, { a: 1 });
+    rmSync(join(folder, "sessions"), { recursive: true });
+    assert.throws(() => writeFile(session), /ENOENT/);
+    assert.deepEqual(session.getEntries().length, 1);
+    const other = /** @type {any} */ ({ getSessionFile: () => join(folder, "other.jsonl") });
+    assert.throws(() => writeFile(other), { message: "pi does not offer it" });
+    assert.equal(existsSync(join(folder, "other.jsonl")), false);
+  });
 });

@@ -58,6 +58,19 @@ fn told(output: &Output) -> &str {
 }
 
 #[test]
+fn the_session_is_written_between_the_state_and_the_first_step_or_question() {
+    for entry in ["run: one", "ask: Which?\n    outcomes: { x: next, y: next }"] {
+        let mut session = session(&format!("  - {entry}\n  - b.md\n"));
+        let output = session.command("workflow", "w x");
+        assert!(matches!(output.reply, Reply::Ask { .. }), "{output:?}");
+        let at = |wanted: fn(&Effect) -> bool| output.effects.iter().rposition(wanted);
+        let state = at(|effect| matches!(effect, Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, .. }));
+        let written = at(|effect| *effect == Effect::WriteSession);
+        assert!(state.is_some() && state < written, "{output:?}");
+    }
+}
+
+#[test]
 fn a_step_between_phases_runs_in_the_call_that_comes_to_it() {
     let mut session = session(MIDDLE);
     let _ = session.command("workflow", "w x");
