@@ -240,14 +240,55 @@ pub fn mermaid(workflow: &Workflow, library: &Library, run: Option<&RunState>) -
 /// The tail of an edge to a node that is not drawn yet.
 struct End {
     node: String,
-    /// The edge without its head.
-    arrow: String,
+    kind: EdgeKind,
+}
+
+/// The kind of an edge to a later node.
+enum EdgeKind {
+    Plain,
+    /// Past an entry whose conditions do not hold.
+    Otherwise,
+    /// With these outcomes, each with its words.
+    Outcomes(Vec<(String, String)>),
+    /// With these outcomes, which lead back, after so many loops.
+    After(Vec<(String, String)>, String),
 }
 
 impl End {
     fn of(node: &str) -> Self {
-        Self { node: node.to_owned(), arrow: "-->".into() }
+        Self { node: node.to_owned(), kind: EdgeKind::Plain }
     }
+
+    /// The edge without its head.
+    fn arrow(&self) -> String {
+        match &self.kind {
+            EdgeKind::Plain => "-->".into(),
+            EdgeKind::Otherwise => "-. otherwise .->".into(),
+            EdgeKind::Outcomes(names) => format!("-->|{}|", label(&in_words(names))),
+            EdgeKind::After(names, loops) => {
+                format!("-. {} .->", label(&format!("{} after {loops}", in_words(names))))
+            }
+        }
+    }
+
+    /// The end without the outcomes that lead elsewhere; `None` if none is left.
+    fn without(mut self, elsewhere: &[Outcome]) -> Option<Self> {
+        match &mut self.kind {
+            EdgeKind::Plain | EdgeKind::Otherwise => return Some(self),
+            EdgeKind::Outcomes(names) | EdgeKind::After(names, _) => {
+                names.retain(|(name, _)| elsewhere.iter().all(|other| other.name != *name));
+                if names.is_empty() {
+                    return None;
+                }
+            }
+        }
+        Some(self)
+    }
+}
+
+/// The words of outcomes.
+fn in_words(names: &[(String, String)]) -> String {
+    names.iter().map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 struct Chart<'a> {
@@ -281,8 +322,8 @@ impl<'a> Chart<'a> {
     }
 
     fn connect(&mut self, node: &str) {
-        for End { node: from, arrow } in std::mem::replace(&mut self.ends, vec![End::of(node)]) {
-            self.edges.push(format!("  {from} {arrow} {node}"));
+        for end in std::mem::replace(&mut self.ends, vec![End::of(node)]) {
+            self.edges.push(format!("  {} {} {node}", end.node, end.arrow()));
         }
     }
 
@@ -331,6 +372,8 @@ impl<'a> Chart<'a> {
                         self.path.leave();
                         self.line("end");
                         let outcomes = entry.outcomes();
+                        let ends = std::mem::take(&mut self.ends).into_iter();
+                        self.ends = ends.filter_map(|end| end.without(outcomes)).collect();
                         self.outcomes((outcomes, index), &group, workflow, &nodes, &mut ahead);
                     }
                 }
@@ -370,7 +413,7 @@ impl<'a> Chart<'a> {
         let node = format!("w{}", self.conditions);
         self.line(&format!("{node}{{{}}}", label(&note)));
         self.connect(&node);
-        Some(End { node, arrow: "-. otherwise .->".into() })
+        Some(End { node, kind: EdgeKind::Otherwise })
     }
 
     /// Adds the edges of the outcomes of the entry at `index`, which ends at `node`: those back at once, the others with the entry
@@ -383,11 +426,14 @@ impl<'a> Chart<'a> {
         nodes: &[String],
         ahead: &mut Map<usize, Vec<End>>,
     ) {
-        let mut targets: Vec<(usize, Vec<String>)> = Vec::new();
-        for (name, target) in outcomes.iter().flat_map(ways) {
+        let mut targets: Vec<(usize, Vec<(String, String)>)> = Vec::new();
+        let ways = outcomes.iter().flat_map(|outcome| {
+            ways(outcome).into_iter().map(|(words, target)| ((outcome.name.clone(), words), target))
+        });
+        for (name, target) in ways {
             if *target == Target::Stop {
                 self.has_stop = true;
-                self.edges.push(format!("  {node} -->|{}| stopped", label(&name)));
+                self.edges.push(format!("  {node} -->|{}| stopped", label(&name.1)));
             }
             let Some(to) = scope.target(index, target) else { continue };
             match targets.iter_mut().find(|(other, _)| *other == to) {
@@ -398,20 +444,18 @@ impl<'a> Chart<'a> {
         let node = node.to_owned();
         let mut back = Vec::new();
         for (to, names) in targets {
-            let names = names.join(", ");
             if to > index {
-                let end = End { node: node.clone(), arrow: format!("-->|{}|", label(&names)) };
+                let end = End { node: node.clone(), kind: EdgeKind::Outcomes(names) };
                 ahead.entry(to).or_default().push(end);
                 continue;
             }
             if let Some(to) = nodes.get(to) {
-                self.edges.push(format!("  {node} -. {} .-> {to}", label(&names)));
+                self.edges.push(format!("  {node} -. {} .-> {to}", label(&in_words(&names))));
             }
-            back.push(names);
+            back.extend(names);
         }
         if !back.is_empty() && scope.on_max_loops == OnMaxLoops::Next {
-            let after = format!("{} after {}", back.join(", "), loops(&scope.max_loops));
-            let end = End { node, arrow: format!("-. {} .->", label(&after)) };
+            let end = End { node, kind: EdgeKind::After(back, loops(&scope.max_loops)) };
             ahead.entry(index + 1).or_default().push(end);
         }
     }
@@ -920,6 +964,29 @@ phases:
         let (library, diagnostics) = Library::load(&files).unwrap();
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         library
+    }
+
+    #[test]
+    fn an_outcome_that_the_entry_of_a_group_leads_elsewhere_does_not_lead_to_the_next_entry() {
+        let mut files = Files::default();
+        let workflow = "name: W\ncommandName: w\ninitialMessage: Go\nphases:\n  - id: g\n    outcomes: { ok: c, redo: loop }\n    phases: [a.md]\n  - b.md\n  - c.md\n";
+        files.global.insert("w/workflow.yaml".into(), workflow.into());
+        for (id, lines) in
+            [("a", "outcomes: { ok: next, redo: done, odd: next }\n"), ("b", ""), ("c", "")]
+        {
+            let text = format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo it.\n");
+            files.global.insert(format!("w/{id}.md"), text);
+        }
+        let (library, _) = Library::load(&files).unwrap();
+        let chart = mermaid(library.get("w").unwrap(), &library, None);
+        let edges: Vec<&str> = chart.lines().filter(|line| line.contains('|') || line.contains("-.")).collect();
+        let expected = [
+            "  g1 -. \"redo\" .-> p1",
+            "  p1 -->|\"odd\"| p2",
+            "  g1 -->|\"ok\"| p3",
+            "  p3 -. loop .-> p1",
+        ];
+        assert_eq!(edges, expected, "{chart}");
     }
 
     #[test]

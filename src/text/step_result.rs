@@ -21,7 +21,9 @@ pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> Strin
     let seen = after.seen();
     let after = &after.with(&seen);
     let depth = |active: &Active| active.state.current_path.len();
-    let verb = if depth(after) > depth(before) {
+    let verb = if let Some((number, count)) = next_item(before, after) {
+        format!("Went on to item {number} of {count}")
+    } else if depth(after) > depth(before) {
         format!("Entered subworkflow '{}'", after.scope.name)
     } else if depth(after) < depth(before) {
         format!("Exited subworkflow, returning to {}", after.breadcrumb().join(" > "))
@@ -36,6 +38,18 @@ pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> Strin
     text.extend(passed_over(after.state).map(|line| format!("{line}\n")));
     text.push_str(&format!("\n{}\n\n", position(after)));
     text
+}
+
+/// The number of the item of a group to which a run has gone on, and the number of items; `None` if it has not.
+fn next_item(before: &Active, after: &Active) -> Option<(usize, usize)> {
+    let (from, to) = (&before.state.current_path, &after.state.current_path);
+    let depth = from.iter().zip(to.iter()).position(|(from, to)| from != to)?;
+    let (from, to) = (from.get(depth)?, to.get(depth)?);
+    if from.workflow_key != to.workflow_key || from.item? >= to.item? {
+        return None;
+    }
+    let item = after.state.item(depth + 1, after.library)?;
+    Some((item.number, item.count))
 }
 
 /// The path of the scopes around the innermost one.
@@ -272,5 +286,35 @@ mod tests {
         ] {
             assert_eq!(local_time(time, offset), expected);
         }
+    }
+
+    #[test]
+    fn next_names_the_item_to_which_it_has_gone_on() {
+        let mut files = crate::definition::fixtures::Files::default();
+        let workflow = "name: W\ncommandName: w\ninitialMessage: Go\nphases:\n  - each: [x, y]\n    phases: [a.md, { phases: [b.md], each: [p, q] }]\n";
+        files.global.insert("w/workflow.yaml".into(), workflow.into());
+        for id in ["a", "b"] {
+            let text = format!("---\nid: {id}\nname: {id}\nemoji: '*'\n---\nDo it.\n");
+            files.global.insert(format!("w/{id}.md"), text);
+        }
+        let (library, _) = crate::definition::Library::load(&files).unwrap();
+        let (mut state, _) = crate::run::begin(&RunState::new("w", "t", 0, 0), &library);
+        let mut lines = Vec::new();
+        while state.is_running() {
+            let (new, _) = advance(&state, &library);
+            let before = Active::resolve(&state, &library).unwrap();
+            let after = Active::resolve(&new, &library);
+            lines.extend(after.map(|after| advanced(&before, &after, None)));
+            state = new;
+        }
+        let lines: Vec<&str> = lines.iter().filter_map(|text| text.lines().next()).collect();
+        let expected = [
+            "✓ Entered subworkflow 'b': a → * b",
+            "✓ Went on to item 2 of 2: b → * b",
+            "✓ Went on to item 2 of 2: b → * a",
+            "✓ Entered subworkflow 'b': a → * b",
+            "✓ Went on to item 2 of 2: b → * b",
+        ];
+        assert_eq!(lines, expected);
     }
 }

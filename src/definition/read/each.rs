@@ -16,17 +16,19 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Each>> {
         // An empty value is reported with those of other fields.
         None | Some(Yaml::Null) => return Some(None),
         Some(Yaml::List(items)) => {
-            let is_item = |item: &String| {
-                !is_blank(item)
-                    && !item.contains(['\n', '\r', '\0'])
-                    && item.chars().count() <= MAX_VALUE
+            let texts: Result<Vec<String>, &Yaml> =
+                items.iter().map(|item| scalar(item).filter(is_item).ok_or(item)).collect();
+            let found = match (texts, items.len()) {
+                (_, 0) => "an empty list".to_owned(),
+                (_, count) if count > MAX_ITEMS => format!("a list of {count}"),
+                (Err(Yaml::String(text)), _) if is_blank(text) => "a list with a blank text".into(),
+                (Err(item), _) => format!("a list with {}", written(item)),
+                (Ok(texts), _) => return Some(Some(Each::Items(texts))),
             };
-            let texts = items.iter().map(|item| scalar(item).filter(is_item));
-            let texts: Option<Vec<String>> = texts.collect();
-            match texts.filter(|texts| (1..=MAX_ITEMS).contains(&texts.len())) {
-                Some(texts) => return Some(Some(Each::Items(texts))),
-                None => bad(format!("a list of 1 to {MAX_ITEMS} texts, each on one line with at most {MAX_VALUE} characters"), "another list".into()),
-            }
+            let expected = format!(
+                "a list of 1 to {MAX_ITEMS} texts, each on one line with at most {MAX_VALUE} characters"
+            );
+            bad(expected, found)
         }
         Some(Yaml::String(name)) => match values::read("each", name, &Each::FORMS) {
             Ok(of) => return Some(Some(Each::Of(of))),
@@ -40,4 +42,9 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Each>> {
 
 fn bad(expected: String, found: String) -> FieldProblem {
     FieldProblem::BadValue { field: "each".into(), expected, found, suggestion: None }
+}
+
+/// Returns true if a text can be an item.
+fn is_item(item: &String) -> bool {
+    !is_blank(item) && !item.contains(['\n', '\r', '\0']) && item.chars().count() <= MAX_VALUE
 }
