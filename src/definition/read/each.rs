@@ -17,7 +17,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Each>> {
         None | Some(Yaml::Null) => return Some(None),
         Some(Yaml::List(items)) => {
             let texts: Result<Vec<String>, &Yaml> =
-                items.iter().map(|item| scalar(item).filter(is_item).ok_or(item)).collect();
+                items.iter().map(|item| scalar(item).filter(|text| is_item(text)).ok_or(item)).collect();
             let found = match (texts, items.len()) {
                 (_, 0) => "an empty list".to_owned(),
                 (_, count) if count > MAX_ITEMS => format!("a list of {count}"),
@@ -45,6 +45,6 @@ fn bad(expected: String, found: String) -> FieldProblem {
 }
 
 /// Returns true if a text can be an item.
-fn is_item(item: &String) -> bool {
+fn is_item(item: &str) -> bool {
     !is_blank(item) && !item.contains(['\n', '\r', '\0']) && item.chars().count() <= MAX_VALUE
 }
