@@ -56,12 +56,14 @@ fn object(fields: &[Field]) -> Map<String, Value> {
     }
     object.insert("properties".into(), properties.into());
     object.insert("additionalProperties".into(), false.into());
-    let of_gate =
-        fields.iter().filter(|field| ["gateAttempts", "onGateFail"].contains(&field.name));
-    let of_gate: Map<String, Value> =
-        of_gate.map(|field| (field.name.to_owned(), json!(["gate"]))).collect();
-    if !of_gate.is_empty() {
-        object.insert("dependencies".into(), of_gate.into());
+    let beside = |field: &Field| match field.name {
+        "gateAttempts" | "onGateFail" => Some((field.name.to_owned(), json!(["gate"]))),
+        "onBudget" => Some((field.name.to_owned(), json!(["budget"]))),
+        _ => None,
+    };
+    let beside: Map<String, Value> = fields.iter().filter_map(beside).collect();
+    if !beside.is_empty() {
+        object.insert("dependencies".into(), beside.into());
     }
     object
 }

@@ -91,6 +91,7 @@ fn library(template: &str) -> Library {
             profiles: None,
             summary_required: None,
             context: None,
+            on_budget: None,
             interactive: false,
             outcomes: Vec::new(),
             outputs: Vec::new(),

@@ -11,7 +11,7 @@ use crate::usage::Rule;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::state::{Ended, Engine, Origin, Standing};
+use super::state::{Ended, Engine, Mover, Origin, Standing};
 
 impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.
@@ -71,6 +71,10 @@ impl Engine {
     ///
     /// Specification: hook lifecycle, "handleToolCall".
     pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Reply {
+        if self.briefing.untold_move() == Some(Mover::Budget) {
+            // The call is of the phase that the run has left.
+            return self.refuse(Rule::Budget, text::CALL_OVER_BUDGET);
+        }
         if let Some(refusal) = self.stop_over_budget(cx) {
             return refusal;
         }

@@ -5,13 +5,17 @@ use crate::sorted::Set;
 use crate::definition::{
     BudgetBounds, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
 };
-use crate::run::{Active, Allowance, Bound, PauseReason, RunState, Spending, Unknown};
+use crate::run::{
+    Active, Allowance, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown,
+    leave_over_budget,
+};
 use crate::text;
 use crate::usage::Rule;
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
-use super::state::{Engine, Waiter};
+use super::commands::moves::Moved;
+use super::state::{Engine, Mover, Waiter};
 
 /// The result of [`Engine::widen_budgets`].
 pub(super) enum Widened {
@@ -30,6 +34,12 @@ impl Engine {
         let state = self.with_budgets_up_to_now(cx)?;
         let budgets = Active::resolve(&state, self.definitions.library())?.budgets();
         if let Some(reason) = used_up(&budgets) {
+            if let Some(moved) = self.leave_over_budget(cx) {
+                let refusal = text::left_over_budget(&moved.told);
+                self.tell_move(moved, Mover::Budget, cx);
+                self.meter.refused(Rule::Budget);
+                return Some(Reply::Block(refusal));
+            }
             let refusal = text::budget_refusal(&reason);
             // A gate that waits for the user still does when there is more to spend: `/workflow :resume` asks for both.
             let is_told = |reason: &PauseReason| reason.is_of_budget() || reason.is_at_exit();
@@ -44,11 +54,52 @@ impl Engine {
         };
         let near: Vec<&Spending> = budgets.iter().filter(|budget| is_near(budget)).collect();
         if !near.is_empty() && !self.ending.is_begun() {
-            let told = text::budget_nearly_used_up(&near);
+            let active = self.active()?;
+            let own = active.state.current_path.key();
+            let goes_on = active.phase.on_budget.is_some() && near.iter().all(|near| near.key == own);
+            let told = text::budget_nearly_used_up(&near, goes_on);
             self.change_allowances(cx, |budget| is_near(budget).then_some(Change::Told));
             cx.push(Effect::Steer(told));
         }
         None
+    }
+
+    /// Moves the run on from a phase that has used up its budget, if the phase says where to and nothing else holds the run: no other
+    /// budget is used up or not known, and no question waits for the user. `None` if the run stays, and pauses.
+    pub(super) fn leave_over_budget(&mut self, cx: &mut Cx) -> Option<Moved> {
+        let waits = self.pause_reason().is_some() || self.pending.is_gate_of_call();
+        let up_to_now = self.with_budgets_up_to_now(cx).filter(|_| !waits)?;
+        let library = self.definitions.library();
+        let active = Active::resolve(&up_to_now, library)?;
+        let target = active.phase.on_budget.as_ref()?;
+        let own = active.state.current_path.key();
+        let budgets = active.budgets();
+        let is_used_up = |budget: &&Spending| budget.bounds().any(|bound| bound.is_used_up());
+        let is_other = |budget: &Spending| budget.key != own;
+        if budgets.iter().any(|budget| budget.unknown().is_some())
+            || budgets.iter().filter(is_used_up).any(is_other)
+        {
+            return None;
+        }
+        let bound = budgets.iter().find_map(|budget| budget.bounds().find(Bound::is_used_up))?;
+        let evidence = Evidence {
+            label: text::BUDGET.to_owned(),
+            passed: false,
+            result: text::budget_used_up(&bound),
+            duration_ms: 0,
+            attempt: 1,
+            tail: String::new(),
+        };
+        let state = self.running()?;
+        let key = state.current_path.key();
+        let earlier = state.progress.visits.get(&key).map(|visit| visit.evidence.clone());
+        let all = earlier.into_iter().flatten().chain([evidence]).collect();
+        let (new, arrival) = leave_over_budget(&state.with_evidence(all), target, library).ok()?;
+        let by = match arrival {
+            Arrival::Phase => "The phase has used up its budget, and the workflow goes on",
+            Arrival::Done => "The phase has used up its budget, and the workflow ends",
+        };
+        self.relocate(new, (arrival, Leaving::OverBudget), by, cx)
     }
 
     /// The reason for which the run cannot go on: a budget is used up.

@@ -1,13 +1,14 @@
 //! An agent that stopped before DONE: it continues, or the run pauses for the user.
 
 use crate::definition::{AutoContinue, Stale};
-use crate::run::{PauseReason, RunState};
+use crate::run::{Arrival, PauseReason, RunState};
 use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::state::{Engine, Origin};
+use super::commands::moves::Moved;
+use super::state::{Engine, Mover, Origin};
 
 /// The continuation after the agent has stopped.
 enum Decision {
@@ -28,6 +29,9 @@ impl Engine {
             return Ok(Reply::None);
         }
         self.cancel_nested_calls(cx);
+        if let Some(moved) = self.leave_over_budget(cx) {
+            return self.go_on_over_budget(moved, cx);
+        }
         let reply = match self.decide_and_count(cx) {
             Decision::Continue(_) => {
                 let reply = match self.start_fresh(cx)? {
@@ -50,6 +54,22 @@ impl Engine {
         Ok(reply.unwrap_or_default())
     }
 
+    /// The agent, which has stopped in a phase that has used up its budget, goes on with the next one.
+    fn go_on_over_budget(&mut self, moved: Moved, cx: &mut Cx) -> Result<Reply, Stale> {
+        if moved.arrival == Arrival::Done {
+            self.announce_end(cx);
+            return Ok(Reply::None);
+        }
+        if self.pause_reason().is_some() {
+            return Ok(Reply::None);
+        }
+        if let Some(reply) = self.start_fresh(cx)? {
+            return Ok(reply);
+        }
+        let prompt = self.give_prompt();
+        Ok(Reply::Continue(format!("{}\n\n{prompt}", moved.told)))
+    }
+
     /// The agent is at rest. With a user interface it continues after a countdown.
     ///
     /// Specification: hook lifecycle, "Case B".
@@ -69,6 +89,12 @@ impl Engine {
         }
         if let Some(prompt) = prompt {
             return cx.prompt(prompt);
+        }
+        if self.agent.last_stop == Stop::Completed
+            && cx.ui.exists()
+            && let Some(moved) = self.leave_over_budget(cx)
+        {
+            return self.tell_move(moved, Mover::Budget, cx);
         }
         match self.agent.last_stop {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),

@@ -133,7 +133,7 @@ impl Engine {
                 // The call refers to a phase that the run has already left, which the model does not know.
                 let outdated = match self.briefing.untold_move() {
                     Some(Mover::NestedCall) => Some(text::outdated_in_script(&active)),
-                    Some(Mover::User) => Some(text::outdated(&active)),
+                    Some(Mover::User | Mover::Budget) => Some(text::outdated(&active)),
                     None if self.has_fresh_start_ahead(&active) => Some(text::NOT_STARTED.into()),
                     None => None,
                 };

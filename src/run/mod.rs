@@ -50,7 +50,7 @@ pub use state::{MAX_TASK, RunState, RunStatus};
 pub use stored::{Restored, Unusable, restore, take_up};
 pub use summary::{Summary, cut};
 pub use transition::{
-    Arrival, Limit, LoopError, WayBack, advance, back, begin, enter, go_to, leave, restart,
+    Arrival, Limit, LoopError, WayBack, advance, back, begin, enter, go_to, leave, leave_over_budget, restart,
     skip_item, skip_to, way_back, went_on,
 };
 pub use ways::{Way, WayBounds, WayEnd, WayStarts, WayStep, Ways, ways};

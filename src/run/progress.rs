@@ -350,7 +350,7 @@ pub struct Visit {
     /// The phase was skipped.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
-    /// The run left it on a way back, or was cancelled in it.
+    /// The run left it on a way back, for want of budget, or was cancelled in it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
     /// The number of this visit among those of the phase, from 1.
@@ -416,6 +416,8 @@ pub enum PassedOverReason {
     },
     /// The outcome of the phase of this id led past it.
     Outcome { of: String, outcome: String },
+    /// The phase of this name had used up its budget, which leads past it.
+    Budget { of: String },
     /// The list of this name, for whose items the group is repeated, is empty or absent.
     NoItems { of: String },
 }
@@ -448,6 +450,8 @@ pub enum Leaving {
     Skipped,
     /// The run went back or began its scope again.
     Again,
+    /// It has used up its budget, and the run goes on.
+    OverBudget,
 }
 
 impl RunState {
@@ -462,7 +466,7 @@ impl RunState {
         if let Some(visit) = self.progress.visits.get_mut(&before.current_path.key()) {
             visit.ended_at = Some(now);
             visit.skipped = leaving == Leaving::Skipped;
-            visit.unfinished = leaving == Leaving::Again;
+            visit.unfinished = matches!(leaving, Leaving::Again | Leaving::OverBudget);
         }
         (self.progress.continuations, self.progress.idle) = (0, 0);
         self.progress.gate_attempts.clear();

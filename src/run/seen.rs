@@ -60,7 +60,7 @@ impl<'a> Active<'a> {
             let by_input = match &passed.because {
                 PassedOverReason::Condition { of, .. } => of.starts_with("input."),
                 PassedOverReason::NoItems { of } => of.starts_with("input."),
-                PassedOverReason::Outcome { .. } => false,
+                PassedOverReason::Outcome { .. } | PassedOverReason::Budget { .. } => false,
             };
             if !by_input {
                 state.progress.passed_over.remove(key);

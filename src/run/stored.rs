@@ -666,6 +666,7 @@ fn passed_over(data: &Value) -> Option<PassedOver> {
             of: string(get(data, "of")?)?,
             outcome: string(get(data, "outcome")?)?,
         },
+        "budget" => PassedOverReason::Budget { of: string(get(data, "of")?)? },
         "noItems" => PassedOverReason::NoItems { of: string(get(data, "of")?)? },
         _ => return None,
     };

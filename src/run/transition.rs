@@ -218,6 +218,31 @@ fn follow(
     }
 }
 
+/// The outcome of a phase that has used up its budget, where its `onBudget` stops the run.
+const BUDGET: &str = "budget";
+
+/// Moves a run whose phase has used up its budget to the target that the phase has for that. The phase has no outcome then.
+///
+/// # Errors
+///
+/// If that leads back and the scope was restarted as often as it allows, unless its workflow goes to the next entry then; or if the
+/// target is gone.
+pub fn leave_over_budget(
+    state: &RunState,
+    target: &Target,
+    library: &Library,
+) -> Result<(RunState, Arrival), LoopError> {
+    let mut new = state.stepped();
+    if *target == Target::Stop {
+        return Ok((new.stopped(BUDGET), Arrival::Done));
+    }
+    new.progress.outcomes.remove(&new.current_path.key());
+    let way = Way { target, bounded: None };
+    let because = |of| PassedOverReason::Budget { of };
+    new.take_way(way, because, library, &mut Trace::default())?;
+    Ok(new.arrive(state, library))
+}
+
 /// Moves a run to the beginning of its innermost scope.
 ///
 /// # Errors
@@ -448,12 +473,29 @@ impl RunState {
             Some(outcome) => self.progress.outcomes.insert(key, outcome.to_owned()),
             None => drop(self.progress.outcomes.remove(&key)),
         }
-        let from = current_index(self);
-        let next = from.saturating_add(1);
-        let Some((outcome, Way { target, bounded })) = outcome.zip(way) else {
-            self.current_path.set_index(next);
+        let Some((outcome, way)) = outcome.zip(way) else {
+            self.current_path.set_index(current_index(self).saturating_add(1));
             return Ok(());
         };
+        let because = |of| PassedOverReason::Outcome { of, outcome: outcome.to_owned() };
+        self.take_way(way, because, library, trace)
+    }
+
+    /// Goes from the entry at its path to the target of a way, and passes over those between for the reason that follows from the
+    /// name of the entry.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::leave_entry`].
+    fn take_way(
+        &mut self,
+        Way { target, bounded }: Way,
+        because: impl Fn(String) -> PassedOverReason,
+        library: &Library,
+        trace: &mut Trace,
+    ) -> Result<(), LoopError> {
+        let from = current_index(self);
+        let next = from.saturating_add(1);
         let segment = self.current_path.last().ok_or(LoopError::NotFound)?;
         let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
         let mut to = scope.target(from, target).ok_or(LoopError::NotFound)?;
@@ -473,9 +515,8 @@ impl RunState {
         }
         let of = scope.phases.get(from).map_or("", Entry::id);
         for index in next..to {
-            let because =
-                PassedOverReason::Outcome { of: short(of, MAX_NAME), outcome: outcome.to_owned() };
             self.current_path.set_index(index);
+            let because = because(short(of, MAX_NAME));
             self.pass_over(scope.phases.get(index), because, library);
         }
         self.current_path.set_index(to);

@@ -14,8 +14,30 @@ pub fn budget_refusal(reason: &PauseReason) -> String {
     )
 }
 
-/// Returns what the agent is told near the end of budgets.
-pub fn budget_nearly_used_up(budgets: &[&Spending]) -> String {
+/// The label of the evidence that a phase was left for want of budget.
+pub const BUDGET: &str = "budget";
+
+/// The refusal of the other tool calls of an answer with which a phase was left for want of budget.
+pub const CALL_OVER_BUDGET: &str =
+    "[workflow] The phase of this call has used up its budget, and the workflow has gone on. Follow the new phase.";
+
+/// Returns the result in the evidence that a phase was left for want of budget.
+pub fn budget_used_up(bound: &Bound) -> String {
+    format!("used up ({}), and the phase was left", spent(bound))
+}
+
+/// Returns the refusal of a tool call with which a phase is left for want of budget.
+pub fn left_over_budget(told: &str) -> String {
+    format!("[workflow] {told} This call is refused.")
+}
+
+/// Returns a note on where a phase leads that has used up its budget; `None` if the run pauses.
+pub(super) fn over_budget_note(phase: &Phase) -> Option<String> {
+    phase.on_budget.as_ref().map(|to| format!("budget used up: → {}", to.word()))
+}
+
+/// Returns what the agent is told near the end of budgets. `goes_on`: the run goes on without the user then.
+pub fn budget_nearly_used_up(budgets: &[&Spending], goes_on: bool) -> String {
     let mut bounds = Vec::new();
     for budget in budgets {
         for bound in budget.bounds().filter(Bound::is_nearly_used_up) {
@@ -23,8 +45,12 @@ pub fn budget_nearly_used_up(budgets: &[&Spending]) -> String {
             bounds.push(format!("“{}”: {}, {left} left", short_name(budget.of), spent(&bound)));
         }
     }
+    let then = match goes_on {
+        true => "the workflow goes on without the rest of this phase",
+        false => "all tool calls are refused, and the workflow pauses until the user allows more",
+    };
     format!(
-        "The budget is nearly used up. {}.\nFinish within it: at its end all tool calls are refused, and the workflow pauses until the user allows more.",
+        "The budget is nearly used up. {}.\nFinish within it: at its end {then}.",
         bounds.join("; ")
     )
 }

@@ -9,7 +9,7 @@ use crate::definition::{
 use crate::definition::{Work, BoundValue, Results, columns, is_group_key, label_of, on_one_line};
 use crate::run::{PhasePath, RunState};
 
-use super::budget::budget_note;
+use super::budget::{budget_note, over_budget_note};
 use super::confinement::limits_note;
 use super::outputs::outputs_note;
 use super::ways::{short, times, when_note};
@@ -161,6 +161,7 @@ pub fn noted(
         .chain(model_note(phase))
         .chain(limits_note(phase, scope))
         .chain(budget_note(&phase.budget))
+        .chain(over_budget_note(phase))
         .chain(gate_note(gate));
     let notes = notes
         .chain(failure_note(gate, scope, library))
@@ -484,6 +485,7 @@ impl<'a> Chart<'a> {
             model_note(phase),
             limits_note(phase, scope),
             budget_note(&phase.budget),
+            over_budget_note(phase),
             gate_note(phase.gate.as_ref()),
         ];
         for note in notes.into_iter().flatten() {

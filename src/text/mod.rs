@@ -36,7 +36,7 @@ mod ways;
 
 pub use all_ways::all_ways;
 pub use budget::{
-    budget_nearly_used_up, budget_notice, budget_question, budget_refusal, no_amount,
+    BUDGET, CALL_OVER_BUDGET, budget_nearly_used_up, budget_used_up, left_over_budget, budget_notice, budget_question, budget_refusal, no_amount,
     unknown_accepted, unpriced_model,
 };
 pub use confinement::{

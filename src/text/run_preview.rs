@@ -210,7 +210,8 @@ fn uncertain(scope: &Workflow) -> Set<usize> {
         if !entry.when.is_empty() {
             uncertain.insert(index);
         }
-        for target in entry.outcomes().iter().flat_map(Outcome::targets) {
+        let over_budget = entry.as_phase().and_then(|phase| phase.on_budget.as_ref());
+        for target in entry.outcomes().iter().flat_map(Outcome::targets).chain(over_budget) {
             let end = match target {
                 Target::Next | Target::Loop | Target::Stop => continue,
                 Target::Done => scope.phases.len(),

@@ -20,6 +20,7 @@ impl fmt::Display for PassedOverReason {
                     None => write!(f, "{} is not known; it must be {wanted}", short(of)),
                 }
             }
+            Self::Budget { of } => write!(f, "the budget of {} leads past it", short(of)),
             Self::NoItems { of } => write!(f, "{} has no items", short(of)),
             Self::Outcome { of, outcome } => {
                 write!(f, "`{}` of {} leads past it", short(outcome), short(of))

@@ -104,6 +104,9 @@ test("the component accepts exactly the values that the schemas accept", (t) => 
       for (const onGateFail of ["stay", "loop", null, 1, ["loop"]]) compare(kind, { ...GOOD[kind], gate, onGateFail });
     }
   }
+  for (const onBudget of ["pause", "next", " ", 1, null, {}, ["next"]]) {
+    for (const budget of [{ turns: 1 }, undefined]) compare("phase", { ...GOOD.phase, ...(budget && { budget }), onBudget });
+  }
   for (const each of [["x", 1, true], [], [""], ["x", null], [["x"]], "input.x", "x", 5, null]) {
     compare("workflow", { ...GOOD.workflow, inputs: { x: { type: "list", default: ["y"] } }, phases: [{ phases: ["a.md"], each }] });
   }

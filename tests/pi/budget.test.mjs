@@ -5,12 +5,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
-import { lastPath } from "./harness/gates.mjs";
+import { lastPath, progress } from "./harness/gates.mjs";
 import { REPO, parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { notices, pauses, step, storedResults, userTexts, workflow } from "./harness/workflows.mjs";
+import { custom, notices, pauses, states, step, storedResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 /** In US dollars for a million tokens. */
 const PRICES = { cost: { input: 1000, output: 0, cacheRead: 0, cacheWrite: 0 } };
@@ -104,6 +104,38 @@ for (const version of VERSIONS) {
         await rpc.promptAndSettle(`/workflow :resume ${amount}`);
         assert.equal((await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data.active, false);
         await rpc.close();
+      });
+    }
+
+    test("a phase with `onBudget` goes on where it says, also fresh, and the rest of the answer is refused", async (t) => {
+      const both = { calls: [...read.calls, { name: "read", arguments: { path: "b.txt" } }] };
+      const { model, sandbox } = await stage(t, [read, both, read, step("next"), rest], {
+        globalFiles: workflow("hello", [{ id: "look", budget: { turns: 2 }, onBudget: "fix", gate: [{ file: "never" }] }, "do", { id: "fix", context: "fresh" }], QUIET),
+        files: { ...FILES, "b.txt": "more\n" },
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello The task");
+      const entries = await rpc.entries();
+      const results = entries.filter(({ message }) => message?.role === "toolResult").map(({ message }) => message.content[0].text);
+      assert.match(results[1], /The phase has used up its budget, and the workflow goes on: 🔹 Look → 🔹 Fix\. This call is refused\.$/);
+      assert.match(results[2], /The phase of this call has used up its budget, and the workflow has gone on/);
+      assert.equal(states(entries).at(-1).active, false, "it went on to the end");
+      const look = progress(entries).visits["hello:0"];
+      assert.deepEqual([look.unfinished, look.evidence[0].result], [true, "used up (2 of 2 turns), and the phase was left"]);
+      assert.match(custom(entries, "workflow:complete")[0].content, /🔹 Look: ✗ budget: used up \(2 of 2 turns\)/);
+      assert.ok(!JSON.stringify(model.requests[2].messages).includes("some text"), "the next phase starts fresh");
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+
+    for (const mode of /** @type {const} */ (["text", "json"])) {
+      test(`an agent that stops at the end of such a budget gets the next phase at once (${mode})`, async (t) => {
+        const files = workflow("hello", [{ id: "look", budget: { turns: 1 }, onBudget: "next" }, { id: "do", budget: { turns: 2 }, onBudget: "stop" }], QUIET);
+        const { model, sandbox } = await stage(t, [rest, read, read, rest], { globalFiles: files, files: FILES });
+        const run = await runPrint({ version, sandbox, mode, prompt: "/workflow hello The task" });
+        assert.deepEqual([run.code, run.stderr], [1, "Workflow The hello: stopped.\n"]);
+        assert.ok(userTexts(model.requests[1]).some((text) => text.startsWith("The phase has used up its budget, and the workflow goes on: 🔹 Look → 🔹 Do.")));
+        assert.match(custom(readSession(sandbox), "workflow:complete")[0].content, /^⛔ The hello was stopped in 🔹 Do: budget\n/);
       });
     }
 

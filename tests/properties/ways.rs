@@ -380,6 +380,7 @@ fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) ->
             let each = library.get(nested).unwrap().each.as_ref().unwrap();
             items(state, &path, nested, library).is_empty() && each.to_string() == *of
         }
+        PassedOverReason::Budget { .. } => unreachable!("no phase has a budget"),
         PassedOverReason::Outcome { of, outcome } => {
             let last = path.last().unwrap();
             let scope = library.get(&last.workflow_key).unwrap();

@@ -102,7 +102,11 @@ fn leads_back(workflow: &Workflow, first: usize, to: usize) -> bool {
                 let mut targets = outcome.targets().filter_map(|target| workflow.target(index, target));
                 targets.any(|target| target <= to)
             };
-            entry.outcomes().iter().any(leads) || gate.is_some_and(gate_leads)
+            let over_budget = entry.as_phase().and_then(|phase| phase.on_budget.as_ref());
+            let over_budget = over_budget.and_then(|target| workflow.target(index, target));
+            entry.outcomes().iter().any(leads)
+                || gate.is_some_and(gate_leads)
+                || over_budget.is_some_and(|target| target <= to)
         })
 }
 

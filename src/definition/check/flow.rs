@@ -411,18 +411,23 @@ impl<'a> Errors<'a> {
                 None => (&[][..], None),
                 Some(bound) => (&[Step::Key("to")][..], bound.then.as_ref()),
             };
-            let problem = self.target_problem(outcome, &outcome.target, to);
+            let named = |part: &[Step]| match part {
+                [Step::Key(part)] => format!("outcomes.{}.{part}", outcome.name),
+                _ => format!("outcomes.{}", outcome.name),
+            };
+            let problem = self.target_problem(named(to), &outcome.target);
             let then_problem = then.and_then(|then| {
                 let own = self.workflow.target(index, &outcome.target);
                 let is_same = own.is_some() && own == self.workflow.target(index, then);
-                let field = format!("outcomes.{}.then", outcome.name);
+                let field = named(&[Step::Key("then")]);
                 let same = || FieldProblem::BadValue {
-                    field,
+                    field: field.clone(),
                     expected: "another target than that of `to`".into(),
                     found: format!("`{}`", then.word()),
                     suggestion: None,
                 };
-                self.target_problem(outcome, then, &[Step::Key("then")]).or_else(|| is_same.then(|| same().into()))
+                let problem = self.target_problem(field.clone(), then);
+                problem.or_else(|| is_same.then(|| same().into()))
             });
             for (problem, part) in [(problem, to), (then_problem, &[Step::Key("then")])] {
                 let Some(problem) = problem else { continue };
@@ -437,6 +442,12 @@ impl<'a> Errors<'a> {
             }
         }
         if let Some(phase) = entry.as_phase()
+            && let Some(target) = &phase.on_budget
+            && let Some(problem) = self.target_problem("onBudget".into(), target)
+        {
+            self.report_in_phase(phase, problem, &[Step::Key("onBudget")]);
+        }
+        if let Some(phase) = entry.as_phase()
             && let Some(gate) = &phase.gate
             && !self.hides_outcomes((self.workflow, index), phase)
         {
@@ -445,12 +456,8 @@ impl<'a> Errors<'a> {
         }
     }
 
-    /// The problem with a target of an outcome, which stands at `part` of it.
-    fn target_problem(&self, outcome: &Outcome, target: &Target, part: &[Step]) -> Option<Problem> {
-        let field = match part {
-            [Step::Key(part)] => format!("outcomes.{}.{part}", outcome.name),
-            _ => format!("outcomes.{}", outcome.name),
-        };
+    /// The problem with a target that a field names.
+    fn target_problem(&self, field: String, target: &Target) -> Option<Problem> {
         let id = match target {
             Target::Loop if !self.workflow.loopable => {
                 return Some(GateProblem::LoopForbidden { field }.into());

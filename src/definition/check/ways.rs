@@ -204,6 +204,12 @@ impl<'a> Ways<'a> {
                     };
                     self.follow_outcome(index, (number, outcome), entry, &values)?;
                 }
+                // No way to the end is proved by a budget.
+                let over_budget = phase.on_budget.as_ref();
+                let over_budget = over_budget.and_then(|to| self.workflow.target(index, to));
+                if let Some(target) = over_budget {
+                    self.arrive(None, target, values.clone())?;
+                }
                 if self.workflow.loopable {
                     self.arrive(None, 0, values)?;
                 }

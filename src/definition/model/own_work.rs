@@ -42,6 +42,7 @@ impl From<OwnWork> for Phase {
             profiles: None,
             summary_required: None,
             context: Some(ContextMode::Shared),
+            on_budget: None,
             interactive: false,
             results: Results::All,
             outcomes,

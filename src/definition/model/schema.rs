@@ -569,7 +569,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 22] = [
+pub const PHASE_FIELDS: [Field; 23] = [
     needed(
         "id",
         Kind::Text,
@@ -656,6 +656,12 @@ pub const PHASE_FIELDS: [Field; 22] = [
         Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
         "no bound",
         "What each visit of the phase may take.",
+    ),
+    field(
+        "onBudget",
+        Kind::Text,
+        "pause",
+        "Where the run goes when a visit has used up the `budget` of the phase: `pause`, or a target as in `outcomes`. The gate of the phase is not checked then.",
     ),
 ];
 

@@ -43,7 +43,7 @@ use super::confinement::{Confinement, Sandbox};
 use super::each::Each;
 use super::gate::{Check, CheckKind, Command, Gate, OnGateFail, Variable};
 use super::inputs::{Given, Input};
-use super::outcomes::{Outcome, WayBound};
+use super::outcomes::{Outcome, Target, WayBound};
 use super::outputs::Output;
 use super::results::Results;
 use super::rule_inputs::bounds_of_inputs;
@@ -104,7 +104,7 @@ fn has_new_entries(workflow: &Workflow) -> bool {
 
 /// Returns true if an entry of a workflow is worked through without the model, or is a conversation with the user.
 fn has_work(workflow: &Workflow) -> bool {
-    workflow.own_phases().any(|phase| phase.work != Work::Agent || phase.interactive)
+    workflow.own_phases().any(|phase| phase.work != Work::Agent || phase.interactive || phase.on_budget.is_some())
 }
 
 /// Returns true if a workflow or one of its own phases has a limit.
@@ -277,6 +277,7 @@ impl Rules {
             tools,
             confinement,
             budget,
+            on_budget,
             tests: _,
             profiles: _,
             summary_required,
@@ -328,13 +329,18 @@ impl Rules {
         self.option(gate.as_ref(), Self::gate);
         if self.version >= 5 {
             match work {
+                Work::Agent if on_budget.is_some() => {
+                    self.number(4);
+                    self.number(u64::from(*interactive));
+                    self.text(on_budget.as_ref().map_or("", Target::word));
+                }
                 Work::Agent if *interactive => self.number(3),
                 other => self.work(other),
             }
         }
     }
 
-    /// A conversation has the number 3.
+    /// A conversation has the number 3, a phase with `onBudget` the number 4.
     fn work(&mut self, work: &Work) {
         match work {
             Work::Agent => self.number(0),
@@ -971,6 +977,36 @@ mod tests {
         assert_eq!(Set::from(seals.clone()).len(), 5);
         assert!(seals[0].starts_with("1:"), "without one it is the seal of an earlier version");
         assert_eq!(seals[1], "5:1dd17a44fd7c9cd4f48f67ac6e43d58aa237b1971425c9a6c358401309050d58");
+    }
+
+    #[test]
+    fn bounds_of_ways_and_the_ends_of_budgets_are_in_it() {
+        let bound = |max, then| Some(WayBound { max, then });
+        let way = |bound: Option<WayBound>| {
+            seal(move |w| {
+                let outcome = Outcome { bound: bound.clone(), ..Outcome::new("x", Target::Loop) };
+                at(&mut w[0], 0).outcomes = vec![outcome];
+            })
+        };
+        let over = |target: Target, interactive| {
+            seal(move |w| {
+                let phase = at(&mut w[0], 0);
+                (phase.on_budget, phase.interactive) = (Some(target.clone()), interactive);
+            })
+        };
+        let seals = [
+            seal(|_| {}),
+            way(None),
+            way(bound(1, None)),
+            way(bound(2, None)),
+            way(bound(2, Some(Target::Next))),
+            way(bound(2, Some(Target::Stop))),
+            over(Target::Next, false),
+            over(Target::Next, true),
+            over(Target::Stop, false),
+        ];
+        assert_eq!(Set::from(seals.clone()).len(), 9, "{seals:?}");
+        assert!(seals[6..].iter().all(|seal| seal.starts_with("5:")), "{seals:?}");
     }
 
     #[test]

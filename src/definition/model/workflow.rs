@@ -281,6 +281,8 @@ pub struct Phase {
     pub summary_required: Option<bool>,
     /// The part of the earlier conversation that the model sees.
     pub context: Option<ContextMode>,
+    /// Where the run goes when a visit has used up the phase's own budget; `None` to pause.
+    pub on_budget: Option<Target>,
     /// It is a conversation with the user: an agent that stops is not told to go on, and the run waits for the user's message.
     pub interactive: bool,
     /// The earlier phases whose results it gets.

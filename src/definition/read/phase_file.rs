@@ -5,6 +5,7 @@ use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::front_matter::Document;
 use super::partly::{Partly, Whole};
 use super::templates::Unknown;
+use super::values::written;
 use super::yaml::Yaml;
 use super::{budget, confinement, expected_calls, gate, models, outcomes, outputs, results, templates};
 use crate::definition::diagnostic::anchor::{Anchor, Step};
@@ -20,6 +21,7 @@ use crate::definition::model::bound_values::BudgetBounds;
 use crate::definition::model::confinement::Confinement;
 use crate::definition::model::files::{Stale, Surroundings};
 use crate::definition::model::nearest::nearest;
+use crate::definition::model::outcomes::Target;
 use crate::definition::model::results::Results;
 use crate::definition::model::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
 use crate::definition::model::tools::{is_of_pi, tool_in_another_case};
@@ -58,7 +60,8 @@ pub(crate) fn unread(file: &str) -> Phase {
         profiles: None,
         summary_required: None,
         context: None,
-        interactive: false,
+        on_budget: None,
+            interactive: false,
         results: Results::All,
         outcomes: Vec::new(),
         outputs: Vec::new(),
@@ -122,6 +125,7 @@ pub(crate) fn read(
     let tools = check_case(&mut fields, files, check)?.and(tools);
     let confinement = confinement::read(&mut fields);
     let budget = budget::read(&mut fields);
+    let on_budget = on_budget(&mut fields);
     let profiles = profiles(&mut fields);
     let (rules, values) = (fields.check_rules(), fields.check_values(&PHASE_FIELDS));
     let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
@@ -156,6 +160,7 @@ pub(crate) fn read(
         profiles,
         summary_required: whole.take(summary, None),
         context: whole.take(context, None),
+        on_budget: whole.take(on_budget, None),
         interactive: whole.take(interactive, false),
         results: whole.part(results),
         outcomes: whole.part(outcomes),
@@ -165,6 +170,33 @@ pub(crate) fn read(
         thinking,
     };
     Ok(PhaseRead { phase: whole.of(phase), gaps })
+}
+
+/// Reads `onBudget`; the inner `None` for a pause, the outer one after an error.
+fn on_budget(fields: &mut Fields) -> Option<Option<Target>> {
+    let field = "onBudget";
+    let Some(value) = fields.tree.root.get(field).cloned() else { return Some(None) };
+    let has_budget = !matches!(fields.tree.root.get("budget"), None | Some(Yaml::Null));
+    let word = match &value {
+        Yaml::String(word) if !is_blank(word) => Some(word),
+        _ => None,
+    };
+    let expected = match word {
+        Some(word) if has_budget => return Some((word != "pause").then(|| Target::of(word))),
+        Some(_) => "a `budget` beside it",
+        None => "`pause`, `next`, `loop`, `done`, `stop` or the id of an entry",
+    };
+    // A field without a value is reported as such.
+    if value != Yaml::Null {
+        let problem = FieldProblem::BadValue {
+            field: field.into(),
+            expected: expected.into(),
+            found: if has_budget { written(&value) } else { "none".into() },
+            suggestion: None,
+        };
+        fields.report(&[Step::Key(field)], problem);
+    }
+    None
 }
 
 /// Reports the variables that instructions do not know.

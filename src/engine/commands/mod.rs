@@ -16,7 +16,7 @@ pub(super) mod arguments;
 mod complete;
 mod consent;
 mod controls;
-mod moves;
+pub(super) mod moves;
 mod picker;
 mod replacement;
 mod show;

@@ -14,6 +14,17 @@ use crate::engine::state::{Engine, Mover, Requester};
 /// Notice that the files of a run do not give its phase.
 const UNAVAILABLE: &str = "The workflow's files are no longer available.";
 
+/// A move of the run that the agent did not make.
+pub(in crate::engine) struct Moved {
+    /// The sentence for the agent.
+    pub told: String,
+    /// The phases between which the run moved.
+    pub from_to: String,
+    pub arrival: Arrival,
+    /// Running tool calls were stopped, and with them the agent.
+    stopped: bool,
+}
+
 impl Engine {
     /// The notice of a control that needs a phase: there is none.
     pub(super) fn unavailable(&self) -> String {
@@ -151,36 +162,57 @@ impl Engine {
     /// Moves the run for the user, and lets the agent know: at once if it is at work, by a prompt if it is at rest,
     /// with the next context prompt if the run is paused.
     fn go(&mut self, new: RunState, arrival: Arrival, leaving: Leaving, cx: &mut Cx) {
-        let Some(active) = self.active() else { return };
+        let way = match leaving {
+            Leaving::Done | Leaving::OverBudget => "on",
+            Leaving::Skipped => "on, and skipped a phase",
+            Leaving::Again => "back",
+        };
+        let by = format!("The user moved the workflow {way}");
+        let Some(moved) = self.relocate(new, (arrival, leaving), &by, cx) else { return };
+        let paused = self.pause_reason().is_some();
+        // Elsewhere the transcript shows the message, or the end of the run.
+        if !cx.ui.exists() || paused && arrival == Arrival::Phase {
+            cx.notify(Level::Info, moved.from_to.clone());
+        }
+        if self.pause_reason().is_some_and(PauseReason::needs_resume) {
+            self.tell_pause(cx);
+        }
+        self.tell_move(moved, Mover::User, cx);
+    }
+
+    /// Moves the run; `by` says by whom. `None` without a run.
+    pub(in crate::engine) fn relocate(
+        &mut self,
+        new: RunState,
+        (arrival, leaving): (Arrival, Leaving),
+        by: &str,
+        cx: &mut Cx,
+    ) -> Option<Moved> {
+        let active = self.active()?;
         let from = text::phase_title(active.phase);
         let from_path = active.state.current_path.clone();
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
         let stopped = self.stop_running_calls(cx);
         self.pending.withdraw_gates(cx);
         self.agent.cancel_asked = false;
+        let is_stopped = new.is_stopped();
         self.transition(new, cx);
         self.follow_budget(cx);
         self.pause_without_output(&from_path, cx);
-        let paused = self.pause_reason().is_some();
         let to = self.active().map(|active| text::phase_title(active.phase));
-        let to = to.as_deref().unwrap_or("DONE");
-        let way = match leaving {
-            Leaving::Done => "on",
-            Leaving::Skipped => "on, and skipped a phase",
-            Leaving::Again => "back",
-        };
-        let told = format!("The user moved the workflow {way}: {from} → {to}.");
-        // Elsewhere the transcript shows the message, or the end of the run.
-        if !cx.ui.exists() || paused && arrival == Arrival::Phase {
-            cx.notify(Level::Info, format!("{from} → {to}"));
-        }
-        if self.pause_reason().is_some_and(PauseReason::needs_resume) {
-            self.tell_pause(cx);
-        }
+        let to = to.as_deref().unwrap_or(if is_stopped { "stopped" } else { "DONE" });
+        let from_to = format!("{from} → {to}");
+        Some(Moved { told: format!("{by}: {from_to}."), from_to, arrival, stopped })
+    }
+
+    /// Lets the agent know of a move.
+    pub(in crate::engine) fn tell_move(&mut self, moved: Moved, mover: Mover, cx: &mut Cx) {
+        let Moved { told, arrival, stopped, .. } = moved;
+        let paused = self.pause_reason().is_some();
         match (arrival, self.activity.is_working()) {
             (Arrival::Done, true) if stopped => self.agent.prompt_at_rest = None,
             (Arrival::Done, true) => {
-                self.briefing.moved(Mover::User);
+                self.briefing.moved(mover);
                 cx.push(Effect::Steer(format!("{told} Stop working on it.")));
             }
             (Arrival::Done, false) => self.announce_end(cx),
@@ -189,7 +221,7 @@ impl Engine {
             // Told with the next context prompt.
             (Arrival::Phase, true) if paused && self.ending.is_begun() => self.briefing.note(told),
             (Arrival::Phase, true) => {
-                self.briefing.moved(Mover::User);
+                self.briefing.moved(mover);
                 let prompt = self.give_prompt();
                 cx.push(Effect::Steer(format!("{told}\n\n{prompt}")));
             }

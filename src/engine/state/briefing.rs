@@ -24,6 +24,8 @@ pub struct Briefing {
 pub enum Mover {
     /// The user, by a command.
     User,
+    /// The phase, which had used up its budget.
+    Budget,
     /// A nested call of `workflow_step`, whose result goes to the tool that made it.
     NestedCall,
 }

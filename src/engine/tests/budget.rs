@@ -575,3 +575,90 @@ fn the_pause_tells_what_is_still_missing() {
     let reason = session.pause().map(ToString::to_string).unwrap_or_default();
     assert!(reason.ends_with("1 of 1 turns"), "{reason}");
 }
+
+/// The path, the evidence and the status of the stored run.
+fn stored(session: &Session) -> (String, Vec<String>, bool) {
+    let state = session.engine.run.state().unwrap();
+    let evidence = state.progress.visits.get("w:0").map(|visit| &visit.evidence[..]);
+    let evidence = evidence.unwrap_or_default().iter().map(|check| format!("{}: {}", check.label, check.result));
+    (state.current_path.key(), evidence.collect(), state.is_stopped())
+}
+
+const USED_UP: &str = "budget: used up (1 of 1 turns), and the phase was left";
+
+#[test]
+fn a_phase_that_has_used_up_its_budget_leads_on_where_its_file_says() {
+    let mut session = with_budgets("", "budget: {turns: 1}\nonBudget: next\ngate: [{file: never}]\n");
+    session.has_taken(turns(1));
+    let moved = session.call();
+    assert!(matches!(&moved.reply, Reply::Block(text) if text.contains("* a → * b")), "{moved:?}");
+    let told = steered(&moved);
+    assert!(matches!(told[..], [told] if told.starts_with("The phase has used up its budget")), "{told:?}");
+    assert_eq!(stored(&session), ("w:1".into(), vec![USED_UP.into()], false));
+    assert!(session.engine.run.state().unwrap().progress.visits.get("w:0").unwrap().unfinished);
+    // The rest of the answer is of the phase that was left.
+    let rest = session.call();
+    assert!(matches!(&rest.reply, Reply::Block(text) if text.contains("The phase of this call")), "{rest:?}");
+    session.has_taken(Usage::default());
+    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnStart);
+    assert_eq!(session.call().reply, Reply::None);
+    assert_eq!(session.pause(), None);
+}
+
+#[test]
+fn an_agent_that_stops_at_the_end_of_its_budget_gets_the_next_phase() {
+    for has_ui in [true, false] {
+        let mut session = with_budgets("", "budget: {turns: 1}\nonBudget: next\n");
+        session.has_taken(turns(1));
+        let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+        let told = match has_ui {
+            true => {
+                let effects = session.with_ui(true, Event::AgentSettled).effects;
+                effects.iter().find_map(|effect| match effect {
+                    Effect::SendUserMessage(text) => Some(text.clone()),
+                    _ => None,
+                })
+            }
+            false => match session.with_ui(false, Event::BeforeSettle).reply {
+                Reply::Continue(text) => Some(text),
+                _ => None,
+            },
+        };
+        let told = told.unwrap();
+        assert!(told.starts_with("The phase has used up its budget, and the workflow goes on: "), "{told}");
+        assert_eq!(stored(&session), ("w:1".into(), vec![USED_UP.into()], false));
+    }
+}
+
+#[test]
+fn only_the_own_budget_of_a_phase_leads_on() {
+    for (of_workflow, of_phase) in [
+        ("budget: {turns: 1}\n", "budget: {turns: 1}\nonBudget: next\n"),
+        ("budget: {turns: 1}\n", "budget: {turns: 2}\nonBudget: next\n"),
+        ("", "budget: {turns: 1}\nonBudget: pause\n"),
+        // As often as the workflow may loop.
+        ("maxLoops: 0\n", "budget: {turns: 1}\nonBudget: loop\n"),
+    ] {
+        let mut session = with_budgets(of_workflow, of_phase);
+        session.has_taken(turns(1));
+        let _ = session.stopped();
+        assert!(session.pause().is_some_and(PauseReason::is_of_budget), "{of_phase}");
+        assert_eq!(stored(&session).0, "w:0");
+    }
+}
+
+#[test]
+fn the_end_of_a_budget_can_stop_the_run() {
+    let mut session = with_budgets("", "budget: {turns: 1}\nonBudget: stop\n");
+    session.has_taken(turns(1));
+    let moved = session.call();
+    assert!(matches!(&moved.reply, Reply::Block(text) if text.contains("and the workflow ends: * a → stopped")), "{moved:?}");
+    assert_eq!(stored(&session), ("w:0".into(), vec![USED_UP.into()], true));
+    let ended = session.on(Event::AgentEnd { stop: Stop::Completed });
+    let end = ended.effects.iter().find_map(|effect| match effect {
+        Effect::AppendEntry { custom_type: crate::protocol::COMPLETE_TYPE, data } => data["content"].as_str(),
+        _ => None,
+    });
+    assert!(end.unwrap().starts_with("⛔ The w was stopped in * a: budget\n"), "{end:?}");
+}

@@ -28,6 +28,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string | string[]} [model]
  * @property {string} [thinking]
  * @property {object} [budget]
+ * @property {string} [onBudget]
  * @property {Record<string, string | object>} [outcomes]
  * @property {Record<string, unknown>} [entry] other fields of its entry in `phases`
  * @property {Record<string, unknown>} [when] of its entry in `phases`
