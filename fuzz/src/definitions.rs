@@ -55,7 +55,8 @@ fn of_workflow(workflow: &Workflow, library: &Library) {
         match &entry.kind {
             EntryKind::Phase(phase) => {
                 assert!(!phase.id.trim().is_empty() && !phase.name.trim().is_empty());
-                assert!(!phase.emoji.trim().is_empty() && !phase.instructions.trim().is_empty());
+                assert!(!phase.emoji.trim().is_empty());
+                assert_eq!(phase.instructions.trim().is_empty(), !phase.is_of_agent());
             }
             EntryKind::Workflow { key, .. } => {
                 assert!(library.get(key).is_some(), "{key} is not there")
@@ -70,7 +71,7 @@ fn of_workflow(workflow: &Workflow, library: &Library) {
     walk(workflow, library);
 }
 
-/// `next` leads through every phase in order, to the end, unless conditions pass over some.
+/// `next` leads through every phase in order, to the end, unless conditions pass over some or groups are repeated.
 fn walk(workflow: &Workflow, library: &Library) {
     if has_conditions(workflow, library, &mut BTreeSet::new()) {
         return;
@@ -91,7 +92,7 @@ fn walk(workflow: &Workflow, library: &Library) {
     assert_eq!(state.is_running(), total > 100);
 }
 
-/// Returns true if an entry of the workflow, or of one nested in it, has conditions.
+/// Returns true if an entry of the workflow, or of one nested in it, has conditions or is repeated.
 fn has_conditions<'a>(
     workflow: &'a Workflow,
     library: &'a Library,
@@ -104,6 +105,7 @@ fn has_conditions<'a>(
                 EntryKind::Phase(_) => None,
             };
             !entry.when.is_empty()
+                || nested.is_some_and(|nested| nested.each.is_some())
                 || nested.is_some_and(|nested| has_conditions(nested, library, seen))
         })
 }

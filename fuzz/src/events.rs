@@ -6,7 +6,7 @@ use pi_workflows::engine::{
 };
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
 use pi_workflows::run::{Active, Mark, Outline, Pick, RunState, restore};
-use pi_workflows::text::{self, DefaultRole, GATE_OPEN};
+use pi_workflows::text::{self, DefaultRole, GATE_OPEN, NOT_STARTED};
 
 use super::folder::Folder;
 use super::stored_state::{FILES, survives};
@@ -40,6 +40,27 @@ const CALLS: [&str; 10] = [
     "[[[",
     "null",
 ];
+/// Inputs and answers for the workflow `worked`; those of the last arguments, so that inputs keep their meaning.
+const WORKED_TEXTS: [&str; 8] = [
+    "worked a task",
+    ":answer ok",
+    ":answer change {description}",
+    ":answer keep",
+    ":next failed",
+    ":skip work",
+    ":skip",
+    ":resume",
+];
+const WORKED_CALLS: [&str; 6] = [
+    r#"{"action":"next","outputs":{"tasks":["{item}","{item}"]},"summary":"listed"}"#,
+    r#"{"action":"next","outputs":{"tasks":[]},"summary":"nothing"}"#,
+    r#"{"action":"next","summary":"done"}"#,
+    r#"{"action":"next","outcome":"ok"}"#,
+    r#"{"action":"next","outcome":"redo"}"#,
+    r#"{"action":"next","outcome":"again"}"#,
+];
+/// The first of the last arguments.
+const WORKED: usize = 224;
 const TOOLS: [&str; 6] = ["edit", "read", "bash", "workflow_step", "", "\u{1b}]0;x\u{7}"];
 
 /// # Panics
@@ -114,14 +135,18 @@ impl Play {
             _ => self.session_ui,
         };
         match kind {
+            0 | 1 if index >= WORKED => self.command(WORKED_TEXTS[index % WORKED_TEXTS.len()]),
             0 | 1 => self.command(TEXTS[index % TEXTS.len()]),
             2 => {
                 self.command([":panel", ":check", ":graph", ":report", ":x", ":cancel"][index % 6])
             }
+            3..=6 if index >= WORKED => self.step(WORKED_CALLS[index % WORKED_CALLS.len()]),
             3..=6 => self.step(CALLS[index % CALLS.len()]),
             7 => {
                 let stopped = self.tool_call(TOOLS[index % TOOLS.len()]);
-                if stopped && (index / TOOLS.len()).is_multiple_of(2) {
+                // While a request is open, a run is at work at its entry, and does not wait.
+                let is_open = !self.asked.is_empty();
+                if stopped && !is_open && (index / TOOLS.len()).is_multiple_of(2) {
                     self.last_answer();
                 }
             }
@@ -207,7 +232,7 @@ impl Play {
         assert!(refused || !has_run || running || name == "workflow_step", "its rules do not hold");
         match &reply {
             Reply::None | Reply::Confine { .. } => {}
-            Reply::Block(reason) if reason == GATE_OPEN => return false,
+            Reply::Block(reason) if reason == GATE_OPEN || reason == NOT_STARTED => return false,
             // The end of the agent's run: no call is allowed, whatever the phase says.
             Reply::Stop(_) => {
                 assert!(has_run && self.waits(), "the agent is stopped in a run that goes on");
@@ -220,6 +245,10 @@ impl Play {
         let Some(active) = active.filter(|_| running && !self.moved_on && self.open) else {
             return false;
         };
+        if !active.phase.is_of_agent() {
+            let refused = matches!(reply, Reply::Block(_));
+            assert!(refused || name == "workflow_step", "{name:?} at {}", active.phase.id);
+        }
         let decision = permission(
             (active.phase, &active.limits()),
             name,
@@ -238,9 +267,12 @@ impl Play {
         false
     }
 
-    /// The run is paused or held.
+    /// The run is paused or held, or at an entry without a phase.
     fn waits(&self) -> bool {
-        let paused = |state: &RunState| state.progress.paused.is_some();
+        let is_at_entry = |state: &RunState| {
+            Active::resolve(state, &self.library).is_some_and(|active| !active.phase.is_of_agent())
+        };
+        let paused = |state: &RunState| state.progress.paused.is_some() || is_at_entry(state);
         !self.engine.is_running() || self.stored.as_ref().is_none_or(paused)
     }
 
@@ -282,6 +314,12 @@ impl Play {
             (_, Request::Confirm { .. }) => Answer::Confirmed(choice != 0),
             (_, Request::Select { .. }) => Answer::Selected(choice),
             (_, Request::Input { .. }) => Answer::Entered(TEXTS[choice].to_owned()),
+            (7, Request::Exec { .. }) => Answer::Ran {
+                end: CommandEnd::Exited(0),
+                duration_ms: 1,
+                output: String::new(),
+                standard_output: Some(r#"{"h":true,"files":["{item}","x"]}"#.into()),
+            },
             (_, Request::Exec { .. }) => Answer::Ran {
                 end: [
                     CommandEnd::Exited(0),
