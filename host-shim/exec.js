@@ -62,9 +62,10 @@ function environment(agentDir, variables) {
  * @param {() => { exec: ReturnType<typeof userShell>["exec"] }} shell
  * @param {import("./interface.js").CommandLine} commandLine
  * @param {AbortSignal} signal
+ * @param {import("./output-file.js").OutputFile} [file] gets the output
  * @returns {Promise<import("./interface.js").CommandResult>}
  */
-export async function runCommandLine(shell, { line, timeoutMs, env = [], apart = false }, signal) {
+export async function runCommandLine(shell, { line, timeoutMs, env = [], apart = false }, signal, file) {
   const start = performance.now();
   const tail = new Tail();
   /** @type {ErrorFile | undefined} */
@@ -88,6 +89,7 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [], apart =
     const onData = (/** @type {Buffer} */ data) => {
       tail.add(data);
       whole?.add(data);
+      file?.add(data);
     };
     if (apart) errors = new ErrorFile();
     const exec = async () => shell().exec(errors?.redirected(line) ?? line, env, { onData, signal: stop.signal });
@@ -102,13 +104,14 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [], apart =
     clearTimeout(grace);
     signal.removeEventListener("abort", cancel);
   }
-  errors?.moveTo(tail);
+  errors?.moveTo(tail, file);
   return {
     end: how,
     durationMs: BigInt(Math.round(performance.now() - start)),
     output: tail.close(),
     outputBytes: BigInt(tail.bytes),
     standardOutput: whole?.close(),
+    outputFile: file?.close(tail.bytes),
   };
 }
 
@@ -140,14 +143,23 @@ class ErrorFile {
   }
 
   /**
-   * Adds the end of the file to an output, and removes the file.
+   * Adds the file to an output, of which the tail gets the end, and removes it.
+   *
    * @param {Tail} tail
+   * @param {import("./output-file.js").OutputFile | undefined} whole
    */
-  moveTo(tail) {
+  moveTo(tail, whole) {
     try {
       const descriptor = openSync(this.#path, "r");
       try {
         const { size } = fstatSync(descriptor);
+        const chunk = Buffer.alloc(whole ? 64 * 1024 : 0);
+        for (let from = 0; whole && !whole.isFull && from < size; ) {
+          const length = readSync(descriptor, chunk, 0, Math.min(chunk.length, size - from), from);
+          if (length === 0) break;
+          whole.add(chunk.subarray(0, length));
+          from += length;
+        }
         const end = Buffer.alloc(Math.min(size, RAW_TAIL));
         tail.add(end.subarray(0, readSync(descriptor, end, 0, end.length, size - end.length)));
         tail.bytes += size - end.length;

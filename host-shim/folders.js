@@ -11,6 +11,9 @@ import { NOT_GRANTED, messageOf } from "./calls.js";
 /** @typedef {import("./calls.js").Calls} Calls */
 /** The folder of all folders, below the project's configuration directory. @typedef {{ path: string }} FoldersGrant */
 
+/** The beginning of the name of a file. */
+const STEM = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}$/;
+
 /** The name of a folder. */
 const NAME = /^[0-9a-f]{20}$/;
 
@@ -32,15 +35,57 @@ export function folderImports(calls, grant, configDirName) {
   return calls.guarded({
     /** @type {import("./interface.js").Imports["pi:extension/folders"]["open"]} */
     open: (key, copyOf) => {
-      if (!grant) throw new Error(NOT_GRANTED);
-      const { cwd, sessionManager } = calls.context;
-      if (!calls.context.isProjectTrusted()) throw new Error("The project is not trusted.");
       if (copyOf !== undefined && !isName(copyOf)) throw new Error("The name of the folder to copy is no such name.");
-      const name = nameOf(sessionManager.getSessionId(), key);
-      openFolder(cwd, [configDirName, grant.path], name, copyOf);
-      return { name, path: [configDirName, grant.path, name].join("/") };
+      const { name, path } = open({ context: calls.context, grant, configDirName, key, copyOf }, () => {});
+      return { name, path };
     },
   });
+}
+
+/**
+ * Creates a file with a new name in the folder of a key, to write to.
+ *
+ * @param {Pick<Wanted, "context" | "grant" | "configDirName" | "key">} wanted
+ * @param {string} stem the beginning of its name; a number and `.log` follow
+ * @returns {{ descriptor: number, path: string }} its path from the working directory
+ */
+export function createFile(wanted, stem) {
+  if (!STEM.test(stem)) throw new Error("The name of the file is no such name.");
+  const { path, result } = open({ ...wanted, copyOf: undefined }, (folder, shown) => {
+    const numbers = readdirSync(folder).map((name) => (name.startsWith(`${stem}-`) ? Number(/^(\d{1,9})\.log$/.exec(name.slice(stem.length + 1))?.[1] ?? 0) : 0));
+    for (let number = numbers.reduce((most, one) => Math.max(most, one), 0) + 1; ; number += 1) {
+      const name = `${stem}-${number}.log`;
+      const descriptor = named(`${shown}/${name}`, () => create(join(folder, name)));
+      if (descriptor !== undefined) return { descriptor, name };
+    }
+  });
+  return { descriptor: result.descriptor, path: `${path}/${result.name}` };
+}
+
+/**
+ * What opens a folder: the context of pi, the grant, and the key.
+ *
+ * @typedef {object} Wanted
+ * @property {Pick<import("@earendil-works/pi-coding-agent").ExtensionContext, "cwd" | "sessionManager" | "isProjectTrusted">} context
+ * @property {FoldersGrant | undefined} grant
+ * @property {string} configDirName
+ * @property {string} key
+ * @property {string | undefined} copyOf
+ */
+
+/**
+ * Opens the folder of a key, which is created if it does not exist, and calls a function with the path by which its entries are reached.
+ *
+ * @template T
+ * @param {Wanted} wanted
+ * @param {(folder: string, shown: string) => T} use
+ */
+function open({ context, grant, configDirName, key, copyOf }, use) {
+  if (!grant) throw new Error(NOT_GRANTED);
+  if (!context.isProjectTrusted()) throw new Error("The project is not trusted.");
+  const name = nameOf(context.sessionManager.getSessionId(), key);
+  const result = openFolder(context.cwd, [configDirName, grant.path], name, copyOf, use);
+  return { name, path: [configDirName, grant.path, name].join("/"), result };
 }
 
 /** Returns true if a text is the name of a folder. @param {string} name */
@@ -57,27 +102,35 @@ function nameOf(session, key) {
 }
 
 /**
- * Creates a folder that does not exist.
+ * Opens a folder, which is created if it does not exist.
  *
+ * @template T
  * @param {string} cwd
  * @param {string[]} place the folders above it
  * @param {string} name
  * @param {string | undefined} copyOf the folder beside it with which it begins
+ * @param {(folder: string, shown: string) => T} use is called with the path by which its entries are reached
  */
-function openFolder(cwd, place, name, copyOf) {
-  /** @param {string} folder its path by which its entries are reached @param {string} shown @param {string[]} names */
+function openFolder(cwd, place, name, copyOf, use) {
+  /** @param {string} folder its path by which its entries are reached @param {string} shown @param {string[]} names @returns {T} */
   const enter = (folder, shown, [first, ...rest]) => {
-    if (first === undefined) return makeIn(folder, shown, name, copyOf);
+    if (first === undefined) {
+      makeIn(folder, shown, name, copyOf);
+      const own = `${shown}${name}`;
+      return within(join(folder, name), own, (inside) => use(inside, own));
+    }
     const below = `${shown}${first}`;
     named(below, () => makeFolder(join(folder, first)));
-    within(join(folder, first), below, (inside) => enter(inside, `${below}/`, rest));
+    return within(join(folder, first), below, (inside) => enter(inside, `${below}/`, rest));
   };
   // The working directory itself may be reached through a link.
   const descriptor = named(cwd, () => openByDescriptor(cwd, 0));
-  using(descriptor, cwd, (folder) => enter(folder, "", place));
+  return using(descriptor, cwd, (folder) => enter(folder, "", place));
 }
 
 /**
+ * Creates a folder unless something has its name.
+ *
  * @param {string} folder
  * @param {string} shown
  * @param {string} name
@@ -86,7 +139,7 @@ function openFolder(cwd, place, name, copyOf) {
 function makeIn(folder, shown, name, copyOf) {
   named(`${shown}.gitignore`, () => writeNew(join(folder, ".gitignore"), "*\n"));
   const own = join(folder, name);
-  if (lstatSync(own, { throwIfNoEntry: false })) return within(own, `${shown}${name}`, () => {});
+  if (lstatSync(own, { throwIfNoEntry: false })) return;
   // Complete or not at all: a folder that exists is not copied to again.
   const begun = join(folder, `.${name}`);
   named(`${shown}${name}`, () => {
@@ -220,17 +273,25 @@ function makeFolder(path) {
  * @param {string} text
  */
 function writeNew(path, text) {
-  let descriptor;
-  try {
-    descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_LINKS, 0o666);
-  } catch (/** @type {any} */ error) {
-    if (error.code === "EEXIST") return;
-    throw error;
-  }
+  const descriptor = create(path);
+  if (descriptor === undefined) return;
   try {
     writeSync(descriptor, text);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/**
+ * Creates a file, and returns its descriptor to write to; `undefined` if something has its name.
+ * @param {string} path
+ */
+function create(path) {
+  try {
+    return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_LINKS, 0o666);
+  } catch (/** @type {any} */ error) {
+    if (error.code === "EEXIST") return undefined;
+    throw error;
   }
 }
 
@@ -241,7 +302,7 @@ function writeNew(path, text) {
  * @param {string} path
  * @param {() => T} work
  */
-function named(path, work) {
+export function named(path, work) {
   try {
     return work();
   } catch (error) {

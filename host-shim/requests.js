@@ -2,6 +2,8 @@
 import { Dialogs } from "./dialogs.js";
 import { plainText } from "./plain-text.js";
 import { runCommandLine, showSeconds, userShell } from "./exec.js";
+import { createFile } from "./folders.js";
+import { OutputFile } from "./output-file.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Answer} Answer */
@@ -26,14 +28,16 @@ export class Requests {
   #session = new AbortController();
   #codingAgent;
   #execGranted;
+  #foldersGrant;
 
   /**
    * @param {import("./load.js").Host} host
    * @param {import("./load.js").Manifest} manifest
    */
-  constructor({ codingAgent }, { exec }) {
+  constructor({ codingAgent }, { exec, folders }) {
     this.#codingAgent = codingAgent;
     this.#execGranted = exec;
+    this.#foldersGrant = folders;
   }
 
   /**
@@ -113,9 +117,18 @@ export class Requests {
     // Immediately when the session ends: afterwards its user interface cannot be changed.
     signal.addEventListener("abort", hide, { once: true });
     try {
-      return await runCommandLine(() => userShell(this.#codingAgent, context.cwd), commandLine, signal);
+      const shell = () => userShell(this.#codingAgent, context.cwd);
+      return await runCommandLine(shell, commandLine, signal, this.#outputFile(context, commandLine.outputFile));
     } finally {
       if (!signal.aborted) hide();
     }
+  }
+
+  /** @param {Context} context @param {CommandLine["outputFile"]} wanted */
+  #outputFile(context, wanted) {
+    if (!wanted) return undefined;
+    const { key, name } = wanted;
+    const place = { context, grant: this.#foldersGrant, configDirName: this.#codingAgent.CONFIG_DIR_NAME, key };
+    return new OutputFile(() => createFile(place, name));
   }
 }

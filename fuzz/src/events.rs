@@ -335,6 +335,10 @@ impl Play {
                     .get(choice)
                     .cloned()
                     .flatten(),
+                output_file: [None, Some(Ok("a/b.log".into())), Some(Err("full".into()))]
+                    .get(choice)
+                    .cloned()
+                    .flatten(),
             },
         };
         let output = self.handle(Event::Answer { ticket, answer });

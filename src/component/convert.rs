@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::definition::{KnownModel, Model, Thinking};
-use crate::engine::{Answer, CommandEnd, Completion, Reply, Request, ToolResult};
+use crate::engine::{Answer, CommandEnd, Completion, OutputFile, Reply, Request, ToolResult};
 use crate::text::{Color, Drawing, Span};
 
 use super::bindings::exports::pi::extension::guest;
@@ -25,6 +25,7 @@ impl From<guest::Answer> for Answer {
                 duration_ms: result.duration_ms,
                 output: result.output,
                 standard_output: result.standard_output,
+                output_file: result.output_file,
             },
             guest::Answer::Cancelled => Self::Cancelled,
             guest::Answer::NoUi | guest::Answer::NotGranted => Self::NoUi,
@@ -175,8 +176,17 @@ fn pending(ticket: u64, request: Request) -> guest::Pending {
         Request::Input { title } => {
             guest::Request::Input(guest::TextInput { title, placeholder: String::new() })
         }
-        Request::Exec { command: line, env, timeout_ms, progress, apart } => {
-            guest::Request::Exec(guest::CommandLine { line, timeout_ms, progress, env, apart })
+        Request::Exec { command: line, env, timeout_ms, progress, apart, output_file } => {
+            let output_file =
+                output_file.map(|OutputFile { key, name }| guest::OutputFile { key, name });
+            guest::Request::Exec(guest::CommandLine {
+                line,
+                timeout_ms,
+                progress,
+                env,
+                apart,
+                output_file,
+            })
         }
     };
     guest::Pending { ticket, request }

@@ -2,7 +2,7 @@
 //! [`Answer`].
 
 use super::context::Cx;
-use super::effect::{Reply, Request};
+use super::effect::{OutputFile, Reply, Request};
 use super::event::{Answer, CommandEnd};
 use super::state::{Engine, Purpose, Waiting};
 
@@ -16,6 +16,8 @@ pub(super) enum Ran {
         output: String,
         /// Its standard output, if it is returned apart.
         standard_output: Option<String>,
+        /// The path of the file with its whole output, or why there is none.
+        output_file: Option<Result<String, String>>,
     },
     /// The request was cancelled.
     Cancelled,
@@ -103,12 +105,12 @@ impl Engine {
         command: Command,
         then: impl FnOnce(&mut Self, Ran, &mut Cx) -> Reply + 'static,
     ) -> Reply {
-        let Command { line: command, env, timeout_ms, progress, apart } = command;
-        let request = Request::Exec { command, env, timeout_ms, progress, apart };
+        let Command { line: command, env, timeout_ms, progress, apart, output_file } = command;
+        let request = Request::Exec { command, env, timeout_ms, progress, apart, output_file };
         self.ask(purpose.into(), false, request, |engine, answer, cx| {
             let ran = match answer {
-                Answer::Ran { end, duration_ms, output, standard_output } => {
-                    Ran::Ended { end, duration_ms, output, standard_output }
+                Answer::Ran { end, duration_ms, output, standard_output, output_file } => {
+                    Ran::Ended { end, duration_ms, output, standard_output, output_file }
                 }
                 Answer::Cancelled => Ran::Cancelled,
                 Answer::Confirmed(_) | Answer::Selected(_) | Answer::Entered(_) | Answer::NoUi => {
@@ -161,4 +163,6 @@ pub(super) struct Command {
     pub progress: String,
     /// Its standard output is returned apart.
     pub apart: bool,
+    /// The file for its whole output.
+    pub output_file: Option<OutputFile>,
 }

@@ -89,6 +89,7 @@ impl Engine {
             duration_ms: 0,
             attempt: 1,
             tail: String::new(),
+            file: String::new(),
         };
         let state = self.running()?;
         let key = state.current_path.key();

@@ -207,7 +207,18 @@ pub enum Request {
         progress: String,
         /// Its standard output is returned apart from standard error.
         apart: bool,
+        /// The file for its whole output.
+        output_file: Option<OutputFile>,
     },
+}
+
+/// A file for the whole output of a command, in the folder of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputFile {
+    /// The key of the folder.
+    pub key: String,
+    /// The beginning of its name, as the interface allows it.
+    pub name: String,
 }
 
 /// The result of a tool.

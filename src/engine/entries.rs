@@ -162,6 +162,7 @@ impl Engine {
             duration_ms: 0,
             attempt: 1,
             tail: String::new(),
+            file: String::new(),
         };
         let state = active.state.with_summary(active.phase, summary).with_evidence(vec![evidence]);
         self.run.amend(self.definitions.library(), |_| state);
@@ -254,6 +255,7 @@ impl Engine {
             timeout_ms: step.timeout_ms,
             progress: text::step_progress(&step.of),
             apart: step.has_outputs,
+            output_file: Some(step.output_file.clone()),
         };
         self.exec(step.purpose(), command, move |engine, ran, cx| {
             match engine.step_overtaken(&step) {
@@ -265,12 +267,19 @@ impl Engine {
 
     /// Goes on after the command of a step.
     fn step_ran(&mut self, step: OpenStep, ran: Ran, cx: &mut Cx) -> Reply {
-        let Ran::Ended { end, duration_ms, output, standard_output } = ran else {
+        let Ran::Ended { end, duration_ms, output, standard_output, output_file } = ran else {
             let why = match ran {
                 Ran::NotHere => "commands cannot be run here".to_owned(),
                 Ran::Cancelled | Ran::Ended { .. } => CommandEnd::Cancelled.to_string(),
             };
             return self.step_not_ended(step.passage, &why, cx);
+        };
+        let file = match output_file.transpose() {
+            Ok(file) => file,
+            Err(why) => {
+                cx.notify(Level::Warning, text::output_not_kept(&step.of, &why));
+                None
+            }
         };
         let has_ended = match end {
             CommandEnd::Exited(_) | CommandEnd::TimedOut => true,
@@ -296,9 +305,10 @@ impl Engine {
             duration_ms,
             attempt: 1,
             tail: text::kept_tail(&if passed { String::new() } else { text::gate_tail(&output) }),
+            file: file.clone().unwrap_or_default(),
         };
         let outcome = if passed { Step::OK } else { Step::FAILED };
-        let state = active.state.with_summary(active.phase, &text::step_summary(&output));
+        let state = active.state.with_summary(active.phase, &text::step_summary(&output, file.as_deref()));
         let state = state.with_outputs(active.phase, given.unwrap_or_default());
         let has_outcome = active.phase.outcomes.iter().any(|other| other.name == outcome);
         let state = state.with_evidence(vec![evidence]);

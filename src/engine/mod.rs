@@ -65,7 +65,7 @@ use state::{Turn, Waiter};
 
 pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion};
 pub use context::{Context, Ui};
-pub use effect::{Effect, Level, Output, Reply, Request, Summary, ToolResult};
+pub use effect::{Effect, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};
 pub use event::{Answer, CommandEnd, Event, Facts, Stop};
 pub use host::Host;
 pub use may::{May, may};

@@ -214,7 +214,7 @@ impl Play<'_> {
                     let given = serde_json::to_string(&self.outputs(&active)).unwrap_or_default();
                     self.write("Without the agent", &told);
                     let standard_output = Some(given);
-                    Answer::Ran { end, duration_ms: 1000, output, standard_output }
+                    Answer::Ran { end, duration_ms: 1000, output, standard_output, output_file: None }
                 }
             };
             self.context.unix_ms += 1;

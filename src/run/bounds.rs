@@ -207,6 +207,7 @@ mod tests {
                     duration_ms: 1,
                     attempt: 1,
                     tail: text(size),
+                    file: text(size),
                 };
                 return state.with_evidence(vec![check; count]);
             }

@@ -40,6 +40,9 @@ pub struct Evidence {
     /// The end of the command's output; empty for other checks.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tail: String,
+    /// The path of the file with the whole output of a step, from the project's directory; empty if there is none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file: String,
 }
 
 impl<'a> Active<'a> {

@@ -718,6 +718,7 @@ fn evidence(checks: &Value) -> Vec<Evidence> {
             duration_ms: get(data, "durationMs")?.as_u64()?,
             attempt: number(get(data, "attempt")?)?,
             tail: get(data, "tail").and_then(string).unwrap_or_default(),
+            file: get(data, "file").and_then(string).unwrap_or_default(),
         })
     };
     checks.as_array().into_iter().flatten().filter_map(check).collect()
@@ -842,6 +843,7 @@ mod tests {
             duration_ms: 7,
             attempt: 8,
             tail: "e".into(),
+            file: "f".into(),
         };
         let usage = Usage {
             turns: 1,

@@ -12,17 +12,40 @@ use super::questions::{
 /// Maximum length of a step's summary, in characters.
 const MAX_SUMMARY: usize = 4000;
 
+/// Maximum length of the id in the name of a file, in characters: the numbers of the items follow, of at most 10 groups.
+const MAX_FILE_NAME: usize = 36;
+
 /// Returns the text that is shown while the command of a step runs.
 pub fn step_progress(of: &str) -> String {
     format!("{} {}", Step::EMOJI, short_name(of))
 }
 
-/// Returns the summary of a step: the end of its output.
-pub fn step_summary(output: &str) -> String {
+/// Returns the summary of a step: the end of its output. What is cut off has the path of the `file` in its place, if there is one.
+pub fn step_summary(output: &str, file: Option<&str>) -> String {
     let output = output.trim();
     let from = output.chars().count().saturating_sub(MAX_SUMMARY);
-    let end: String = output.chars().skip(from).collect();
-    if end.is_empty() { "(no output)".to_owned() } else { end }
+    if from == 0 {
+        return if output.is_empty() { "(no output)".to_owned() } else { output.to_owned() };
+    }
+    let end = |from: usize| output.chars().skip(from).collect::<String>();
+    let Some(file) = file else { return end(from) };
+    let note = format!("[The whole output: {file}]\n…");
+    let end = end(from.saturating_add(note.chars().count()));
+    format!("{note}{end}")
+}
+
+/// Returns the notice that the whole output of a step is not in a file.
+pub fn output_not_kept(of: &str, why: &str) -> String {
+    format!("The whole output of “{}” is not kept: {why}", short_name(of))
+}
+
+/// Returns the beginning of the name of the file with the output of a step: its id, and the numbers of the items it is repeated for.
+pub fn output_file_name(active: &Active) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let id = active.phase.id.chars().take(MAX_FILE_NAME);
+    let id: String = id.map(|c| if is_plain(c) { c } else { '-' }).collect();
+    let items = active.state.current_path.iter().filter_map(|segment| segment.item);
+    items.fold(id, |name, item| format!("{name}.{}", item.saturating_add(1)))
 }
 
 /// Returns why a step has failed: how its command ended, and the last line of its output.

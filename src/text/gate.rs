@@ -203,7 +203,7 @@ pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> 
             CheckKind::Approve { .. } => ("the user said yes", 0),
         };
         let (label, result) = (with_values(check, active, depth).label, result.to_owned());
-        Evidence { label, passed: true, result, duration_ms, attempt: 1, tail: String::new() }
+        Evidence { label, passed: true, result, duration_ms, attempt: 1, tail: String::new(), file: String::new() }
     };
     checks.map(passed).collect()
 }
@@ -253,7 +253,11 @@ fn evidence_line(evidence: &Evidence) -> String {
         Some(said) => format!("you said {said}"),
         None => evidence.result.clone(),
     };
-    format!("{mark} {}: {result}{took}{attempt}", evidence.label)
+    let file = match evidence.file.as_str() {
+        "" => String::new(),
+        path => format!("; its output: {path}"),
+    };
+    format!("{mark} {}: {result}{took}{attempt}{file}", evidence.label)
 }
 
 /// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line for

@@ -54,7 +54,7 @@ pub use drawing::{
 };
 pub use exact::exact;
 pub use entries::{
-    answer_text_title, at_entry, bad_answer, entry_prompt, entry_question, last_summary, make_different, step_consent, step_failed, step_progress, step_summary,
+    answer_text_title, at_entry, bad_answer, entry_prompt, entry_question, last_summary, make_different, output_file_name, output_not_kept, step_consent, step_failed, step_progress, step_summary,
 };
 pub use fresh_start::{NOT_STARTED, STARTS_FRESH, fresh_notice, fresh_summary};
 pub use gate::{

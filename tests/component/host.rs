@@ -989,6 +989,7 @@ pub fn ended(status: u32) -> Answer {
         output_bytes: output.len() as u64,
         output,
         standard_output: None,
+        output_file: None,
     })
 }
 

@@ -341,7 +341,14 @@ fn run(about: &str, line: &str, timeout_ms: u32) -> Pending {
     let (line, progress) = (line.to_owned(), format!("running: {line}"));
     pending(
         about,
-        Request::Exec(CommandLine { line, timeout_ms, progress, env: Vec::new(), apart: false }),
+        Request::Exec(CommandLine {
+            line,
+            timeout_ms,
+            progress,
+            env: Vec::new(),
+            apart: false,
+            output_file: None,
+        }),
     )
 }
 

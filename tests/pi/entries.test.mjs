@@ -1,7 +1,7 @@
 // Entries without the model: commands that the run runs itself, and questions to the user.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { lastPath } from "./harness/gates.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { contextPrompt, custom, notices, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, custom, notices, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 const next = step("next");
 const REST = { text: "I rest." };
@@ -69,6 +69,38 @@ for (const version of VERSIONS) {
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(run.code, 0, run.stderr);
       assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "x\nx\n");
+    });
+
+    test("has its whole output in a new file of the run's folder each time", async (t) => {
+      const script = [next, next, REST];
+      const entry = { run: "seq 20000; echo end; echo x >> ran; test $(wc -l < ran) -ge 2", id: "look", outcomes: { failed: "look" } };
+      const { model, sandbox } = await stage(t, script, { globalFiles: files(["plan.md", entry, "build.md"]) });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const runs = join(sandbox.project, ".pi/workflow-runs");
+      const [folder, ...others] = readdirSync(runs).filter((name) => name !== ".gitignore");
+      assert.deepEqual([others, readdirSync(join(runs, folder)).sort()], [[], ["look-1.log", "look-2.log"]]);
+      for (const number of [1, 2]) {
+        const text = readFileSync(join(runs, folder, `look-${number}.log`), "utf8");
+        assert.ok(text.startsWith("1\n2\n3\n") && text.endsWith("\n20000\nend\n") && text.split("\n").length === 20002);
+      }
+      const path = `.pi/workflow-runs/${folder}/look-2.log`;
+      assert.ok(toolResults(model.requests[1])[0].includes(`[The whole output: ${path}]\n…`));
+      assert.match(JSON.stringify(custom(await rpc.entries(), "workflow:complete").concat(custom(await rpc.entries(), "workflow:state"))), new RegExp(`"file":"${path}"`));
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+
+    test("goes on where its output cannot be written, and the user is told", async (t) => {
+      const { sandbox } = await stage(t, [next, next, REST], {
+        globalFiles: files(["plan.md", { run: "echo found", id: "look" }, "build.md"]),
+        files: { ".pi/workflow-runs": "in the way" },
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.ok(notices(rpc).includes("warning: The whole output of “look” is not kept: .pi/workflow-runs: it is not a folder"), notices(rpc).join("\n"));
+      assert.equal(states(await rpc.entries()).at(-1).active, false);
+      await rpc.close();
     });
 
     test("can stop the run", async (t) => {

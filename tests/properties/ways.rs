@@ -727,6 +727,7 @@ impl<'a> Session<'a> {
             duration_ms: 1,
             output: printed.clone(),
             standard_output: apart.then_some(printed),
+            output_file: None,
         };
         let number = self.answered;
         let reply = match answer {

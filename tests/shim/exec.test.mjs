@@ -1,13 +1,15 @@
 // Command lines in pi's own shell: their end, their processes and their output.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLocalBashOperations } from "@earendil-works/pi-coding-agent";
 import { runCommandLine, showSeconds, userShell } from "../../host-shim/exec.js";
+import { OutputFile } from "../../host-shim/output-file.js";
 
 const folder = mkdtempSync(join(tmpdir(), "exec-test-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -71,6 +73,30 @@ suite("a command line", () => {
     const late = await run("echo begun; sleep 60", { apart: true, timeoutMs: 300 });
     assert.deepEqual([late.end, late.standardOutput], [{ tag: "timed-out" }, "begun\n"]);
     assert.deepEqual(readdirSync(tmpdir()).filter((name) => name.startsWith("pi-command-")), before);
+  });
+
+  test("writes its output to a file while it runs, apart standard error behind standard output", async () => {
+    let made = 0;
+    const path = join(folder, "whole.log");
+    const start = (/** @type {string} */ line, /** @type {object} */ options = {}) => {
+      const file = new OutputFile(() => ({ descriptor: openSync(path, "w"), path: `of ${(made += 1)}` }));
+      const commandLine = { line, timeoutMs: 20_000, progress: "", env: [], apart: false, outputFile: undefined, ...options };
+      return runCommandLine(shell(), commandLine, new AbortController().signal, file);
+    };
+    const read = () => readFileSync(path, "utf8");
+    const running = start("printf '\\033[1mbegun\\r\\n'; sleep 1; seq 100000 >&2");
+    await sleep(500);
+    assert.equal(read(), "\u001b[1mbegun\r\n");
+    const numbers = execFileSync("seq", ["100000"], { encoding: "utf8" });
+    assert.deepEqual((await running).outputFile, { tag: "ok", val: "of 1" });
+    assert.equal(read(), `\u001b[1mbegun\r\n${numbers}`);
+    const apart = await start("seq 100000 >&2; echo '{}'", { apart: true });
+    assert.deepEqual([apart.outputFile, apart.standardOutput], [{ tag: "ok", val: "of 2" }, "{}\n"]);
+    assert.equal(read(), `{}\n${numbers}`);
+    await start("head -c 12000000 /dev/zero >&2; echo '{}'", { apart: true });
+    assert.ok(read().length <= 10_000_000 && read().endsWith("[2000103 more bytes]\n"), read().slice(-30));
+    assert.equal((await start("true")).outputFile, undefined);
+    assert.equal(made, 3);
   });
 
   test("returns its duration, and runs in the folder without input", async () => {

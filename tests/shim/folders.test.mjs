@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 
+import { OutputFile } from "../../host-shim/output-file.js";
 import { Calls } from "../../host-shim/calls.js";
-import { folderImports } from "../../host-shim/folders.js";
+import { createFile, folderImports } from "../../host-shim/folders.js";
 
 const root = mkdtempSync(join(tmpdir(), "folders-test-"));
 after(() => rmSync(root, { recursive: true }));
@@ -29,7 +30,9 @@ function makeProject() {
   });
   const folders = folderImports(calls, { path: "jobs" }, ".pi");
   const open = (/** @type {string} */ key, /** @type {string | undefined} */ copyOf = undefined) => folders.open(key, copyOf);
-  return { cwd, state, open, jobs: join(cwd, ".pi/jobs"), calls };
+  const create = (/** @type {string} */ stem) => createFile({ context: /** @type {any} */ (calls.context), grant: { path: "jobs" }, configDirName: ".pi", key: "a" }, stem);
+  const output = (/** @type {string} */ stem) => new OutputFile(() => create(stem));
+  return { cwd, state, open, jobs: join(cwd, ".pi/jobs"), calls, output };
 }
 
 /** Returns the message of the error that a function throws. @param {() => unknown} work */
@@ -189,5 +192,66 @@ suite("folders", () => {
     } finally {
       execFileSync("umount", [cwd]);
     }
+  });
+});
+
+suite("files of output", () => {
+  test("have a new name each, in the folder of the key", () => {
+    const { cwd, open, output } = makeProject();
+    const write = (/** @type {string} */ stem, /** @type {string} */ text) => {
+      const file = output(stem);
+      for (const part of text.split(/(?=x)/)) file.add(Buffer.from(part));
+      return file.close(text.length);
+    };
+    const folder = `.pi/jobs/${open("a").name}`;
+    assert.deepEqual(write("look", "one x\u00e9".normalize()), { tag: "ok", val: `${folder}/look-1.log` });
+    assert.deepEqual(write("look", "two"), { tag: "ok", val: `${folder}/look-2.log` });
+    writeFileSync(join(cwd, folder, "look-7.log"), "the agent's");
+    writeFileSync(join(cwd, folder, "look-x.log"), "");
+    symlinkSync(join(cwd, "outside"), join(cwd, folder, "look-8.log"));
+    assert.deepEqual(write("look", "three"), { tag: "ok", val: `${folder}/look-9.log` });
+    symlinkSync(join(cwd, "outside"), join(cwd, folder, "see-1.log"));
+    assert.deepEqual(write("see", "x"), { tag: "ok", val: `${folder}/see-2.log` });
+    assert.equal(readFileSync(join(cwd, folder, "look-1.log"), "utf8"), "one x\u00e9");
+    assert.equal(readFileSync(join(cwd, folder, "look-7.log"), "utf8"), "the agent's");
+    assert.equal(existsSync(join(cwd, "outside")), false);
+    assert.equal(write("none", ""), undefined);
+    assert.equal(existsSync(join(cwd, folder, "none-1.log")), false);
+  });
+
+  test("have at most 10 MB, and say how much more there was", () => {
+    const { cwd, output } = makeProject();
+    const file = output("much");
+    const chunk = Buffer.alloc(3_000_000, "y");
+    for (let count = 0; count < 5; count += 1) file.add(chunk);
+    assert.equal(file.isFull, true);
+    const closed = file.close(15_000_000);
+    file.add(Buffer.from("late"));
+    const text = readFileSync(join(cwd, closed?.val ?? ""), "utf8");
+    assert.ok(text.length <= 10_000_000 && text.length > 9_999_000, String(text.length));
+    assert.match(text.slice(-40), /^y+\n\[5000100 more bytes\]\n$/);
+  });
+
+  test("say why there is none: no trust, a wrong name, a link or a file in the way", () => {
+    const { cwd, state, jobs, output } = makeProject();
+    const why = (/** @type {string} */ stem) => {
+      const file = output(stem);
+      file.add(Buffer.from("x"));
+      file.add(Buffer.from("y"));
+      const closed = file.close(2);
+      assert.equal(closed?.tag, "err", JSON.stringify(closed));
+      return closed?.val;
+    };
+    for (const stem of ["", "../up", "a/b", ".hidden", "a".repeat(81), "a\0", "a\n", "ключ"]) assert.match(why(stem) ?? "", /no such name/);
+    state.trusted = false;
+    assert.equal(why("look"), "The project is not trusted.");
+    assert.equal(existsSync(join(cwd, ".pi")), false);
+    state.trusted = true;
+    mkdirSync(join(cwd, ".pi"));
+    symlinkSync(cwd, jobs);
+    assert.equal(why("look"), ".pi/jobs: it is a link");
+    rmSync(jobs);
+    writeFileSync(jobs, "");
+    assert.equal(why("look"), ".pi/jobs: it is not a folder");
   });
 });

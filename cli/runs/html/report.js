@@ -382,7 +382,9 @@ function gates(phases) {
     const result = line(check.result, MAX.result);
     const tail = typeof check.tail === "string" ? shown(check.tail.slice(-MAX.tail), MAX.tail) : "";
     const output = tail && html`<details><summary>The end of the output</summary><pre><bdi>${tail}</bdi></pre></details>`;
-    const verdict = html`<b class="${passed ? "good" : "bad"}">${passed ? "✓ passed" : "✗ failed"}</b>${result && html`: ${name(result, MAX.result)}`}${output}`;
+    const file = line(check.file, MAX.result);
+    const place = file && html`<div class="muted">Its output: ${name(file, MAX.result)}</div>`;
+    const verdict = html`<b class="${passed ? "good" : "bad"}">${passed ? "✓ passed" : "✗ failed"}</b>${result && html`: ${name(result, MAX.result)}`}${place}${output}`;
     return { cells: [name(check.label, 200), name(phase.name), count(check.attempt) || "", verdict, number(check.durationMs) === undefined ? "" : preciseDuration(count(check.durationMs))] };
   });
   return html`<section aria-labelledby="gates"><h2 id="gates">Evidence of gates</h2>

@@ -79,7 +79,7 @@ impl Engine {
                         }
                     };
                     let line = command.line().to_owned();
-                    let command = Command { line, env, timeout_ms, progress, apart: false };
+                    let command = Command { line, env, timeout_ms, progress, apart: false, output_file: None };
                     let purpose = gate.purpose();
                     let then = if_stands_or_record(gate, keep_result, Self::command_ran);
                     return self.exec(purpose, command, then);
@@ -109,7 +109,7 @@ impl Engine {
                 let text = format!("The gate was interrupted: {label} was stopped.");
                 return self.close_gate(gate, Outcome::Interrupted(text), cx);
             }
-            Ran::Ended { end, duration_ms, output, standard_output: _ } => {
+            Ran::Ended { end, duration_ms, output, .. } => {
                 let failed = end != CommandEnd::Exited(0);
                 let tail = if failed { text::gate_tail(&output) } else { String::new() };
                 command_result(&end, duration_ms, tail)
@@ -156,7 +156,7 @@ fn if_stands_or_record<T>(
 
 /// Keeps the result of a command that ran while the rules of the run came not to hold.
 fn keep_result(gate: &mut OpenGate, ran: Ran) {
-    if let Ran::Ended { end, duration_ms, output, standard_output: _ } = ran {
+    if let Ran::Ended { end, duration_ms, output, .. } = ran {
         gate.record(command_result(&end, duration_ms, text::gate_tail(&output)));
     }
 }

@@ -232,7 +232,7 @@ impl OpenGate {
         let CheckResult { passed, result, duration_ms, tail } = result;
         let label = self.current().map_or_else(String::new, |check| check.label.clone());
         let attempt = self.current_gate().map_or(1, |gate| gate.attempt);
-        self.evidence.push(Evidence { label, passed, result, duration_ms, attempt, tail });
+        self.evidence.push(Evidence { label, passed, result, duration_ms, attempt, tail, file: String::new() });
         self.done += 1;
     }
 

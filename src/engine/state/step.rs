@@ -6,6 +6,7 @@ use crate::definition::{Answer, Command};
 use crate::run::{Active, RunState};
 use crate::text;
 
+use crate::engine::OutputFile;
 use super::gate::{checked_env, environment};
 use super::pending::{Purpose, Waiter, Withdrawal};
 use super::place::Place;
@@ -33,6 +34,8 @@ pub struct OpenStep {
     /// In milliseconds.
     pub timeout_ms: u32,
     pub has_outputs: bool,
+    /// The file for its output.
+    pub output_file: OutputFile,
     /// `None` for the user's own workflows, whose commands run without a question.
     pub source: Option<text::GateSource>,
     pub passage: Passage,
@@ -89,6 +92,10 @@ impl OpenStep {
             command: step.command.clone(),
             timeout_ms: step.timeout_ms,
             has_outputs: !active.phase.outputs.is_empty(),
+            output_file: OutputFile {
+                key: active.state.task_id.clone(),
+                name: text::output_file_name(active),
+            },
             source: text::GateSource::of(active.scope),
             passage: passage.clone(),
             place: Place::of(active.state),

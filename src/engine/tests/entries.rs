@@ -12,7 +12,7 @@ fn asked(reply: &Reply) -> (u64, &str) {
 fn ran(status: u32, output: &str) -> Answer {
     let end = CommandEnd::Exited(status);
     let standard_output = Some(output.to_owned());
-    Answer::Ran { end, duration_ms: 1200, output: output.into(), standard_output }
+    Answer::Ran { end, duration_ms: 1200, output: output.into(), standard_output, output_file: None }
 }
 
 /// A session with a workflow of these entries; `a` and `b` are phases.
@@ -55,6 +55,63 @@ fn told(output: &Output) -> &str {
         Reply::Tool(result) => &result.text,
         other => panic!("{other:?}"),
     }
+}
+
+/// The answer of a step with much output, which is in a file or not.
+fn ran_loud(file: Result<&str, &str>) -> Answer {
+    let Answer::Ran { end, duration_ms, .. } = ran(0, "") else { panic!() };
+    let output = "0123456789".repeat(1000);
+    let output_file = Some(file.map(str::to_owned).map_err(str::to_owned));
+    Answer::Ran { end, duration_ms, output, standard_output: None, output_file }
+}
+
+#[test]
+fn the_file_with_the_whole_output_is_named_where_the_output_is_cut() {
+    let mut session = session(MIDDLE);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let Reply::Ask { ticket, request: Request::Exec { output_file: Some(file), .. } } = output.reply
+    else {
+        panic!("{output:?}")
+    };
+    assert_eq!((file.key, file.name.as_str()), (session.stored_run().unwrap().task_id.clone(), "pr"));
+    let output = session.give(ticket, ran_loud(Ok("runs/pr-1.log")));
+    assert!(told(&output).contains("[The whole output: runs/pr-1.log]\n…"), "{output:?}");
+    let state = session.stored_run().unwrap();
+    let visit = &state.progress.visits["w:1"];
+    assert_eq!(visit.summary.as_ref().unwrap().text.chars().count(), 4000);
+    assert_eq!(visit.evidence[0].file, "runs/pr-1.log");
+    let output = session.command("workflow", ":status");
+    let shown = format!("{:?}", output.effects);
+    assert!(shown.contains("exit status 0, 1s; its output: runs/pr-1.log"), "{shown}");
+}
+
+#[test]
+fn a_step_goes_on_without_a_file_and_the_user_is_told() {
+    let mut session = session(MIDDLE);
+    let _ = session.command("workflow", "w x");
+    let (ticket, _) = asked(&session.next_at_work().reply);
+    let output = session.give(ticket, ran_loud(Err("runs: permission denied")));
+    let text = "The whole output of “pr” is not kept: runs: permission denied";
+    assert!(output.effects.contains(&Effect::Notify { level: Level::Warning, text: text.into() }), "{output:?}");
+    assert_eq!(session.key(), "w:2");
+    let visit = &session.stored_run().unwrap().progress.visits["w:1"];
+    assert_eq!((visit.evidence[0].passed, visit.evidence[0].file.as_str()), (true, ""));
+}
+
+#[test]
+fn the_file_of_a_step_in_a_list_is_named_by_the_item() {
+    let mut session = session(
+        "  - id: all\n    each: [x, y]\n    phases:\n      - run: one\n        id: größe.1\n  - b.md\n",
+    );
+    let output = session.command("workflow", "w x");
+    let (ticket, _) = asked(&output.reply);
+    let output = session.give(ticket, ran(0, ""));
+    let Reply::Ask { request: Request::Exec { output_file: Some(file), .. }, .. } = output.reply
+    else {
+        panic!("{output:?}")
+    };
+    assert_eq!(file.name, "gr--e-1.2");
 }
 
 #[test]
@@ -162,6 +219,7 @@ fn a_step_that_was_stopped_or_cannot_start_pauses() {
             duration_ms: 0,
             output: String::new(),
             standard_output: None,
+            output_file: None,
         },
     ] {
         let mut session = session(MIDDLE);

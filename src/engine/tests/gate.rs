@@ -26,7 +26,7 @@ fn kept_key(value: &str) -> String {
 
 fn ran(status: u32) -> Answer {
     let output = "building…\nit broke\n".into();
-    Answer::Ran { end: CommandEnd::Exited(status), duration_ms: 12_300, output, standard_output: None }
+    Answer::Ran { end: CommandEnd::Exited(status), duration_ms: 12_300, output, standard_output: None, output_file: None }
 }
 
 impl Session {
@@ -102,7 +102,7 @@ fn a_command_that_succeeds_passes_the_gate() {
     let (ticket, request) = asked(session.call_next().reply);
     let command = "make test".to_owned();
     let progress = "Gate 1/1: the tests".to_owned();
-    assert_eq!(request, Request::Exec { command, env: Vec::new(), timeout_ms: 600_000, progress, apart: false });
+    assert_eq!(request, Request::Exec { command, env: Vec::new(), timeout_ms: 600_000, progress, apart: false, output_file: None });
     let output = session.answer(ticket, ran(0));
     assert!(told(&output).starts_with(PASSED));
     let Effect::AppendEntry { data, .. } = &output.effects[0] else { panic!() };
@@ -272,7 +272,7 @@ fn while_a_gate_is_checked_other_calls_are_refused() {
 #[test]
 fn an_interrupted_command_is_no_failed_attempt() {
     let mut session = Session::gated(TESTS);
-    let stopped = Answer::Ran { end: CommandEnd::Cancelled, duration_ms: 5, output: String::new(), standard_output: None };
+    let stopped = Answer::Ran { end: CommandEnd::Cancelled, duration_ms: 5, output: String::new(), standard_output: None, output_file: None };
     for answer in [stopped, Answer::Cancelled] {
         let (ticket, _) = asked(session.next_later().reply);
         let output = session.answer(ticket, answer);
@@ -290,7 +290,7 @@ fn an_interrupted_command_is_no_failed_attempt() {
         (CommandEnd::NotStarted("no shell".into()), "it did not start: no shell"),
     ] {
         let (ticket, _) = asked(session.next_later().reply);
-        let answer = Answer::Ran { end, duration_ms: 5, output: String::new(), standard_output: None };
+        let answer = Answer::Ran { end, duration_ms: 5, output: String::new(), standard_output: None, output_file: None };
         let text = told(&session.answer(ticket, answer));
         assert!(text.contains(&format!("the tests: {words} after 5ms.")), "{text}");
     }
@@ -951,6 +951,7 @@ fn evidence_of_an_earlier_version_reads_as_that_of_this_one() {
             duration_ms: 0,
             attempt: 1,
             tail: String::new(),
+            file: String::new(),
         };
         let state = state.with_evidence(vec![evidence]);
         let lines = text::status_panel(

@@ -233,7 +233,7 @@ fn each_value_stays_in_its_place() {
         assert_eq!(command, "check \"$WHAT\" \"$SIZE\"", "{value:?}");
         let of = |name: &str| (name.to_owned(), value.to_owned());
         assert_eq!(env, [of("WHAT"), of("SIZE")]);
-        let answer = Answer::Ran { end: CommandEnd::Exited(0), duration_ms: 1, output: String::new(), standard_output: None };
+        let answer = Answer::Ran { end: CommandEnd::Exited(0), duration_ms: 1, output: String::new(), standard_output: None, output_file: None };
         let reply = session.on(Event::Answer { ticket, answer }).reply;
         let Reply::Ask { ticket, request: Request::Select { title, .. } } = reply else { panic!("{value:?}: {reply:?}") };
         let shown = title.lines().skip(1).map(|line| line.trim_start_matches(['│', '↪', ' '])).collect::<Vec<_>>().join(" ");

@@ -1,0 +1,74 @@
+// The file with the whole output of a command line. It is written while the command line runs: what a killed pi has received is in it.
+import { closeSync, writeSync } from "node:fs";
+
+import { messageOf } from "./calls.js";
+import { named } from "./folders.js";
+
+/** The maximum size of the file in bytes, with the note at the end of output that is longer. */
+const MAX = 10_000_000;
+
+/** The room for this note, in bytes. */
+const NOTE = 100;
+
+export class OutputFile {
+  #create;
+  /** @type {{ descriptor: number, path: string } | undefined} */
+  #file;
+  #size = 0;
+  #closed = false;
+  /** Why not all of the output is in it. @type {string | undefined} */
+  #failure;
+
+  /** @param {() => { descriptor: number, path: string }} create is called when there is output */
+  constructor(create) {
+    this.#create = create;
+  }
+
+  /** True if nothing more is written. */
+  get isFull() {
+    return this.#closed || this.#failure !== undefined || this.#size >= MAX - NOTE;
+  }
+
+  /** Adds output. @param {Buffer} data */
+  add(data) {
+    if (data.length === 0 || this.isFull) return;
+    try {
+      this.#file ??= this.#create();
+      const { path } = this.#file;
+      named(path, () => this.#write(data.subarray(0, MAX - NOTE - this.#size)));
+    } catch (error) {
+      this.#failure = messageOf(error);
+    }
+  }
+
+  /** @param {Buffer} data */
+  #write(data) {
+    if (!this.#file) return;
+    for (let written = 0; written < data.length; ) {
+      const length = writeSync(this.#file.descriptor, data, written, data.length - written);
+      written += length;
+      this.#size += length;
+    }
+  }
+
+  /**
+   * Closes it, and returns its path, or why it does not have the output; `undefined` if there was none. Later output is ignored.
+   *
+   * @param {number} total the size of the output in bytes
+   * @returns {import("./interface.js").CommandResult["outputFile"]}
+   */
+  close(total) {
+    const file = this.#file;
+    try {
+      if (file && this.#failure === undefined && total > this.#size) {
+        named(file.path, () => this.#write(Buffer.from(`\n[${total - this.#size} more bytes]\n`)));
+      }
+    } catch (error) {
+      this.#failure = messageOf(error);
+    }
+    this.#closed = true;
+    if (file) closeSync(file.descriptor);
+    if (this.#failure !== undefined) return { tag: "err", val: this.#failure };
+    return file && { tag: "ok", val: file.path };
+  }
+}
