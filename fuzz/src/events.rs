@@ -319,6 +319,7 @@ impl Play {
                 duration_ms: 1,
                 output: String::new(),
                 standard_output: Some(r#"{"h":true,"files":["{item}","x"]}"#.into()),
+                output_file: None,
             },
             (_, Request::Exec { .. }) => Answer::Ran {
                 end: [
