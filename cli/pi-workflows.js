@@ -59,6 +59,8 @@ Options:
                      of run-through: the outcomes of the phase with this id at its first, second, ...
                      visit, the last one also later; default: the first outcome that does not lead
                      back
+  --answer ID=NAME[,NAME...]
+                     of run-through: the user's answers to the question with this id, likewise
   --output ID.NAME=VALUE
                      of run-through: an output of the phase with this id; once for each output, and for
                      each item of a list; default: a sample
@@ -90,6 +92,7 @@ const OPTIONS = {
   task: TEXT,
   input: TEXTS,
   outcome: TEXTS,
+  answer: TEXTS,
   output: TEXTS,
   "all-ways": FLAG,
   strict: FLAG,
@@ -114,6 +117,7 @@ const OPTIONS = {
  * @property {string} [task]
  * @property {string[]} [input]
  * @property {string[]} [outcome]
+ * @property {string[]} [answer]
  * @property {string[]} [output]
  * @property {boolean} [all-ways]
  * @property {boolean} [strict]
@@ -140,7 +144,7 @@ const COMMANDS = {
   check: { takes: ["[DIR]"], options: ["dir", "strict", "format", "tools", "profiles"], run: check },
   graph: { takes: ["NAME"], options: ["dir"], run: ([name], { dir }) => using(dir, (workflows) => workflows.graph(name)) },
   show: { takes: ["NAME"], options: ["dir", "task"], run: ([name], { dir, task }) => using(dir, (workflows) => workflows.show(name, sample(task))) },
-  "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "output", "all-ways"], run: runThrough },
+  "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "answer", "output", "all-ways"], run: runThrough },
   may: { takes: ["WORKFLOW", "PHASE", "TOOL", "[ARGUMENT]"], options: ["dir"], run: may },
   list: { takes: [], options: ["dir"], run: list },
   new: { takes: ["NAME"], options: ["dir", "global", "package", "from"], run: create },
@@ -164,11 +168,13 @@ async function check([word], options) {
 function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
   const inputs = pairs("input", "NAME=VALUE", given.input);
   if (allWays) {
-    const unfit = task !== undefined ? "task" : given.outcome !== undefined ? "outcome" : given.output !== undefined ? "output" : undefined;
+    const unfit = task !== undefined ? "task" : /** @type {const} */ (["outcome", "answer", "output"]).find((option) => given[option] !== undefined);
     if (unfit !== undefined) throw new Failure(`--all-ways takes no --${unfit}.`);
     return using(dir, (workflows) => workflows.allWays(name, inputs));
   }
-  const outcomes = pairs("outcome", "ID=NAME[,NAME...]", given.outcome).map(([id, names]) => /** @type {[string, string[]]} */ ([id, names.split(",").map((name) => name.trim())]));
+  // The answers to a question are its outcomes.
+  const ways = /** @type {const} */ (["outcome", "answer"]).flatMap((option) => pairs(option, "ID=NAME[,NAME...]", given[option]));
+  const outcomes = ways.map(([id, names]) => /** @type {[string, string[]]} */ ([id, names.split(",").map((name) => name.trim())]));
   const outputs = pairs("output", "ID.NAME=VALUE", given.output);
   return using(dir, (workflows) => workflows.runThrough(name, sample(task), inputs, outcomes, outputs));
 }

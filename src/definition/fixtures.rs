@@ -264,3 +264,24 @@ pub fn library(workflows: &[(&str, &[&str])]) -> Library {
     let workflows = workflows.iter().map(|(key, phases)| workflow(key, phases)).collect();
     Library::new(workflows, &mut Vec::new())
 }
+
+/// Returns the workflow `w`: a plan with a list of tasks, a group of two phases for each of them, or for each item of another list,
+/// and an end.
+pub fn for_each(each: &str) -> Library {
+    let mut files = Files::default();
+    let phase = |id: &str, lines: &str| {
+        format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo {{item}}.\n")
+    };
+    let workflow = format!(
+        "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {{ parts: {{ type: list, default: [x, y] }} }}\nphases:\n  - plan.md\n  - id: tasks\n    each: {each}\n    phases: [do.md, check.md]\n  - end.md\n"
+    );
+    files.global.insert("w/workflow.yaml".into(), workflow);
+    let outputs = "outputs: { tasks: { type: list } }\n";
+    files.global.insert("w/plan.md".into(), phase("plan", outputs));
+    for id in ["do", "check", "end"] {
+        files.global.insert(format!("w/{id}.md"), phase(id, ""));
+    }
+    let (library, diagnostics) = Library::load(&files).unwrap();
+    assert_eq!(diagnostics, []);
+    library
+}

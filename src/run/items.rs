@@ -114,30 +114,10 @@ impl RunState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::fixtures::Files;
+    use crate::definition::fixtures::for_each as library;
     use crate::run::{Active, Arrival, Leaving, advance, back, begin, restart, skip_item, skip_to};
     use crate::run::{PassedOverReason, given_outputs, restore};
     use crate::sorted::Map;
-
-    /// A plan with a list of tasks, a group of two phases for each of them, and an end.
-    fn library(each: &str) -> Library {
-        let mut files = Files::default();
-        let phase = |id: &str, lines: &str| {
-            format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo {{item}}.\n")
-        };
-        let workflow = format!(
-            "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {{ parts: {{ type: list, default: [x, y] }} }}\nphases:\n  - plan.md\n  - id: tasks\n    each: {each}\n    phases: [do.md, check.md]\n  - end.md\n"
-        );
-        files.global.insert("w/workflow.yaml".into(), workflow);
-        let outputs = "outputs: { tasks: { type: list } }\n";
-        files.global.insert("w/plan.md".into(), phase("plan", outputs));
-        for id in ["do", "check", "end"] {
-            files.global.insert(format!("w/{id}.md"), phase(id, ""));
-        }
-        let (library, diagnostics) = Library::load(&files).unwrap();
-        assert_eq!(diagnostics, []);
-        library
-    }
 
     /// The run after its plan, which gives these tasks.
     fn planned(tasks: &[&str], library: &Library) -> RunState {

@@ -15,6 +15,7 @@ mod fresh_start;
 mod gate;
 mod graph;
 mod inputs;
+mod items;
 mod messages;
 mod models;
 mod names;

@@ -386,10 +386,15 @@ impl PhaseReport<'_> {
         if self.name != self.key {
             let path = PhasePath::parse(self.key);
             let scopes = path.iter().flat_map(|path| path.iter().skip(1));
-            // The phases of a group are those of its file.
-            for scope in scopes.filter(|scope| !is_group_key(&scope.workflow_key)) {
-                title.push_str(&scope.workflow_key);
-                title.push_str(" > ");
+            for scope in scopes {
+                // The phases of a group are those of its file.
+                if !is_group_key(&scope.workflow_key) {
+                    title.push_str(&scope.workflow_key);
+                    title.push_str(" > ");
+                }
+                if let Some(item) = scope.item {
+                    title.push_str(&format!("[{}] ", item + 1));
+                }
             }
         }
         title.push_str(self.name);

@@ -9,7 +9,7 @@ use super::inputs::inputs;
 use super::status_line::{full_status_line, place};
 use super::usage::{short_usage, usage, warm_ups};
 use super::ways::passed;
-use super::{budget, confinement, gate, results, step_result, steps};
+use super::{budget, confinement, gate, items, results, step_result, steps};
 
 /// Maximum number of steps in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
@@ -41,7 +41,9 @@ pub fn status_panel(
     lines.extend(progress.run_dir.iter().map(|of| format!("Folder: {}", of.shown())));
     lines.push(String::new());
     let steps = Outline::steps(active, 1, MAX_STEPS);
-    for step in &steps {
+    let before = std::iter::once(None).chain(steps.iter().map(Some));
+    for (step, before) in steps.iter().zip(before) {
+        lines.extend(items::lines(active, step, before));
         let visit = progress.visits.get(&step.path.key());
         let current = step.number == outline.current;
         let passed = passed(state, &step.path).filter(|_| !current);

@@ -24,9 +24,9 @@ pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> Strin
     let verb = if let Some((number, count)) = next_item(before, after) {
         format!("Went on to item {number} of {count}")
     } else if depth(after) > depth(before) {
-        format!("Entered subworkflow '{}'", after.scope.name)
+        format!("Entered {} '{}'", kind(after), after.scope.name)
     } else if depth(after) < depth(before) {
-        format!("Exited subworkflow, returning to {}", after.breadcrumb().join(" > "))
+        format!("Exited {}, returning to {}", kind(before), after.breadcrumb().join(" > "))
     } else if before.state.current_path.starts_with(outer(after)) && after.index <= before.index {
         "Went back".to_owned()
     } else {
@@ -38,6 +38,11 @@ pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> Strin
     text.extend(passed_over(after.state).map(|line| format!("{line}\n")));
     text.push_str(&format!("\n{}\n\n", position(after)));
     text
+}
+
+/// The word for the innermost scope.
+fn kind(active: &Active) -> &'static str {
+    if active.scope.group.is_some() { "group" } else { "subworkflow" }
 }
 
 /// The number of the item of a group to which a run has gone on, and the number of items; `None` if it has not.
@@ -309,10 +314,10 @@ mod tests {
         }
         let lines: Vec<&str> = lines.iter().filter_map(|text| text.lines().next()).collect();
         let expected = [
-            "✓ Entered subworkflow 'b': a → * b",
+            "✓ Entered group 'b': a → * b",
             "✓ Went on to item 2 of 2: b → * b",
             "✓ Went on to item 2 of 2: b → * a",
-            "✓ Entered subworkflow 'b': a → * b",
+            "✓ Entered group 'b': a → * b",
             "✓ Went on to item 2 of 2: b → * b",
         ];
         assert_eq!(lines, expected);

@@ -278,6 +278,14 @@ const PLANNED = {
   ...workflow("deep", [{ id: "dig", when: { "input.n": 2 } }, "fill"], { show: "workflows", commandName: undefined, initialMessage: undefined, inputs: { n: { type: "number", default: 1 } } }),
 };
 
+test("run-through plays the answer to a question", (t) => {
+  const { run } = place(t, workflow("asks", ["plan", "build"], { phases: ["plan.md", { ask: "Is it right?", id: "ok", outcomes: { go: "next", drop: "stop" } }, "build.md"] }));
+  assert.match(run(["run-through", "asks", "--answer", "ok=go"]).stdout, /ok → 🔹 Build\n/);
+  assert.match(run(["run-through", "asks", "--answer", "ok=drop"]).stdout, /⛔ The asks was stopped in ❓ ok: drop\n/);
+  assert.equal(run(["run-through", "asks", "--answer", "ok"]).stderr, '--answer takes ID=NAME[,NAME...], but is "ok".\n');
+  assert.equal(run(["run-through", "asks", "--all-ways", "--answer", "ok=go"]).stderr, "--all-ways takes no --answer.\n");
+});
+
 test("run-through goes the way of the outputs, and --all-ways lists their ways", (t) => {
   const { run } = place(t, PLANNED);
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "2 workflows, no errors.\n", stderr: "" });

@@ -8,7 +8,7 @@ import { VERSIONS } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { leave, paths, phaseFile, states, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { custom, leave, notices, paths, phaseFile, states, step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -76,7 +76,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(way(await rpc.entries()), taken);
       assert.equal(progress(await rpc.entries()).paused.reason.kind, "loops");
       const results = toolResults(model.lastRequest());
-      assert.match(results[0], /^✓ Entered subworkflow 'Make it': Plan → 🔹 Code\n/);
+      assert.match(results[0], /^✓ Entered group 'Make it': Plan → 🔹 Code\n/);
       assert.match(results[0], /Build ▸|▸ 🔹 Code/);
 
       // The gate of the group is checked where it ends, and its outcome leads back to the plan.
@@ -147,6 +147,11 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow :skip");
       assert.equal(way(await rpc.entries()).at(-1), "tasks:1 tasks//1@1:0");
       assert.match(rpc.ui("setStatus").at(-1)?.statusText ?? "", /Work \[2\/2\] > 🔹 Do \[1\/2\]/);
+      await rpc.prompt("/workflow :status");
+      const panel = custom(await rpc.entries(), "workflow:status").at(-1).content;
+      assert.match(panel, /\n⤼ \[1\/2\] one\n▸ \[2\/2\] two\n▸ 2\. Work > 🔹 Do/);
+      await rpc.prompt("/workflow :report");
+      assert.match(custom(await rpc.entries(), "workflow:report").at(-1).content, /\[1\\?\] Do[^]*\[2\\?\] Do/);
       await rpc.promptAndSettle("/workflow :back");
       assert.equal(way(await rpc.entries()).at(-1), "tasks:1 tasks//1@0:0");
       await rpc.promptAndSettle("/workflow :back");

@@ -1,0 +1,125 @@
+//! The items of groups that are repeated, in `/workflow :status`.
+
+use crate::run::{Active, PhasePath, RunState, Step, Visit};
+
+use super::ways::short;
+
+/// Maximum number of items of a group that are listed, those around the current one.
+const MAX_ITEMS: usize = 9;
+
+/// Returns a line for each item of the groups that begin with this step, and the newest summary of those that are over; of many
+/// items those around the current one. `before` is the step before it.
+pub(super) fn lines(active: &Active, step: &Step, before: Option<&Step>) -> Vec<String> {
+    let is_in = |path: &PhasePath, scope: &PhasePath| {
+        path.len() >= scope.len() && path.at_depth(scope.len()).scope_key() == scope.scope_key()
+    };
+    let begins = |scope: &PhasePath| !before.is_some_and(|before| is_in(&before.path, scope));
+    let scopes = step.path.scopes().filter(|scope| scope.last().is_some_and(|of| of.item.is_some()));
+    scopes.filter(begins).flat_map(|scope| of_group(active, &scope)).collect()
+}
+
+/// The lines of the group whose scope this is, in any item.
+fn of_group(active: &Active, scope: &PhasePath) -> Vec<String> {
+    let (state, depth) = (active.state, scope.len().saturating_sub(1));
+    let (outer, Some(group)) = (scope.at_depth(depth), scope.last()) else { return Vec::new() };
+    let at = RunState { current_path: outer.clone(), ..state.clone() };
+    let items = at.items(depth, &group.workflow_key, active.library).unwrap_or_default();
+    let current = &state.current_path;
+    let is_inside = current.len() > depth && current.at_depth(depth).key() == outer.key();
+    let now = match current.get(depth).filter(|_| is_inside).and_then(|segment| segment.item) {
+        Some(item) => item,
+        None if current.indices() > outer.indices() => items.len(),
+        None => return vec![format!("○ {}", count(items.len()))],
+    };
+    let first = now.saturating_sub(MAX_ITEMS / 2).min(items.len().saturating_sub(MAX_ITEMS));
+    let mut lines = Vec::new();
+    lines.extend((first > 0).then(|| format!("… {} before", count(first))));
+    for (index, item) in items.iter().enumerate().skip(first).take(MAX_ITEMS) {
+        let mut scope = scope.clone();
+        scope.set_item(index);
+        let visits = visits_in(state, &scope);
+        let mark = match index.cmp(&now) {
+            std::cmp::Ordering::Less => mark(&visits),
+            std::cmp::Ordering::Equal => "▸",
+            std::cmp::Ordering::Greater => "○",
+        };
+        lines.push(format!("{mark} [{}/{}] {}", index + 1, items.len(), short(item)));
+        let mut summaries = visits.iter().filter_map(|visit| visit.summary.as_ref());
+        let summary = summaries.next_back().filter(|_| index < now);
+        lines.extend(summary.map(|summary| format!("     {}", short(&summary.text))));
+    }
+    let after = items.len().saturating_sub(first + MAX_ITEMS);
+    lines.extend((after > 0).then(|| format!("… {} behind", count(after))));
+    lines
+}
+
+fn count(items: usize) -> String {
+    format!("{items} item{}", if items == 1 { "" } else { "s" })
+}
+
+/// The visits of the phases in this scope, in their order.
+fn visits_in<'a>(state: &'a RunState, scope: &PhasePath) -> Vec<&'a Visit> {
+    let within = scope.within_scope();
+    let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
+    visits.filter(|(key, _)| key.starts_with(&within)).map(|(_, visit)| visit).collect()
+}
+
+/// The mark of an item that is over: `⤼` if it was skipped, `✗` if its last phase was left with a check that failed, else `✓`.
+fn mark(visits: &[&Visit]) -> &'static str {
+    match visits.last() {
+        None => "⤼",
+        Some(last) if last.skipped => "⤼",
+        Some(last) if last.unfinished || last.evidence.iter().any(|check| !check.passed) => "✗",
+        Some(_) => "✓",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::for_each;
+    use crate::run::{Leaving, Outline, advance, begin, skip_item};
+
+    fn moved(state: &RunState, library: &crate::definition::Library, leaving: Leaving) -> RunState {
+        let next = match leaving {
+            Leaving::Skipped => skip_item(state, library).unwrap().0,
+            _ => advance(state, library).0,
+        };
+        next.moved_from(state, leaving, 0)
+    }
+
+    fn shown(state: &RunState, library: &crate::definition::Library) -> Vec<String> {
+        let active = Active::resolve(state, library).unwrap();
+        let steps = Outline::steps(&active, 1, 10);
+        let before = std::iter::once(None).chain(steps.iter().map(Some));
+        steps.iter().zip(before).flat_map(|(step, before)| lines(&active, step, before)).collect()
+    }
+
+    #[test]
+    fn items_are_shown_with_how_they_ended() {
+        let names: Vec<String> = (1..=20).map(|number| format!("task {number}")).collect();
+        let library = for_each(&format!("[{}]", names.join(", ")));
+        let run = RunState::new("w", "", 0, 0);
+        let mut state = begin(&run, &library).0.begun(0);
+        assert_eq!(shown(&state, &library), ["○ 20 items"], "the run is before it");
+        // Behind the plan, two phases of the first item, and the second is skipped.
+        for leaving in [Leaving::Done, Leaving::Done, Leaving::Done, Leaving::Skipped] {
+            let active = Active::resolve(&state, &library).unwrap();
+            let told = state.with_summary(active.phase, "It is done");
+            state = moved(&told, &library, leaving);
+        }
+        let lines = shown(&state, &library);
+        assert_eq!(
+            lines[..5],
+            ["✓ [1/20] task 1", "     It is done", "⤼ [2/20] task 2", "     It is done", "▸ [3/20] task 3"]
+        );
+        assert_eq!(lines.last().unwrap(), "… 11 items behind");
+        for _ in 0..17 {
+            state = moved(&state, &library, Leaving::Skipped);
+        }
+        let lines = shown(&state, &library);
+        assert_eq!((&*lines[0], &*lines[1]), ("… 11 items before", "⤼ [12/20] task 12"));
+        state = moved(&state, &library, Leaving::Skipped);
+        assert!(shown(&state, &library).iter().all(|line| !line.starts_with('▸')), "it is over");
+    }
+}
