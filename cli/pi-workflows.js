@@ -188,8 +188,8 @@ function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
  */
 function pairs(option, form, values = []) {
   return values.map((value) => {
-    const [, name, rest] = /^([^=]+)=(.+)$/s.exec(value) ?? [];
-    if (rest === undefined) throw new Failure(`--${option} takes ${form}, but is ${quoted(value)}.`);
+    const [, name, rest] = /^([^=]+)=(.*)$/s.exec(value) ?? [];
+    if (rest === undefined || (rest === "" && option === "outcome")) throw new Failure(`--${option} takes ${form}, but is ${quoted(value)}.`);
     return [name, rest];
   });
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::host::Host;
 use crate::definition::{self, Entry, Input, Library, Step, Workflow};
 use crate::protocol::{COMPLETE_TYPE, WORKFLOW_COMMAND};
-use crate::run::{Active, OutputValue, Outputs, WayBounds, WayStarts, ways};
+use crate::run::{Active, OutputValue, Outputs, PhasePath, RunState, WayBounds, WayStarts, ways};
 use crate::text::{self, DefaultRole, sample_evidence};
 
 use super::commands::arguments;
@@ -228,8 +228,8 @@ impl Play<'_> {
     /// The outcome of the current phase.
     fn outcome(&self, active: &Active) -> Option<String> {
         let names = || active.phase.outcomes.iter().map(|outcome| &outcome.name);
-        let visit =
-            usize::try_from(active.state.visit_number().saturating_sub(1)).unwrap_or(usize::MAX);
+        let visit = visits(active.state).saturating_sub(1);
+        let visit = usize::try_from(visit).unwrap_or(usize::MAX);
         let given = self.outcomes.get(&active.phase.id);
         let given = given.and_then(|given| given.get(visit).or_else(|| given.last()));
         // Another phase of this id may have it.
@@ -282,6 +282,17 @@ impl Play<'_> {
         }
         self.script.join("\n\n")
     }
+}
+
+/// The number of visits of the current phase, this one included, for all items of the groups around it.
+fn visits(state: &RunState) -> u32 {
+    let entries = |path: &PhasePath| -> Vec<(String, usize)> {
+        path.iter().map(|segment| (segment.workflow_key.clone(), segment.phase_index)).collect()
+    };
+    let own = entries(&state.current_path);
+    let visits = state.progress.visits.iter();
+    let visits = visits.filter(|(key, _)| PhasePath::parse(key).is_some_and(|path| entries(&path) == own));
+    visits.map(|(_, visit)| visit.number).sum()
 }
 
 #[cfg(test)]
@@ -527,5 +538,38 @@ Outcomes lead back at most once in each workflow here; a run may go back more of
         let gone = Files::default();
         let refused = run_through(&gone, &library, workflow, "the task", &[], &[], &[]).unwrap_err();
         assert!(refused.starts_with("Unknown workflow: \"w\""), "{refused}");
+    }
+
+    /// A plan that gives a list, and a group that is repeated for its items.
+    fn items() -> Files {
+        let mut files = files();
+        let workflow = "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {l: {type: list, default: [p]}}\nphases: [a.md, {phases: [{subworkflow: s}], each: output.a.t}, {phases: [{subworkflow: s, id: s2}], each: input.l}]\n";
+        files.global.insert("w/workflow.yaml".into(), workflow.into());
+        let a = files.global.get_mut("w/a.md").unwrap();
+        *a = a.replace("emoji", "outputs: {t: {type: list}}\nemoji");
+        let b = files.global.get_mut("s/b.md").unwrap();
+        *b = b.replace("emoji", "outcomes: {good: next, bad: next}\nemoji");
+        files
+    }
+
+    #[test]
+    fn the_outcomes_of_a_phase_are_those_of_its_visits_in_all_items() {
+        let script = play(&items(), &[], &[("b", "bad,good")]).unwrap();
+        let told = script.lines().filter_map(|line| line.split(" and the outcome ").nth(1));
+        let told: Vec<&str> = told.filter_map(|line| line.split(',').next()).collect();
+        assert_eq!(told, ["bad", "good", "bad"], "the last one is that of another entry");
+    }
+
+    #[test]
+    fn lists_stand_in_brackets() {
+        let (library, _) = Library::load(&items()).unwrap();
+        let ways = all_ways(&library, library.get("w").unwrap(), &[]).unwrap();
+        let first: Vec<&str> = ways.lines().skip(2).take(2).collect();
+        let expected = [
+            "1. l=[p]: a (t=[]) → s > b (good) → DONE",
+            "   passed over: s (output.a.t has no items)",
+        ];
+        assert_eq!(first, expected, "{ways}");
+        assert!(ways.contains("a (t=[(t 1), (t 2)]) → s > b (good) → s > b (bad)"), "{ways}");
     }
 }

@@ -1,8 +1,9 @@
 //! The list of all ways through a workflow.
 
-use crate::definition::{Library, Workflow, on_one_line, is_group_key};
-use crate::run::{Limit, PhasePath, Way, WayEnd, WayStep, Ways};
+use crate::definition::{Library, ValueType, Workflow, is_group_key, on_one_line};
+use crate::run::{Limit, OutputValue, PhasePath, Way, WayEnd, WayStep, Ways};
 
+use super::outputs::output_on_one_line;
 use super::ways::{short, times};
 
 /// Maximum number of phases of a way that are shown.
@@ -21,7 +22,7 @@ pub fn all_ways(workflow: &Workflow, library: &Library, ways: &Ways, loops: u32)
     };
     let mut parts = vec![format!("{count} through {}:", on_one_line(&workflow.name))];
     let ways_in_words = ways.ways.iter().zip(1_usize..);
-    parts.extend(ways_in_words.map(|(way, number)| in_words(way, number, library)));
+    parts.extend(ways_in_words.map(|(way, number)| in_words(way, number, workflow, library)));
     if ways.others > 0 || ways.is_cut {
         parts.push(format!("Only the first {} are listed.", ways.ways.len()));
     }
@@ -34,7 +35,7 @@ pub fn all_ways(workflow: &Workflow, library: &Library, ways: &Ways, loops: u32)
     parts.join("\n\n")
 }
 
-fn in_words(way: &Way, number: usize, library: &Library) -> String {
+fn in_words(way: &Way, number: usize, workflow: &Workflow, library: &Library) -> String {
     let mut phases = Vec::new();
     // The entries that are passed over, by the reason.
     let mut passed: Vec<(String, Vec<String>)> = Vec::new();
@@ -43,7 +44,7 @@ fn in_words(way: &Way, number: usize, library: &Library) -> String {
             WayStep::Phase { path, outcome, outputs, went_on } => {
                 let mut left: Vec<String> = outcome.iter().cloned().collect();
                 let outputs = outputs.iter();
-                left.extend(outputs.map(|(name, value)| format!("{name}={}", short(&value.text()))));
+                left.extend(outputs.map(|(name, value)| format!("{name}={}", short(&output_on_one_line(value)))));
                 left.extend(went_on.map(|limit| match limit {
                     Limit::MaxLoops(_) => "and on after maxLoops".to_owned(),
                     Limit::Max(max) => format!("after {}", times(max)),
@@ -85,8 +86,16 @@ fn in_words(way: &Way, number: usize, library: &Library) -> String {
     let mut passed: Vec<String> = passed.collect();
     shorten(&mut passed, MAX_PASSED);
     let passed = passed.iter().map(|line| format!("   {line}"));
+    let of_input = |name: &str, value: &str| {
+        let input = workflow.inputs.iter().find(|input| input.name == name);
+        let value = match input.map(|input| &input.kind) {
+            Some(kind @ ValueType::List { .. }) => OutputValue::of_text(kind, value),
+            Some(_) | None => Some(OutputValue::Text(value.to_owned())),
+        };
+        value.map(|value| short(&output_on_one_line(&value))).unwrap_or_default()
+    };
     let inputs: Vec<String> =
-        way.inputs.iter().map(|(name, value)| format!("{name}={}", short(value))).collect();
+        way.inputs.iter().map(|(name, value)| format!("{name}={}", of_input(name, value))).collect();
     let inputs = if inputs.is_empty() { String::new() } else { format!("{}: ", inputs.join(", ")) };
     let line = on_one_line(&format!("{number}. {inputs}{}", phases.join(" → ")));
     std::iter::once(line).chain(passed).collect::<Vec<String>>().join("\n")

@@ -8,7 +8,7 @@ import { test } from "node:test";
 
 import { canConfine } from "../../host-shim/sandbox/index.js";
 import { NODE, PI_VERSIONS, REPO, piCli } from "../pi/harness/pi.mjs";
-import { workflow } from "../pi/harness/workflows.mjs";
+import { phaseFile, workflow } from "../pi/harness/workflows.mjs";
 
 const CLI = join(REPO, "cli/pi-workflows.js");
 const FLOW = workflow("flow", [{ id: "look", tools: { blacklist: ["edit"] } }, "@part"], { loopable: false });
@@ -270,6 +270,24 @@ test("run-through goes the way of the inputs and outcomes", (t) => {
   const { stdout } = run(["run-through", "fix", "--task", "scope=web note=x", "--input", "scope=api", "--input", 'note=a "b" \\ c=d']);
   assert.ok(stdout.includes("Do triage for scope=web note=x."), stdout);
   assert.ok(stdout.includes('a "b" \\ c=d'), stdout);
+});
+
+test("run-through takes lists without an item, and the outcomes of a phase for all items", (t) => {
+  const lists = {
+    ...workflow("lists", [{ id: "plan", outputs: { tasks: { type: "list" } } }], {
+      inputs: { files: { type: "list" } },
+      phases: ["plan.md", { id: "own", each: "input.files", phases: ["look.md"] }, { id: "work", each: "output.plan.tasks", phases: ["do.md"] }],
+    }),
+    "lists/look.md": phaseFile({ id: "look" }),
+    "lists/do.md": phaseFile({ id: "do", outcomes: { ok: "next", bad: "stop" } }),
+  };
+  const { run } = place(t, lists);
+  const empty = run(["run-through", "lists", "--input", "files=", "--output", "plan.tasks="]).stdout;
+  assert.match(empty, /with next and the outputs tasks: \[\], and is told ━━\n\n✓ Advanced: Plan → DONE\n/);
+  const ways = run(["run-through", "lists", "--input", "files=a", "--input", "files=a", "--all-ways"]).stdout;
+  assert.match(ways, /\n1\. files=\[a, a\]: plan \(tasks=\[\]\) → look → look → DONE\n {3}passed over: work \(output\.plan\.tasks has no items\)\n/);
+  const stopped = run(["run-through", "lists", "--input", "files=", "--outcome", "do=ok,bad"]).stdout;
+  assert.match(stopped, /⛔ The lists was stopped in 🔹 Do: bad\n/);
 });
 
 /** A plan whose outputs decide on the design and on a nested workflow. */
