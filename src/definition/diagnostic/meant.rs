@@ -70,7 +70,7 @@ const WHEN: &str = "when: { outcome.triage: large }";
 /// The fields of other programs. Of the fields of an entry that cannot be read the one in the first row is explained. A test checks
 /// that all YAML here is without errors in its place, and that no name is a field of this program there.
 #[rustfmt::skip]
-const ROWS: [Row; 30] = [
+const ROWS: [Row; 31] = [
     (&["prompt", "promptfile", "task", "body", "content"], [
         Here("initialMessage: \"Work on this: {description}\""),
         Help("write the prompt into a phase file, below the front matter, and name the file: `phase: plan.md`"),
@@ -101,6 +101,12 @@ const ROWS: [Row; 30] = [
     (&["steps", "nodes", "tasks", "stages", "jobs", "states", "sequence", "pipeline", "flow"],
         [Here(PHASES), Help("list each phase in `phases` itself"), In(Workflow, PHASES), Unknown]),
     (&["loop", "repeat", "while", "iterate"], [In(Phase, WAYS), In(Phase, WAYS), Here(WAYS), In(Phase, WAYS)]),
+    (&["foreach", "forall", "matrix", "withitems", "items", "loopover", "mapover"], [
+        Help("repeat a group for each item: `- phases: [do.md, check.md]` with `each: input.files` beside it"),
+        Help("repeat a group for each item: `phases: [do.md, check.md]` with `each: input.files` beside it"),
+        Help("list the phase in a group of `workflow.yaml`: `- phases: [do.md, check.md]` with `each: input.files` beside it"),
+        Unknown,
+    ]),
     (&["until", "donewhen", "completewhen", "successcriteria", "exitcriteria", "acceptancecriteria", "verify", "validate",
         "validation", "checks"], [
         Here(RUN),
