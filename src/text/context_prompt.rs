@@ -296,6 +296,8 @@ pub(super) fn value_variable<'a>(
     }
     if ["item", "itemNumber", "itemCount"].contains(&name) {
         let value = state.item(depth, library).map(|item| match name {
+            // The list gives none: it is not known yet.
+            "item" if item.text.is_empty() => NONE.to_owned(),
             "item" => item.text,
             "itemNumber" => item.number.to_string(),
             _ => item.count.to_string(),

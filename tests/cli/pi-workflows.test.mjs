@@ -279,7 +279,7 @@ test("run-through takes lists without an item, and the outcomes of a phase for a
       phases: ["plan.md", { id: "own", each: "input.files", phases: ["look.md"] }, { id: "work", each: "output.plan.tasks", phases: ["do.md"] }],
     }),
     "lists/look.md": phaseFile({ id: "look" }),
-    "lists/do.md": phaseFile({ id: "do", outcomes: { ok: "next", bad: "stop" } }),
+    "lists/do.md": phaseFile({ id: "do", outcomes: { ok: "next", bad: "stop" }, instructions: "Do {item}." }),
   };
   const { run } = place(t, lists);
   const empty = run(["run-through", "lists", "--input", "files=", "--output", "plan.tasks="]).stdout;
@@ -287,6 +287,7 @@ test("run-through takes lists without an item, and the outcomes of a phase for a
   const ways = run(["run-through", "lists", "--input", "files=a", "--input", "files=a", "--all-ways"]).stdout;
   assert.match(ways, /\n1\. files=\[a, a\]: plan \(tasks=\[\]\) → look → look → DONE\n {3}passed over: work \(output\.plan\.tasks has no items\)\n/);
   const stopped = run(["run-through", "lists", "--input", "files=", "--outcome", "do=ok,bad"]).stdout;
+  assert.ok(run(["show", "lists"]).stdout.includes("\n\nDo (none).\n"), "its list is not known");
   assert.match(stopped, /⛔ The lists was stopped in 🔹 Do: bad\n/);
 });
 

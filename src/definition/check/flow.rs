@@ -467,7 +467,13 @@ impl<'a> Errors<'a> {
         };
         let ids = self.workflow.phases.iter().map(Entry::id).filter(|other| other != id);
         let is_several = self.workflow.position(id).is_some();
-        let why = if is_several { ", which is several nested workflows without an `id`" } else { "" };
+        let is_elsewhere = self.all.iter().any(|of| of.entry.is_called(id));
+        let why = match (is_several, is_elsewhere, &self.workflow.group) {
+            (true, _, _) => ", which is several nested workflows without an `id`",
+            (false, true, Some(_)) => ", which is outside of it: `outcomes` of the group lead there",
+            (false, true, None) => ", which is inside of a group: a target outside is the group",
+            (false, false, _) => "",
+        };
         let problem = FieldProblem::BadValue {
             field,
             expected: format!(
@@ -475,7 +481,7 @@ impl<'a> Errors<'a> {
                 self.workflow.in_words()
             ),
             found: format!("`{id}`{why}"),
-            suggestion: nearest(id, ids.chain(Target::WORDS)).filter(|_| !is_several).map(Into::into),
+            suggestion: nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()).map(Into::into),
         };
         Some(problem.into())
     }
