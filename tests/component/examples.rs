@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::host::*;
 
 /// The examples that a user can start.
-const FOR_PEOPLE: [&str; 6] = ["audit", "bugfix", "quick", "release", "rpir", "until-clean"];
+const FOR_PEOPLE: [&str; 7] =
+    ["audit", "backlog", "bugfix", "quick", "release", "rpir", "until-clean"];
 
 /// The examples that other workflows nest.
 const SHARED: [&str; 3] = ["implement-review", "quality-check", "test-suite"];
@@ -76,7 +77,12 @@ fn to_the_end(pi: &mut Pi, name: &str) {
         assert_eq!(pi.tool_call("workflow_step"), "none");
         pi.host().calls.clear();
         let outcome = first_outcome(&prompt);
-        let next = format!(r#"{{"action":"next","summary":"Found out.","outcome":"{outcome}"}}"#);
+        let outputs = match prompt.contains("**Outputs:**") {
+            true => r#","outputs":{"tasks":["one","two"]}"#,
+            false => "",
+        };
+        let next =
+            format!(r#"{{"action":"next","summary":"Found out.","outcome":"{outcome}"{outputs}}}"#);
         let next = pi.step_with(&next);
         let next = pi.agreeing(next);
         let Stepped::Says { text, .. } = next else { panic!("{name}: {next:?}") };

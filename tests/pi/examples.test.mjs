@@ -38,7 +38,7 @@ const EXAMPLES = readdirSync(FOLDER, { withFileTypes: true })
 const LOOPS = /** @type {Record<string, string>} */ ({ "until-clean": "Review", rpir: "Review", bugfix: "Verify" });
 
 /** The outcomes of phases at their first and later visits. */
-const OUTCOMES = /** @type {Record<string, string[]>} */ ({ Triage: ["large"], Review: ["issues", "clean"] });
+const OUTCOMES = /** @type {Record<string, string[]>} */ ({ Triage: ["large"], Review: ["issues", "clean"], Check: ["done"] });
 
 /** The questions of the gates. */
 const GATES = /** @type {Record<string, number>} */ ({ bugfix: 1, release: 1 });
@@ -73,16 +73,21 @@ function goingRound(phase, outcomes = OUTCOMES) {
       return handingOver(leave(outcomes[name][visit - 1] ?? outcomes[name].at(-1)));
     }
     const there = !looped && phase && prompts.some((text) => new RegExp(`▸ \\S+ ${phase}\\]\n`).test(text) && !text.includes("**Outcomes:**"));
-    if (!there) return handingOver(nextUntilDone(request));
+    if (!there) return handingOver(nextUntilDone(request), newest.includes("\n**Outputs:** "));
     looped = true;
     return step("loop");
   };
 }
 
-/** Gives each call a summary, which some phases require. @param {ReturnType<typeof nextUntilDone>} answer */
-function handingOver(answer) {
+/**
+ * Gives each call a summary, which some phases require, and the outputs of the phases that have them.
+ * @param {ReturnType<typeof nextUntilDone>} answer
+ * @param {boolean} [hasOutputs]
+ */
+function handingOver(answer, hasOutputs = false) {
   if (!("calls" in answer)) return answer;
-  return { calls: answer.calls.map((call) => ({ ...call, arguments: { ...call.arguments, summary: "Found out." } })) };
+  const outputs = hasOutputs ? { outputs: { tasks: ["The only task"] } } : {};
+  return { calls: answer.calls.map((call) => ({ ...call, arguments: { ...call.arguments, summary: "Found out.", ...outputs } })) };
 }
 
 for (const version of VERSIONS) {

@@ -45,6 +45,7 @@ const PACKED = [
     "_shared/quality-check/": ["sign-off.md", "static-checks.md", "workflow.yaml"],
     "_shared/test-suite/": ["run.md", "triage.md", "workflow.yaml"],
     "audit/": ["inspect.md", "report.md", "scope.md", "workflow.yaml"],
+    "backlog/": ["check.md", "cut.md", "do.md", "workflow.yaml", "wrap-up.md"],
     "bugfix/": ["patch.md", "reproduce.md", "triage.md", "verify.md", "workflow.yaml"],
     "quick/": ["do.md", "look.md", "workflow.yaml"],
     "release/": ["prepare.md", "publish-notes.md", "workflow.yaml"],
