@@ -373,8 +373,8 @@ export const DIFFERENCES = [
   },
   {
     number: 62,
-    reference: "Does not load a workflow with an entry `phase: FILE`, and ignores `when` beside `subworkflow`.",
-    ours: "`phase: FILE` is the phase in the file. An entry with `when` is passed over unless its conditions hold.",
+    reference: "Does not load a workflow with an entry `phase: FILE`, `phases:`, `run:` or `ask:`, and ignores `when`, `id`, `label` and `outcomes` beside `subworkflow`. A run of such a workflow is one whose files are gone (difference 35).",
+    ours: "`phase: FILE` is the phase in the file, `phases:` a group, which `each` repeats, `run:` a step, `ask:` a question. An entry with `when` is passed over unless its conditions hold.",
     why: "A small task needs fewer phases.",
   },
   {

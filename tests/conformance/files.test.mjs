@@ -123,6 +123,10 @@ for (const [number, line, phaseLine, expected] of /** @type {[number: number, li
   [61, "", "outcomes: {ok: nowhere}", "ours refuses"],
   [61, "onMaxLoops: stop", "", "ours refuses"],
   [62, "phases: [{phase: p.md}]", "", "the reference refuses"],
+  [62, "phases: [{phases: [p.md]}]", "", "the reference refuses"],
+  [62, "phases: [{phases: [p.md], each: [one, two]}]", "", "the reference refuses"],
+  [62, "phases: [p.md, {run: 'true'}]", "", "the reference refuses"],
+  [62, "phases: [p.md, {ask: Is it right?, outcomes: {go: next}}]", "", "the reference refuses"],
 ])) {
   test(`difference ${number}: ${line}${phaseLine}`, async () => {
     const files = filesWith(line, phaseLine);
