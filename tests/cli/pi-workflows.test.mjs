@@ -651,7 +651,7 @@ test("help, version, and unknown commands", (t) => {
     [["chek"], 'There is no command "chek": did you mean check?\n'],
     [["help", "chek"], 'There is no command "chek": did you mean check?\n'],
     [["rnus"], 'There is no command "rnus": did you mean runs?\n'],
-    [["new", "x", "--from", "bugs"], 'There is no example "bugs", only audit, backlog, bugfix, quick, release, rpir, until-clean.\n'],
+    [["new", "x", "--from", "bugs"], 'There is no example "bugs", only audit, backlog, bugfix, pull-request, quick, release, rpir, until-clean.\n'],
     [["show"], "pi-workflows show needs a NAME.\n"],
     [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
     [["check", "--frob"], "Unknown option '--frob'\n"],
@@ -807,7 +807,7 @@ test("the packed tarball contains the command", (t) => {
   });
   assert.match(version, /^\d+\.\d+\.\d+\n$/);
   cpSync(join(REPO, "workflows-examples"), join(root, "examples"), { recursive: true });
-  assert.deepEqual(run(["check", join(root, "examples")], cli), { status: 0, stdout: "10 workflows, no errors.\n", stderr: "" });
+  assert.deepEqual(run(["check", join(root, "examples")], cli), { status: 0, stdout: "11 workflows, no errors.\n", stderr: "" });
 });
 
 test("no command waits for a pipe at a file that it reads", { skip: process.platform === "win32" }, (t) => {
@@ -886,7 +886,7 @@ test("each command has help of its own", (t) => {
 });
 
 test("new --from copies each example, which then has no errors", (t) => {
-  for (const example of ["audit", "backlog", "bugfix", "quick", "release", "rpir", "until-clean"]) {
+  for (const example of ["audit", "backlog", "bugfix", "pull-request", "quick", "release", "rpir", "until-clean"]) {
     const { run } = place(t, {});
     const { status, stdout, stderr } = run(["new", "mine", "--from", example]);
     assert.deepEqual([status, stderr], [0, ""]);

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::host::*;
 
 /// The examples that a user can start.
-const FOR_PEOPLE: [&str; 7] =
-    ["audit", "backlog", "bugfix", "quick", "release", "rpir", "until-clean"];
+const FOR_PEOPLE: [&str; 8] =
+    ["audit", "backlog", "bugfix", "pull-request", "quick", "release", "rpir", "until-clean"];
 
 /// The examples that other workflows nest.
 const SHARED: [&str; 3] = ["implement-review", "quality-check", "test-suite"];

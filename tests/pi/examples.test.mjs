@@ -40,8 +40,8 @@ const LOOPS = /** @type {Record<string, string>} */ ({ "until-clean": "Review", 
 /** The outcomes of phases at their first and later visits. */
 const OUTCOMES = /** @type {Record<string, string[]>} */ ({ Triage: ["large"], Review: ["issues", "clean"], Check: ["done"] });
 
-/** The questions of the gates. */
-const GATES = /** @type {Record<string, number>} */ ({ bugfix: 1, release: 1 });
+/** The questions of gates and entries. */
+const GATES = /** @type {Record<string, number>} */ ({ bugfix: 1, "pull-request": 2, release: 1 });
 
 /**
  * @param {string} folder below the examples
@@ -144,7 +144,7 @@ for (const version of VERSIONS) {
         }
         assert.deepEqual(rpc.extensionErrors(), []);
         assert.equal(asked.length, GATES[name] ?? 0);
-        assert.equal(readdirSync(sandbox.project).includes("tested"), name === "bugfix");
+        assert.equal(readdirSync(sandbox.project).includes("tested"), ["bugfix", "pull-request"].includes(name));
       });
     }
 
@@ -161,6 +161,25 @@ for (const version of VERSIONS) {
       assert.match(patch, /^✓ Advanced with `small`: Triage → 🩹 Patch\nPassed over: Reproduce \(outcome\.triage is small, not large\)\n/);
       assert.match(patch, /\n {2}2\. 🪤 Reproduce \(passed over: outcome\.triage is small, not large\)\n/);
       assert.equal(states(await rpc.entries()).at(-1).active, false);
+    });
+
+    test("pull-request goes back with failed tests and with the user's wishes, and can be dropped", async (t) => {
+      const files = { "package.json": JSON.stringify({ scripts: { test: "echo x >> ran; test $(wc -l < ran) -ge 2" } }) };
+      const { model, sandbox } = await stage(t, (request) => handingOver(nextUntilDone(request)), { projectFiles: copy("pull-request"), files });
+      const answers = ["Change the description", "Say why.", "Change the code", "Use less memory.", "Drop it"];
+      const onDialog = (/** @type {any} */ { options, title }) => (/^Start /.test(title) ? options[1] : answers.shift());
+      const rpc = await startRpc({ version, sandbox, onDialog });
+      await rpc.promptAndSettle("/workflow pull-request Add a route");
+      const visited = statusTexts(rpc).slice(1, -1).map((text) => text?.replace(/^.* > | \[.*$/g, ""));
+      const round = ["🔨 Change", "⚙️ The project's tests"];
+      const described = ["📝 Describe", "❓ Open it?"];
+      assert.deepEqual(visited, [...round, ...round, ...described, ...described, ...round, ...described]);
+      const texts = model.requests.flatMap(toolResults);
+      assert.ok(texts.some((text) => /### ❓ Open it\?\nSay why\.\n/.test(text)), "the user's wish goes along");
+      assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "x\nx\nx\n");
+      assert.deepEqual([states(await rpc.entries()).at(-1).active, answers], [false, []]);
+      assert.match(ends(await rpc.entries())[0].content, /was stopped in ❓ Open it\?: drop/);
+      await rpc.close();
     });
 
     for (const name of ["bugfix", "until-clean"]) {

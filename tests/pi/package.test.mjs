@@ -47,6 +47,7 @@ const PACKED = [
     "audit/": ["inspect.md", "report.md", "scope.md", "workflow.yaml"],
     "backlog/": ["check.md", "cut.md", "do.md", "workflow.yaml", "wrap-up.md"],
     "bugfix/": ["patch.md", "reproduce.md", "triage.md", "verify.md", "workflow.yaml"],
+    "pull-request/": ["change.md", "describe.md", "open.md", "workflow.yaml"],
     "quick/": ["do.md", "look.md", "workflow.yaml"],
     "release/": ["prepare.md", "publish-notes.md", "workflow.yaml"],
     "rpir/": ["implement.md", "plan.md", "research.md", "review.md", "workflow.yaml"],
