@@ -154,11 +154,13 @@ impl Engine {
     ) -> Reply {
         let Some(active) = self.active() else { return self.end_passage(passage, cx) };
         let summary = if is_blank(given) { &answer.label } else { given };
-        let label = active.phase.question().map_or_else(String::new, |of| label_of(&of.text));
+        let label = active.phase.question().map_or_else(String::new, |of| {
+            label_of(&text::in_words(&of.text, &active, active.state.current_path.len()))
+        });
         let evidence = Evidence {
             label,
             passed: true,
-            result: format!("the user answered “{}”", answer.label),
+            result: format!("the user said “{}”", answer.label),
             duration_ms: 0,
             attempt: 1,
             tail: String::new(),

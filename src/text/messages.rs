@@ -135,7 +135,10 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
         }
     };
     if own.is_none() {
-        append("Results", &results::lines(state, library).join("\n"));
+        // A run that was stopped is where it was stopped: its results are told as from outside, like those of one that is done.
+        let outside = state.current_path.at_depth(if state.is_stopped() { 1 } else { usize::MAX });
+        let outside = RunState { current_path: outside, ..state.clone() };
+        append("Results", &results::lines(&outside, library).join("\n"));
     }
     if !names_evidence.get() {
         append("Gates", &evidence(own.is_some()));

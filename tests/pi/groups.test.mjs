@@ -139,6 +139,18 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
+    test("a run that is stopped in an item tells the results of each item under its number", async (t) => {
+      const files = { ...TASKS, "tasks/check.md": phaseFile({ id: "check", outcomes: { fine: "next", bad: "stop" } }) };
+      const calls = [plan("one", "two"), done("Did one."), leave("fine", { summary: "Fine." }), done("Did two."), leave("bad", { summary: "Bad." }), REST];
+      const { sandbox } = await stage(t, calls, { globalFiles: files });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow tasks The task");
+      const [end] = custom(await rpc.entries(), "workflow:complete");
+      assert.match(end.content, /^⛔ The tasks was stopped in 🔹 Check: bad\n/);
+      assert.match(end.content, /\n- Work \[1\]\n {2}- 🔹 Do: Did one\.\n {2}- 🔹 Check: Fine\.\n- Work \[2\]\n {2}- 🔹 Do: Did two\.\n {2}- 🔹 Check: Bad\.\n/);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
     test("`:skip` goes on with the next item, `:back` to the one before; a list without items is passed over", async (t) => {
       const calls = [plan("one", "two"), REST, REST, REST, REST, plan(), REST];
       const { sandbox } = await stage(t, calls, { globalFiles: TASKS });

@@ -387,7 +387,7 @@ fn the_answer_to_a_question_leads_where_its_outcome_says() {
     assert_eq!(session.key(), "w:0");
     assert!(told(&output).contains("### ❓ ok\nuse sqlite"), "{output:?}");
     let visit = &session.stored_run().unwrap().progress.visits["w:1"];
-    assert_eq!(visit.evidence[0].result, "the user answered “Change it”");
+    assert_eq!(visit.evidence[0].result, "the user said “Change it”");
 }
 
 #[test]
