@@ -64,6 +64,8 @@ Options:
   --output ID.NAME=VALUE
                      of run-through: an output of the phase with this id; once for each output, and for
                      each item of a list; default: a sample
+  --item GROUP=TEXT  of run-through: an item of the list for which the group with this id is repeated;
+                     once for each item; default: samples
   --all-ways         of run-through: lists all ways, each with at most one loop of each workflow
   --global           of new: writes to ~/.pi/agent/workflows/NAME
   --package          of new: writes a pi package; NAME may be @SCOPE/NAME
@@ -94,6 +96,7 @@ const OPTIONS = {
   outcome: TEXTS,
   answer: TEXTS,
   output: TEXTS,
+  item: TEXTS,
   "all-ways": FLAG,
   strict: FLAG,
   global: FLAG,
@@ -119,6 +122,7 @@ const OPTIONS = {
  * @property {string[]} [outcome]
  * @property {string[]} [answer]
  * @property {string[]} [output]
+ * @property {string[]} [item]
  * @property {boolean} [all-ways]
  * @property {boolean} [strict]
  * @property {boolean} [global]
@@ -144,7 +148,7 @@ const COMMANDS = {
   check: { takes: ["[DIR]"], options: ["dir", "strict", "format", "tools", "profiles"], run: check },
   graph: { takes: ["NAME"], options: ["dir"], run: ([name], { dir }) => using(dir, (workflows) => workflows.graph(name)) },
   show: { takes: ["NAME"], options: ["dir", "task"], run: ([name], { dir, task }) => using(dir, (workflows) => workflows.show(name, sample(task))) },
-  "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "answer", "output", "all-ways"], run: runThrough },
+  "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "answer", "output", "item", "all-ways"], run: runThrough },
   may: { takes: ["WORKFLOW", "PHASE", "TOOL", "[ARGUMENT]"], options: ["dir"], run: may },
   list: { takes: [], options: ["dir"], run: list },
   new: { takes: ["NAME"], options: ["dir", "global", "package", "from"], run: create },
@@ -168,7 +172,7 @@ async function check([word], options) {
 function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
   const inputs = pairs("input", "NAME=VALUE", given.input);
   if (allWays) {
-    const unfit = task !== undefined ? "task" : /** @type {const} */ (["outcome", "answer", "output"]).find((option) => given[option] !== undefined);
+    const unfit = task !== undefined ? "task" : /** @type {const} */ (["outcome", "answer", "output", "item"]).find((option) => given[option] !== undefined);
     if (unfit !== undefined) throw new Failure(`--all-ways takes no --${unfit}.`);
     return using(dir, (workflows) => workflows.allWays(name, inputs));
   }
@@ -176,7 +180,8 @@ function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
   const ways = /** @type {const} */ (["outcome", "answer"]).flatMap((option) => pairs(option, "ID=NAME[,NAME...]", given[option]));
   const outcomes = ways.map(([id, names]) => /** @type {[string, string[]]} */ ([id, names.split(",").map((name) => name.trim())]));
   const outputs = pairs("output", "ID.NAME=VALUE", given.output);
-  return using(dir, (workflows) => workflows.runThrough(name, sample(task), inputs, outcomes, outputs));
+  const items = pairs("item", "GROUP=TEXT", given.item);
+  return using(dir, (workflows) => workflows.runThrough(name, sample(task), inputs, outcomes, outputs, items));
 }
 
 /**

@@ -7,7 +7,7 @@ use crate::definition::{
     Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{is_within, nearest, skeleton, writes_path};
-use crate::engine::{Host, all_ways, may, run_through};
+use crate::engine::{Given, Host, all_ways, may, run_through};
 use crate::run::{self, Broken, PauseReason, Restored, RunState};
 use crate::run::{is_of_later_version, stored_pause, take_up};
 use crate::text::{self, Circumstances, Outcome, PhaseReport, Report};
@@ -68,13 +68,16 @@ impl wit::Guest for Component {
         inputs: Vec<(String, String)>,
         outcomes: Vec<(String, Vec<String>)>,
         outputs: Vec<(String, String)>,
+        items: Vec<(String, String)>,
     ) -> Result<String, String> {
         let library = library()?;
         let workflow = find(&library, &name)?;
         if workflow.command_name.is_empty() {
             return Err(format!("\"{name}\" can only run as part of another workflow."));
         }
-        run_through(&Files, &library, workflow, &task, &inputs, &outcomes, &outputs)
+        let given =
+            Given { inputs: &inputs, outcomes: &outcomes, outputs: &outputs, items: &items };
+        run_through(&Files, &library, workflow, &task, given)
     }
 
     fn all_ways(name: String, inputs: Vec<(String, String)>) -> Result<String, String> {

@@ -69,7 +69,7 @@ pub use effect::{Effect, Level, Output, OutputFile, Reply, Request, Summary, Too
 pub use event::{Answer, CommandEnd, Event, Facts, Stop};
 pub use host::Host;
 pub use may::{May, may};
-pub use run_through::{all_ways, run_through};
+pub use run_through::{Given, all_ways, run_through};
 pub use running::{RunningCall, other_tools};
 pub use state::Engine;
 pub use step_tool::{STEP_TOOL, StepTool};

@@ -5,7 +5,7 @@ use crate::sorted::Map;
 use serde_json::Value;
 
 use super::host::Host;
-use crate::definition::{self, Entry, Input, Library, Step, Workflow};
+use crate::definition::{self, Each, Entry, Input, Library, Step, ValueName, Workflow};
 use crate::protocol::{COMPLETE_TYPE, WORKFLOW_COMMAND};
 use crate::run::{Active, OutputValue, Outputs, PhasePath, RunState, WayBounds, WayStarts, ways};
 use crate::text::{self, DefaultRole, sample_evidence};
@@ -32,29 +32,51 @@ pub type GivenOutcomes = [(String, Vec<String>)];
 /// The outputs of phases, each with its name `ID.NAME`; that of a list is given once for each of its items.
 pub type GivenOutputs = [(String, String)];
 
+/// The items of repeated groups, each with the id of its group.
+pub type GivenItems = [(String, String)];
+
+/// The values with which a run is played.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    pub inputs: &'a GivenInputs,
+    pub outcomes: &'a GivenOutcomes,
+    pub outputs: &'a GivenOutputs,
+    pub items: &'a GivenItems,
+}
+
 /// Plays `/workflow NAME TASK` and `next` up to the end or the first pause, and returns what the agent and the user are told. A
 /// phase whose outcome is not given has its first one that does not lead back, or else its first; an output that is not given has a sample.
 ///
 /// # Errors
 ///
-/// The notice to the user if the workflow cannot be started; or an error for an input, an outcome or an output that it does not have.
+/// The notice to the user if the workflow cannot be started; or an error for an input, an outcome, an output or a group that it does
+/// not have.
 pub fn run_through(
     host: &dyn Host,
     library: &Library,
     workflow: &Workflow,
     task: &str,
-    inputs: &GivenInputs,
-    outcomes: &GivenOutcomes,
-    outputs: &GivenOutputs,
+    Given { inputs, outcomes, outputs, items }: Given,
 ) -> Result<String, String> {
-    let values = arguments::values(&workflow.inputs, inputs)?;
+    let (mut inputs, mut outputs) = (inputs.to_vec(), outputs.to_vec());
+    for (id, item) in items {
+        match list_of(id, workflow, library)? {
+            ValueName::Input(name) => inputs.push((name, item.clone())),
+            ValueName::Output { phase, name } => {
+                outputs.push((format!("{phase}.{name}"), item.clone()))
+            }
+            // A group is repeated for no other.
+            _ => {}
+        }
+    }
+    let values = arguments::values(&workflow.inputs, &inputs)?;
     let is_missing = |input: &&Input| input.default.is_none() && !values.contains_key(&input.name);
     let missing: Vec<&Input> = workflow.inputs.iter().filter(is_missing).collect();
     if !missing.is_empty() {
         return Err(text::missing_options(&missing));
     }
     let outcomes = planned(outcomes, workflow, library)?;
-    let outputs = planned_outputs(outputs, workflow, library)?;
+    let outputs = planned_outputs(&outputs, workflow, library)?;
     let context = Context { unix_ms: START_MS, random: 0, ui: Ui::None, host };
     let engine = Engine::default();
     let mut play = Play { engine, context, outcomes, outputs, script: Vec::new() };
@@ -147,6 +169,27 @@ fn planned(
         }
     }
     Ok(planned)
+}
+
+/// The list for whose items the group of this id in the file of a workflow is repeated.
+fn list_of(id: &str, workflow: &Workflow, library: &Library) -> Result<ValueName, String> {
+    let mut groups = Vec::new();
+    let mut ahead = vec![workflow];
+    while let Some(scope) = ahead.pop() {
+        for entry in &scope.phases {
+            let Some(group) = entry.group_key().and_then(|key| library.get(key)) else { continue };
+            groups.extend(group.each.as_ref().map(|each| (entry.id(), each)));
+            ahead.push(group);
+        }
+    }
+    match groups.iter().find(|(other, _)| *other == id) {
+        Some((_, Each::Of(list))) => Ok(list.clone()),
+        Some((_, Each::Items(_))) => Err(format!("The items of `{id}` stand in its file.")),
+        None => {
+            let ids: Vec<&str> = groups.iter().map(|(id, _)| *id).collect();
+            Err(text::no_repeated_group(id, &ids))
+        }
+    }
 }
 
 /// The outputs by their names `ID.NAME`, each of a phase that the workflow has or one nested in it.
@@ -330,7 +373,8 @@ mod tests {
         let inputs: Vec<(String, String)> = inputs.collect();
         let outcomes: Vec<(String, Vec<String>)> = outcomes.collect();
         let workflow = library.get("w").unwrap();
-        run_through(files, &library, workflow, "the task", &inputs, &outcomes, &[])
+        let given = Given { inputs: &inputs, outcomes: &outcomes, ..Given::default() };
+        run_through(files, &library, workflow, "the task", given)
     }
 
     fn titles(script: &str) -> Vec<&str> {
@@ -536,7 +580,7 @@ Outcomes lead back at most once in each workflow here; a run may go back more of
         let (library, _) = Library::load(&files()).unwrap();
         let workflow = library.get("w").unwrap();
         let gone = Files::default();
-        let refused = run_through(&gone, &library, workflow, "the task", &[], &[], &[]).unwrap_err();
+        let refused = run_through(&gone, &library, workflow, "the task", Given::default()).unwrap_err();
         assert!(refused.starts_with("Unknown workflow: \"w\""), "{refused}");
     }
 

@@ -96,6 +96,6 @@ pub use step_result::{
 pub use template::{Variables, resolve};
 pub use usage::usage;
 pub use ways::{
-    no_more_loops, no_outcome_of, no_phase_with_outcomes, nothing_to_do, outcome_missing, used_up, way,
+    no_more_loops, no_outcome_of, no_phase_with_outcomes, no_repeated_group, nothing_to_do, outcome_missing, used_up, way,
     unknown_outcome, unknown_phase,
 };

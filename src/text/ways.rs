@@ -166,6 +166,15 @@ pub fn no_phase_with_outcomes(given: &str, ids: &[&str]) -> String {
     format!("There is no phase `{}` with outcomes.{}{known}", short_name(given), meant(given, ids))
 }
 
+/// Returns the error for items of a group that the workflow does not have, or that is not repeated. `ids` are those that are.
+pub fn no_repeated_group(given: &str, ids: &[&str]) -> String {
+    let known = match ids {
+        [] => " The workflow repeats none.".to_owned(),
+        ids => format!(" There are {}.", short(&ids.join(", "))),
+    };
+    format!("There is no repeated group `{}`.{}{known}", short_name(given), meant(given, ids))
+}
+
 /// Returns the error for an outcome that the phase of this id does not have.
 pub fn no_outcome_of(id: &str, given: &str, names: &[&str]) -> String {
     let (meant, known) = (meant(given, names), names.join(", "));

@@ -305,6 +305,32 @@ test("run-through plays the answer to a question", (t) => {
   assert.equal(run(["run-through", "asks", "--all-ways", "--answer", "ok=go"]).stderr, "--all-ways takes no --answer.\n");
 });
 
+test("run-through plays the items that are given for a group", (t) => {
+  const files = {
+    ...workflow("tasks", [{ id: "plan", outputs: { tasks: { type: "list" } } }, "do"], {
+      inputs: { files: { type: "list", default: ["x"] } },
+      phases: [
+        "plan.md",
+        { id: "work", each: "output.plan.tasks", phases: ["do.md"] },
+        { id: "files", each: "input.files", phases: [{ phase: "do.md", id: "look" }] },
+        { id: "fixed", each: ["a"], phases: [{ phase: "do.md", id: "last" }] },
+      ],
+    }),
+    "tasks/do.md": phaseFile({ id: "do", instructions: "Do {item} of {itemCount}." }),
+  };
+  const { run } = place(t, files);
+  const { stdout, stderr } = run(["run-through", "tasks", "--item", "work=the door", "--item", "files=a.md", "--item", "work=the roof", "--item", "files=b.md"]);
+  assert.equal(stderr, "");
+  assert.deepEqual([...stdout.matchAll(/^Do .* of \d\.$/gm)].map(([line]) => line), ["Do the door of 2.", "Do the roof of 2.", "Do a.md of 2.", "Do b.md of 2.", "Do a of 1."]);
+  for (const [item, error] of /** @type {[string, string][]} */ ([
+    ["wrok=x", "There is no repeated group `wrok`. Did you mean `work`? There are work, files, fixed.\n"],
+    ["fixed=x", "The items of `fixed` stand in its file.\n"],
+    ["work", '--item takes GROUP=TEXT, but is "work".\n'],
+  ])) {
+    assert.deepEqual(run(["run-through", "tasks", "--item", item]), { status: 2, stdout: "", stderr: error });
+  }
+});
+
 test("run-through goes the way of the outputs, and --all-ways lists their ways", (t) => {
   const { run } = place(t, PLANNED);
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "2 workflows, no errors.\n", stderr: "" });

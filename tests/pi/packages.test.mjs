@@ -60,7 +60,7 @@ for (const version of PI_VERSIONS) {
       const gate = [{ run: "echo fine > made", label: "the tests" }];
       const kit = writePackage(sandbox, "kit", "@acme/kit", {
         ...workflow("review", [{ id: "look", gate }, { id: "@part" }], { autoContinue: false }),
-        ...workflow("part", ["done"], { show: "workflows", autoContinue: false }),
+        ...workflow("part", ["end"], { show: "workflows", autoContinue: false }),
       });
       pi(version, sandbox, "install", kit);
       /** @type {string[]} */
@@ -78,7 +78,7 @@ for (const version of PI_VERSIONS) {
       assert.ok(userTexts(model.requests[0]).includes("Start The review: The task"));
       await rpc.prompt("/workflow :report");
       const report = (await rpc.entries()).find(({ customType }) => customType === "workflow:report").data.content;
-      assert.match(report, /^# Run of @acme\/kit\/review\n[^]*@acme\/kit\/part > Done/);
+      assert.match(report, /^# Run of @acme\/kit\/review\n[^]*@acme\/kit\/part > End/);
       // The name alone means the user's own.
       await rpc.promptAndSettle("/workflow review Another");
       assert.equal(states(await rpc.entries()).at(-1).workflowKey, "review");
