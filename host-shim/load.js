@@ -36,7 +36,8 @@
 //     │   folders ─── folders.js: what the manifest grants
 //     │
 //     │             an outcome `pending` of a tool or a command goes to
-//     └◀─────────── requests.js            which shows dialogs.js or runs exec.js, and resumes the guest with the answer
+//     └◀─────────── requests.js            which shows dialogs.js or runs exec.js, and resumes the guest with the answer;
+//                        output-file.js    keeps the whole output of a command
 //
 // Below all of them: interface.js (version and types), json.js, plain-text.js, messages.js, local-time.js.
 import { readFileSync } from "node:fs";
