@@ -126,7 +126,7 @@ function importsOf(files, project) {
     canConfine: () => orFail(canConfine),
     utcOffset,
   };
-  const names = ["types", "api", "session", "ui", "store", "timers"];
+  const names = ["types", "api", "session", "ui", "store", "timers", "children"];
   return {
     ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, new Proxy({}, absent)])),
     "pi:extension/context": new Proxy(context, absent),

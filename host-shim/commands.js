@@ -47,7 +47,7 @@ function progressAbove(context, { tui, codingAgent }, widget) {
   return {
     show: (text) => {
       const hint = context.mode === "tui" ? ` · ${codingAgent.keyText("app.interrupt")} stops it` : "";
-      context.ui.setWidget(widget, [text + hint]);
+      context.ui.setWidget(widget, (text + hint).split("\n"));
     },
     begin: (stop) => {
       const unsubscribe = onInterruptKey(tui, context, stop);

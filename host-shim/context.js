@@ -10,9 +10,10 @@ import { resolveWrite } from "./sandbox/index.js";
  * @param {import("./sandbox/index.js").Confinement} confinement
  * @param {import("./models.js").Models} models
  * @param {import("./tools.js").RunningCalls} running
+ * @param {boolean} isChild
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
-export function contextImports(calls, confinement, models, running) {
+export function contextImports(calls, confinement, models, running, isChild) {
   /** @type {Omit<import("./interface.js").Imports["pi:extension/context"], keyof ReturnType<typeof models.questions>>} */
   const functions = {
     runMode: () => runMode(calls.context),
@@ -23,7 +24,7 @@ export function contextImports(calls, confinement, models, running) {
     isIdle: () => calls.context.isIdle(),
     hasPendingMessages: () => calls.context.hasPendingMessages(),
     setExitCode: (code) => {
-      if (exitsAfterPrompt(calls.context)) process.exitCode = code;
+      if (exitsAfterPrompt(calls.context) && !isChild) process.exitCode = code;
     },
     toolInput: () => calls.toolInput,
     runningCalls: () => running.all,

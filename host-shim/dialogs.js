@@ -1,16 +1,17 @@
 // Shows the dialogs of requests to the user, one after another.
 import { plainText } from "./plain-text.js";
+import { Turns } from "./turns.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Answer} Answer */
-/** @typedef {Exclude<import("./interface.js").Request, { tag: "exec" }>} Question */
+/** @typedef {Exclude<import("./interface.js").Request, { tag: "exec" | "children" }>} Question */
 
 /** @type {Answer} */
 const CANCELLED = { tag: "cancelled" };
 
 export class Dialogs {
-  /** Resolves when the last requested dialog is closed. */
-  #last = Promise.resolve();
+  /** Also of the dialogs of children. */
+  turns = new Turns();
 
   /**
    * Shows a dialog and returns the answer. The signal closes the dialog.
@@ -21,20 +22,17 @@ export class Dialogs {
    * @returns {Promise<Answer>}
    */
   async ask(context, question, signal) {
-    const before = this.#last;
-    /** @type {() => void} */
-    let done = () => {};
-    this.#last = new Promise((resolve) => (done = resolve));
+    const turn = this.turns.next(signal);
     try {
       if (!context.hasUI) return { tag: "no-ui" };
       // Some versions of pi's terminal interface lose a dialog if another one is opened over it.
-      if (context.mode === "tui") await Promise.race([before, aborted(signal)]);
+      if (context.mode === "tui") await turn.ready;
       const answer = signal.aborted ? CANCELLED : await show(context.ui, question, signal);
       return signal.aborted ? CANCELLED : answer;
     } catch {
       return CANCELLED;
     } finally {
-      void before.then(done);
+      turn.end();
     }
   }
 }
@@ -62,9 +60,4 @@ async function show(ui, question, signal) {
       return typeof text === "string" ? { tag: "entered", val: text } : CANCELLED;
     }
   }
-}
-
-/** @param {AbortSignal} signal */
-function aborted(signal) {
-  return new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }

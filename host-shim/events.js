@@ -29,7 +29,10 @@ const STOP_REASONS = ["stop", "length", "error", "aborted"];
  * @typedef {Kind extends `${infer First}-${infer Rest}` ? `${First}_${NameOf<Rest>}` : Kind} NameOf
  */
 
-/** @typedef {NameOf<Exclude<import("./interface.js").EventKind, "terminal-input">>} PiEventName */
+/** The kinds of events that are not pi's. @type {readonly ["terminal-input", "child-progress", "child-end"]} */
+const OWN = ["terminal-input", "child-progress", "child-end"];
+
+/** @typedef {NameOf<Exclude<import("./interface.js").EventKind, typeof OWN[number]>>} PiEventName */
 
 /** @typedef {(event: PiEvent, context: Context, pi: ExtensionAPI, models: Models) => Event} Converter */
 
@@ -58,13 +61,13 @@ export const EVENTS = {
 };
 
 /**
- * Returns pi's name for a kind of event; `undefined` if it is not an event of pi, see `ui.watch-terminal`.
+ * Returns pi's name for a kind of event; `undefined` if it is not an event of pi, see `ui.watch-terminal` and `children`.
  * @param {string} kind
  */
 export function eventName(kind) {
   const name = kind.replaceAll("-", "_");
   if (Object.hasOwn(EVENTS, name)) return /** @type {PiEventName} */ (name);
-  if (kind === "terminal-input") return undefined;
+  if (OWN.some((own) => own === kind)) return undefined;
   throw new Error(`The extension subscribes to the event "${kind}", which the loader does not know.`);
 }
 

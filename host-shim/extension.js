@@ -2,6 +2,7 @@
 // provides its imports.
 import { actions } from "./actions.js";
 import { Calls, after, messageOf } from "./calls.js";
+import { Children } from "./children.js";
 import { registerCommand } from "./commands.js";
 import { Confinement } from "./sandbox/index.js";
 import { contextImports } from "./context.js";
@@ -24,6 +25,14 @@ import { View } from "./view.js";
 /** @typedef {import("./events.js").PiEvent} PiEvent */
 /** @typedef {import("./events.js").PiEventName} PiEventName */
 /** @typedef {import("./interface.js").Imports} Imports */
+
+/**
+ * What the extension of a child is given.
+ * @typedef {object} ChildOf
+ * @property {string} label the name of the child for the user
+ * @property {Context["sessionManager"]} session that of its parent: its folders are the child's
+ * @property {import("./turns.js").Turns} commands the turns of command lines, one at a time for all children
+ */
 
 /** A call of `pi:extension/api`: the JavaScript name of the function, and its arguments. @typedef {[string, ...unknown[]]} Registration */
 
@@ -57,6 +66,7 @@ export class Extension {
   #manifest;
   #guest;
   #calls;
+  /** @type {Requests} */
   #requests;
   #ui;
   #timers;
@@ -64,14 +74,21 @@ export class Extension {
   #view;
   #models;
   #imports;
+  /** @type {Children} */
+  #children;
+  #childOf;
+  /** @type {Registration[] | undefined} */
+  #registrations;
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
    * @param {import("./load.js").Host} host
    * @param {import("./load.js").Manifest} manifest
    * @param {import("./interface.js").Instantiate} instantiate
+   * @param {ChildOf} [childOf] if it is that of a child
    */
-  constructor(pi, host, manifest, instantiate) {
+  constructor(pi, host, manifest, instantiate, childOf) {
+    this.#childOf = childOf;
     this.#pi = pi;
     this.#manifest = manifest;
     this.#guest = new Guest(
@@ -86,11 +103,22 @@ export class Extension {
       },
     );
     this.#calls = new Calls(this.#guest);
-    this.#ui = new Ui(host.tui, this.#calls, () => {
+    this.#ui = new Ui(host.tui, this.#calls, childOf?.label, () => {
       this.#calls.call(undefined, "handleEvent", moment(), { tag: "terminal-input" });
     });
     this.#timers = new Timers(this.#calls);
-    this.#requests = new Requests(host, manifest);
+    this.#requests = new Requests(host, manifest, () => this.#children, childOf);
+    this.#children = new Children(this.#calls, manifest.children, (label, { sessionManager: session }) => ({
+      pi,
+      codingAgent: host.codingAgent,
+      folder: manifest.folder,
+      name: manifest.name,
+      turns: this.#requests.turns,
+      factory: (pi) => {
+        const commands = this.#requests.commandTurns;
+        new Extension(pi, host, { ...manifest, children: undefined }, instantiate, { label, session, commands }).start(this.#registrations);
+      },
+    }));
     this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests };
     this.#confinement = new Confinement(pi, host, manifest.confine);
     this.#view = new View(pi);
@@ -103,6 +131,7 @@ export class Extension {
    * @param {Registration[]} [registrations] stored by the build; if absent, the first instance is created to make them
    */
   start(registrations) {
+    this.#registrations = registrations;
     if (!registrations) this.#guest.start();
     const api = /** @type {Record<string, Function>} */ (/** @type {unknown} */ (this.#imports["pi:extension/api"]));
     for (const [name, ...parameters] of registrations ?? []) {
@@ -228,11 +257,13 @@ export class Extension {
   #onSessionShutdown(event, context) {
     const dropped = this.#calls.dropDeferred();
     this.#endSession();
-    return dropped ? undefined : this.#deliver("session_shutdown", event, context);
+    const told = dropped ? undefined : this.#deliver("session_shutdown", event, context);
+    return after(told, () => (this.#children.areEnding ? this.#children.ended() : undefined));
   }
 
   #endSession() {
     this.#calls.dropDeferred();
+    this.#children.endAll();
     this.#running.endAll();
     this.#timers.stopAll();
     this.#ui.stopWatching();
@@ -258,13 +289,14 @@ export class Extension {
     return {
       "pi:extension/types": {},
       "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest, this.#view, this.#models) },
-      "pi:extension/context": contextImports(calls, this.#confinement, this.#models, this.#running),
+      "pi:extension/context": contextImports(calls, this.#confinement, this.#models, this.#running, this.#childOf !== undefined),
       "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
       "pi:extension/files": fileImports(this.#manifest.files, bases, installedPackages(codingAgent, bases)),
       "pi:extension/store": storeImports(this.#manifest.store, bases.agentDir, (message) => this.#ui.showError(message)),
       "pi:extension/timers": this.#timers.imports(),
-      "pi:extension/folders": folderImports(calls, this.#manifest.folders, codingAgent.CONFIG_DIR_NAME),
+      "pi:extension/folders": folderImports(calls, this.#manifest.folders, codingAgent.CONFIG_DIR_NAME, this.#childOf?.session),
+      "pi:extension/children": this.#children.imports(),
     };
   }
 

@@ -29,14 +29,15 @@ const HAS_DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/f
  * @param {Calls} calls
  * @param {FoldersGrant | undefined} grant
  * @param {string} configDirName
+ * @param {import("./session.js").Session} [session] the session whose folders these are; if absent, that of the call
  * @returns {import("./interface.js").Imports["pi:extension/folders"]}
  */
-export function folderImports(calls, grant, configDirName) {
+export function folderImports(calls, grant, configDirName, session) {
   return calls.guarded({
     /** @type {import("./interface.js").Imports["pi:extension/folders"]["open"]} */
     open: (key, copyOf) => {
       if (copyOf !== undefined && !isName(copyOf)) throw new Error("The name of the folder to copy is no such name.");
-      const { name, path } = open({ context: calls.context, grant, configDirName, key, copyOf }, () => {});
+      const { name, path } = open({ context: calls.context, session, grant, configDirName, key, copyOf }, () => {});
       return { name, path };
     },
   });
@@ -45,7 +46,7 @@ export function folderImports(calls, grant, configDirName) {
 /**
  * Creates a file with a new name in the folder of a key, to write to.
  *
- * @param {Pick<Wanted, "context" | "grant" | "configDirName" | "key">} wanted
+ * @param {Pick<Wanted, "context" | "session" | "grant" | "configDirName" | "key">} wanted
  * @param {string} stem the beginning of its name; a number and `.log` follow
  * @returns {{ descriptor: number, path: string }} its path from the working directory
  */
@@ -67,6 +68,7 @@ export function createFile(wanted, stem) {
  *
  * @typedef {object} Wanted
  * @property {Pick<import("@earendil-works/pi-coding-agent").ExtensionContext, "cwd" | "sessionManager" | "isProjectTrusted">} context
+ * @property {import("./session.js").Session} [session] the session whose folder it is; if absent, that of the context
  * @property {FoldersGrant | undefined} grant
  * @property {string} configDirName
  * @property {string} key
@@ -80,10 +82,10 @@ export function createFile(wanted, stem) {
  * @param {Wanted} wanted
  * @param {(folder: string, shown: string) => T} use
  */
-function open({ context, grant, configDirName, key, copyOf }, use) {
+function open({ context, session = context.sessionManager, grant, configDirName, key, copyOf }, use) {
   if (!grant) throw new Error(NOT_GRANTED);
   if (!context.isProjectTrusted()) throw new Error("The project is not trusted.");
-  const name = nameOf(context.sessionManager.getSessionId(), key);
+  const name = nameOf(session.getSessionId(), key);
   const result = openFolder(context.cwd, [configDirName, grant.path], name, copyOf, use);
   return { name, path: [configDirName, grant.path, name].join("/"), result };
 }

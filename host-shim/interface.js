@@ -2,7 +2,7 @@
 // from `wit/extension.wit`.
 
 /** The version of `wit/extension.wit` that this shim implements. */
-export const INTERFACE_VERSION = "0.6.0";
+export const INTERFACE_VERSION = "0.7.0";
 
 /**
  * The interfaces that a component imports. The generated glue reads them by their names without versions.
@@ -28,6 +28,9 @@ export const INTERFACE_VERSION = "0.6.0";
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Command} Command
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Delivery} Delivery
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").EventKind} EventKind
+ * @typedef {import("../target/types/interfaces/pi-extension-children.js").Child} Child
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ChildOutcome} ChildOutcome
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ChildReport} ChildReport
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").DirEntry} DirEntry
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").FileError} FileError
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").InstalledPackage} InstalledPackage

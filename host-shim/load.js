@@ -34,10 +34,13 @@
 //     │   store ───── store.js
 //     │   timers ──── timers.js
 //     │   folders ─── folders.js: what the manifest grants
+//     │◀─ children ── children.js: each is an Extension in a session that child-session.js opens, with the interface of
+//     │                            child-ui.js
 //     │
 //     │             an outcome `pending` of a tool or a command goes to
 //     └◀─────────── requests.js            which shows dialogs.js or runs exec.js, and resumes the guest with the answer;
 //                        output-file.js    keeps the whole output of a command
+//                        turns.js          one dialog and one command after another, also those of children
 //
 // Below all of them: interface.js (version and types), json.js, plain-text.js, messages.js, local-time.js.
 import { readFileSync } from "node:fs";
@@ -66,9 +69,14 @@ import { Extension } from "./extension.js";
  * @property {boolean} conversation true if the component may read the user's messages and replace earlier messages by a summary
  * @property {boolean} models true if the component may set the model and the thinking level
  * @property {boolean} confine true if tool calls can be confined for the component
+ * @property {import("./children.js").ChildrenGrant | undefined} children how many children the component may have at a time
+ * @property {string} folder the folder of the package
  * @property {{ name: string } | undefined} store the store that the component may use
  * @property {import("./folders.js").FoldersGrant | undefined} folders the place of the folders that the component may have made
  */
+
+/** Limit of the number of children that a manifest can grant. */
+const MAX_CHILDREN = 64;
 
 /**
  * Creates the extension of a package.
@@ -94,11 +102,15 @@ export function readManifest(url) {
   if (typeof component?.glue !== "string") {
     throw new Error(`${fileURLToPath(url)} names no component.`);
   }
-  const { glue, registrations, files = [], store, folders } = component;
+  const { glue, registrations, files = [], store, folders, children } = component;
   if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name consists of letters, digits, "_" and "-".`);
   if (folders && !/^[\w-]+$/.test(folders.path)) throw new Error(`${fileURLToPath(url)}: the path of the folders consists of letters, digits, "_" and "-".`);
+  if (children && !(Number.isInteger(children.max) && children.max >= 1 && children.max <= MAX_CHILDREN)) {
+    throw new Error(`${fileURLToPath(url)}: the maximum number of children is a whole number from 1 to ${MAX_CHILDREN}.`);
+  }
+  const folder = fileURLToPath(new URL(".", url));
   const [exec, confine, activeTools, conversation, models] = ["exec", "confine", "activeTools", "conversation", "models"].map((grant) => component[grant] === true);
-  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, store, folders };
+  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, store, folders, children, folder };
 }
 
 /**

@@ -4,6 +4,7 @@ import { plainText } from "./plain-text.js";
 import { runCommandLine, showSeconds, userShell } from "./exec.js";
 import { createFile } from "./folders.js";
 import { OutputFile } from "./output-file.js";
+import { Turns } from "./turns.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Answer} Answer */
@@ -24,6 +25,8 @@ export class Requests {
   /** @type {Set<{ ticket: bigint, controller: AbortController }>} */
   #pending = new Set();
   #dialogs = new Dialogs();
+  #children;
+  #folderSession;
   /** Aborts with the session, and with the instance if it traps. */
   #session = new AbortController();
   #codingAgent;
@@ -33,11 +36,21 @@ export class Requests {
   /**
    * @param {import("./load.js").Host} host
    * @param {import("./load.js").Manifest} manifest
+   * @param {() => import("./children.js").Children} children
+   * @param {import("./extension.js").ChildOf} [childOf]
    */
-  constructor({ codingAgent }, { exec, folders }) {
+  constructor({ codingAgent }, { exec, folders }, children, childOf) {
+    this.#children = children;
+    this.#folderSession = childOf?.session;
+    this.commandTurns = childOf?.commands ?? new Turns();
     this.#codingAgent = codingAgent;
     this.#execGranted = exec;
     this.#foldersGrant = folders;
+  }
+
+  /** The turns of the dialogs. */
+  get turns() {
+    return this.#dialogs.turns;
   }
 
   /**
@@ -92,10 +105,27 @@ export class Requests {
     const signal = AbortSignal.any([controller.signal, ...signals]);
     this.#pending.add(pending);
     try {
+      if (request.tag === "children") {
+        const children = this.#children();
+        if (!children.isGranted) return { tag: "not-granted" };
+        const end = progress.begin(() => controller.abort());
+        try {
+          return { tag: "children-ended", val: await children.wait(request.val, progress.show, signal) };
+        } finally {
+          if (!this.#session.signal.aborted) end();
+        }
+      }
       if (request.tag !== "exec") return await this.#dialogs.ask(context, request, signal);
       if (!this.#execGranted) return { tag: "not-granted" };
-      const end = progress.begin(() => controller.abort());
-      return { tag: "ran", val: await this.#exec(context, request.val, signal, progress, end) };
+      // One that has waited in vain is aborted, and ends at once.
+      const turn = this.commandTurns.next(signal);
+      await turn.ready;
+      try {
+        const end = progress.begin(() => controller.abort());
+        return { tag: "ran", val: await this.#exec(context, request.val, signal, progress, end) };
+      } finally {
+        turn.end();
+      }
     } finally {
       this.#pending.delete(pending);
     }
@@ -128,7 +158,7 @@ export class Requests {
   #outputFile(context, wanted) {
     if (!wanted) return undefined;
     const { key, name } = wanted;
-    const place = { context, grant: this.#foldersGrant, configDirName: this.#codingAgent.CONFIG_DIR_NAME, key };
+    const place = { context, session: this.#folderSession, grant: this.#foldersGrant, configDirName: this.#codingAgent.CONFIG_DIR_NAME, key };
     return new OutputFile(() => createFile(place, name));
   }
 }

@@ -9,6 +9,7 @@ import { TerminalWatch } from "./terminal-watch.js";
 
 export class Ui {
   #calls;
+  #label;
   #watch;
   /** Keys of the texts in the status bar. @type {Set<string>} */
   #statuses = new Set();
@@ -18,10 +19,12 @@ export class Ui {
   /**
    * @param {typeof import("@earendil-works/pi-tui")} tui
    * @param {import("./calls.js").Calls} calls
+   * @param {string | undefined} label the name of a child for the user
    * @param {() => void} onTerminalInput
    */
-  constructor(tui, calls, onTerminalInput) {
+  constructor(tui, calls, label, onTerminalInput) {
     this.#calls = calls;
+    this.#label = label;
     this.#watch = new TerminalWatch(tui, onTerminalInput);
   }
 
@@ -29,7 +32,7 @@ export class Ui {
   imports() {
     /** @type {UiImports} */
     const functions = {
-      notify: (message, level) => notify(this.#calls.context, message, level),
+      notify: (message, level) => this.#notify(this.#calls.context, message, level),
       setStatus: (key, text) => {
         this.#calls.context.ui.setStatus(key, text === undefined ? undefined : plainText(text));
         if (text === undefined) this.#statuses.delete(key);
@@ -53,7 +56,7 @@ export class Ui {
    */
   showError(message) {
     const context = this.#calls.knownContext;
-    if (context) unlessGone(() => notify(context, message, "error"));
+    if (context) unlessGone(() => this.#notify(context, message, "error"));
   }
 
   stopWatching() {
@@ -70,14 +73,16 @@ export class Ui {
     this.#statuses.clear();
     this.#widgets.clear();
   }
-}
 
-/**
- * @param {Context} context
- * @param {string} message
- * @param {Parameters<UiImports["notify"]>[1]} level
- */
-function notify(context, message, level) {
-  if (exitsAfterPrompt(context)) process.stderr.write(`${plainText(message)}\n`);
-  else context.ui.notify(plainText(message), level);
+  /**
+   * @param {Context} context
+   * @param {string} message
+   * @param {Parameters<UiImports["notify"]>[1]} level
+   */
+  #notify(context, message, level) {
+    // Elsewhere the user interface of a child adds the label.
+    const label = this.#label === undefined ? "" : `${this.#label}: `;
+    if (exitsAfterPrompt(context)) process.stderr.write(`${plainText(label + message)}\n`);
+    else context.ui.notify(plainText(message), level);
+  }
 }

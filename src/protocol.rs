@@ -26,6 +26,8 @@ pub const COMPLETE_TYPE: &str = "workflow:complete";
 pub const FRESH_TYPE: &str = "workflow:fresh";
 /// Custom type of the entry before a prompt that this package sends in the user's place: `{"fingerprint": …}` of its text.
 pub const PROMPT_ENTRY_TYPE: &str = "workflow:prompt";
+/// Custom entry type: what a child was given besides its run.
+pub const BRANCH_ENTRY_TYPE: &str = "workflow:branch";
 /// Custom type of the entry that `/workflow :status` shows.
 pub const STATUS_TYPE: &str = "workflow:status";
 /// Custom type of the entry above an approval question: the subject of the approval.

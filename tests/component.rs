@@ -172,19 +172,20 @@ fn it_imports_only_the_interface_of_pi() {
     assert_eq!(
         imports,
         [
-            "pi:extension/types@0.6.0",
-            "pi:extension/api@0.6.0",
-            "pi:extension/context@0.6.0",
-            "pi:extension/session@0.6.0",
-            "pi:extension/ui@0.6.0",
-            "pi:extension/files@0.6.0",
-            "pi:extension/store@0.6.0",
-            "pi:extension/timers@0.6.0",
-            "pi:extension/folders@0.6.0",
+            "pi:extension/types@0.7.0",
+            "pi:extension/api@0.7.0",
+            "pi:extension/context@0.7.0",
+            "pi:extension/session@0.7.0",
+            "pi:extension/ui@0.7.0",
+            "pi:extension/files@0.7.0",
+            "pi:extension/store@0.7.0",
+            "pi:extension/timers@0.7.0",
+            "pi:extension/folders@0.7.0",
+            "pi:extension/children@0.7.0",
         ]
     );
     let exports: Vec<&str> = component.exports(&built.engine).map(|(name, _)| name).collect();
-    assert_eq!(exports, ["pi-workflows:tools/workflows@0.1.0", "pi:extension/guest@0.6.0"]);
+    assert_eq!(exports, ["pi-workflows:tools/workflows@0.1.0", "pi:extension/guest@0.7.0"]);
 }
 
 #[test]
@@ -207,6 +208,8 @@ fn init_registers_everything() {
         "on model-select",
         "on thinking-level-select",
         "on turn-start",
+            "on child-progress",
+            "on child-end",
         "register-tool workflow_step (Workflow Step), one after another: Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.
 {\"type\":\"object\",\"required\":[\"action\"],\"properties\":{\"action\":{\"type\":\"string\",\"enum\":[\"next\",\"status\",\"cancel\",\"loop\"],\"description\":\"\\\"next\\\" to advance to the next phase, \\\"status\\\" to check current state, \\\"cancel\\\" to abort the workflow, \\\"loop\\\" to restart the current scope from phase 0\"},\"summary\":{\"type\":\"string\",\"description\":\"Optional summary of what was accomplished in the current phase\"},\"outcome\":{\"type\":\"string\",\"description\":\"With \\\"next\\\": the outcome of the current phase, where its instructions list outcomes\"},\"outputs\":{\"type\":\"object\",\"description\":\"With \\\"next\\\": the outputs of the current phase by name, where its instructions list outputs\"}}}
 Advance the active workflow to the next phase
@@ -236,10 +239,10 @@ Use workflow_step with action='loop' to restart the current scope from the begin
 #[test]
 fn init_refuses_another_version_and_returns_its_own() {
     for version in
-        ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.1", "1.0.0", "0.6.0-rc.1", "0.6", ""]
+        ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.1", "1.0.0", "0.7.0-rc.1", "0.6", ""]
     {
         match Host::default().try_start(version) {
-            Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.6.0", "{version}"),
+            Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.7.0", "{version}"),
             Ok(mut pi) => panic!("{version} is taken, and does {:?}", pi.host().calls),
         }
     }

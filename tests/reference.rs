@@ -114,6 +114,8 @@ fn value(field: &Field) -> String {
         Kind::Paths(most) => format!("list of at most {most} paths"),
         Kind::Calls => "list of tool calls".into(),
         Kind::Phases(most, _) => format!("list of 1 to {most} entries, see below"),
+        Kind::AtOnce(limit) => format!("`true` or `false`, or number, 1 to {limit}"),
+        Kind::WordOrCount(word, limit) => format!("`{word}`, or number, 1 to {limit}"),
         Kind::Items => "list of texts, or name of a list".into(),
         Kind::Group(most) => format!("list of 1 to {most} entries"),
         Kind::Outcomes => "mapping of names to targets".into(),

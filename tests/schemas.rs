@@ -299,6 +299,14 @@ fn kind(field: &Field) -> Value {
                 },
             })
         }
+        Kind::AtOnce(limit) => json!({ "oneOf": [
+            { "type": "boolean" },
+            { "type": "integer", "minimum": 1, "maximum": limit },
+        ] }),
+        Kind::WordOrCount(word, limit) => json!({ "oneOf": [
+            { "const": word },
+            { "type": "integer", "minimum": 1, "maximum": limit },
+        ] }),
         Kind::Items => json!({ "oneOf": [
             { "type": "string", "pattern": "^(input|output)\\." },
             {

@@ -314,6 +314,7 @@ impl Play {
             (_, Request::Confirm { .. }) => Answer::Confirmed(choice != 0),
             (_, Request::Select { .. }) => Answer::Selected(choice),
             (_, Request::Input { .. }) => Answer::Entered(TEXTS[choice].to_owned()),
+            (_, Request::Children { .. }) => Answer::ChildrenEnded { interrupted: choice != 0 },
             (7, Request::Exec { .. }) => Answer::Ran {
                 end: CommandEnd::Exited(0),
                 duration_ms: 1,

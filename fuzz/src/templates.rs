@@ -131,6 +131,8 @@ fn library(template: &str) -> Library {
         groups: Vec::new(),
         group: None,
         each: None,
+        parallel: None,
+        place: None,
         phases: vec![phase("first"), phase("second")],
         gate: None,
         root: "global".into(),

@@ -3,8 +3,11 @@
 use serde_json::Value;
 
 use crate::definition::{KnownModel, Model, Thinking};
-use crate::engine::{Answer, CommandEnd, Completion, OutputFile, Reply, Request, ToolResult};
+use crate::engine::{
+    Answer, ChildEnd, ChildReport, CommandEnd, Completion, OutputFile, Reply, Request, ToolResult,
+};
 use crate::text::{Color, Drawing, Span};
+use crate::usage::Usage;
 
 use super::bindings::exports::pi::extension::guest;
 use super::bindings::pi::extension::{context, types};
@@ -27,8 +30,26 @@ impl From<guest::Answer> for Answer {
                 standard_output: result.standard_output,
                 output_file: result.output_file,
             },
+            guest::Answer::ChildrenEnded(interrupted) => Self::ChildrenEnded { interrupted },
             guest::Answer::Cancelled => Self::Cancelled,
             guest::Answer::NoUi | guest::Answer::NotGranted => Self::NoUi,
+        }
+    }
+}
+
+impl From<guest::ChildReport> for ChildReport {
+    fn from(report: guest::ChildReport) -> Self {
+        let guest::ChildReport { key, session, newest, usage, last_call } = report;
+        Self { key, session, newest, usage: Usage::from(&usage), last_call }
+    }
+}
+
+impl From<guest::ChildOutcome> for ChildEnd {
+    fn from(outcome: guest::ChildOutcome) -> Self {
+        match outcome {
+            guest::ChildOutcome::Settled => Self::Settled,
+            guest::ChildOutcome::Aborted => Self::Aborted,
+            guest::ChildOutcome::Failed(why) => Self::Failed(why),
         }
     }
 }
@@ -176,6 +197,7 @@ fn pending(ticket: u64, request: Request) -> guest::Pending {
         Request::Input { title } => {
             guest::Request::Input(guest::TextInput { title, placeholder: String::new() })
         }
+        Request::Children { progress } => guest::Request::Children(progress),
         Request::Exec { command: line, env, timeout_ms, progress, apart, output_file } => {
             let output_file =
                 output_file.map(|OutputFile { key, name }| guest::OutputFile { key, name });

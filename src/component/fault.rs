@@ -35,6 +35,8 @@ pub(super) fn name(event: &Event) -> &'static str {
         Event::BeforeAgentStart => "before-agent-start",
         Event::AgentStart => "agent-start",
         Event::TurnStart => "turn-start",
+        Event::ChildProgress(_) => "child-progress",
+        Event::ChildEnd(_) => "child-end",
         Event::TurnEnd => "turn-end",
         Event::AgentEnd(_) => "agent-end",
         Event::AgentBeforeSettle => "agent-before-settle",

@@ -1,6 +1,6 @@
 //! Performs effects, and reads files, through the host.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::definition::{
     Root, Stale, Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
 use crate::engine::{
-    Effect, Engine, Host, Level, Output, Reply, RunningCall, Summary, other_tools,
+    ChildStart, Effect, Engine, Host, Level, Output, Reply, RunningCall, Summary, other_tools,
 };
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 use crate::run::RunDir;
@@ -17,7 +17,7 @@ use crate::usage::Usage;
 
 use super::bindings::exports::pi::extension::guest;
 use super::bindings::pi::extension::{
-    api, context, files, folders, session, store, timers, types, ui,
+    api, children, context, files, folders, session, store, timers, types, ui,
 };
 use super::convert::json;
 
@@ -39,6 +39,8 @@ const IMAGES: &str = "The images of the user's messages in the summary.";
 thread_local! {
     /// The session did not take the newest state, and the user was told.
     static NOT_STORED_TOLD: Cell<bool> = const { Cell::new(false) };
+    /// The children that could not be started: their keys, and why.
+    static NOT_STARTED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
 
 const NOT_STORED: &str =
@@ -187,7 +189,45 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             Ok(())
         }
         Effect::WatchTerminal(watch) => ui::watch_terminal(watch),
+        Effect::StartChild(start) => start_child(*start),
+        Effect::AbortChild { key } => {
+            children::abort(&key);
+            Ok(())
+        }
+        Effect::ShowChildren(text) => {
+            children::show(&text);
+            Ok(())
+        }
     }
+}
+
+/// Starts a child; one that does not start ends so with the next report that is taken.
+fn start_child(start: ChildStart) -> Result<(), types::Error> {
+    let ChildStart { key, label, session, entries, prompt, setting, tools } = start;
+    let seed = |(custom_type, data): (&str, Value)| children::Seed {
+        custom_type: custom_type.to_owned(),
+        data: json(&data),
+    };
+    let (model, thinking) = match setting {
+        Some(ModelSetting { model, thinking }) => (Some(model.into()), thinking.map(Into::into)),
+        None => (None, None),
+    };
+    let entries = entries.into_iter().map(seed).collect();
+    let report = STATE_ENTRY_TYPE.to_owned();
+    let child =
+        children::Child { key, label, session, entries, prompt, model, thinking, tools, report };
+    match children::start(&child) {
+        Err(types::Error::Failed(words)) => {
+            NOT_STARTED.with_borrow_mut(|failed| failed.push((child.key, words)));
+            Ok(())
+        }
+        started => started,
+    }
+}
+
+/// Returns a child that could not be started, its key and why; each once.
+pub(super) fn not_started() -> Option<(String, String)> {
+    NOT_STARTED.with_borrow_mut(Vec::pop)
 }
 
 /// Stores a state. The user is told at the first of several failures.

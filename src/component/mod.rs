@@ -13,7 +13,9 @@ use std::cell::{Cell, RefCell};
 use serde_json::Value;
 
 use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL};
-use crate::engine::{Context, Engine, Event, Facts, Output, Reply, Stop, Ui};
+use crate::engine::{
+    ChildEnd, ChildReport, Context, Engine, Event, Facts, Output, Reply, Stop, Ui,
+};
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
     GRAPH_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE,
@@ -38,7 +40,7 @@ mod bindings {
 }
 
 /// The version of `wit/extension.wit` that this component implements.
-const INTERFACE_VERSION: &str = "0.6.0";
+const INTERFACE_VERSION: &str = "0.7.0";
 
 /// The messages that this component draws: its own, and those that the reference left in a session.
 const MESSAGE_TYPES: [&str; 5] = [
@@ -90,6 +92,8 @@ impl Guest for Component {
             api::EventKind::ModelSelect,
             api::EventKind::ThinkingLevelSelect,
             api::EventKind::TurnStart,
+            api::EventKind::ChildProgress,
+            api::EventKind::ChildEnd,
         ] {
             api::on(kind);
         }
@@ -139,7 +143,7 @@ impl Guest for Component {
         };
         let mut output = during(call, || react(at, &event)).unwrap_or_default();
         let drafts = host::take_drafts(&mut output);
-        match host::perform(output) {
+        match perform(at, output) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
             Reply::Stop(reason) => guest::EventOutcome::Stop(reason),
             Reply::Confine { writable, hidden, network, notice, signs } => {
@@ -173,14 +177,14 @@ impl Guest for Component {
         fault::trip("execute-tool");
         let nested = call.parent.is_some();
         let output = during(Some(call.id), || handle(at, Event::Step { input: &input, nested }));
-        convert::tool_outcome(host::perform(output))
+        convert::tool_outcome(perform(at, output))
     }
 
     fn resume_tool(at: Moment, ticket: u64, answer: guest::Answer) -> guest::ToolOutcome {
         #[cfg(feature = "fault-switch")]
         fault::trip("resume-tool");
         let answer = answer.into();
-        convert::tool_outcome(host::perform(handle(at, Event::Answer { ticket, answer })))
+        convert::tool_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
     }
 
     fn run_command(at: Moment, name: String, arguments: String) -> guest::CommandOutcome {
@@ -192,14 +196,14 @@ impl Guest for Component {
             host::perform(handle(at, Event::Role(role)));
         }
         let event = Event::Command { name: &name, arguments: &arguments };
-        convert::command_outcome(host::perform(handle(at, event)))
+        convert::command_outcome(perform(at, handle(at, event)))
     }
 
     fn resume_command(at: Moment, ticket: u64, answer: guest::Answer) -> guest::CommandOutcome {
         #[cfg(feature = "fault-switch")]
         fault::trip("resume-command");
         let answer = answer.into();
-        convert::command_outcome(host::perform(handle(at, Event::Answer { ticket, answer })))
+        convert::command_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
     }
 
     fn complete_argument(command: String, prefix: String) -> Vec<guest::Completion> {
@@ -319,6 +323,13 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
         guest::Event::ThinkingLevelSelect(guest::ThinkingLevelSelection { by_guest, .. }) => {
             handle(at, Event::Select { pick: Pick::Thinking, own: *by_guest })
         }
+        guest::Event::ChildProgress(report) => {
+            handle(at, Event::Child { report: report.clone().into(), ended: None })
+        }
+        guest::Event::ChildEnd(guest::ChildEnd { report, outcome }) => {
+            let ended = Some(outcome.clone().into());
+            handle(at, Event::Child { report: report.clone().into(), ended })
+        }
     })
 }
 
@@ -340,6 +351,17 @@ fn handle(at: Moment, event: Event) -> Output {
         api::guard_tools(has_run);
     }
     output
+}
+
+/// Performs effects, and returns the reply. A child that does not start has ended.
+fn perform(at: Moment, output: Output) -> Reply {
+    let reply = host::perform(output);
+    while let Some((key, why)) = host::not_started() {
+        let report = ChildReport { key, ..ChildReport::default() };
+        let ended = Some(ChildEnd::Failed(why));
+        host::perform(handle(at, Event::Child { report, ended }));
+    }
+    reply
 }
 
 /// The user interface of the session.

@@ -246,6 +246,8 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         groups: Vec::new(),
         group: None,
         each: None,
+        parallel: None,
+        place: None,
         phases: phases
             .iter()
             .map(|entry| match entry.strip_prefix('@') {

@@ -53,6 +53,7 @@ pub use model::nearest::nearest;
 pub use model::outcomes::{Outcome, Target, WayBound};
 pub use model::outputs::Output;
 pub use model::own_work::OwnWork;
+pub use model::parallel::{Decide, Need, Parallel};
 pub use model::path_variables::{
     PathVariable, refusal as path_refusal, resolve as resolve_path, unescaped, variables as path_variables,
     with_names,

@@ -143,6 +143,8 @@ fn every_field_is_read() {
             hides_tools: true,
             context: Some(ContextMode::Fresh),
             phases: vec![Entry::phase(a.clone()), Entry::workflow("s"), Entry::phase(b)],
+            parallel: None,
+        place: None,
             groups: Vec::new(),
             group: None,
             each: None,

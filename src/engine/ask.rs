@@ -41,6 +41,7 @@ impl Engine {
                 Answer::Confirmed(_)
                 | Answer::Entered(_)
                 | Answer::Ran { .. }
+                | Answer::ChildrenEnded { .. }
                 | Answer::Cancelled
                 | Answer::NoUi => None,
             };
@@ -72,6 +73,7 @@ impl Engine {
                 | Answer::Confirmed(false)
                 | Answer::Entered(_)
                 | Answer::Ran { .. }
+                | Answer::ChildrenEnded { .. }
                 | Answer::Cancelled => Some(false),
             };
             then(engine, is_yes, cx)
@@ -91,6 +93,7 @@ impl Engine {
                 Answer::Confirmed(_)
                 | Answer::Selected(_)
                 | Answer::Ran { .. }
+                | Answer::ChildrenEnded { .. }
                 | Answer::Cancelled
                 | Answer::NoUi => None,
             };
@@ -113,11 +116,34 @@ impl Engine {
                     Ran::Ended { end, duration_ms, output, standard_output, output_file }
                 }
                 Answer::Cancelled => Ran::Cancelled,
-                Answer::Confirmed(_) | Answer::Selected(_) | Answer::Entered(_) | Answer::NoUi => {
-                    Ran::NotHere
-                }
+                Answer::Confirmed(_)
+                | Answer::Selected(_)
+                | Answer::Entered(_)
+                | Answer::ChildrenEnded { .. }
+                | Answer::NoUi => Ran::NotHere,
             };
             then(engine, ran, cx)
+        })
+    }
+
+    /// Waits until no child works; the answer says if they could work to their end, or `None` where the host has no children.
+    pub(super) fn wait_for_children(
+        &mut self,
+        purpose: impl Into<Purpose>,
+        progress: String,
+        then: impl FnOnce(&mut Self, Option<bool>, &mut Cx) -> Reply + 'static,
+    ) -> Reply {
+        self.ask(purpose.into(), false, Request::Children { progress }, |engine, answer, cx| {
+            let whole = match answer {
+                Answer::ChildrenEnded { interrupted } => Some(!interrupted),
+                Answer::Cancelled => Some(false),
+                Answer::Confirmed(_)
+                | Answer::Selected(_)
+                | Answer::Entered(_)
+                | Answer::Ran { .. }
+                | Answer::NoUi => None,
+            };
+            then(engine, whole, cx)
         })
     }
 

@@ -23,9 +23,15 @@ enum Decision {
 }
 
 impl Engine {
-    /// Without a user interface the agent continues before it is at rest.
+    /// Returns true if the agent continues after a countdown, in which the user can interrupt it. Nobody watches that of a branch.
+    fn counts_down(&self, cx: &Cx) -> bool {
+        let is_branch = |state: &RunState| state.progress.branch.is_some();
+        cx.ui.exists() && !self.running().is_some_and(is_branch)
+    }
+
+    /// Without a countdown the agent continues before it is at rest.
     pub(super) fn before_settle(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
-        if cx.ui.exists() || self.agent.last_stop != Stop::Completed {
+        if self.counts_down(cx) || self.agent.last_stop != Stop::Completed {
             return Ok(Reply::None);
         }
         self.cancel_nested_calls(cx);
@@ -91,7 +97,7 @@ impl Engine {
             return cx.prompt(prompt);
         }
         if self.agent.last_stop == Stop::Completed
-            && cx.ui.exists()
+            && self.counts_down(cx)
             && let Some(moved) = self.leave_over_budget(cx)
         {
             return self.tell_move(moved, Mover::Budget, cx);
@@ -99,7 +105,7 @@ impl Engine {
         match self.agent.last_stop {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),
             Stop::Failed => self.pause(PauseReason::ModelError, cx),
-            Stop::Completed if cx.ui.exists() => match self.decide_and_count(cx) {
+            Stop::Completed if self.counts_down(cx) => match self.decide_and_count(cx) {
                 Decision::Continue(bounds) => {
                     self.activity.start_countdown(bounds.delay_seconds, cx)
                 }

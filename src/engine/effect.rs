@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::definition::{Model, Thinking};
+use crate::definition::{Model, ModelSetting, Thinking};
 
 /// Something to be done. The order of effects is the order in which they are performed.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,8 +77,36 @@ pub enum Effect {
         /// Its id.
         id: u64,
     },
+    /// Starts a child. [`Event::Child`](super::Event::Child) tells of it.
+    StartChild(Box<ChildStart>),
+    /// Aborts a child, if it works.
+    AbortChild {
+        /// Its key.
+        key: String,
+    },
+    /// Sets the text that is shown while [`Request::Children`] is pending.
+    ShowChildren(String),
     /// Begins or ends to report keys that are pressed in the terminal.
     WatchTerminal(bool),
+}
+
+/// A child to be started.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChildStart {
+    /// Its key.
+    pub key: String,
+    /// Its name for the user.
+    pub label: String,
+    /// The file of the session that it goes on with, if there is one.
+    pub session: Option<String>,
+    /// The entries of a new session: types and data.
+    pub entries: Vec<(&'static str, Value)>,
+    /// The prompt with which its agent begins.
+    pub prompt: String,
+    /// Its model and thinking level at the beginning; `None` for those of this session.
+    pub setting: Option<ModelSetting>,
+    /// Its active tools; `None` for those of this session.
+    pub tools: Option<Vec<String>>,
 }
 
 /// A text and images for the model in place of earlier messages.
@@ -209,6 +237,11 @@ pub enum Request {
         apart: bool,
         /// The file for its whole output.
         output_file: Option<OutputFile>,
+    },
+    /// A wait until no child works.
+    Children {
+        /// The text that is shown meanwhile, until [`Effect::ShowChildren`].
+        progress: String,
     },
 }
 

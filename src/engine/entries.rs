@@ -16,7 +16,7 @@ use super::context::Cx;
 use super::effect::{Effect, Level, Reply, ToolResult};
 use super::event::CommandEnd;
 use super::gate::{Consent, ONCE, REMEMBERED_COMMAND, dialog, title_of};
-use super::state::{Engine, Mover, OpenQuestion, OpenStep, Passage, Requester, Waiter};
+use super::state::{Engine, Mover, OpenGroup, OpenQuestion, OpenStep, Passage, Requester, Waiter};
 use super::step_tool::{RUN_ENDED, result};
 
 /// The option of a question without an answer.
@@ -81,8 +81,11 @@ impl Engine {
         if let Some(step) = self.active().and_then(|active| OpenStep::at(&active, &passage)) {
             return self.begin_step(step, cx);
         }
-        match self.active().and_then(|active| OpenQuestion::at(&active, &passage)) {
-            Some(question) => self.ask_question(question, cx),
+        if let Some(question) = self.active().and_then(|active| OpenQuestion::at(&active, &passage)) {
+            return self.ask_question(question, cx);
+        }
+        match self.active().and_then(|active| OpenGroup::at(&active, &passage)) {
+            Some(group) => self.begin_branches(group, cx),
             None => self.end_passage(passage, cx),
         }
     }
@@ -168,7 +171,7 @@ impl Engine {
         };
         let state = active.state.with_summary(active.phase, summary).with_evidence(vec![evidence]);
         self.run.amend(self.definitions.library(), |_| state);
-        self.end_entry(passage, &answer.outcome, cx)
+        self.end_entry(passage, Some(&answer.outcome), cx)
     }
 
     /// Answers the question at which the run is, for the user: with an outcome, and a text behind it.
@@ -319,12 +322,17 @@ impl Engine {
             let why = text::step_failed(&how, &output);
             return self.step_not_ended(step.passage, &why, cx);
         }
-        self.end_entry(step.passage, outcome, cx)
+        self.end_entry(step.passage, Some(outcome), cx)
     }
 
     /// The entry at which the run is has ended with this outcome: the run leaves it when the gates ahead are passed.
-    fn end_entry(&mut self, passage: Passage, outcome: &str, cx: &mut Cx) -> Reply {
-        match self.gates_ahead(Requester::Entry(passage.clone()), Some(outcome.to_owned())) {
+    pub(super) fn end_entry(
+        &mut self,
+        passage: Passage,
+        outcome: Option<&str>,
+        cx: &mut Cx,
+    ) -> Reply {
+        match self.gates_ahead(Requester::Entry(passage.clone()), outcome.map(Into::into)) {
             Some(gate) => self.begin_gate(gate, cx),
             None => self.leave_entry(passage, outcome, Vec::new(), cx),
         }
@@ -334,7 +342,7 @@ impl Engine {
     pub(super) fn leave_entry(
         &mut self,
         mut passage: Passage,
-        outcome: &str,
+        outcome: Option<&str>,
         evidence: Vec<Evidence>,
         cx: &mut Cx,
     ) -> Reply {
@@ -343,10 +351,10 @@ impl Engine {
         let mut all = visit.map(|visit| visit.evidence.clone()).unwrap_or_default();
         all.extend(evidence);
         let left = before.state.with_evidence(all);
-        let (new, arrival) = match leave(&left, Some(outcome), before.library) {
+        let (new, arrival) = match leave(&left, outcome, before.library) {
             Ok(moved) => moved,
             Err(error) => {
-                let reason = self.loops_reason(&left, outcome, error);
+                let reason = self.loops_reason(&left, outcome.unwrap_or_default(), error);
                 self.pause_as(&left, reason, cx);
                 return self.end_passage(passage, cx);
             }
@@ -354,8 +362,8 @@ impl Engine {
         let new = new.moved_from(before.state, Leaving::Done, cx.unix_ms);
         let from = before.state.current_path.clone();
         passage.told.push(match (arrival, Active::resolve(&new, before.library)) {
-            (Arrival::Phase, Some(after)) => text::advanced(&before, &after, Some(outcome)),
-            (Arrival::Phase | Arrival::Done, _) => text::done(&before, Some(outcome), &new),
+            (Arrival::Phase, Some(after)) => text::advanced(&before, &after, outcome),
+            (Arrival::Phase | Arrival::Done, _) => text::done(&before, outcome, &new),
         });
         self.transition(new, cx);
         if arrival == Arrival::Phase {
@@ -364,8 +372,8 @@ impl Engine {
         self.go_on(passage, cx)
     }
 
-    /// The step has not ended: the run pauses.
-    fn step_not_ended(&mut self, passage: Passage, why: &str, cx: &mut Cx) -> Reply {
+    /// The entry has not ended: the run pauses.
+    pub(super) fn step_not_ended(&mut self, passage: Passage, why: &str, cx: &mut Cx) -> Reply {
         self.pause_entry(why, cx);
         self.end_passage(passage, cx)
     }
@@ -389,7 +397,7 @@ impl Engine {
     }
 
     /// The answer for an entry that stands no more, or whose rules do not hold; `None` if it stands.
-    fn overtaken(&mut self, passage: &Passage, stands: bool) -> Option<Reply> {
+    pub(super) fn overtaken(&mut self, passage: &Passage, stands: bool) -> Option<Reply> {
         let reason = self.held();
         if stands && reason.is_none() {
             return None;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::run::{Mark, Pick, RunState};
 use crate::text::DefaultRole;
+use crate::usage::Usage;
 
 /// An event: something that happened in pi.
 #[derive(Debug, Clone)]
@@ -89,6 +90,13 @@ pub enum Event<'a> {
         /// The engine set it.
         own: bool,
     },
+    /// A child did something, or ended.
+    Child {
+        /// Its state.
+        report: ChildReport,
+        /// How it ended; `None` if it has not.
+        ended: Option<ChildEnd>,
+    },
     /// A timer ran out.
     Timer {
         /// The id of [`Effect::StartTimer`](super::Effect::StartTimer).
@@ -120,6 +128,7 @@ impl Event<'_> {
             | Self::Command { .. }
             | Self::Answer { .. }
             | Self::Select { .. }
+            | Self::Child { .. }
             | Self::Timer { .. } => false,
         }
     }
@@ -177,6 +186,32 @@ impl fmt::Display for CommandEnd {
     }
 }
 
+/// The state of a child.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChildReport {
+    /// Its key.
+    pub key: String,
+    /// The file of its session; `None` if it is not stored.
+    pub session: Option<String>,
+    /// The newest state entry of its session, JSON.
+    pub newest: Option<String>,
+    /// Its usage since that entry.
+    pub usage: Usage,
+    /// The tool that it called last, with the beginning of an argument.
+    pub last_call: Option<String>,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChildEnd {
+    /// Its agent is at rest.
+    Settled,
+    /// It was aborted.
+    Aborted,
+    /// It could not be started, or broke, for this reason.
+    Failed(String),
+}
+
 /// Answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
@@ -198,6 +233,11 @@ pub enum Answer {
         standard_output: Option<String>,
         /// The path of the file with its whole output, or why there is none; `None` without output, or if none was asked for.
         output_file: Option<Result<String, String>>,
+    },
+    /// No child works.
+    ChildrenEnded {
+        /// They were interrupted: by the user, or because the request was cancelled.
+        interrupted: bool,
     },
     /// The user gave no answer, or the request was cancelled.
     Cancelled,

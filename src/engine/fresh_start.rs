@@ -13,6 +13,7 @@ use crate::protocol::{FRESH_TYPE, PROMPT_ENTRY_TYPE};
 use crate::run::Active;
 use crate::text;
 
+use super::branches::given_messages;
 use super::context::Cx;
 use super::effect::{Effect, Reply, Summary};
 use super::state::{Engine, fingerprint};
@@ -87,7 +88,7 @@ impl Engine {
         }
         let marked = |effect| match effect {
             Effect::SendUserMessage(text) => {
-                let data = json!({ FINGERPRINT: prompt_fingerprint(&text) });
+                let data = prompt_mark(&text);
                 let mark = Effect::AppendEntry { custom_type: PROMPT_ENTRY_TYPE, data };
                 vec![mark, Effect::SendUserMessage(text)]
             }
@@ -98,7 +99,7 @@ impl Engine {
 }
 
 /// The user's own messages since the run began, newest first.
-fn users_own(task_id: &str, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
+pub(super) fn users_own(task_id: &str, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
     let mut messages = cx.host.user_messages(task_id)?;
     if !messages.is_empty() {
         let marks = cx.host.entries(PROMPT_ENTRY_TYPE)?;
@@ -109,7 +110,14 @@ fn users_own(task_id: &str, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
         let marks: Set<String> = marks.iter().filter_map(mark).collect();
         messages.retain(|message| !marks.contains(&prompt_fingerprint(&message.text)));
     }
+    let given = given_messages(cx)?.into_iter();
+    messages.extend(given.map(|text| UserMessage { id: String::new(), text, images: 0 }));
     Ok(messages)
+}
+
+/// Returns the data of the entry that marks a prompt.
+pub(super) fn prompt_mark(text: &str) -> Value {
+    json!({ FINGERPRINT: prompt_fingerprint(text) })
 }
 
 /// Returns the fingerprint by which a prompt is recognised in the session. The host removes control characters, cuts long

@@ -11,6 +11,7 @@
 //! | `budget` | budgets: the agent is told near their end, and the run pauses at it |
 //! | `ask` | requests to the user and the host, and what follows from their answers |
 //! | `agent` | events of the agent's work, and of tool calls |
+//! | `branches` | the branches of a parallel group, on which children work |
 //! | `entries` | entries without the model |
 //! | `ending` | the end of the agent's run when the run of the workflow pauses |
 //! | `running` | the tool calls that run when a phase is left |
@@ -33,6 +34,7 @@
 mod accounting;
 mod agent;
 mod ask;
+mod branches;
 mod briefing;
 mod budget;
 mod commands;
@@ -65,8 +67,8 @@ use state::{Turn, Waiter};
 
 pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion};
 pub use context::{Context, Ui};
-pub use effect::{Effect, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};
-pub use event::{Answer, CommandEnd, Event, Facts, Stop};
+pub use effect::{ChildStart, Effect, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};
+pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, Event, Facts, Stop};
 pub use host::Host;
 pub use may::{May, may};
 pub use run_through::{Given, all_ways, run_through};
@@ -151,6 +153,7 @@ impl Engine {
                 return Ok(settling(reply, cx));
             }
             Event::Select { pick, own } => self.selected(pick, own, cx)?,
+            Event::Child { report, ended } => self.child_told(report, ended, cx),
             Event::Timer { id, idle } => self.timer(id, idle, cx),
         }
         Ok(Reply::None)

@@ -21,6 +21,7 @@ impl Engine {
         cx: &mut Cx,
     ) -> Result<(), Stale> {
         self.activity.stop(cx);
+        self.forget_children(cx);
         self.pending.withdraw_gates(cx);
         self.pending.clear();
         self.agent.cancel_asked = false;

@@ -773,7 +773,7 @@ fn a_paused_run_can_be_moved_and_resumed() {
     assert!(matches!(effects[2], Effect::SendUserMessage(_)));
     let not_paused = notice(Level::Info, "The workflow is not paused.");
     assert_eq!(session.command("workflow", ":resume").effects, not_paused);
-    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :answer, :next, :back, :skip, :cancel, :graph, :report, :panel, :check";
+    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :answer, :next, :back, :skip, :stop, :retry, :cancel, :graph, :report, :panel, :check";
     assert_eq!(session.command("workflow", ":fly").effects, notice(Level::Error, unknown));
     let unknown = unknown.replace(":fly\".", ":stauts\". Did you mean :status?");
     assert_eq!(session.command("workflow", ":stauts").effects, notice(Level::Error, &unknown));
@@ -1102,6 +1102,7 @@ fn in_any_order_events_leave_one_consistent_state() {
 
 mod accounting;
 mod briefing;
+mod branches;
 mod budget;
 mod confinement;
 mod conversation;

@@ -1,7 +1,7 @@
 //! A run's state, looked up in the library.
 
 use crate::definition::{
-    Condition, ContextMode, Entry, EntryKind, Library, Limits, Phase, ValueName, Workflow,
+    Condition, ContextMode, Entry, EntryKind, Library, Limits, Phase, Sandbox, ValueName, Workflow,
 };
 
 use crate::sorted::Set;
@@ -40,6 +40,12 @@ impl<'a> Active<'a> {
                 EntryKind::Workflow { key, .. } if *key == inner.workflow_key => {}
                 EntryKind::Workflow { .. } | EntryKind::Phase(_) => return None,
             }
+        }
+        let is_branch = |scope: &Segment| {
+            library.get(&scope.workflow_key).is_some_and(|group| group.parallel.is_some())
+        };
+        if state.progress.branch.is_none() && state.current_path.iter().any(is_branch) {
+            return None;
         }
         let root = library.get(&state.current_path.first()?.workflow_key)?;
         let Segment { workflow_key, phase_index: index, .. } = state.current_path.last()?;
@@ -84,6 +90,10 @@ impl<'a> Active<'a> {
     /// Returns true if the phase is to see nothing of the earlier work: it says `context: fresh`, or its workflow does. The first
     /// phase of a nested workflow has the default of the entry that contains it, the first of all is shared.
     pub fn is_fresh(&self) -> bool {
+        let branch = self.state.progress.branch.as_ref();
+        if branch.is_some_and(|branch| branch.step == self.state.global_step_count) {
+            return true;
+        }
         let of_entry = || {
             let mut innermost_first = self.state.current_path.iter().rev();
             let entry = innermost_first.find(|segment| segment.phase_index > 0)?;
@@ -94,7 +104,8 @@ impl<'a> Active<'a> {
 
     /// Returns true if the phase cannot be left without a summary: it says so, or one of the agent that may be next starts fresh.
     pub fn needs_summary(&self) -> bool {
-        self.phase.summary_required == Some(true) || self.may_lead_to_fresh(&mut Set::new())
+        self.state.progress.branch.is_some()
+            || self.phase.summary_required == Some(true) || self.may_lead_to_fresh(&mut Set::new())
     }
 
     /// `seen` has the keys of the entries without the model that are passed on the way.
@@ -108,7 +119,8 @@ impl<'a> Active<'a> {
             let Some(after) = self.with(left).after(outcome) else { return false };
             Active::resolve(&after, self.library).is_some_and(|next| {
                 let is_passed = !next.phase.is_of_agent() && seen.insert(after.current_path.key());
-                next.is_fresh() || is_passed && next.may_lead_to_fresh(seen)
+                let has_branches = next.state.parallel_group(self.library).is_some();
+                next.is_fresh() || has_branches || is_passed && next.may_lead_to_fresh(seen)
             })
         })
     }
@@ -117,7 +129,14 @@ impl<'a> Active<'a> {
     pub fn limits(&self) -> Limits<'a> {
         let depth = self.state.current_path.len();
         let value = |variable: &_| self.state.path_value(variable, depth, self.library);
-        Limits::of(self.phase, self.scope).with_values(value)
+        let limits = Limits::of(self.phase, self.scope).with_values(value);
+        match limits.sandbox {
+            // Nobody watches each of several agents at once.
+            Sandbox::Preferred if self.state.progress.branch.is_some() => {
+                Limits { sandbox: Sandbox::Required, ..limits }
+            }
+            Sandbox::Required | Sandbox::Preferred | Sandbox::Off => limits,
+        }
     }
 
     /// Returns true if the run is inside a nested workflow.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::definition::{Check, Gate, Library, OnGateFail, Workflow};
 
 use super::progress::MAX_EVIDENCE;
-use super::{Active, LoopError, RunState, Segment, leave};
+use super::{Active, Branch, LoopError, RunState, Segment, leave};
 
 /// A gate that a run must pass to leave its phase.
 #[derive(Debug, Clone)]
@@ -114,7 +114,9 @@ impl<'a> Active<'a> {
             Some(_) => 0,
             None => path.len(),
         };
-        let scopes = path.iter().enumerate().skip(kept).rev();
+        // A branch ends alone.
+        let own = self.state.progress.branch.as_ref().map_or(1, Branch::depth);
+        let scopes = path.iter().enumerate().skip(kept.max(own - 1)).rev();
         scopes.filter_map(|(index, segment)| {
             Some((index + 1, self.library.get(&segment.workflow_key)?))
         })

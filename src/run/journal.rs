@@ -27,8 +27,17 @@ pub(super) const MAX_PARTS_LENGTH: u64 = 16 << 20;
 pub(super) const MARK: &str = "entry";
 
 /// The fields of `progress` whose records are stored by key.
-pub(super) const RECORDS: [&str; 8] =
-    ["visits", "outcomes", "outputs", "passedOver", "allowances", "loops", "ways", "gateAttempts"];
+pub(super) const RECORDS: [&str; 9] = [
+    "visits",
+    "outcomes",
+    "outputs",
+    "passedOver",
+    "allowances",
+    "loops",
+    "ways",
+    "gateAttempts",
+    "branches",
+];
 /// The fields of `progress` that stand in every entry.
 pub(super) const SMALL: [&str; 11] = [
     "version",
@@ -144,6 +153,8 @@ fn next(state: &RunState, last: Option<(&RunState, Mark)>) -> (Value, Mark) {
     let before = last.map_or_else(Mark::default, |(_, mark)| mark);
     let number = before.number.saturating_add(1);
     let can_be_part = state.progress.version == PROGRESS_VERSION
+        // The run that waits for a child reads its newest entry alone.
+        && state.progress.branch.is_none()
         && before.parts < MAX_PARTS
         && before.length < MAX_PARTS_LENGTH
         && number < u64::MAX;
@@ -202,9 +213,11 @@ fn part(new: &RunState, old: &RunState) -> Value {
         users_model: _,
         forgotten: _,
         run_dir: _,
-        // Such a run is not stored.
+        // Such a run is not stored, or not in parts.
         broken: _,
+        branch: _,
         gate_attempts,
+        branches,
         loops,
         ways,
         visits,
@@ -227,6 +240,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
     changed_records(&mut changed, "loops", loops, &was.loops);
     changed_records(&mut changed, "ways", ways, &was.ways);
     changed_records(&mut changed, "gateAttempts", gate_attempts, &was.gate_attempts);
+    changed_records(&mut changed, "branches", branches, &was.branches);
     changed_field(&mut changed, "toolsAdded", tools_added, &was.tools_added);
     changed_field(&mut changed, "toolsHidden", tools_hidden, &was.tools_hidden);
     changed_field(&mut changed, "inputs", inputs, &was.inputs);

@@ -5,6 +5,7 @@
 
 mod active;
 mod bounds;
+mod branches;
 mod budget;
 mod choices;
 mod course;
@@ -28,6 +29,7 @@ mod values;
 mod ways;
 
 pub use active::Active;
+pub use branches::{Branch, BranchEnd, BranchRun, Joined};
 pub use budget::{Allowance, Bound, Spending, Unknown};
 pub use course::{Course, Doing, Ending, Entry, Span, Stay};
 pub use gates::{Evidence, GateAhead};

@@ -1,6 +1,6 @@
 //! All steps of a workflow in a row, numbered across nested workflows.
 
-use crate::definition::{Entry, EntryKind, Library, Phase};
+use crate::definition::{Entry, Library, Phase};
 
 use super::{Active, PhasePath, RunState};
 
@@ -28,9 +28,13 @@ pub struct Step<'a> {
 }
 
 impl Outline {
-    /// Returns the position of an active run.
+    /// Returns the position of an active run; of that of a branch among the steps of the branch.
     pub fn of(active: &Active) -> Self {
-        let before = active.state.current_path.iter().fold(0_u64, |count, segment| {
+        let (outside, entries) = match &active.state.progress.branch {
+            Some(branch) => (branch.depth().saturating_sub(1), branch.entries(active.library)),
+            None => (0, &active.root.phases[..]),
+        };
+        let before = active.state.current_path.iter().skip(outside).fold(0_u64, |count, segment| {
             let entries = active
                 .library
                 .get(&segment.workflow_key)
@@ -40,17 +44,22 @@ impl Outline {
         });
         Self {
             current: before.saturating_add(1),
-            total: active.library.phase_count(&active.root.phases),
+            total: active.library.phase_count(entries),
         }
     }
 
     /// Returns the steps from number `first` on, at most `limit`.
     pub fn steps<'a>(active: &Active<'a>, first: u64, limit: usize) -> Vec<Step<'a>> {
-        let (scopes, path) = (Vec::new(), PhasePath::start(&active.root.key));
-        let steps = Vec::new();
-        let mut walk =
-            Walk { library: active.library, state: active.state, first, limit, number: 0, scopes, path, steps };
-        walk.entries(&active.root.phases);
+        let (library, state) = (active.library, active.state);
+        let (path, entries) = match &state.progress.branch {
+            Some(branch) => (branch.path(), branch.entries(library)),
+            None => (Some(PhasePath::start(&active.root.key)), &active.root.phases[..]),
+        };
+        let Some(path) = path else { return Vec::new() };
+        let (scopes, steps) = (Vec::new(), Vec::new());
+        let from = path.last().map_or(0, |entry| entry.phase_index);
+        let mut walk = Walk { library, state, first, limit, number: 0, scopes, path, steps };
+        walk.entries(entries, from);
         walk.steps
     }
 }
@@ -82,8 +91,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn entries(&mut self, entries: &'a [Entry]) {
-        for (index, entry) in entries.iter().enumerate() {
+    /// `from`: the index of the first one.
+    fn entries(&mut self, entries: &'a [Entry], from: usize) {
+        for (index, entry) in (from..).zip(entries) {
             if self.steps.len() >= self.limit {
                 return;
             }
@@ -94,21 +104,16 @@ impl<'a> Walk<'a> {
                 continue;
             }
             self.path.set_index(index);
-            match &entry.kind {
-                EntryKind::Phase(phase) => {
-                    self.number = end;
-                    let (scopes, path) = (self.scopes.clone(), self.path.clone());
-                    self.steps.push(Step { number: end, scopes, path, phase });
-                }
-                EntryKind::Workflow { key, .. } => {
-                    if let Some(nested) = self.library.get(key) {
-                        self.scopes.push(self.library.entry_name(entry));
-                        self.path.enter(key, self.item_of(key));
-                        self.entries(&nested.phases);
-                        self.path.leave();
-                        self.scopes.pop();
-                    }
-                }
+            if let Some(phase) = self.library.phase_at(entry) {
+                self.number = end;
+                let (scopes, path) = (self.scopes.clone(), self.path.clone());
+                self.steps.push(Step { number: end, scopes, path, phase });
+            } else if let Some(nested) = entry.nested_key().and_then(|key| self.library.get(key)) {
+                self.scopes.push(self.library.entry_name(entry));
+                self.path.enter(&nested.key, self.item_of(&nested.key));
+                self.entries(&nested.phases, 0);
+                self.path.leave();
+                self.scopes.pop();
             }
         }
     }

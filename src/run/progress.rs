@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::definition::{Condition, Measure, Model, ModelSetting, short};
 use crate::usage::{Usage, is_default};
 
-use super::{Allowance, Evidence, HandedOutputs, PhasePath, Records, RunDir, RunState, Seal, Summary, Unusable};
+use super::{Allowance, Branch, BranchRun, Evidence, HandedOutputs, PhasePath, Records, RunDir, RunState, Seal, Summary, Unusable};
 
 /// Maximum number of visits that are kept, the last ones.
 pub(super) const MAX_VISITS: usize = 5000;
@@ -88,6 +88,12 @@ pub struct Progress {
     /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,
+    /// The branch that this run works on, if it is that of a child.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Branch>,
+    /// The work on the branches of parallel groups, by [`Branch::key`].
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub branches: Records<BranchRun>,
     /// The folder of the run, if the workflow names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_dir: Option<RunDir>,

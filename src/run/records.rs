@@ -117,6 +117,17 @@ impl<V: Clone> Records<V> {
         }
     }
 
+    /// Takes the records whose keys fit from other ones, in place of its own of such keys.
+    pub fn replace(&mut self, fits: impl Fn(&str) -> bool, others: &Self)
+    where
+        V: Clone,
+    {
+        self.keep(|key| !fits(key));
+        for (key, value) in others.iter().filter(|(key, _)| fits(key)) {
+            self.insert(key, value.clone());
+        }
+    }
+
     /// Drops the records above a number, first those that are not wanted.
     pub fn keep_at_most(&mut self, most: usize, is_wanted: impl Fn(&str) -> bool) {
         let excess = self.len().saturating_sub(most);

@@ -12,7 +12,7 @@ use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{
-    Allowance, Broken, Evidence, HandedOutputs, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
+    Allowance, Branch, BranchEnd, BranchRun, Broken, Evidence, HandedOutputs, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
     Progress, Records, RunDir, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
@@ -315,6 +315,7 @@ fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
         bounded(progress, "outputs", MAX_VISITS);
         bounded(progress, "passedOver", MAX_VISITS);
         bounded(progress, "allowances", MAX_VISITS);
+        bounded(progress, "branches", MAX_VISITS);
         bounded(progress, "toolsAdded", MAX_TOOLS);
         bounded(progress, "toolsHidden", MAX_TOOLS);
         let visits = progress.get_mut("visits").and_then(Value::as_object_mut);
@@ -460,6 +461,8 @@ fn progress(data: &Value) -> Progress {
             "outputs" => progress.outputs = records(value, outputs),
             "passedOver" => progress.passed_over = records(value, passed_over),
             "allowances" => progress.allowances = records(value, allowance),
+            "branch" => progress.branch = branch(value),
+            "branches" => progress.branches = records(value, branch_run),
             // Of the entry, not of the run.
             MARK => {}
             "freshStart" => progress.fresh_start = *value == Value::Bool(true),
@@ -603,6 +606,33 @@ fn visit(data: &Value) -> Option<Visit> {
             Some("thinking") => Some(Pick::Thinking),
             Some(_) | None => None,
         },
+    })
+}
+
+fn branch(data: &Value) -> Option<Branch> {
+    let (key, name) = (string(get(data, "key")?)?, string(get(data, "name")?)?);
+    Some(Branch { key, name, step: get(data, "step")?.as_u64()? })
+}
+
+fn branch_run(data: &Value) -> Option<BranchRun> {
+    Some(BranchRun {
+        name: string(get(data, "name")?)?,
+        given: string(get(data, "given")?)?,
+        started_at: get(data, "startedAt")?.as_u64()?,
+        session: get(data, "session").and_then(string),
+        end: match get(data, "end") {
+            Some(end) => Some(branch_end(end)?),
+            None => None,
+        },
+        waits: get(data, "waits").and_then(string),
+    })
+}
+
+fn branch_end(data: &Value) -> Option<BranchEnd> {
+    Some(match get(data, "kind")?.as_str()? {
+        "done" => BranchEnd::Done { outcome: get(data, "outcome").and_then(string) },
+        "failed" => BranchEnd::Failed { why: string(get(data, "why")?)? },
+        _ => return None,
     })
 }
 
@@ -938,6 +968,22 @@ mod tests {
                 later_seal: None,
                 others: Map::from_iter([("future".to_owned(), Value::from(1))]),
                 run_dir: RunDir::stored("0123456789abcdef0123"),
+                branch: Some(Branch { key: "w:1/w//1@0".into(), name: "B".into(), step: 4 }),
+                branches: [
+                    None,
+                    Some(BranchEnd::Done { outcome: None }),
+                    Some(BranchEnd::Done { outcome: Some("o".into()) }),
+                    Some(BranchEnd::Failed { why: "it broke".into() }),
+                ]
+                .into_iter()
+                .enumerate()
+                .map(|(index, end)| {
+                    let waits = end.is_none().then(|| "for the user".to_owned());
+                    let (name, given) = (format!("B{index}"), "1 s B".to_owned());
+                    let session = end.is_some().then(|| "/s/1.jsonl".to_owned());
+                    (format!("w:{index}"), BranchRun { name, given, started_at: 3, session, end, waits })
+                })
+                .collect(),
                 paused: Some(Pause { reason, at: 9 }),
                 continuations: 1,
                 idle: 2,

@@ -64,8 +64,8 @@ impl fmt::Display for LoopError {
 /// Specification: state management, "Phase Transitions", cases 1 to 4.
 pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
     let mut new = state.stepped();
-    if let Some(EntryKind::Workflow { .. }) = current_entry(&new, library).map(|entry| &entry.kind)
-    {
+    let entry = current_entry(&new, library);
+    if entry.is_some_and(|entry| library.phase_at(entry).is_none()) {
         return new.arrive(state, library);
     }
     new.progress.outcomes.remove(&new.current_path.key());
@@ -198,7 +198,8 @@ fn follow(
     trace: &mut Trace,
 ) -> Result<(RunState, Arrival), LoopError> {
     let mut new = state.stepped();
-    let phase = current_entry(&new, library).and_then(Entry::as_phase).ok_or(LoopError::NotFound)?;
+    let entry = current_entry(&new, library).ok_or(LoopError::NotFound)?;
+    let phase = library.phase_at(entry).ok_or(LoopError::NotFound)?;
     let taken = phase.outcomes.iter().find(|other| other.name == outcome);
     let mut taken = Some(taken.ok_or(LoopError::NotFound)?);
     let mut reached = Reached::Left { outcome: Some(outcome) };
@@ -355,13 +356,19 @@ enum Reached<'o> {
 /// Specification: state management, "Case 1"; the number of steps does not change.
 pub fn enter(state: &RunState, library: &Library) -> RunState {
     let mut new = state.clone();
-    while let Some(key) = current_entry(&new, library).and_then(Entry::nested_key) {
+    while let Some(key) = new.nested_ahead(library) {
         new.enter_nested(key, library);
     }
     new
 }
 
 impl RunState {
+    /// The key of the workflow that is nested in the entry at its path, if the run goes into it: not into a parallel group.
+    fn nested_ahead<'a>(&self, library: &'a Library) -> Option<&'a str> {
+        let entry = current_entry(self, library)?;
+        entry.nested_key().filter(|_| library.phase_at(entry).is_none())
+    }
+
     /// Returns the run with one more step, which leaves its phase: with the outputs that this visit has handed over, or with none.
     pub(super) fn stepped(&self) -> Self {
         let global_step_count = self.global_step_count.saturating_add(1);
@@ -402,7 +409,7 @@ impl RunState {
         if arrival == Arrival::Phase && stays { Ok(new) } else { Err(LoopError::PassedOver) }
     }
 
-    fn pass_over(&mut self, entry: Option<&Entry>, because: PassedOverReason, library: &Library) {
+    pub(super) fn pass_over(&mut self, entry: Option<&Entry>, because: PassedOverReason, library: &Library) {
         let name = short(entry.map_or("", |entry| library.entry_name(entry)), MAX_NAME);
         let passed = PassedOver { name, step: self.global_step_count, because };
         self.progress.passed_over.insert(self.current_path.key(), passed);
@@ -543,9 +550,20 @@ impl RunState {
         // Those of the innermost workflow, which may have thousands of entries.
         let mut inputs = self.inputs(self.current_path.len(), library);
         while let Some(last) = self.current_path.last() {
+            if self.has_left_branch() {
+                return Reached::End;
+            }
             let (key, index) = (self.current_path.key(), last.phase_index);
             let entry = library.get(&last.workflow_key).and_then(|scope| scope.phases.get(index));
             let Some(entry) = entry else {
+                if self.is_in_item_of_branch() {
+                    let item = self.current_path.scope_key();
+                    match outcome {
+                        Some(outcome) => self.progress.outcomes.insert(item, outcome.to_owned()),
+                        None => drop(self.progress.outcomes.remove(&item)),
+                    }
+                    return Reached::End;
+                }
                 if self.next_item(library) {
                     outcome = None;
                     continue;
@@ -574,6 +592,9 @@ impl RunState {
                         self.current_path.set_index(index + 1);
                         continue;
                     }
+                    if self.parallel_group(library).is_some() {
+                        return Reached::Phase;
+                    }
                     self.enter_nested(nested, library);
                     inputs = self.inputs(self.current_path.len(), library);
                     outcome = None;
@@ -592,6 +613,11 @@ impl RunState {
 
     /// Ends a run that has no more entries; `before` is the run at its last phase.
     fn ended(mut self, before: &Self, library: &Library) -> Self {
+        if self.progress.branch.is_some() {
+            self.current_path.clone_from(&before.current_path);
+            self.status = RunStatus::Done { announced: false };
+            return self;
+        }
         // A run that ends inside a nested workflow has left it: its path is behind the root's last entry.
         self.current_path.clone_from(&before.current_path);
         self.current_path.truncate(1);
@@ -611,7 +637,7 @@ impl RunState {
 pub fn go_to(state: &RunState, path: PhasePath, library: &Library) -> RunState {
     let mut new = RunState { current_path: path, ..state.stepped() };
     new.progress.outcomes.remove(&state.current_path.key());
-    while let Some(key) = current_entry(&new, library).and_then(Entry::nested_key) {
+    while let Some(key) = new.nested_ahead(library) {
         new.forget_below();
         new.enter_nested(key, library);
     }

@@ -175,7 +175,7 @@ pub fn noted(
 
 fn step_note(phase: &Phase) -> Option<String> {
     let (verb, text) = match &phase.work {
-        Work::Agent => return None,
+        Work::Agent | Work::Branches => return None,
         Work::Run(step) => ("runs", step.command.line()),
         Work::Ask(question) => ("asks", &*question.text),
     };

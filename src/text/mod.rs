@@ -3,6 +3,7 @@
 //! The default texts and the formats are those of the specification, because stored sessions contain them.
 
 mod all_ways;
+mod branches;
 mod budget;
 mod confinement;
 mod context_prompt;
@@ -36,6 +37,9 @@ mod usage;
 mod ways;
 
 pub use all_ways::all_ways;
+pub use branches::{
+    BranchNow, branch_line, branch_name, branch_phase, branch_prompt, branch_usage, branches_told,
+};
 pub use budget::{
     BUDGET, CALL_OVER_BUDGET, budget_nearly_used_up, budget_used_up, left_over_budget, budget_notice, budget_question, budget_refusal, no_amount,
     unknown_accepted, unpriced_model,

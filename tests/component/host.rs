@@ -11,7 +11,9 @@ use wasmtime::{Config, Engine, OptLevel, Store};
 
 use bindings::exports::pi::extension::guest;
 use bindings::exports::pi_workflows::tools::workflows;
-use bindings::pi::extension::{api, context, files, folders, session, store, timers, types, ui};
+use bindings::pi::extension::{
+    api, children, context, files, folders, session, store, timers, types, ui,
+};
 
 pub use bindings::ComponentPre;
 pub use bindings::exports::pi::extension::guest::{
@@ -33,7 +35,7 @@ mod bindings {
 pub const AT: Moment = Moment { unix_ms: 1_747_234_567_890, random: 0 };
 
 /// The version of `wit/extension.wit`.
-pub const VERSION: &str = "0.6.0";
+pub const VERSION: &str = "0.7.0";
 
 /// The maximum lifetime of an instance in seconds: an endless loop must fail and not block the tests.
 const PATIENCE: u64 = 20;
@@ -756,6 +758,21 @@ impl folders::Host for Host {
     }
 }
 
+impl children::Host for Host {
+    fn start(&mut self, child: children::Child) -> Result<(), types::Error> {
+        self.did(format!("start-child {} {}: {}", child.key, child.label, child.prompt));
+        self.answer("start-child", ())
+    }
+
+    fn abort(&mut self, key: String) {
+        self.did(format!("abort-child {key}"));
+    }
+
+    fn show(&mut self, text: String) {
+        self.did(format!("show-children {text}"));
+    }
+}
+
 impl timers::Host for Host {
     fn start(&mut self, id: u64, delay_ms: u32) {
         self.did(format!("start-timer {id} {delay_ms}"));
@@ -1000,6 +1017,7 @@ fn requested(request: &Request) -> String {
         Request::Confirm(asked) => format!("confirm {}: {}", asked.title, asked.message),
         Request::Select(asked) => format!("select {}: {}", asked.title, asked.options.join(" | ")),
         Request::Input(asked) => format!("input {}: {}", asked.title, asked.placeholder),
+        Request::Children(progress) => format!("children {progress}"),
         Request::Exec(command) => {
             format!("exec {}, {}: {}", command.progress, command.timeout_ms, command.line)
         }

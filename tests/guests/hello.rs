@@ -48,7 +48,7 @@ mod bindings {
     export!(Hello);
 }
 
-const INTERFACE_VERSION: &str = "0.6.0";
+const INTERFACE_VERSION: &str = "0.7.0";
 const GREETING: &str = "hello:greeting";
 const NOTE: &str = "hello:note";
 const REMINDER: u64 = 1;
@@ -395,9 +395,11 @@ fn words(answer: Answer) -> &'static str {
         Answer::Confirmed(true) => "yes",
         Answer::Confirmed(false) => "no",
         Answer::NotGranted => "not granted",
-        Answer::Cancelled | Answer::Selected(_) | Answer::Entered(_) | Answer::Ran(_) => {
-            "no answer"
-        }
+        Answer::Cancelled
+        | Answer::Selected(_)
+        | Answer::Entered(_)
+        | Answer::Ran(_)
+        | Answer::ChildrenEnded(_) => "no answer",
         Answer::NoUi => "nobody to ask",
     }
 }

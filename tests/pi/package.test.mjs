@@ -28,9 +28,9 @@ const PACKED = [
   ...["coming-from", "differences", "moving", "performance", "reference", "tutorial"].map((name) => `docs/${name}.md`),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
-  ...["actions", "calls", "commands", "context", "dialogs", "drawing", "events", "exec", "extension", "files", "folders"].map((name) => `host-shim/${name}.js`),
+  ...["actions", "calls", "child-session", "child-ui", "children", "commands", "context", "dialogs", "drawing", "events", "exec", "extension", "files", "folders"].map((name) => `host-shim/${name}.js`),
   ...["guest", "interface", "json", "load", "local-time", "messages", "models", "output-file", "packages", "plain-text", "renderers", "requests", "session", "snapshot", "usage"].map((name) => `host-shim/${name}.js`),
-  ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "ui.js", "view.js"].map((name) => `host-shim/${name}`),
+  ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "turns.js", "ui.js", "view.js"].map((name) => `host-shim/${name}`),
   ...["bubblewrap", "command-line", "confinement", "file-operations", "file-tools", "git-folders", "hard-links", "hidden-paths", "index", "key-folders"].map((name) => `host-shim/sandbox/${name}.js`),
   ...["placeholders", "running-commands", "seatbelt", "seccomp", "session-folder", "shell-quote", "write-target"].map((name) => `host-shim/sandbox/${name}.js`),
   ...["README.md", "package.json", "test/workflows.test.js"].map((name) => `package-example/${name}`),
@@ -55,7 +55,7 @@ const PACKED = [
   }).flatMap(([folder, names]) => names.map((name) => `workflows-examples/${folder}${name}`)),
 ].sort();
 /** In bytes. */
-const MAX_TARBALL = 1_000_000;
+const MAX_TARBALL = 1_200_000;
 
 /** Runs the machine's npm; pi runs on the repository's own Node. */
 function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {

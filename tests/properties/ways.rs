@@ -702,7 +702,9 @@ impl<'a> Session<'a> {
                     let is_blank = self.answered.is_multiple_of(3);
                     Answer::Entered(if is_blank { "" } else { "{task}" }.into())
                 }
-                Request::Confirm { .. } | Request::Exec { .. } => unreachable!("{request:?}"),
+                Request::Confirm { .. } | Request::Exec { .. } | Request::Children { .. } => {
+                    unreachable!("{request:?}")
+                }
             };
             let answer = match answer {
                 AnswerOfHost::Ok(number) => self.of_question(chosen(number)),

@@ -16,6 +16,10 @@ use crate::sorted::Set;
 pub(crate) fn report(subject: &Subject, unplaced: &mut Vec<Unplaced>) {
     let library = subject.all;
     for workflow in subject.workflows().filter(|workflow| subject.has_known_ways(workflow)) {
+        // What a branch has of another one is an error.
+        if workflow.has_branches_beside() {
+            continue;
+        }
         later_results(workflow, unplaced);
         missing_values(workflow, unplaced);
         for entries in workflow.phases.windows(2) {

@@ -19,6 +19,7 @@ use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
+use crate::definition::model::parallel::Decide;
 use crate::definition::model::paths::{group_key, is_group_key};
 use crate::definition::model::path_variables::{PathVariable, refusal, variables};
 use crate::definition::model::results::Results;
@@ -55,6 +56,35 @@ fn exits_of<'a>(
     };
     // For a workflow that leads back to itself, which is left out.
     known.insert(&workflow.key, Set::new());
+    if let Some(parallel) = &workflow.parallel {
+        let found = match &parallel.decide {
+            None => Set::new(),
+            Some(Decide::First(names)) => {
+                let ends = ends(workflow, depth, workflows, known).into_iter();
+                ends.filter(|name| names.iter().any(|other| other == name)).collect()
+            }
+            Some(Decide::Majority) => ends(workflow, depth, workflows, known),
+        };
+        known.insert(&workflow.key, found.clone());
+        return found;
+    }
+    let found = ends(workflow, depth, workflows, known);
+    known.insert(&workflow.key, found.clone());
+    found
+}
+
+/// Returns the outcomes with which the branches of a parallel group may end, as [`exits`] does of a workflow.
+pub(crate) fn exits_of_branches<'a>(group: &'a Workflow, workflows: &Workflows<'a>) -> Set<&'a str> {
+    ends(group, 0, workflows, &mut Map::new())
+}
+
+/// The outcomes with which the entries of a workflow lead to its end; each entry of a parallel group ends its branch.
+fn ends<'a>(
+    workflow: &'a Workflow,
+    depth: usize,
+    workflows: &Workflows<'a>,
+    known: &mut Map<&'a str, Set<&'a str>>,
+) -> Set<&'a str> {
     let is_certain = |entry: &Entry| {
         let group = entry.group_key().and_then(|key| workflows.get(key));
         let is_each = group.is_some_and(|group| matches!(group.each, Some(Each::Of(_))));
@@ -62,6 +92,7 @@ fn exits_of<'a>(
     };
     // From there on all entries may be passed over: the end may follow on the entry before it, and on each later one.
     let optional_from = workflow.phases.iter().rposition(is_certain).map_or(0, |last| last + 1);
+    let optional_from = if workflow.has_branches_beside() { 0 } else { optional_from };
     let mut found = Set::new();
     for (index, entry) in workflow.phases.iter().enumerate() {
         let may_end_next = index + 1 >= optional_from;
@@ -80,7 +111,6 @@ fn exits_of<'a>(
         };
         found.extend(names.into_iter().filter(ends));
     }
-    known.insert(&workflow.key, found.clone());
     found
 }
 
@@ -123,7 +153,7 @@ fn size<'a>(
 
 /// What is not known of workflows beside each other, see [`Gaps`].
 pub(crate) struct Unknown<'a> {
-    gaps: &'a Gaps,
+    pub gaps: &'a Gaps,
     /// The keys of all workflows, also of those that cannot be read.
     keys: &'a Set<&'a str>,
     /// The keys of workflows that lead to a cycle, or are nested too deep.
@@ -151,7 +181,7 @@ impl<'a> Unknown<'a> {
     }
 
     /// Returns true if the entries of a workflow or of a group are not known.
-    fn hides_list(&self, scope: &Workflow) -> bool {
+    pub fn hides_list(&self, scope: &Workflow) -> bool {
         self.gaps.covers_in(scope, &[Step::Key("phases")])
     }
 
@@ -167,14 +197,17 @@ impl<'a> Unknown<'a> {
     }
 
     /// Returns true if a workflow may end with other outcomes than [`exits`] says.
-    fn hides_exits(&self, key: &str, workflows: &Workflows<'a>) -> bool {
+    pub fn hides_exits(&self, key: &str, workflows: &Workflows<'a>) -> bool {
         let Some(scope) = workflows.get(key).filter(|_| !self.endless.contains(key)) else {
             return true;
         };
         if let Some(hides) = self.hides_exits.borrow().get(key) {
             return *hides;
         }
-        let hides = self.gaps.touches(&scope.file(), &[Step::Key("onMaxLoops")])
+        let leads_back = !scope.has_branches_beside();
+        let hides = leads_back && self.gaps.touches(&scope.file(), &[Step::Key("onMaxLoops")])
+            || self.gaps.touches_in(scope, &[Step::Key("parallel")])
+            || self.gaps.touches_in(scope, &[Step::Key("decide")])
             || self.hides_list(scope)
             || scope.phases.iter().enumerate().any(|(index, entry)| {
                 let part = |field| [Step::Key("phases"), Step::Item(index), Step::Key(field)];
@@ -221,17 +254,18 @@ pub(crate) fn errors<'a>(
             }
         }
     }
-    if let Some(gate) = &workflow.gate
+    let gate = workflow.end_gate();
+    if let Some(gate) = gate
         && !errors.hides_exits(&workflow.key)
     {
         let exits = exits(&workflow.key, workflows);
         errors.checks(gate, &exits, None);
     }
-    errors.variables(workflow.gate.as_ref(), None);
+    errors.variables(gate, None);
     // Those of a group but its gate are those of its file.
     let is_group = workflow.group.is_some();
     let confinement = if is_group { &Confinement::default() } else { &workflow.confinement };
-    errors.paths(workflow.gate.as_ref(), confinement, None);
+    errors.paths(gate, confinement, None);
     if !is_group {
         errors.inputs_in_paths();
     }
@@ -458,6 +492,10 @@ impl<'a> Errors<'a> {
 
     /// The problem with a target that a field names.
     fn target_problem(&self, field: String, target: &Target) -> Option<Problem> {
+        // An entry that is a branch has targets of its own.
+        if self.workflow.has_branches_beside() {
+            return None;
+        }
         let id = match target {
             Target::Loop if !self.workflow.loopable => {
                 return Some(GateProblem::LoopForbidden { field }.into());
@@ -501,6 +539,8 @@ impl<'a> Errors<'a> {
         let exits = || exits(key, self.workflows);
         let names = self.exits_of.entry(key).or_insert_with(exits).clone();
         let of = if is_group_key(key) { "the group".into() } else { format!("the workflow \"{key}\"") };
+        let parallel = self.workflows.get(key).and_then(|group| group.parallel.as_ref());
+        let is_undecided = parallel.is_some_and(|parallel| parallel.decide.is_none());
         for Outcome { name, .. } in outcomes {
             if names.contains(name.as_str()) {
                 continue;
@@ -508,6 +548,7 @@ impl<'a> Errors<'a> {
             let problem = FieldProblem::BadValue {
                 field: "outcomes".into(),
                 expected: match names.is_empty() {
+                    true if is_undecided => "`decide` beside it, as for every outcome of a parallel group".into(),
                     true => format!("no `outcomes`: {of} ends without one"),
                     false => listed(
                         &names,
@@ -1067,7 +1108,7 @@ fn meant_value(wrong: &str, values: &[&str]) -> Option<String> {
 }
 
 /// Names, behind the words for one of them.
-fn listed(names: &Set<&str>, one: &str) -> String {
+pub(crate) fn listed(names: &Set<&str>, one: &str) -> String {
     if names.is_empty() {
         return one.to_owned();
     }

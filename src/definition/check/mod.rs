@@ -6,6 +6,7 @@ pub(crate) mod expected_calls;
 pub(crate) mod flow;
 pub(crate) mod limits;
 pub(crate) mod models;
+pub(crate) mod parallel;
 pub(crate) mod references;
 pub(crate) mod subject;
 pub(crate) mod variables;

@@ -2,9 +2,10 @@
 
 use crate::sorted::{Map, Set};
 
-use super::flow;
+use super::{flow, parallel};
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::gaps::Gaps;
+use crate::definition::diagnostic::parallel::ParallelProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::library::{LeftOut, MAX_NESTING};
@@ -144,7 +145,9 @@ pub(crate) fn resolve(
             use WorkflowProblem::{CommandNameAsReference, UnknownWorkflow};
             matches!(problem, UnknownWorkflow { .. } | CommandNameAsReference { .. })
         };
-        if !matches!(&diagnostic.problem, Problem::Workflow(problem) if !is_gap(problem)) {
+        // Neither is that of a phase whose text is wrong.
+        let is_text = matches!(&diagnostic.problem, Problem::Parallel(ParallelProblem::ValueInText { .. }));
+        if !is_text && !matches!(&diagnostic.problem, Problem::Workflow(problem) if !is_gap(problem)) {
             gaps.add(&diagnostic.file, [anchor.clone()]);
         }
     }
@@ -209,9 +212,14 @@ fn flow_errors(
     let unknown = flow::Unknown::new(&all, gaps, keys, endless);
     let mut unexplained = Vec::new();
     for (index, (workflow, fate)) in each().zip(fates).enumerate() {
-        let errors = flow::errors(workflow, &all, Some(&unknown));
+        let errors_among = |all, unknown| {
+            let mut errors = flow::errors(workflow, all, unknown);
+            errors.append(&mut parallel::errors(workflow, all, unknown));
+            errors
+        };
+        let errors = errors_among(&all, Some(&unknown));
         let beside = match index < workflows.len() && errors.is_empty() {
-            true => flow::errors(workflow, &sound, None),
+            true => errors_among(&sound, None),
             false => Vec::new(),
         };
         if *fate == Fate::Kept && !errors.is_empty() {

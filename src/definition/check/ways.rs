@@ -103,8 +103,12 @@ impl<'a> Ways<'a> {
             may_be_empty: false,
             work_left,
         };
-        let first = ways.sources.iter().map(|source| ways.initial(source)).collect();
-        ways.may_be_empty = ways.arrive(None, 0, first)?;
+        let first: Values = ways.sources.iter().map(|source| ways.initial(source)).collect();
+        let is_first = |index: &usize| *index == 0 || workflow.has_branches_beside();
+        ways.may_be_empty = true;
+        for index in (0..workflow.phases.len()).filter(is_first) {
+            ways.may_be_empty &= ways.arrive(None, index, first.clone())?;
+        }
         while let Some(index) = ways.ahead.pop_first() {
             ways.leave(index, workflows)?;
         }
@@ -319,6 +323,11 @@ impl<'a> Ways<'a> {
         mut index: usize,
         mut values: Values<'a>,
     ) -> Option<bool> {
+        let end = self.workflow.phases.len();
+        let is_alone = self.workflow.has_branches_beside();
+        if is_alone && from.is_some() {
+            index = end;
+        }
         while let Some(entry) = self.workflow.phases.get(index) {
             // A list may have no items.
             let group = entry.group_key().and_then(|key| self.workflows.get(key));
@@ -347,7 +356,7 @@ impl<'a> Ways<'a> {
             if let [(source, _, failed)] = &parts[..] {
                 values.get_mut(*source)?.clone_from(failed);
             }
-            index += 1;
+            index = if is_alone { end } else { index + 1 };
         }
         self.edges.extend(from.map(|(from, outcome)| Edge { from, outcome, to: index }));
         Some(true)

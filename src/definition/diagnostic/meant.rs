@@ -65,12 +65,15 @@ const TIME: &str = "budget: { time: 30m }";
 const TOKENS: &str = "budget: { outputTokens: 60000 }";
 const TURNS: &str = "budget: { turns: 40 }";
 const WAYS: &str = "outcomes: { clean: next, issues: loop }";
+const PARALLEL: &str = "make a parallel group: `- phases: [bugs.md, docs.md]` with `parallel: true` beside it, or the number of agents at a time";
+const JOIN: &str = "beside `parallel` of a group, `need: 2` is the number of branches that must come to their end, and `decide: [issues, clean]` or `decide: majority` gives the outcome";
+const CHECKS_IN_ORDER: &str = "the checks of `gate` run one after another: remove it";
 const WHEN: &str = "when: { outcome.triage: large }";
 
 /// The fields of other programs. Of the fields of an entry that cannot be read the one in the first row is explained. A test checks
 /// that all YAML here is without errors in its place, and that no name is a field of this program there.
 #[rustfmt::skip]
-const ROWS: [Row; 31] = [
+const ROWS: [Row; 33] = [
     (&["prompt", "promptfile", "task", "body", "content"], [
         Here("initialMessage: \"Work on this: {description}\""),
         Help("write the prompt into a phase file, below the front matter, and name the file: `phase: plan.md`"),
@@ -92,19 +95,19 @@ const ROWS: [Row; 31] = [
     (&["uses", "use", "call", "include", "workflow", "recipe", "subrecipe", "subrecipes", "subworkflows"],
         [In(Entry, "subworkflow: KEY"), Here("subworkflow: KEY"), In(Entry, "subworkflow: KEY"), Unknown]),
     (&["file", "path", "source"], [In(Entry, "phase: plan.md"), Here("phase: plan.md"), Unknown, Here("file: docs/plan.md")]),
-    (&["parallel", "concurrent", "concurrency", "async", "fanout", "background"], [
-        Help("the entries of `phases` run one after another: remove it"),
-        Help("the entries of `phases` run one after another: list each in `phases` itself"),
-        Help("the entries of `phases` run one after another: remove it"),
-        Help("the checks of `gate` run one after another: remove it"),
-    ]),
+    (&["parallel"], [Unknown, Unknown, Unknown, Help(CHECKS_IN_ORDER)]),
+    (&["concurrent", "concurrency", "async", "fanout", "background", "maxparallel", "maxparallelism", "maxconcurrency",
+        "maxconcurrent", "parallelism"],
+        [Help(PARALLEL), Help(PARALLEL), Help(PARALLEL), Help(CHECKS_IN_ORDER)]),
+    (&["quorum", "vote", "voting", "join", "aggregate", "consensus", "judge", "waitfor", "waitforall", "failfast"],
+        [Help(JOIN), Help(JOIN), Help(JOIN), Unknown]),
     (&["steps", "nodes", "tasks", "stages", "jobs", "states", "sequence", "pipeline", "flow"],
         [Here(PHASES), Help("list each phase in `phases` itself"), In(Workflow, PHASES), Unknown]),
     (&["loop", "repeat", "while", "iterate"], [In(Phase, WAYS), In(Phase, WAYS), Here(WAYS), In(Phase, WAYS)]),
     (&["foreach", "forall", "matrix", "withitems", "items", "loopover", "mapover"], [
-        Help("repeat a group for each item: `- phases: [do.md, check.md]` with `each: input.files` beside it"),
-        Help("repeat a group for each item: `phases: [do.md, check.md]` with `each: input.files` beside it"),
-        Help("list the phase in a group of `workflow.yaml`: `- phases: [do.md, check.md]` with `each: input.files` beside it"),
+        Help("repeat a group for each item: `- phases: [do.md, check.md]` with `each: input.files` beside it, and `parallel: true` for all at the same time"),
+        Help("repeat a group for each item: `phases: [do.md, check.md]` with `each: input.files` beside it, and `parallel: true` for all at the same time"),
+        Help("list the phase in a group of `workflow.yaml`: `- phases: [do.md, check.md]` with `each: input.files` beside it, and `parallel: true` for all at the same time"),
         Unknown,
     ]),
     (&["until", "donewhen", "completewhen", "successcriteria", "exitcriteria", "acceptancecriteria", "verify", "validate",

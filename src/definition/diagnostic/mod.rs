@@ -12,6 +12,7 @@ pub(crate) mod limit;
 pub(crate) mod meant;
 pub(crate) mod model;
 pub(crate) mod package;
+pub(crate) mod parallel;
 pub(crate) mod phase;
 pub(crate) mod place;
 pub(crate) mod problem;

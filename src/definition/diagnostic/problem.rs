@@ -8,6 +8,7 @@ use super::gate::GateProblem;
 use super::limit::LimitProblem;
 use super::model::ModelProblem;
 use super::package::PackageProblem;
+use super::parallel::ParallelProblem;
 use super::phase::PhaseProblem;
 use super::tool::ToolProblem;
 use super::variable::VariableProblem;
@@ -53,4 +54,5 @@ problems! {
     Limit(LimitProblem),
     Call(CallProblem),
     Workflow(WorkflowProblem),
+    Parallel(ParallelProblem),
 }

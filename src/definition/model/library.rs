@@ -5,6 +5,7 @@ use std::cell::RefCell;
 
 use super::models::Aliases;
 use super::rule_inputs::{RuleUse, inputs_of_rules};
+use super::parallel::Parallel;
 use super::paths::{is_within, last_part, package_of};
 use super::seal;
 pub use super::totals::MAX_NESTING;
@@ -133,12 +134,16 @@ impl Library {
             return *size;
         }
         let phases = self.workflows.get(at).map(|workflow| &*workflow.phases);
-        let size = phases.unwrap_or_default().iter().fold(0_u64, |size, entry| match &entry.kind {
-            EntryKind::Phase(_) => size.saturating_add(1),
-            EntryKind::Workflow { key, .. } => {
-                let nested = self.index.get(key).map_or(0, |&at| self.measure(at, sizes));
-                size.saturating_add(nested)
-            }
+        let size = phases.unwrap_or_default().iter().fold(0_u64, |size, entry| {
+            let nested = match &entry.kind {
+                EntryKind::Phase(_) => 1,
+                // A run is at it as a whole.
+                EntryKind::Workflow { .. } if self.parallel(entry).is_some() => 1,
+                EntryKind::Workflow { key, .. } => {
+                    self.index.get(key).map_or(0, |&at| self.measure(at, sizes))
+                }
+            };
+            size.saturating_add(nested)
         });
         if let Some(known) = sizes.get_mut(at) {
             *known = Some(size);
@@ -146,13 +151,25 @@ impl Library {
         size
     }
 
-    /// The number of phases of a list of entries, with those of nested workflows; at most [`u64::MAX`].
+    /// The number of phases of a list of entries, with those of nested workflows; at most [`u64::MAX`]. A parallel group is one.
     pub fn phase_count(&self, entries: &[Entry]) -> u64 {
         let size = |key: &String| *self.sizes.get(*self.index.get(key)?)?;
         entries.iter().fold(0, |count: u64, entry| match &entry.kind {
             EntryKind::Phase(_) => count.saturating_add(1),
+            EntryKind::Workflow { .. } if self.parallel(entry).is_some() => count.saturating_add(1),
             EntryKind::Workflow { key, .. } => count.saturating_add(size(key).unwrap_or(0)),
         })
+    }
+
+    /// What makes the group of an entry parallel; `None` for any other entry.
+    pub fn parallel(&self, entry: &Entry) -> Option<&Parallel> {
+        self.get(entry.group_key()?)?.parallel.as_ref()
+    }
+
+    /// The phase at which a run is when it is at an entry: its own, or the place at a parallel group; `None` for an entry that
+    /// the run goes into.
+    pub fn phase_at<'a>(&'a self, entry: &'a Entry) -> Option<&'a Phase> {
+        entry.as_phase().or_else(|| self.get(entry.group_key()?)?.place.as_deref())
     }
 
     /// The workflow of a key.
@@ -281,9 +298,10 @@ impl Library {
     pub fn first_phase<'a>(&'a self, entries: &'a [Entry]) -> Option<&'a Phase> {
         let mut entries = entries;
         loop {
-            match &entries.first()?.kind {
-                EntryKind::Phase(phase) => return Some(phase),
-                EntryKind::Workflow { key, .. } => entries = &self.get(key)?.phases,
+            let first = entries.first()?;
+            match self.phase_at(first) {
+                Some(phase) => return Some(phase),
+                None => entries = &self.get(first.nested_key()?)?.phases,
             }
         }
     }
@@ -293,7 +311,7 @@ impl Library {
         let fresh = Some(ContextMode::Fresh);
         let mut reached = self.reached(key).unwrap_or_default().into_iter();
         reached.any(|workflow| {
-            workflow.context == fresh || workflow.own_phases().any(|phase| phase.context == fresh)
+            workflow.context == fresh || workflow.parallel.is_some() || workflow.own_phases().any(|phase| phase.context == fresh)
         })
     }
 

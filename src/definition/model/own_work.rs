@@ -2,11 +2,12 @@
 
 use super::bound_values::BudgetBounds;
 use super::confinement::Confinement;
-use super::outcomes::Outcome;
+use super::outcomes::{Outcome, Target};
 use super::outputs::Output;
+use super::parallel::Decide;
 use super::results::Results;
 use super::work::{Question, Step, Work};
-use super::workflow::{ContextMode, Phase, ToolPolicy};
+use super::workflow::{ContextMode, Entry, Phase, ToolPolicy};
 
 /// The parts of an entry without the model that a user writes.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,12 +55,39 @@ impl From<OwnWork> for Phase {
     }
 }
 
+/// The place of a run at a parallel group with these entries: a phase with the id, the name and the outcomes of the group. `given` are
+/// the outcomes with targets of its own.
+pub(crate) fn place(
+    (id, name, file): (String, String, String),
+    decide: Option<&Decide>,
+    given: &[Outcome],
+    entries: &[Entry],
+) -> Phase {
+    let names: Vec<&str> = match decide {
+        None => Vec::new(),
+        Some(Decide::First(names)) => names.iter().map(String::as_str).collect(),
+        Some(Decide::Majority) => {
+            let of_entries = entries.iter().flat_map(Entry::outcomes);
+            given.iter().chain(of_entries).map(|outcome| outcome.name.as_str()).collect()
+        }
+    };
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for name in names {
+        if outcomes.iter().all(|other| other.name != name) {
+            let of_group = given.iter().find(|outcome| outcome.name == name).cloned();
+            let next = || Outcome { of_entry: true, ..Outcome::new(name, Target::Next) };
+            outcomes.push(of_group.unwrap_or_else(next));
+        }
+    }
+    OwnWork { id, name, file, work: Work::Branches, outcomes, outputs: Vec::new() }.into()
+}
+
 impl Phase {
     /// Returns true if the agent works in it.
     pub fn is_of_agent(&self) -> bool {
         match self.work {
             Work::Agent => true,
-            Work::Run(_) | Work::Ask(_) => false,
+            Work::Run(_) | Work::Ask(_) | Work::Branches => false,
         }
     }
 
@@ -67,7 +95,7 @@ impl Phase {
     pub fn step(&self) -> Option<&Step> {
         match &self.work {
             Work::Run(step) => Some(step),
-            Work::Agent | Work::Ask(_) => None,
+            Work::Agent | Work::Ask(_) | Work::Branches => None,
         }
     }
 
@@ -75,7 +103,7 @@ impl Phase {
     pub fn question(&self) -> Option<&Question> {
         match &self.work {
             Work::Ask(question) => Some(question),
-            Work::Agent | Work::Run(_) => None,
+            Work::Agent | Work::Run(_) | Work::Branches => None,
         }
     }
 }

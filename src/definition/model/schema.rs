@@ -2,6 +2,7 @@
 //! are generated from them.
 
 use super::models::Thinking;
+use super::parallel::{Decide, Parallel};
 use super::results::Results;
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, STOP_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES,
@@ -87,6 +88,10 @@ pub enum Kind {
     Phases(usize, &'static [Field]),
     /// A list of texts, or the name of a list of the run.
     Items,
+    /// `true` or `false`, or a whole number from 1 to this one.
+    AtOnce(u32),
+    /// This word, or a whole number from 1 to the other.
+    WordOrCount(&'static str, u32),
     /// The list of entries of a group, each as in the list of phases; with at most this many.
     Group(usize),
     /// A mapping with these fields, whose errors leave nothing out.
@@ -135,6 +140,8 @@ impl Field {
             | Kind::Phases(..)
             | Kind::Group(_)
             | Kind::Items
+            | Kind::AtOnce(_)
+            | Kind::WordOrCount(..)
             | Kind::Tests(_)
             | Kind::Mapping { .. } => false,
         }
@@ -353,7 +360,7 @@ pub const WORKFLOW_FIELDS: [Field; 30] = [
 pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 20] = [
+pub const ENTRY_FIELDS: [Field; 23] = [
     field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
     field(
@@ -449,11 +456,40 @@ pub const ENTRY_FIELDS: [Field; 20] = [
         "the group is gone through once",
         "Repeats the group for each item, in order: a list, or `input.NAME` or `output.ID.NAME` of a list. In texts `{item}`, `{itemNumber}` and `{itemCount}`. Without an item the group is passed over.",
     ),
+    field(
+        "parallel",
+        Kind::AtOnce(Parallel::MAX as u32),
+        "false",
+        "The entries of the group are branches, on which agents work at the same time; with `each` its items are. `true` for 4 at a time, or their number.",
+    ),
+    field(
+        "decide",
+        Kind::WordOrNames(&[Decide::MAJORITY]),
+        "the group has no outcome",
+        "The outcome of a parallel group: the first of these that a branch ends with, or `majority` for that of more than half of them.",
+    ),
+    field(
+        "need",
+        Kind::WordOrCount("all", Parallel::MAX as u32),
+        "all",
+        "Number of branches of a parallel group that must come to their end; with fewer the run pauses.",
+    ),
 ];
 
 /// The fields of an entry that only a group has.
-pub const GROUP_FIELDS: [&str; 8] =
-    ["phases", "each", "loopable", "maxLoops", "budget", "gate", "gateAttempts", "onGateFail"];
+pub const GROUP_FIELDS: [&str; 11] = [
+    "phases",
+    "each",
+    "parallel",
+    "decide",
+    "need",
+    "loopable",
+    "maxLoops",
+    "budget",
+    "gate",
+    "gateAttempts",
+    "onGateFail",
+];
 
 /// The values of `context`.
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];

@@ -41,6 +41,7 @@ use super::budget::Measure;
 use super::conditions::Condition;
 use super::confinement::{Confinement, Sandbox};
 use super::each::Each;
+use super::parallel::{Decide, Need, Parallel};
 use super::gate::{Check, CheckKind, Command, Gate, OnGateFail, Variable};
 use super::inputs::{Given, Input};
 use super::outcomes::{Outcome, Target, WayBound};
@@ -122,7 +123,7 @@ fn has_hidden(workflow: &Workflow) -> bool {
 /// Returns true if a command of a gate gets values of the run.
 fn has_env(workflow: &Workflow) -> bool {
     let of_phases = workflow.own_phases().filter_map(|phase| phase.gate.as_ref());
-    workflow.gate.iter().chain(of_phases).flat_map(|gate| &gate.checks).any(|check| {
+    workflow.end_gate().into_iter().chain(of_phases).flat_map(|gate| &gate.checks).any(|check| {
         matches!(&check.kind, CheckKind::Run { command, .. } if !command.env().is_empty())
     })
 }
@@ -218,6 +219,8 @@ impl Rules {
             groups: _,
             group: _,
             each,
+            parallel,
+            place,
             gate,
             root,
             folder: _,
@@ -259,6 +262,10 @@ impl Rules {
         });
         if let Some(each) = each {
             self.each(each);
+        }
+        if let Some(parallel) = parallel {
+            self.parallel(parallel);
+            self.option(place.as_ref().and_then(|place| place.gate.as_ref()), Self::gate);
         }
         // The next workflow begins with 0 or 1. Texts are no rules, but that the run needs its folder is one.
         if workflow.names_run_dir() {
@@ -350,6 +357,8 @@ impl Rules {
                 self.env(command);
                 self.number(u64::from(*timeout_ms));
             }
+            // The group has its rules.
+            Work::Branches => self.number(5),
             Work::Ask(Question { text, answers }) => {
                 self.number(2);
                 self.text(text);
@@ -379,6 +388,22 @@ impl Rules {
             Each::Items(items) => self.list(items, |rules, item| rules.text(item)),
             Each::Of(name) => self.text(&name.to_string()),
         }
+    }
+
+    fn parallel(&mut self, Parallel { at_once, need, decide }: &Parallel) {
+        self.text("parallel");
+        self.number(u64::from(*at_once));
+        self.option(
+            match need {
+                Need::All => None,
+                Need::AtLeast(number) => Some(number),
+            },
+            |rules, number| rules.number(u64::from(*number)),
+        );
+        self.option(decide.as_ref(), |rules, decide| match decide {
+            Decide::First(names) => rules.list(names, |rules, name| rules.text(name)),
+            Decide::Majority => rules.text(Decide::MAJORITY),
+        });
     }
 
     fn outcomes(&mut self, outcomes: &[Outcome]) {

@@ -1,6 +1,7 @@
 //! The work of a phase: that of the agent, or something that the run does without the model.
 
 use super::gate::Command;
+use super::parallel::Parallel;
 
 /// The work of a phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +12,8 @@ pub enum Work {
     Run(Step),
     /// The user answers a question.
     Ask(Question),
+    /// Child agents work on the branches of a parallel group.
+    Branches,
 }
 
 /// A question to the user that is an entry of its own.
@@ -61,6 +64,7 @@ impl Work {
             Self::Agent => "",
             Self::Run(_) => Step::EMOJI,
             Self::Ask(_) => Question::EMOJI,
+            Self::Branches => Parallel::EMOJI,
         }
     }
 }

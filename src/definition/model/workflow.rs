@@ -13,6 +13,7 @@ use super::inputs::{Given, Input};
 use super::models::Thinking;
 use super::outcomes::{Outcome, Target};
 use super::outputs::Output;
+use super::parallel::Parallel;
 use super::paths::package_of;
 use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
@@ -80,6 +81,10 @@ pub struct Workflow {
     pub group: Option<Group>,
     /// The items for which a group is repeated.
     pub each: Option<Each>,
+    /// What makes it a parallel group.
+    pub parallel: Option<Parallel>,
+    /// The place of a run while the branches of a parallel group work.
+    pub place: Option<Rc<Phase>>,
     /// The gate at its end.
     pub gate: Option<Gate>,
     /// The name of the root that it was read from.
@@ -106,6 +111,16 @@ impl Workflow {
             Some(_) => "this group".to_owned(),
             None => format!("the workflow \"{}\"", self.key),
         }
+    }
+
+    /// The gate at its end, of a parallel group with different entries that at the end of all.
+    pub fn end_gate(&self) -> Option<&Gate> {
+        self.gate.as_ref().or_else(|| self.place.as_ref()?.gate.as_ref())
+    }
+
+    /// Returns true if it is a parallel group whose entries are the branches: it is not repeated.
+    pub fn has_branches_beside(&self) -> bool {
+        self.parallel.is_some() && self.each.is_none()
     }
 
     /// Its `workflow.yaml`, as a user would write it.

@@ -570,6 +570,8 @@ fn find_empty<'a>(
             | Kind::Decimal
             | Kind::Literal
             | Kind::Items
+            | Kind::AtOnce(_)
+            | Kind::WordOrCount(..)
             | Kind::WordOrNames(_)
             | Kind::Tests(_) => {}
         }

@@ -16,6 +16,7 @@ pub(crate) mod models;
 pub(crate) mod outcomes;
 pub(crate) mod outputs;
 pub(crate) mod packages;
+mod parallel;
 pub(crate) mod partly;
 pub(crate) mod phase_file;
 pub(crate) mod profiles;

@@ -32,6 +32,7 @@ use crate::definition::model::library::{LeftOut, Listed, Parts, Replacing};
 use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
+use crate::definition::model::own_work;
 use crate::definition::model::paths::{group_key, join, last_part, resolve};
 use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
@@ -480,7 +481,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 return Ok(whole.of(EntryKind::Phase(Rc::new(phase))));
             }
             EntryRefKind::Group(group) => {
-                let group = self.group(listing, index, group, id.as_deref(), label.as_deref())?;
+                let group = self.group(listing, index, group, (id.as_deref(), label.as_deref(), &outcomes))?;
                 let (key, name) = whole.part(group);
                 if let Some(problem) = id.as_deref().and_then(|id| listing.take_id(id, &name)) {
                     self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
@@ -547,12 +548,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
         listing: &mut Listing,
         index: usize,
         group: GroupRef,
-        id: Option<&str>,
-        label: Option<&str>,
+        (id, label, outcomes): (Option<&str>, Option<&str>, &[Outcome]),
     ) -> Result<Partly<(String, String)>, Stop> {
         let mut whole = Whole::default();
         let file = listing.workflow;
-        let GroupRef { loopable, max_loops, budget, gate, each, entries } = group;
+        let GroupRef { loopable, max_loops, budget, gate, each, parallel, entries } = group;
         listing.at.push(index);
         let outer = std::mem::replace(&mut listing.loopable, loopable);
         let phases = self.entries(listing, entries);
@@ -577,6 +577,13 @@ impl<'a, 'f> RootReader<'a, 'f> {
             (None, all) => format!("{} … {}", named(all.first()), named(all.last())),
         };
         let key = group_key(&file.key, &at);
+        let place = parallel.as_ref().map(|parallel| {
+            let id = id.unwrap_or(&name).to_owned();
+            let of = (id, name.clone(), listing.file.to_owned());
+            let place = own_work::place(of, parallel.decide.as_ref(), outcomes, &phases);
+            // The gate of entries side by side is at their common end.
+            Rc::new(Phase { gate: gate.clone().filter(|_| each.is_none()), ..place })
+        });
         listing.groups.push(Workflow {
             key: key.clone(),
             name: name.clone(),
@@ -586,9 +593,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
             loopable,
             max_loops,
             budget,
-            gate,
+            gate: gate.filter(|_| parallel.is_none() || each.is_some()),
             phases,
             each,
+            parallel,
+            place,
             group: Some(Group { file: file.key.clone(), at }),
             root: self.root.name.clone(),
             ..file.clone()
@@ -725,7 +734,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
 /// An entry without the model as its file has it, in short.
 fn written(phase: &Phase) -> String {
     match &phase.work {
-        Work::Agent => phase.name.clone(),
+        Work::Agent | Work::Branches => phase.name.clone(),
         Work::Run(step) => format!("run: {}", label_of(step.command.line())),
         Work::Ask(question) => format!("ask: {}", label_of(&question.text)),
     }

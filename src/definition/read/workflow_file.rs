@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::fields::{Fields, not_a_list, rule_meant};
 use super::partly::{Partly, Whole};
 use super::yaml::{Tree, Yaml};
-use super::{budget, conditions, confinement, each, gate, inputs, outcomes, step};
+use super::{budget, parallel, conditions, confinement, each, gate, inputs, outcomes, step};
 use crate::definition::diagnostic::anchor::{Anchor, Step};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
@@ -27,6 +27,7 @@ use crate::definition::model::schema::{
     Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS,
 };
 use crate::definition::model::own_work::OwnWork;
+use crate::definition::model::parallel::Parallel;
 use crate::definition::model::workflow::{
     AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, OnMaxLoops, Show, Workflow,
 };
@@ -95,6 +96,7 @@ pub(crate) struct GroupRef {
     pub budget: BudgetBounds,
     pub gate: Option<Gate>,
     pub each: Option<Each>,
+    pub parallel: Option<Parallel>,
     pub entries: Vec<EntryRef>,
 }
 
@@ -189,6 +191,8 @@ pub(crate) fn read(
         gate: whole.part(gate),
         key: key.to_owned(),
         phases: Vec::new(),
+        parallel: None,
+        place: None,
         groups: Vec::new(),
         group: None,
         each: None,
@@ -230,6 +234,8 @@ fn unread(key: &str, folder: &str) -> Workflow {
         groups: Vec::new(),
         group: None,
         each: None,
+        parallel: None,
+        place: None,
         gate: None,
         root: String::new(),
         folder: folder.to_owned(),
@@ -350,6 +356,9 @@ fn entry_help(entry: &Yaml) -> Option<String> {
         return Some(format!("did you mean `{suggestion}`?"));
     }
     let Yaml::Map(fields) = entry else { return None };
+    if matches!(entry.get("parallel"), Some(Yaml::List(_))) {
+        return Some("`parallel`: list the branches in `phases`, with `parallel: true` beside it".into());
+    }
     let (field, help) = meant::of_entry(fields.iter().map(|(key, _)| &**key))?;
     Some(format!("`{field}`: {help}"))
 }
@@ -378,6 +387,10 @@ fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<Partly<Grou
         let loopable = fields.switch("loopable", true);
         let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
         let (budget, gate, each) = (budget::read(fields), gate::read(fields), each::read(fields));
+        let parallel = parallel::read(fields);
+        if matches!((&parallel, &each), (Some(Some(_)), Some(None))) {
+            whole.part(parallel::without_each(fields));
+        }
         let group = GroupRef {
             loopable: whole.take(loopable, true),
             max_loops: whole.take(max_loops, BoundValue::Fixed(DEFAULT_MAX_LOOPS)),
@@ -385,6 +398,7 @@ fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<Partly<Grou
             gate: whole.part(gate),
             // One with errors is a list all the same.
             each: whole.take(each, Some(Each::Items(Vec::new()))),
+            parallel: whole.take(parallel, None),
             entries: whole.part(phases(fields, at)),
         };
         whole.of(group)

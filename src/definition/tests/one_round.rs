@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// A workflow without a mistake, one that is nested in it, and one that nests it.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 11] = [
     (
         "w/workflow.yaml",
         "name: Whole
@@ -32,6 +32,12 @@ phases:
     when: { output.plan.size: [small, medium] }
   - phase: look.md
     when: { outcome.part: good }
+  - phases: [bugs.md, docs.md]
+    id: reviews
+    parallel: 2
+    need: 1
+    decide: [bad, good]
+    outcomes: { bad: do }
   - run: git status
     id: state
     env: { PART: outcome.part }
@@ -110,6 +116,31 @@ Look at it again.
 ",
     ),
     (
+        "w/bugs.md",
+        "---
+id: bugs
+name: Bugs
+emoji: '*'
+outcomes: { bad: next, good: done }
+write: [bugs/]
+---
+Look for bugs.
+",
+    ),
+    (
+        "w/docs.md",
+        "---
+id: docs
+name: Docs
+emoji: '*'
+context: fresh
+write: ['docs/']
+results: [plan]
+---
+Read the pages.
+",
+    ),
+    (
         "w/fix.md",
         "---
 id: fix
@@ -158,7 +189,7 @@ type Mistake = (&'static str, &'static str, &'static str, &'static str, &'static
 const YAML: &str = "w/workflow.yaml";
 
 #[rustfmt::skip]
-const MISTAKES: [Mistake; 59] = [
+const MISTAKES: [Mistake; 67] = [
     ("name", YAML, "name: Whole", "name: ' '", "`name` must not be empty"),
     ("command", YAML, "commandName: whole", "commandName: the whole", "`commandName`: expected"),
     ("message", YAML, "initialMessage: 'Go: {input.scope}'", "initialMesage: Go", "missing field `initialMessage`"),
@@ -199,6 +230,14 @@ const MISTAKES: [Mistake; 59] = [
     ("target of entry", YAML, "outcomes: { no: plan }", "outcomes: { no: paln }", "found `paln`"),
     ("outcome of entry", YAML, "outcomes: { no: plan }", "outcomes: { nein: plan }", "found `nein`"),
     ("env of workflow", YAML, "env: { SCOPE: input.scope }", "env: { SCOPE: input.scop }", "found `input.scop`"),
+    ("at once", YAML, "parallel: 2", "parallel: 17", "`parallel`: expected"),
+    ("need", YAML, "need: 1", "need: 3", "`need`: expected"),
+    ("decide", YAML, "decide: [bad, good]", "decide: [bad, good, goood]", "found `goood`"),
+    ("outcome of branches", YAML, "outcomes: { bad: do }", "outcomes: { bda: do }", "found `bda`"),
+    ("target of branch", "w/bugs.md", "good: done }", "good: docs }", "found `docs`"),
+    ("write of branch", "w/bugs.md", "write: [bugs/]", "write: [docs/a]", "can write the same files"),
+    ("context of branch", "w/docs.md", "context: fresh", "context: shared", "begins a branch"),
+    ("results of branch", "w/docs.md", "results: [plan]", "results: [bugs]", "is of another branch"),
     ("front matter", "w/triage.md", "emoji: '*'\n", "emoji: '*\n", "not valid YAML"),
     ("emoji", "w/triage.md", "emoji: '*'\n", "", "missing field `emoji`"),
     ("id", "w/triage.md", "id: triage", "id: 7", "`id`: expected a string"),
@@ -222,7 +261,7 @@ const MISTAKES: [Mistake; 59] = [
 
 /// The mistakes of which those on the right cannot be known to be any beside the one on the left.
 #[rustfmt::skip]
-const HIDES: [(&str, &[&str]); 12] = [
+const HIDES: [(&str, &[&str]); 13] = [
     // What has no inputs that can be read may have any.
     ("inputs", &["bound", "value of with", "env of workflow", "env in group", "file", "variable", "write"]),
     // A file that is not read may have any id, and its own mistakes are not seen.
@@ -250,6 +289,10 @@ const HIDES: [(&str, &[&str]); 12] = [
         "when in group", "results", "summary",
     ]),
     ("cycle", &["when of exit"]),
+    // What may not be parallel has no branches.
+    ("at once", &[
+        "need", "decide", "outcome of branches", "target of branch", "write of branch", "context of branch", "results of branch",
+    ]),
     // Values of what cannot be read.
     ("outcomes", &["when"]),
     ("outputs", &["env", "when of output"]),

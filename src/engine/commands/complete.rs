@@ -30,7 +30,7 @@ impl Engine {
         let (before, name) = match prefix.split_once(is_space) {
             None => ("", prefix),
             Some((":graph", name)) => (":graph ", name.trim_start_matches(is_space)),
-            Some((control @ (":next" | ":skip"), word)) => {
+            Some((control @ (":next" | ":skip" | ":stop" | ":retry"), word)) => {
                 return self.ways(control, word.trim_start_matches(is_space));
             }
             Some((name, _)) => {
@@ -73,7 +73,8 @@ impl Engine {
         unless_complete(completions, prefix)
     }
 
-    /// Completions of `:next` with the outcomes of the phase, or of `:skip` with the ids of phases.
+    /// Completions of `:next` with the outcomes of the phase, of `:skip` with the ids of phases, or of `:stop` and `:retry` with the
+    /// names of branches.
     fn ways(&self, control: &str, word: &str) -> Vec<Completion> {
         let Some(active) = self.active() else { return Vec::new() };
         let completion = |(label, description): (&str, String)| Completion {
@@ -81,7 +82,10 @@ impl Engine {
             label: label.to_owned(),
             description,
         };
-        let completions: Vec<Completion> = if control == ":next" {
+        let branches = self.branch_names();
+        let completions: Vec<Completion> = if [":stop", ":retry"].contains(&control) {
+            branches.iter().map(|name| completion((name, String::new()))).collect()
+        } else if control == ":next" {
             let outcomes = active.phase.outcomes.iter();
             let outcomes = outcomes.map(|outcome| (&*outcome.name, text::way(outcome)));
             outcomes.map(completion).collect()

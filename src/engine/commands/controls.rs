@@ -21,7 +21,7 @@ macro_rules! controls {
     };
 }
 
-controls!(Status, Pause, Resume, Answer, Next, Back, Skip, Cancel, Graph, Report, Panel, Check);
+controls!(Status, Pause, Resume, Answer, Next, Back, Skip, Stop, Retry, Cancel, Graph, Report, Panel, Check);
 
 /// The name of the control that shows what is wrong.
 pub(super) const CHECK: &str = ":check";
@@ -87,6 +87,12 @@ impl Control {
                 "Pass over the phase, or go to another one",
                 WhileHeld::RefusedUnlessPhaseGone,
             ),
+            Self::Stop => {
+                changes(":stop", "End a branch, which has failed then", WhileHeld::Refused)
+            }
+            Self::Retry => {
+                changes(":retry", "Have a branch be worked on anew", WhileHeld::Refused)
+            }
             Self::Cancel => changes(":cancel", "Cancel the run", WhileHeld::Works),
             Self::Graph => shows(":graph", "Show a workflow as a diagram", false),
             Self::Report => shows(":report", "Show what the run took", false),
@@ -97,7 +103,16 @@ impl Control {
 
     /// A new control takes none until it stands here.
     fn takes_argument(self) -> bool {
-        matches!(self, Self::Graph | Self::Resume | Self::Answer | Self::Next | Self::Skip)
+        matches!(
+            self,
+            Self::Graph
+                | Self::Resume
+                | Self::Answer
+                | Self::Next
+                | Self::Skip
+                | Self::Stop
+                | Self::Retry
+        )
     }
 
     /// Returns true if it changes nothing of the run.
@@ -178,6 +193,12 @@ impl Engine {
             Control::Next => return Ok(self.next_by_user(argument, cx)),
             Control::Back => self.back_by_user(cx),
             Control::Skip => self.skip_by_user(argument, cx),
+            Control::Stop => self.stop_branch(argument, cx),
+            Control::Retry => {
+                if self.retry_branch(argument, cx) {
+                    return Ok(self.resume_by_user("", was_at_rest, cx));
+                }
+            }
             Control::Cancel => self.cancel_by_user(cx),
         }
         Ok(Reply::None)
@@ -212,6 +233,7 @@ impl Engine {
             Control::Answer => {
                 self.at_entry().is_some_and(|active| active.phase.question().is_some())
             }
+            Control::Stop | Control::Retry => !self.branch_names().is_empty(),
             Control::Resume => is_paused || waits,
         };
         makes_sense && (self.has_run() || !control.properties().needs_run)

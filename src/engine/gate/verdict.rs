@@ -68,7 +68,6 @@ impl Engine {
                         Reply::None
                     }
                     Requester::Entry(passage) => {
-                        let outcome = outcome.unwrap_or_default();
                         self.leave_entry(passage.clone(), outcome, evidence, cx)
                     }
                 }

@@ -6,6 +6,7 @@
 mod activity;
 mod agent;
 mod briefing;
+mod children;
 mod definitions;
 mod ending;
 mod fresh_start;
@@ -33,6 +34,7 @@ use super::effect::Effect;
 pub(super) use activity::Activity;
 pub(super) use agent::{Agent, Origin, Turn};
 pub(super) use briefing::{Briefing, Mover};
+pub(super) use children::{Child, Children};
 pub(super) use definitions::Definitions;
 pub(super) use ending::Ending;
 pub(super) use fresh_start::FreshStart;
@@ -42,7 +44,7 @@ pub(super) use model_keeper::{ModelKeeper, VisitId};
 pub(super) use pending::{Pending, Purpose, Waiter, Waiting};
 pub(super) use run::{Ended, Run, Standing, ToldHold};
 pub(super) use session::{Session, fingerprint};
-pub(super) use step::{OpenQuestion, OpenStep, Passage};
+pub(super) use step::{OpenGroup, OpenQuestion, OpenStep, Passage};
 
 /// Workflows in one session: their definitions, and the run in progress.
 #[derive(Debug, Default)]
@@ -59,6 +61,7 @@ pub struct Engine {
     pub(super) keeper: ModelKeeper,
     pub(super) turn: Turn,
     pub(super) pending: Pending,
+    pub(super) children: Children,
 }
 
 impl Engine {

@@ -57,6 +57,33 @@ pub struct OpenQuestion {
     withdrawal: Withdrawal,
 }
 
+/// A parallel group whose branches are to work, or work, as it was when the run arrived.
+#[derive(Debug)]
+pub struct OpenGroup {
+    pub passage: Passage,
+    place: Place,
+    withdrawal: Withdrawal,
+}
+
+impl OpenGroup {
+    /// The parallel group at which the run is; `None` if it is at none.
+    pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
+        active.state.parallel_group(active.library)?;
+        let (passage, place) = (passage.clone(), Place::of(active.state));
+        Some(Self { passage, place, withdrawal: Withdrawal::default() })
+    }
+
+    /// See [`OpenStep::stands`].
+    pub fn stands(&self, state: Option<&RunState>) -> bool {
+        !self.withdrawal.is_withdrawn() && state.is_some_and(|state| self.place == Place::of(state))
+    }
+
+    /// The purpose of a request for it.
+    pub fn purpose(&self) -> Purpose {
+        Purpose { waiter: self.passage.waiter, gate: Some(self.withdrawal.clone()) }
+    }
+}
+
 impl OpenQuestion {
     /// The question at which the run is; `None` if it is at none.
     pub fn at(active: &Active, passage: &Passage) -> Option<Self> {

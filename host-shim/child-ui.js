@@ -1,0 +1,57 @@
+// The user interface of a child: the dialogs and notifications of its parent's, with its label. Everything else has no effect.
+import { unlessGone } from "./calls.js";
+import { plainText } from "./plain-text.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/** @typedef {Context["ui"]} Ui */
+
+/** The dialogs, whose first argument is their title and whose last are options with a signal. */
+const DIALOGS = ["select", "confirm", "input"];
+
+/**
+ * @param {Context} parent
+ * @param {string} label
+ * @param {import("./turns.js").Turns} turns
+ * @param {AbortSignal} signal closes its dialogs
+ * @returns {Ui}
+ */
+export function childUi(parent, label, turns, signal) {
+  const before = (/** @type {unknown} */ text) => `${plainText(label)}: ${plainText(String(text))}`;
+  /** @param {"select" | "confirm" | "input"} name */
+  const dialog = (name) => async (/** @type {unknown} */ title, /** @type {any} */ argument, /** @type {any} */ options) => {
+    const signals = [signal, options?.signal].filter((one) => one !== undefined);
+    const any = AbortSignal.any(signals);
+    const turn = turns.next(any);
+    try {
+      await turn.ready;
+      if (any.aborted) return name === "confirm" ? false : undefined;
+      const show = /** @type {(title: string, argument: unknown, options: unknown) => Promise<unknown>} */ (parent.ui[name]);
+      return await show.call(parent.ui, before(title), argument, { ...options, signal: any });
+    } finally {
+      turn.end();
+    }
+  };
+  /** @type {Record<string, unknown>} */
+  const functions = {
+    ...Object.fromEntries(DIALOGS.map((name) => [name, dialog(/** @type {"select"} */ (name))])),
+    notify: (/** @type {unknown} */ message, /** @type {any} */ level) => unlessGone(() => parent.ui.notify(before(message), level)),
+    onTerminalInput: () => () => {},
+    custom: async () => undefined,
+    editor: async () => undefined,
+    getEditorText: () => "",
+    getAllThemes: () => [],
+    getTheme: () => undefined,
+    setTheme: () => ({ success: false, error: "not in a child" }),
+    getToolsExpanded: () => false,
+    getEditorComponent: () => undefined,
+  };
+  return /** @type {Ui} */ (
+    /** @type {unknown} */ (new Proxy(functions, {
+      get: (target, name) => {
+        if (name === "theme") return unlessGone(() => parent.ui.theme);
+        if (typeof name === "symbol" || name === "then") return undefined;
+        return Object.hasOwn(target, name) ? target[name] : () => undefined;
+      },
+    }))
+  );
+}

@@ -1,0 +1,258 @@
+// The `pi:extension/children` interface: the child agents of a session. Each works in a session of pi of its own, in this process, with
+// an instance of the same component.
+import { NOT_GRANTED, messageOf } from "./calls.js";
+import { closeChildSession, openChildSession, whyNotStarted } from "./child-session.js";
+import { moment } from "./guest.js";
+import { plainText } from "./plain-text.js";
+import { newestEntries } from "./session.js";
+import { usageSince } from "./usage.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").AgentSession} AgentSession */
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/** @typedef {import("./interface.js").Child} ChildStart */
+/** @typedef {import("./interface.js").ChildOutcome} ChildOutcome */
+/** The manifest's grant: how many run at a time. @typedef {{ max: number }} ChildrenGrant */
+
+/** The minimum time between two reports of a child, in milliseconds. */
+const BETWEEN_REPORTS = 250;
+
+/** The maximum time that the end of a session waits for its children, in milliseconds. */
+const END = 2000;
+
+/** The maximum length of the last call in a report, in characters. */
+const MAX_CALL = 200;
+
+/** A child that runs. */
+class Running {
+  controller = new AbortController();
+  /** @type {AgentSession | undefined} */
+  session;
+  /** The last report was made at this time, in milliseconds. */
+  reported = 0;
+  /** @type {NodeJS.Timeout | undefined} */
+  timer;
+  /** @type {string | undefined} */
+  lastCall;
+  /** Resolves when it has ended. @type {Promise<void>} */
+  ended = Promise.resolve();
+
+  /** @param {ChildStart} start */
+  constructor(start) {
+    this.start = start;
+  }
+}
+
+export class Children {
+  /** Those that run, by key. @type {Map<string, Running>} */
+  #running = new Map();
+  /** Those that no longer report, but have not ended. @type {Set<Promise<void>>} */
+  #ending = new Set();
+  /** Called when one has ended. @type {Set<() => void>} */
+  #waiting = new Set();
+  /** Shows the progress of a request that waits. @type {((text: string) => void) | undefined} */
+  #show;
+  #calls;
+  #grant;
+  #parentOf;
+
+  /**
+   * @param {import("./calls.js").Calls} calls
+   * @param {ChildrenGrant | undefined} grant
+   * @param {(label: string, context: Context) => Omit<import("./child-session.js").Parent, "context">} parentOf what a child with this
+   *   label is made of
+   */
+  constructor(calls, grant, parentOf) {
+    this.#calls = calls;
+    this.#grant = grant;
+    this.#parentOf = parentOf;
+  }
+
+  /** True if the manifest grants them. */
+  get isGranted() {
+    return this.#grant !== undefined;
+  }
+
+  /** @returns {import("./interface.js").Imports["pi:extension/children"]} */
+  imports() {
+    const { start } = this.#calls.guarded({ start: (/** @type {ChildStart} */ child) => this.#start(child) });
+    return {
+      start,
+      abort: (key) => this.#abort(key),
+      show: (text) => this.#show?.(plainText(text)),
+    };
+  }
+
+  /**
+   * Waits until no child runs.
+   *
+   * @param {string} text is shown meanwhile, or what `children.show` sets
+   * @param {(text: string) => void} show
+   * @param {AbortSignal} signal aborts all of them
+   * @returns {Promise<boolean>} true if they were aborted so
+   */
+  async wait(text, show, signal) {
+    const abort = () => this.abortAll();
+    this.#show = show;
+    show(plainText(text));
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    try {
+      while (this.#running.size > 0) await new Promise((/** @type {(value: void) => void} */ resolve) => this.#waiting.add(resolve));
+    } finally {
+      signal.removeEventListener("abort", abort);
+      this.#show = undefined;
+    }
+    return signal.aborted;
+  }
+
+  /** Aborts all children; each reports its end. */
+  abortAll() {
+    for (const key of this.#running.keys()) this.#abort(key);
+  }
+
+  /** Ends all children without a report: their session ends, or the instance that started them is gone. */
+  endAll() {
+    for (const child of this.#running.values()) {
+      child.controller.abort();
+      clearTimeout(child.timer);
+      const { ended } = child;
+      this.#ending.add(ended);
+      void ended.then(() => this.#ending.delete(ended));
+    }
+    this.#running.clear();
+    this.#wake();
+  }
+
+  /** True while children that `endAll` ends have not ended. */
+  get areEnding() {
+    return this.#ending.size > 0;
+  }
+
+  /** Waits for their end, for a limited time. */
+  async ended() {
+    const late = new Promise((resolve) => setTimeout(resolve, END).unref());
+    await Promise.race([Promise.all(this.#ending), late]);
+  }
+
+  /** @param {ChildStart} start */
+  #start(start) {
+    if (!this.#grant) throw new Error(NOT_GRANTED);
+    if (this.#running.has(start.key)) throw new Error("A child with this key runs.");
+    if (this.#running.size >= this.#grant.max) throw new Error(`No more than ${this.#grant.max} children run at a time.`);
+    const child = new Running(start);
+    const { context } = this.#calls;
+    const parent = { ...this.#parentOf(start.label, context), context };
+    this.#running.set(start.key, child);
+    child.ended = this.#run(child, parent);
+  }
+
+  /** @param {string} key */
+  #abort(key) {
+    const child = this.#running.get(key);
+    if (!child) return;
+    child.controller.abort();
+    // It waits for the end of what it aborts.
+    void child.session?.abort().catch(() => {});
+  }
+
+  /**
+   * @param {Running} child
+   * @param {import("./child-session.js").Parent} parent
+   */
+  async #run(child, parent) {
+    const { signal } = child.controller;
+    /** @type {ChildOutcome} */
+    let outcome = { tag: "settled" };
+    // The call that starts it returns first.
+    await Promise.resolve();
+    try {
+      if (!signal.aborted) {
+        const session = await openChildSession(parent, child.start, signal);
+        child.session = session;
+        session.subscribe((event) => this.#watch(child, event));
+        signal.addEventListener("abort", () => void session.abort().catch(() => {}), { once: true });
+        await work(session, child.start.prompt, signal);
+      }
+    } catch (error) {
+      outcome = { tag: "failed", val: child.session ? messageOf(error) : whyNotStarted(error) };
+    }
+    if (signal.aborted) outcome = { tag: "aborted" };
+    clearTimeout(child.timer);
+    const report = this.#report(child);
+    if (child.session) await closeChildSession(child.session);
+    if (this.#running.get(child.start.key) !== child) return;
+    await this.#deliver(child, () => {
+      this.#running.delete(child.start.key);
+      return { tag: "child-end", val: { report, outcome } };
+    });
+    this.#wake();
+  }
+
+  #wake() {
+    for (const resume of this.#waiting) resume();
+    this.#waiting.clear();
+  }
+
+  /**
+   * @param {Running} child
+   * @param {any} event
+   */
+  #watch(child, event) {
+    if (event.type === "tool_execution_start") child.lastCall = callOf(event);
+    else if (event.type !== "turn_end") return;
+    if (child.timer !== undefined) return;
+    const wait = Math.max(0, child.reported + BETWEEN_REPORTS - Date.now());
+    child.timer = setTimeout(() => {
+      child.timer = undefined;
+      child.reported = Date.now();
+      if (child.controller.signal.aborted) return;
+      void this.#deliver(child, () => ({ tag: "child-progress", val: this.#report(child) }));
+    }, wait);
+  }
+
+  /**
+   * Delivers an event of a child, unless it is one of a session or an instance that has ended.
+   *
+   * @param {Running} child
+   * @param {() => import("./interface.js").Event} event
+   */
+  async #deliver(child, event) {
+    if (this.#running.get(child.start.key) !== child) return;
+    await this.#calls.call(undefined, "handleEvent", moment(), event());
+  }
+
+  /** @param {Running} child @returns {import("./interface.js").ChildReport} */
+  #report({ start: { key, report }, session, lastCall }) {
+    const none = { models: [], toolCalls: 0, workMs: 0n, waitMs: 0n, newestMs: undefined, warmUps: 0, warmTokens: 0n, warmCost: 0 };
+    if (!session) return { key, session: undefined, newest: undefined, usage: none, lastCall };
+    const { sessionManager } = session;
+    const [newest] = newestEntries(sessionManager, report, 0, 1);
+    return { key, session: sessionManager.getSessionFile(), newest, usage: usageSince(sessionManager, report), lastCall };
+  }
+}
+
+/**
+ * Has the agent of a child work until it is at rest.
+ *
+ * @param {AgentSession} session
+ * @param {string} prompt
+ * @param {AbortSignal} signal
+ */
+async function work(session, prompt, signal) {
+  if (signal.aborted) return;
+  await session.prompt(prompt);
+  do {
+    // An agent that an extension prompts starts a moment later.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    await session.waitForIdle();
+  } while (!session.isIdle && !signal.aborted);
+}
+
+/**
+ * A call of a tool in a few words.
+ * @param {any} event
+ */
+function callOf({ toolName, args }) {
+  const first = Object.values(args ?? {}).find((value) => typeof value === "string") ?? "";
+  return plainText(`${toolName} ${first}`).replaceAll(/\s+/g, " ").trim().slice(0, MAX_CALL);
+}

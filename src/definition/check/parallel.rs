@@ -1,0 +1,620 @@
+//! Parallel groups: how many branches they have, that these do not lead to each other, and that they do not meet in files and values.
+
+use super::flow::{Unknown, Workflows, exits_of_branches, listed};
+use crate::definition::diagnostic::anchor::{Step, Unplaced, in_group};
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::parallel::{ParallelProblem, Written};
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::model::confinement::Sandbox;
+use crate::definition::model::each::Each;
+use crate::definition::model::gate::{CheckKind, Command, Gate, OnGateFail};
+use crate::definition::model::groups::{FileEntry, entries_of_file};
+use crate::definition::model::inputs::Given;
+use crate::definition::model::limits::Limits;
+use crate::definition::model::library::MAX_NESTING;
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::outcomes::Target;
+use crate::definition::model::parallel::{Decide, Need, Parallel};
+use crate::definition::model::paths::is_group_key;
+use crate::definition::model::results::Results;
+use crate::definition::model::tools::{COMMAND_TOOLS, READING_TOOLS, is_carrier};
+use crate::definition::model::value_type::ValueType;
+use crate::definition::model::values::ValueName;
+use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase, ToolPolicy, Workflow};
+use crate::definition::model::written_paths::{is_of_one_item, may_meet};
+use crate::sorted::Set;
+
+/// Returns the errors of a workflow that is a parallel group. Without `unknown` no workflow has a gap.
+pub(crate) fn errors<'a>(
+    group: &'a Workflow,
+    workflows: &'a Workflows<'a>,
+    unknown: Option<&'a Unknown<'a>>,
+) -> Vec<Unplaced> {
+    let (Some(parallel), Some(place)) = (&group.parallel, &group.group) else { return Vec::new() };
+    let all = entries_of_file(group, &|key| workflows.get(key).copied());
+    let mut errors = Errors { group, place: &place.at, workflows, unknown, all, unplaced: Vec::new() };
+    errors.count(parallel);
+    errors.decide(parallel);
+    let branches = errors.branches();
+    for branch in &branches {
+        errors.kind(branch);
+    }
+    if group.each.is_none() {
+        errors.ways();
+        errors.siblings();
+        errors.writes(&branches);
+    } else {
+        errors.writes_of_items(&branches);
+    }
+    errors.unplaced
+}
+
+/// A branch of the group: one of its entries, or all of them for each item.
+struct Branch<'a> {
+    name: &'a str,
+    /// Its phases, at any depth; a workflow that it nests several times once.
+    phases: Vec<InBranch<'a>>,
+    /// The parallel groups in it, with their places.
+    groups: Vec<(&'a Workflow, Vec<usize>)>,
+    first: Option<InBranch<'a>>,
+}
+
+/// A phase in a branch.
+#[derive(Clone)]
+struct InBranch<'a> {
+    phase: &'a Phase,
+    /// The workflow or the group that has it.
+    scope: &'a Workflow,
+    /// The place in the file of the group of its entry, or of the nested workflow that it is in.
+    at: Vec<usize>,
+    /// It is an entry of the file, not of a nested workflow.
+    is_of_file: bool,
+    /// The innermost group around it that is repeated is the parallel one.
+    is_of_item: bool,
+}
+
+struct Errors<'a> {
+    group: &'a Workflow,
+    /// The indices that lead to the group.
+    place: &'a [usize],
+    workflows: &'a Workflows<'a>,
+    unknown: Option<&'a Unknown<'a>>,
+    /// The entries of the file.
+    all: Vec<FileEntry<'a>>,
+    unplaced: Vec<Unplaced>,
+}
+
+impl<'a> Errors<'a> {
+    fn report(&mut self, problem: impl Into<Problem>, at: &[Step]) {
+        self.unplaced.push(Unplaced::new(self.group, problem, at));
+    }
+
+    /// Reports a problem at a field of a phase, or at the entry through which the branch comes to it.
+    fn report_at(&mut self, at: &InBranch, problem: impl Into<Problem>, field: &'static str) {
+        self.unplaced.push(if at.is_of_file {
+            Unplaced::in_file(&at.phase.file, problem, &[Step::Key(field)])
+        } else {
+            let at = in_group(&at.at, &[Step::Key("subworkflow")]);
+            Unplaced::in_file(self.group.file(), problem, &at)
+        });
+    }
+
+    /// Returns true if the entries of the group are not known.
+    fn hides_list(&self) -> bool {
+        self.unknown.is_some_and(|unknown| unknown.hides_list(self.group))
+    }
+
+    /// The number of branches, and that of those that are needed.
+    fn count(&mut self, parallel: &Parallel) {
+        let limit = Parallel::MAX;
+        let most = match &self.group.each {
+            None => {
+                let found = self.group.phases.len();
+                if found == 1 && !self.hides_list() {
+                    self.report(ParallelProblem::OneBranch, &[Step::Name("parallel")]);
+                }
+                if found > limit {
+                    let problem = ParallelProblem::TooManyBranches { limit, found };
+                    self.report(problem, &[Step::Key("phases")]);
+                }
+                Some(found).filter(|_| !self.hides_list())
+            }
+            // Of a list with errors nothing is known.
+            Some(Each::Items(items)) if items.is_empty() => None,
+            Some(Each::Items(items)) => {
+                let found = items.len();
+                if found > limit {
+                    let problem = ParallelProblem::TooManyBranches { limit, found };
+                    self.report(problem, &[Step::Key("each")]);
+                }
+                Some(found)
+            }
+            Some(Each::Of(of)) => match self.list(of) {
+                Some(kind @ ValueType::List { max, .. }) => {
+                    if *max > limit {
+                        let (name, found) = (of.to_string(), kind.expected());
+                        let problem = ParallelProblem::UnboundedList { name, limit, found };
+                        self.report(problem, &[Step::Key("each")]);
+                    }
+                    Some(*max)
+                }
+                _ => None,
+            },
+        };
+        // More than may be there are reported.
+        let most = most.filter(|most| (2..=limit).contains(most) || self.group.each.is_some());
+        if let (Need::AtLeast(need), Some(most)) = (parallel.need, most.filter(|most| *most <= limit))
+            && need as usize > most
+        {
+            let problem = FieldProblem::BadValue {
+                field: "need".into(),
+                expected: format!("`all` or a number from 1 to {most}, the number of branches"),
+                found: need.to_string(),
+                suggestion: None,
+            };
+            self.report(problem, &[Step::Key("need")]);
+        }
+    }
+
+    /// The type of the list of this name; `None` if it is not known.
+    fn list(&self, of: &ValueName) -> Option<&'a ValueType> {
+        let gaps = self.unknown.map(|unknown| unknown.gaps);
+        match of {
+            ValueName::Input(name) => {
+                let at = [Step::Key("inputs"), Step::Key(name)];
+                let is_open = gaps.is_some_and(|gaps| gaps.touches(&self.group.file(), &at));
+                let input = self.group.inputs.iter().find(|input| input.name == *name);
+                input.filter(|_| !is_open).map(|input| &input.kind)
+            }
+            ValueName::Output { phase, name } => {
+                let at = [Step::Key("outputs"), Step::Key(name)];
+                let of = self.all.iter().find(|of| of.entry.id() == phase && of.entry.output(name).is_some())?;
+                let place = (of.scope, of.at.last().copied().unwrap_or_default());
+                let is_open = gaps.zip(of.entry.as_phase());
+                let is_open = is_open.is_some_and(|(gaps, phase)| gaps.touches_of_phase(place, phase, &at));
+                of.entry.output(name).filter(|_| !is_open).map(|output| &output.kind)
+            }
+            _ => None,
+        }
+    }
+
+    /// The outcomes of `decide`: those with which branches may end.
+    fn decide(&mut self, parallel: &Parallel) {
+        let Some(decide) = &parallel.decide else { return };
+        let hides = |unknown: &'a Unknown<'a>| {
+            unknown.hides_list(self.group) || unknown.hides_exits(&self.group.key, self.workflows)
+        };
+        if self.unknown.is_some_and(hides) {
+            return;
+        }
+        let known = exits_of_branches(self.group, self.workflows);
+        let names = match decide {
+            Decide::First(names) => &names[..],
+            Decide::Majority => &[],
+        };
+        let is_unknown = |name: &&String| !known.contains(name.as_str());
+        let (found, at) = match names.iter().position(|name| is_unknown(&name)) {
+            Some(index) => {
+                let name = names.get(index).map_or("", String::as_str);
+                (name, vec![Step::Key("decide"), Step::Item(index)])
+            }
+            None if known.is_empty() => (Decide::MAJORITY, vec![Step::Key("decide")]),
+            None => return,
+        };
+        let problem = FieldProblem::BadValue {
+            field: "decide".into(),
+            expected: match known.is_empty() {
+                true => "no `decide`: its branches end without an outcome".into(),
+                false => listed(&known, "an outcome with which a branch ends"),
+            },
+            found: format!("`{found}`"),
+            suggestion: nearest(found, known.iter().copied()).map(Into::into),
+        };
+        self.report(problem, &at);
+    }
+
+    /// The branches with what is in them.
+    fn branches(&self) -> Vec<Branch<'a>> {
+        let entries: Vec<(usize, &'a Entry)> = self.group.phases.iter().enumerate().collect();
+        let of = |name: &'a str, entries: &[(usize, &'a Entry)]| {
+            let (phases, groups) = (Vec::new(), Vec::new());
+            let mut branch = Branch { name, phases, groups, first: None };
+            let mut seen = Set::new();
+            for (index, entry) in entries {
+                let of = Around {
+                    at: self.group.place_of(*index),
+                    depth: 0,
+                    is_of_file: true,
+                    is_of_item: true,
+                };
+                self.add(&mut branch, self.group, entry, &of, &mut seen);
+                if branch.first.is_none() {
+                    branch.first = branch.phases.first().cloned();
+                }
+            }
+            branch
+        };
+        match &self.group.each {
+            Some(_) => vec![of("", &entries)],
+            None => entries.iter().map(|entry| of(entry.1.id(), std::slice::from_ref(entry))).collect(),
+        }
+    }
+
+    /// Adds the phases of an entry to a branch, and those of the workflows nested in it.
+    fn add(
+        &self,
+        branch: &mut Branch<'a>,
+        scope: &'a Workflow,
+        entry: &'a Entry,
+        around: &Around,
+        seen: &mut Set<&'a str>,
+    ) {
+        let Around { at, depth, is_of_file, is_of_item } = around;
+        let key = match &entry.kind {
+            EntryKind::Phase(phase) => {
+                let (at, is_of_file, is_of_item) = (at.clone(), *is_of_file, *is_of_item);
+                branch.phases.push(InBranch { phase, scope, at, is_of_file, is_of_item });
+                return;
+            }
+            EntryKind::Workflow { key, .. } => key,
+        };
+        let Some(nested) = self.workflows.get(&**key).copied() else { return };
+        if *depth > MAX_NESTING || !seen.insert(&nested.key) {
+            return;
+        }
+        if nested.parallel.is_some() {
+            branch.groups.push((nested, at.clone()));
+            // The errors within it are those of its own branches.
+            return;
+        }
+        let is_in_file = *is_of_file && is_group_key(key);
+        for (inner, entry) in nested.phases.iter().enumerate() {
+            let around = Around {
+                at: if is_in_file { nested.place_of(inner) } else { at.clone() },
+                depth: depth + 1,
+                is_of_file: is_in_file,
+                is_of_item: *is_of_item && is_in_file && nested.each.is_none(),
+            };
+            self.add(branch, nested, entry, &around, seen);
+        }
+    }
+
+    /// What no branch can have: a parallel group, a conversation, a beginning in the earlier conversation.
+    fn kind(&mut self, branch: &Branch<'a>) {
+        for (nested, at) in &branch.groups {
+            let is_of_file = nested.place_of(0).starts_with(at)
+                && nested.file() == self.group.file();
+            let inner = if is_of_file { "this".into() } else { format!("`{}`", nested.name) };
+            let field = [Step::Name("parallel")];
+            let at = in_group(at, if is_of_file { &field } else { &[Step::Key("subworkflow")] });
+            let problem = ParallelProblem::Nested { inner };
+            self.unplaced.push(Unplaced::in_file(self.group.file(), problem, &at));
+        }
+        for at in branch.phases.iter().filter(|at| at.phase.interactive) {
+            let phase = at.phase.id.clone();
+            self.report_at(at, ParallelProblem::Conversation { phase }, "interactive");
+        }
+        let is_shared = |at: &&InBranch| {
+            at.phase.is_of_agent() && at.phase.context == Some(ContextMode::Shared)
+        };
+        if let Some(at) = branch.first.as_ref().filter(is_shared) {
+            let phase = at.phase.id.clone();
+            self.report_at(at, ParallelProblem::SharedContext { phase }, "context");
+        }
+    }
+
+    /// The targets of the entries: each ends its branch.
+    fn ways(&mut self) {
+        let group = self.group;
+        for (index, entry) in group.phases.iter().enumerate() {
+            for outcome in entry.outcomes() {
+                let then = outcome.bound.as_ref().and_then(|bound| bound.then.as_ref());
+                let to: &[&str] = if outcome.bound.is_some() { &["to"] } else { &[] };
+                let targets = [(Some(&outcome.target), to), (then, &["then"])];
+                for (target, part) in targets {
+                    let named = [&["outcomes", &*outcome.name], part].concat().join(".");
+                    let problem = target.and_then(|target| leads_elsewhere(&named, target));
+                    let Some(problem) = problem else { continue };
+                    let part: Vec<Step> = part.iter().map(|part| Step::Key(part)).collect();
+                    let at = [&[Step::Key("outcomes"), Step::Key(&outcome.name)], &*part].concat();
+                    self.unplaced.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
+                        Some(phase) => Unplaced::in_file(&phase.file, problem, &at),
+                        None => {
+                            let at = [&[Step::Key("phases"), Step::Item(index)], &*at].concat();
+                            Unplaced::new(group, problem, &at)
+                        }
+                    });
+                }
+            }
+            let Some(phase) = entry.as_phase() else { continue };
+            let over_budget = phase.on_budget.as_ref();
+            let over_budget = over_budget.and_then(|target| leads_elsewhere("onBudget", target));
+            let of_gate = phase.gate.as_ref().and_then(|gate| gate_leads_back(gate, "a branch"));
+            for (problem, field) in [(over_budget, "onBudget"), (of_gate, "onGateFail")] {
+                let problem = problem.map(|of| Unplaced::in_file(&phase.file, of, &[Step::Key(field)]));
+                self.unplaced.extend(problem);
+            }
+        }
+        let of_group = "a parallel group without `each`";
+        if let Some(problem) = group.end_gate().and_then(|gate| gate_leads_back(gate, of_group)) {
+            self.report(problem, &[Step::Key("onGateFail")]);
+        }
+    }
+
+    /// The values and results that a branch uses: not those of a branch beside it.
+    fn siblings(&mut self) {
+        let depth = self.place.len();
+        let all = self.all.clone();
+        for of in all.iter().filter(|of| of.at.len() > depth && of.at.starts_with(self.place)) {
+            let own = of.at.get(..=depth).unwrap_or_default();
+            for (id, used) in self.uses(of) {
+                let called = || all.iter().filter(|other| other.entry.is_called(&id));
+                let is_beside = |other: &FileEntry| {
+                    other.at.len() > depth && other.at.starts_with(self.place) && !other.at.starts_with(own)
+                };
+                // A later one is reported where only earlier ones count.
+                let is_told = used.needs_earlier && !called().any(|other| other.is_before(&of.at));
+                if is_told || called().count() == 0 || !called().all(is_beside) {
+                    continue;
+                }
+                let name = used.found.clone();
+                let problem = match used.field {
+                    Some(field) => ParallelProblem::ValueBeside { field, name },
+                    None => ParallelProblem::ValueInText { name },
+                };
+                let at: Vec<Step> = used.at.iter().map(Part::step).collect();
+                self.unplaced.push(match used.file {
+                    Some(file) => Unplaced::in_file(file, problem, &at),
+                    None => Unplaced::in_file(self.group.file(), problem, &in_group(&of.at, &at)),
+                });
+            }
+        }
+    }
+
+    /// The ids that an entry of the file uses values and results of, each with where it stands.
+    fn uses(&self, of: &FileEntry<'a>) -> Vec<(String, Use)> {
+        let mut uses = Vec::new();
+        let mut add = |name: &ValueName, used: Use| {
+            if let ValueName::Output { phase: id, .. } | ValueName::Outcome(id) | ValueName::Summary(id) = name {
+                uses.push((id.clone(), used));
+            }
+        };
+        for condition in &of.entry.when {
+            let found = condition.of.to_string();
+            let at = vec![Part::Key("when".into()), Part::Name(found.clone())];
+            add(&condition.of, Use { field: Some("when"), found, at, file: None, needs_earlier: true });
+        }
+        let commands = |gate: Option<&'a Gate>| {
+            let checks = gate.into_iter().flat_map(|gate| &gate.checks).enumerate();
+            checks.filter_map(|(index, check)| match &check.kind {
+                CheckKind::Run { command, .. } => Some((index, command)),
+                CheckKind::File { .. } | CheckKind::Approve { .. } => None,
+            })
+        };
+        let in_gate = |index| vec![Part::Key("gate".into()), Part::Item(index)];
+        let mut of_command = |command: &Command, before: Vec<Part>, field, file: Option<&str>| {
+            for variable in command.env() {
+                let own = [Part::Key("env".into()), Part::Key(variable.name.clone())];
+                let at = before.iter().cloned().chain(own).collect();
+                let found = variable.value.to_string();
+                let file = file.map(ToOwned::to_owned);
+                add(&variable.value, Use { field: Some(field), found, at, file, needs_earlier: false });
+            }
+        };
+        match &of.entry.kind {
+            EntryKind::Workflow { key, with, .. } => {
+                let group = self.workflows.get(&**key).filter(|_| is_group_key(key));
+                for (index, command) in commands(group.and_then(|group| group.end_gate())) {
+                    of_command(command, in_gate(index), "gate.env", None);
+                }
+                if let Some(Each::Of(name)) = group.and_then(|group| group.each.as_ref()) {
+                    let (found, at) = (name.to_string(), vec![Part::Key("each".into())]);
+                    add(name, Use { field: Some("each"), found, at, file: None, needs_earlier: true });
+                }
+                for (input, given) in with {
+                    let Given::Name(name) = given else { continue };
+                    let at = vec![Part::Key("with".into()), Part::Key(input.clone())];
+                    let found = name.to_string();
+                    add(name, Use { field: Some("with"), found, at, file: None, needs_earlier: true });
+                }
+            }
+            EntryKind::Phase(phase) => {
+                if let Some(step) = phase.step() {
+                    of_command(&step.command, Vec::new(), "env", None);
+                }
+                for (index, command) in commands(phase.gate.as_ref()) {
+                    of_command(command, in_gate(index), "gate.env", Some(&phase.file));
+                }
+                let own = |found: &str, field, at| {
+                    let (found, file) = (found.to_owned(), Some(phase.file.clone()));
+                    Use { field, found, at, file, needs_earlier: false }
+                };
+                let mut seen = Set::new();
+                for name in names_in(&phase.instructions).filter(|name| seen.insert(*name)) {
+                    if let Ok(value) = ValueName::parse(name) {
+                        let at = vec![Part::Name("id".into())];
+                        add(&value, own(name, None, at));
+                    }
+                }
+                if let Some(question) = phase.question() {
+                    for name in names_in(&question.text) {
+                        let at = vec![Part::Key("ask".into())];
+                        let Ok(value) = ValueName::parse(name) else { continue };
+                        let used = own(name, None, at);
+                        add(&value, Use { file: None, ..used });
+                    }
+                }
+                if let Results::Of(names) = &phase.results {
+                    for (index, name) in names.iter().enumerate() {
+                        let at = vec![Part::Key("results".into()), Part::Item(index)];
+                        add(&ValueName::Summary(name.clone()), own(name, Some("results"), at));
+                    }
+                }
+            }
+        }
+        uses
+    }
+
+    /// Returns true if it is not known what a phase of a branch can write.
+    fn hides_limits(&self, at: &InBranch) -> bool {
+        const FIELDS: [&str; 3] = ["tools", "write", "sandbox"];
+        self.unknown.is_some_and(|unknown| {
+            unknown.gaps.touches_one(&at.scope.file(), &FIELDS)
+                || unknown.gaps.touches_one(&at.phase.file, &FIELDS)
+        })
+    }
+
+    /// The phases of a branch that can write, each with what it can write.
+    fn writing<'b>(&self, branch: &'b Branch<'a>) -> Vec<(&'b InBranch<'a>, Vec<Written>)> {
+        let known = branch.phases.iter().filter(|at| !self.hides_limits(at));
+        let writing = known.map(|at| (at, written(at.phase, at.scope)));
+        writing.filter(|(_, written)| !written.is_empty()).collect()
+    }
+
+    /// The files that two branches can write.
+    fn writes(&mut self, branches: &[Branch<'a>]) {
+        let writing: Vec<_> = branches.iter().map(|branch| self.writing(branch)).collect();
+        for (second, of_second) in writing.iter().enumerate() {
+            // Each branch is reported once, with the first that it meets.
+            let pairs = writing.iter().enumerate().take(second);
+            let met = pairs.flat_map(|(first, of_first)| {
+                let all = of_first.iter().flat_map(|(_, written)| written);
+                all.map(move |one| (first, one))
+            });
+            let met = met.flat_map(|(first, one)| {
+                let all = of_second.iter().flat_map(|(_, written)| written);
+                all.filter(|other| do_meet(one, other)).map(move |other| (first, one, other))
+            });
+            let Some((first, one, other)) = met.into_iter().next() else { continue };
+            let name = |index: usize| branches.get(index).map_or("", |branch| branch.name).to_owned();
+            let problem = ParallelProblem::WritesMeet {
+                branches: [name(first), name(second)],
+                files: [one.clone(), other.clone()],
+            };
+            self.report(problem, &[Step::Name("parallel")]);
+        }
+    }
+
+    /// The files that the branches for two items can write.
+    fn writes_of_items(&mut self, branches: &[Branch<'a>]) {
+        for branch in branches {
+            for (at, written) in self.writing(branch) {
+                let is_of_one = |written: &&Written| match written {
+                    Written::Path { path, .. } => at.is_of_item && is_of_one_item(path),
+                    Written::Everything { .. } | Written::Unconfined { .. } => false,
+                };
+                let Some(files) = written.iter().find(|written| !is_of_one(written)) else { continue };
+                let (phase, files) = (at.phase.id.clone(), files.clone());
+                let problem = ParallelProblem::ItemsMeet { phase, files };
+                match at.phase.confinement.write {
+                    Some(_) => self.report_at(at, problem, "write"),
+                    None => self.report(problem, &[Step::Name("parallel")]),
+                }
+            }
+        }
+    }
+}
+
+/// What is around an entry of a branch. See [`InBranch`].
+struct Around {
+    at: Vec<usize>,
+    depth: usize,
+    is_of_file: bool,
+    is_of_item: bool,
+}
+
+/// A use of a value in an entry.
+struct Use {
+    /// `None` for a text.
+    field: Option<&'static str>,
+    found: String,
+    at: Vec<Part>,
+    /// The file of the phase; `None` for that of the workflow.
+    file: Option<String>,
+    /// Only the values of earlier entries count there.
+    needs_earlier: bool,
+}
+
+/// As [`Step`].
+#[derive(Clone)]
+enum Part {
+    Key(String),
+    Name(String),
+    Item(usize),
+}
+
+impl Part {
+    fn step(&self) -> Step<'_> {
+        match self {
+            Self::Key(key) => Step::Key(key),
+            Self::Name(name) => Step::Name(name),
+            Self::Item(index) => Step::Item(*index),
+        }
+    }
+}
+
+/// The problem of a target of a branch that is an entry alone; `None` if it ends the branch.
+fn leads_elsewhere(field: &str, target: &Target) -> Option<FieldProblem> {
+    match target {
+        Target::Next | Target::Done | Target::Stop => None,
+        Target::Loop | Target::Entry(_) => Some(FieldProblem::BadValue {
+            field: field.to_owned(),
+            expected: "`next`, `done` or `stop` of a branch of a parallel group".into(),
+            found: format!("`{}`", target.word()),
+            suggestion: None,
+        }),
+    }
+}
+
+/// The problem of a gate that leads back; `None` if the run stays.
+fn gate_leads_back(gate: &Gate, of: &str) -> Option<FieldProblem> {
+    let found = match &gate.on_fail {
+        OnGateFail::Stay => return None,
+        OnGateFail::Loop => "loop",
+        OnGateFail::Phase(id) => id,
+    };
+    Some(FieldProblem::BadValue {
+        field: "onGateFail".into(),
+        expected: format!("`stay` of {of}, whose entries do not lead to each other"),
+        found: format!("`{found}`"),
+        suggestion: None,
+    })
+}
+
+/// What a phase can write; empty if it can write nothing.
+fn written(phase: &Phase, scope: &Workflow) -> Vec<Written> {
+    let writes_nothing = |tool: &String| READING_TOOLS.contains(&&**tool) || is_carrier(tool);
+    let cannot = match &phase.tools {
+        ToolPolicy::Only(tools) => tools.iter().all(writes_nothing),
+        ToolPolicy::All | ToolPolicy::Except(_) => false,
+    };
+    if cannot || !phase.is_of_agent() {
+        return Vec::new();
+    }
+    let limits = Limits::of(phase, scope);
+    let name = || phase.id.clone();
+    let runs_commands = COMMAND_TOOLS.iter().any(|tool| phase.tools.allows(tool));
+    match &limits.write {
+        None => vec![Written::Everything { phase: name() }],
+        Some(_) if runs_commands && limits.sandbox == Sandbox::Off => {
+            vec![Written::Unconfined { phase: name() }]
+        }
+        Some(paths) => {
+            let paths = paths.iter().filter(|path| !path.is_empty());
+            paths.map(|path| Written::Path { phase: name(), path: path.clone() }).collect()
+        }
+    }
+}
+
+/// Returns true if two phases may write the same file.
+fn do_meet(one: &Written, other: &Written) -> bool {
+    match (one, other) {
+        (Written::Path { path: one, .. }, Written::Path { path: other, .. }) => may_meet(one, other),
+        _ => true,
+    }
+}
+
+/// The names in braces in a text.
+fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0))
+}

@@ -1,0 +1,140 @@
+//! Whether two paths of `write` may allow the same file.
+//!
+//! The answer is yes where it is not known: links, and what a file system takes for the same name, are not looked at.
+
+use super::path_variables::{PathVariable, variables};
+use super::permission::split;
+use super::values::RUN_DIR_IN_BRACES;
+
+/// The folder of the folders of runs, as its components.
+const RUN_DIRS: [&str; 2] = [".pi", "workflow-runs"];
+
+/// The variable of the number of an item, as paths have it.
+const ITEM_NUMBER: &str = "{itemNumber}";
+
+/// Returns true if two paths or globs of `write` may allow the same file. A path may name a folder with everything below.
+pub(crate) fn may_meet(one: &str, other: &str) -> bool {
+    let (Some(one), Some(other)) = (components(one), components(other)) else { return true };
+    // Where one ends, everything below it may be meant.
+    one.iter().zip(&other).all(|(one, other)| may_be_equal(one, other))
+}
+
+/// Returns true if each item of a group has a path of `write` for itself: it is below the folder of the run, and the first component
+/// there has the number of the item, and nothing else by which it could be that of another one.
+pub(crate) fn is_of_one_item(path: &str) -> bool {
+    let below = path.strip_prefix(RUN_DIR_IN_BRACES).and_then(|rest| rest.strip_prefix('/'));
+    let Some(below) = below else { return false };
+    let mut components = below.split('/');
+    let first = components.next().unwrap_or_default();
+    let rest = first.replacen(ITEM_NUMBER, "", 1);
+    let is_plain = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '_' | '.');
+    rest.len() < first.len() && rest.chars().all(is_plain) && !components.any(|part| part == "..")
+}
+
+/// The components of a path up to one from which on it may be anything, as a glob from its first wildcard on: commands are not held
+/// to globs. `None` if nothing is known of it.
+fn components(path: &str) -> Option<Vec<String>> {
+    let (fixed, _) = split(path);
+    let is_elsewhere = fixed.starts_with(['/', '~', '\\']) || fixed.get(1..2) == Some(":");
+    if is_elsewhere {
+        return None;
+    }
+    let mut found: Vec<String> = Vec::new();
+    for part in fixed.split('/') {
+        let is_input = |variable: &PathVariable| matches!(variable, PathVariable::Input(_));
+        match part {
+            "" | "." => {}
+            ".." => {
+                found.pop()?;
+            }
+            RUN_DIR_IN_BRACES => found.extend(RUN_DIRS.into_iter().chain([part]).map(Into::into)),
+            // Its value may have several components.
+            part if variables(part).iter().any(is_input) => break,
+            part => found.push(part.to_lowercase()),
+        }
+    }
+    Some(found)
+}
+
+/// Returns true if two components may be the same name.
+fn may_be_equal(one: &str, other: &str) -> bool {
+    // What stands before the first variable.
+    let literal = |name: &'_ str| name.find('{').map(|at| name.get(..at).unwrap_or_default().to_owned());
+    match (literal(one), literal(other)) {
+        // Composed and decomposed letters may be the same.
+        (None, None) => one == other || !one.is_ascii() && !other.is_ascii(),
+        (Some(_), Some(_)) if one == other => true,
+        (Some(before), None) => other.starts_with(&before),
+        (None, Some(before)) => one.starts_with(&before),
+        (Some(one), Some(other)) => one.starts_with(&other) || other.starts_with(&one),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_meet_unless_a_component_tells_them_apart() {
+        for (one, other) in [
+            ("docs/a.md", "docs/b.md"),
+            ("docs/", "src/"),
+            ("./docs/", "src"),
+            ("docs/*.md", "src/**"),
+            ("{runDir}/a/", "{runDir}/b/"),
+            ("{runDir}/a.md", "src/"),
+            ("{runDir}/{itemNumber}/a", "{runDir}/{itemNumber}/b"),
+            ("{runDir}/a{itemNumber}/", "{runDir}/b{itemNumber}/"),
+            ("docs/{input.x}", "src/{input.x}"),
+            ("docs/x/../a/", "docs/x/"),
+        ] {
+            assert!(!may_meet(one, other) && !may_meet(other, one), "{one} {other}");
+            assert!(may_meet(one, one) && may_meet(other, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("docs/", "docs/b.md"),
+            ("docs", "docs/b/c.md"),
+            ("Docs/", "docs/b.md"),
+            ("./", "src/"),
+            ("docs/*.md", "docs/*.rs"),
+            ("**", "src/"),
+            ("*.md", "src/a.rs"),
+            ("docs/{input.x}", "docs/b.md"),
+            ("{input.x}", "src/"),
+            ("{runDir}/", ".pi/workflow-runs/"),
+            ("{runDir}/a", ".pi/workflow-runs/0123/a/"),
+            ("{runDir}/a", ".pi/"),
+            ("{runDir}/{itemNumber}/", "{runDir}/1/"),
+            ("{runDir}/1{itemNumber}/", "{runDir}/{itemNumber}1/"),
+            ("/tmp/x", "src/"),
+            ("~/x", "~/y"),
+            ("../x", "src/"),
+            ("docs/../src/", "src/a"),
+            ("d\u{e9}/", "de\u{301}/"),
+        ] {
+            assert!(may_meet(one, other) && may_meet(other, one), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn an_item_has_what_its_number_names() {
+        for path in ["{runDir}/{itemNumber}/", "{runDir}/{itemNumber}.md", "{runDir}/a-{itemNumber}_b/c/*.md"] {
+            assert!(is_of_one_item(path), "{path}");
+        }
+        for path in [
+            "{runDir}/",
+            "{runDir}",
+            "{runDir}/a/{itemNumber}/",
+            "{itemNumber}/",
+            "{runDir}/1{itemNumber}/",
+            "{runDir}/{itemNumber}{itemNumber}/",
+            "{runDir}/{itemNumber}*/",
+            "{runDir}/{itemNumber}{input.x}/",
+            "{runDir}/{itemNumber}/../2/",
+            "{runDir}/../{itemNumber}/",
+            "docs/{itemNumber}/",
+        ] {
+            assert!(!is_of_one_item(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Reads the fields `parallel`, `decide` and `need` of a group.
+
+use super::fields::Fields;
+use super::partly::{Partly, Whole};
+use super::values::written;
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::parallel::ParallelProblem;
+use crate::definition::model::inputs::is_name;
+use crate::definition::model::parallel::{Decide, Need, Parallel};
+use crate::definition::model::schema::MAX_OUTCOMES;
+
+/// Reads the fields; the inner `None` of a group that is not parallel, the outer one after an error.
+pub(crate) fn read(fields: &mut Fields) -> Option<Option<Parallel>> {
+    let tree = std::rc::Rc::clone(&fields.tree);
+    let at_once = match tree.root.get("parallel") {
+        // An empty value is reported with those of other fields.
+        None | Some(Yaml::Null) => None,
+        Some(Yaml::Bool(true)) => Some(Parallel::AT_ONCE),
+        Some(Yaml::Bool(false)) => None,
+        Some(value) => match count(value) {
+            Some(number) => Some(number),
+            None => {
+                let expected = format!("`true` or a number from 1 to {}", Parallel::MAX);
+                bad(fields, "parallel", expected, Some(value));
+                return None;
+            }
+        },
+    };
+    let decide = match tree.root.get("decide") {
+        None | Some(Yaml::Null) => Some(None),
+        Some(value) => decide(fields, value).map(Some),
+    };
+    let need = match tree.root.get("need") {
+        None | Some(Yaml::Null) => Some(None),
+        Some(Yaml::String(word)) if word == "all" => Some(Some(Need::All)),
+        Some(value) => match count(value) {
+            Some(number) => Some(Some(Need::AtLeast(number))),
+            None => {
+                let expected = format!("`all` or a number from 1 to {}", Parallel::MAX);
+                bad(fields, "need", expected, Some(value));
+                None
+            }
+        },
+    };
+    let (decide, need) = (decide?, need?);
+    let Some(at_once) = at_once else {
+        let others = [("decide", decide.is_some()), ("need", need.is_some())];
+        let others = others.into_iter().filter_map(|(field, is_there)| is_there.then_some(field));
+        let without: Vec<&str> = others.collect();
+        for field in &without {
+            bad(fields, field, "`parallel` beside it".into(), None);
+        }
+        return without.is_empty().then_some(None);
+    };
+    Some(Some(Parallel { at_once, need: need.unwrap_or(Need::All), decide }))
+}
+
+/// Reports the fields that a parallel group without `each` cannot have.
+pub(crate) fn without_each(fields: &mut Fields) -> Partly<()> {
+    let mut whole = Whole::default();
+    for field in ["loopable", "maxLoops"] {
+        if !matches!(fields.tree.root.get(field), None | Some(Yaml::Null)) {
+            fields.report(&[Step::Name(field)], ParallelProblem::NeedsEach { field });
+            whole.take(None, ());
+        }
+    }
+    whole.of(())
+}
+
+/// Reads `decide`: `majority`, or a list of names of outcomes.
+fn decide(fields: &mut Fields, value: &Yaml) -> Option<Decide> {
+    let names = match value {
+        Yaml::String(word) if word == Decide::MAJORITY => return Some(Decide::Majority),
+        Yaml::List(items) => items
+            .iter()
+            .map(|item| match item {
+                Yaml::String(name) if is_name(name) => Some(name.clone()),
+                _ => None,
+            })
+            .collect::<Option<Vec<_>>>(),
+        _ => None,
+    };
+    let is_sound = |names: &Vec<String>| {
+        let mut sorted = names.clone();
+        sorted.sort();
+        sorted.dedup();
+        (1..=MAX_OUTCOMES).contains(&names.len()) && sorted.len() == names.len()
+    };
+    let names = names.filter(is_sound);
+    if names.is_none() {
+        let expected = "`majority` or a list of different outcomes, the one that decides first";
+        bad(fields, "decide", expected.into(), Some(value));
+    }
+    names.map(Decide::First)
+}
+
+/// A whole number of branches.
+fn count(value: &Yaml) -> Option<u32> {
+    match value {
+        #[allow(clippy::cast_precision_loss, reason = "it is small")]
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        Yaml::Number(number) if number.fract() == 0.0 && (1.0..=Parallel::MAX as f64).contains(number) => {
+            Some(*number as u32)
+        }
+        _ => None,
+    }
+}
+
+fn bad(fields: &mut Fields, field: &'static str, expected: String, found: Option<&Yaml>) {
+    let problem = FieldProblem::BadValue {
+        field: field.into(),
+        expected,
+        found: found.map_or_else(|| "none".to_owned(), written),
+        suggestion: None,
+    };
+    fields.report(&[Step::Key(field)], problem);
+}

@@ -1,0 +1,384 @@
+//! The branches of a parallel group, on which child agents work within the call or the command that moved the run there.
+//!
+//! **Invariant: children are state.** What a child was given and how it ended is stored with the run; an effect starts it, an event
+//! ends it, and whether the run goes on is a question to the state. So a branch that has ended is not worked on again, whatever ended
+//! the others.
+
+use serde_json::{Value, json};
+
+use crate::definition::Stale;
+use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
+use crate::run::{Branch, BranchEnd, BranchRun, Joined, Progress, RunState, restore};
+use crate::text::{self, BranchNow};
+
+use super::context::Cx;
+use super::effect::{ChildStart, Effect, Level, Reply};
+use super::event::{ChildEnd, ChildReport};
+use super::fresh_start::{prompt_mark, users_own};
+use super::state::{Child, Engine, OpenGroup};
+
+/// The prompt by which a child goes on, or begins with an entry without the model.
+const RESUME: &str = "/workflow :resume";
+
+/// Maximum length of the user's messages that a child is given, in characters.
+const MAX_MESSAGES: usize = 100_000;
+
+impl Engine {
+    /// Has children work on the branches of the group at which the run is, those that have not ended.
+    pub(super) fn begin_branches(&mut self, group: OpenGroup, cx: &mut Cx) -> Reply {
+        let Some(active) = self.active() else { return self.end_passage(group.passage, cx) };
+        let mut state = active.state.passing_over_branches(active.library);
+        for branch in state.branches(active.library) {
+            // What a branch waited for may have come.
+            if let Some(run) = state.branch_run(&branch).filter(|run| run.waits.is_some()) {
+                let run = BranchRun { waits: None, ..run.clone() };
+                state = state.with_branch_run(&branch, run);
+            }
+        }
+        self.children.begin(&state);
+        self.run.amend(self.definitions.library(), |_| state);
+        if self.start_children(cx).is_err() || self.children.count() == 0 {
+            return self.branches_ended(group, Some(true), cx);
+        }
+        let purpose = group.purpose();
+        let progress = self.branch_lines();
+        self.wait_for_children(purpose, progress, |engine, whole, cx| {
+            engine.branches_ended(group, whole, cx)
+        })
+    }
+
+    /// Starts as many children as can work at a time, on branches that have neither ended nor wait.
+    fn start_children(&mut self, cx: &mut Cx) -> Result<(), Stale> {
+        let Some(active) = self.active() else { return Ok(()) };
+        let library = active.library;
+        let group = active.state.parallel_group(library);
+        let at_once = group.and_then(|group| group.parallel.as_ref()).map_or(0, |of| of.at_once);
+        let (mut state, workflow) = (active.state.clone(), active.root.name.clone());
+        let setting = cx.host.model_setting()?;
+        let tools = users_tools(&state, cx)?;
+        let messages = handed_messages(&state, cx)?;
+        let (mut started, mut added) = (Vec::new(), Vec::new());
+        for branch in state.branches(library) {
+            if self.children.count() + added.len() >= at_once as usize {
+                break;
+            }
+            let before = state.branch_run(&branch).cloned();
+            let is_open = before.as_ref().is_none_or(|run| run.end.is_none() && run.waits.is_none());
+            if !is_open || self.children.get(&branch.key).is_some() {
+                continue;
+            }
+            let mut run = before.unwrap_or_else(|| BranchRun {
+                name: branch.name.clone(),
+                given: state.given_to(&branch),
+                started_at: cx.unix_ms,
+                session: None,
+                end: None,
+                waits: None,
+            });
+            let child = state.child(&branch, library, cx.unix_ms);
+            let Some(child) = child.filter(RunState::is_running) else {
+                let why = "none of its entries can be entered".to_owned();
+                run.end = Some(BranchEnd::Failed { why });
+                state = state.with_branch_run(&branch, run);
+                continue;
+            };
+            let start = child_start(&branch, child, &run, (&workflow, &messages), library);
+            let (setting, tools) = (setting.clone(), tools.clone());
+            started.push(Effect::StartChild(Box::new(ChildStart { setting, tools, ..start })));
+            state = state.with_branch_run(&branch, run);
+            added.push(branch);
+        }
+        let is_changed = state != *active.state;
+        added.into_iter().for_each(|branch| self.children.add(branch));
+        if is_changed {
+            self.transition(state, cx);
+        }
+        cx.effects.extend(started);
+        Ok(())
+    }
+
+    /// A child did something, or ended.
+    pub(super) fn child_told(&mut self, report: ChildReport, ended: Option<ChildEnd>, cx: &mut Cx) {
+        let Some(state) = self.active().map(|active| active.state.clone()) else { return };
+        let Some(child) = self.children.get_mut(&report.key, &state) else { return };
+        let has_moved = child.newest != report.newest;
+        if let Err(why) = child.take(report.newest.as_deref()) {
+            cx.notify(Level::Warning, format!("{}: {why}", text::branch_name(&child.branch)));
+        }
+        child.usage = report.usage;
+        child.last_call = report.last_call;
+        let branch = child.branch.clone();
+        let mut new = match &child.state {
+            Some(of_child) => state.with_child(&branch, of_child, &child.usage),
+            None => state.clone(),
+        };
+        let Some(mut run) = new.branch_run(&branch).cloned() else { return };
+        let is_new_session = run.session != report.session;
+        run.session = report.session;
+        if let Some(ended) = &ended {
+            let child = self.children.remove(&branch.key);
+            (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
+            if run.end.is_none() && *ended == ChildEnd::Aborted {
+                self.children.end(None);
+            }
+            if let Some(BranchEnd::Failed { why }) = &run.end {
+                let told = format!("{} has failed: {why}", text::branch_name(&branch));
+                cx.notify(Level::Warning, told);
+            }
+        }
+        new = new.with_branch_run(&branch, run);
+        if ended.is_some() || has_moved || is_new_session {
+            self.transition(new, cx);
+        } else {
+            self.run.amend(self.definitions.library(), |_| new);
+        }
+        self.end_children_over_budget(cx);
+        // The session is gone: the children are too.
+        if ended.is_some() && !self.children.is_ending() && self.start_children(cx).is_err() {
+            return;
+        }
+        cx.push(Effect::ShowChildren(self.branch_lines()));
+    }
+
+    /// Ends all children when a budget is used up, which they share.
+    fn end_children_over_budget(&mut self, cx: &mut Cx) {
+        if self.children.is_ending() {
+            return;
+        }
+        if let Some(reason) = self.budget_used_up(cx) {
+            self.children.end(Some(reason));
+            self.abort_children(cx);
+        }
+    }
+
+    /// Aborts all children.
+    fn abort_children(&self, cx: &mut Cx) {
+        let keys = self.children.keys().cloned();
+        cx.effects.extend(keys.map(|key| Effect::AbortChild { key }));
+    }
+
+    /// Aborts and forgets the children: the session, or its branch, is another one.
+    pub(super) fn forget_children(&mut self, cx: &mut Cx) {
+        let keys = self.children.forget();
+        cx.effects.extend(keys.into_iter().map(|key| Effect::AbortChild { key }));
+    }
+
+    /// Goes on when no child works any more. `whole`: they were not interrupted; `None`: the host has no children.
+    fn branches_ended(&mut self, group: OpenGroup, whole: Option<bool>, cx: &mut Cx) -> Reply {
+        let ending = self.children.reason();
+        self.children.forget();
+        if let Some(reply) = self.overtaken(&group.passage, group.stands(self.running())) {
+            return reply;
+        }
+        let Some(active) = self.active() else { return self.end_passage(group.passage, cx) };
+        let mut passage = group.passage;
+        passage.told.push(text::branches_told(&active));
+        if let Some(reason) = ending {
+            self.pause(reason, cx);
+            return self.end_passage(passage, cx);
+        }
+        match (active.state.joined(active.library), whole) {
+            (Joined::Done(outcome), _) => {
+                let state = active.state.behind_branches(active.library);
+                self.run.amend(self.definitions.library(), |_| state);
+                self.end_entry(passage, outcome.as_deref(), cx)
+            }
+            (Joined::Stuck(why), _) => self.step_not_ended(passage, &why, cx),
+            (Joined::Open, None) => {
+                self.step_not_ended(passage, "child agents cannot be started here", cx)
+            }
+            (Joined::Open, Some(_)) => {
+                self.step_not_ended(passage, "its branches were interrupted", cx)
+            }
+        }
+    }
+
+    /// A line for each branch of the group at which the run is.
+    pub(super) fn branch_lines(&self) -> String {
+        let Some(active) = self.active() else { return String::new() };
+        let branches = active.state.branches(active.library);
+        let line = |branch: &Branch| {
+            let child = self.children.get(&branch.key);
+            let state = child.and_then(|child| child.state.as_ref());
+            let now = BranchNow {
+                works: child.is_some(),
+                phase: state.and_then(|state| text::branch_phase(state, active.library)),
+                last_call: child.and_then(|child| child.last_call.as_deref()),
+            };
+            text::branch_line(active.state, branch, &now)
+        };
+        branches.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The branch of the group at which the run is that a user means: by its name, the id of its entry, or its number.
+    fn branch_called(&self, name: &str) -> Option<Branch> {
+        let active = self.active()?;
+        let mut branches = active.state.branches(active.library);
+        let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let by_id = |branch: &Branch| {
+            let entry = branch.entries(active.library);
+            entry.len() == 1 && entry.iter().any(|entry| entry.is_called(name))
+        };
+        let is_meant = |branch: &Branch| text::branch_name(branch) == name || by_id(branch);
+        let found = branches.iter().position(is_meant).or(number)?;
+        (found < branches.len()).then(|| branches.swap_remove(found))
+    }
+
+    /// Ends a branch for the user: it has failed.
+    pub(super) fn stop_branch(&mut self, name: &str, cx: &mut Cx) {
+        let state = self.running().cloned();
+        let found = state.zip(self.branch_called(name));
+        let child = found.and_then(|(state, branch)| self.children.get_mut(&branch.key, &state));
+        match child {
+            Some(child) => {
+                child.is_stopped = true;
+                let key = child.branch.key.clone();
+                cx.push(Effect::AbortChild { key });
+            }
+            None => cx.fail(Level::Warning, self.no_branch(name)),
+        }
+    }
+
+    /// Has a branch that has ended, or waits, be worked on anew. Returns true if the run is to go on for it.
+    pub(super) fn retry_branch(&mut self, name: &str, cx: &mut Cx) -> bool {
+        let branch = self.branch_called(name);
+        let Some(branch) = branch.filter(|branch| self.children.get(&branch.key).is_none()) else {
+            cx.fail(Level::Warning, self.no_branch(name));
+            return false;
+        };
+        let Some(state) = self.running().map(|state| state.without_branch_run(&branch)) else {
+            return false;
+        };
+        self.transition(state, cx);
+        if self.children.count() == 0 {
+            return true;
+        }
+        if self.start_children(cx).is_ok() {
+            cx.push(Effect::ShowChildren(self.branch_lines()));
+        }
+        false
+    }
+
+    /// The names of the branches of the group at which the run is.
+    pub(super) fn branch_names(&self) -> Vec<String> {
+        let branches = self.active().map(|active| active.state.branches(active.library));
+        branches.iter().flatten().map(text::branch_name).collect()
+    }
+
+    fn no_branch(&self, name: &str) -> String {
+        let names = self.branch_names();
+        if names.is_empty() {
+            return "The run is not at a parallel group.".to_owned();
+        }
+        format!("“{name}” is no branch with which that can be done now: {}.", names.join(", "))
+    }
+}
+
+impl Child {
+    /// Takes up the state entry that a child has stored last.
+    ///
+    /// # Errors
+    ///
+    /// If it is not that of a run on the branch that can be read; in words.
+    fn take(&mut self, newest: Option<&str>) -> Result<(), String> {
+        if self.newest.as_deref() == newest {
+            return Ok(());
+        }
+        self.newest = newest.map(ToOwned::to_owned);
+        let state = newest.and_then(|entry| restore([entry]));
+        let is_own = |state: &RunState| {
+            let branch = state.progress.branch.as_ref();
+            branch.is_some_and(|branch| branch.key == self.branch.key)
+                && state.progress.broken.is_none()
+        };
+        self.state = state.filter(is_own);
+        match self.state {
+            Some(_) => Ok(()),
+            None => Err("the state of its run cannot be read".to_owned()),
+        }
+    }
+
+    /// How a branch has ended, or why it waits, when its child has ended so.
+    fn ended(&self, how: &ChildEnd) -> (Option<BranchEnd>, Option<String>) {
+        let failed = |why: &str| (Some(BranchEnd::Failed { why: why.to_owned() }), None);
+        let end = self.state.as_ref().and_then(RunState::branch_end);
+        let paused = self.state.as_ref().and_then(|state| state.progress.paused.as_ref());
+        match (end, how) {
+            (Some(end), _) => (Some(end), None),
+            (None, _) if self.is_stopped => failed("the user stopped it"),
+            (None, ChildEnd::Failed(why)) => failed(why),
+            (None, ChildEnd::Aborted) => (None, None),
+            (None, ChildEnd::Settled) if self.state.is_none() => {
+                failed("the state of its run cannot be read")
+            }
+            (None, ChildEnd::Settled) => {
+                let why = paused.map(|pause| pause.reason.to_string());
+                (None, Some(why.unwrap_or_else(|| "its agent has stopped".to_owned())))
+            }
+        }
+    }
+}
+
+/// The start of a child with this run; one that has a session goes on with it.
+fn child_start(
+    branch: &Branch,
+    child: RunState,
+    run: &BranchRun,
+    (workflow, messages): (&str, &[String]),
+    library: &crate::definition::Library,
+) -> ChildStart {
+    let begins_with_agent = crate::run::Active::resolve(&child, library)
+        .is_some_and(|active| active.phase.is_of_agent());
+    let prompt = match run.session {
+        None if begins_with_agent => text::branch_prompt(branch, workflow),
+        Some(_) | None => RESUME.to_owned(),
+    };
+    let state = serde_json::to_value(&child).unwrap_or_default();
+    let mut entries = vec![
+        (BRANCH_ENTRY_TYPE, json!({ "messages": messages })),
+        (PROMPT_ENTRY_TYPE, prompt_mark(&prompt)),
+    ];
+    // The newest one decides.
+    entries.push((STATE_ENTRY_TYPE, state));
+    ChildStart {
+        key: branch.key.clone(),
+        label: text::branch_name(branch),
+        session: run.session.clone(),
+        entries,
+        prompt,
+        setting: None,
+        tools: None,
+    }
+}
+
+/// The active tools without what the run has changed in them.
+fn users_tools(state: &RunState, cx: &Cx) -> Result<Option<Vec<String>>, Stale> {
+    let Progress { tools_added, tools_hidden, .. } = &state.progress;
+    let tools = cx.host.active_tools()?.map(|mut tools| {
+        tools.retain(|tool| !tools_added.contains(tool));
+        tools.extend(tools_hidden.iter().filter(|tool| !tools.contains(tool)).cloned().collect::<Vec<_>>());
+        tools
+    });
+    Ok(tools)
+}
+
+/// The user's own messages since the run began, newest first, within their bound.
+fn handed_messages(state: &RunState, cx: &Cx) -> Result<Vec<String>, Stale> {
+    let mut room = MAX_MESSAGES;
+    let mut messages = Vec::new();
+    for message in users_own(&state.task_id, cx)? {
+        let Some(left) = room.checked_sub(message.text.chars().count()) else { break };
+        room = left;
+        messages.push(message.text);
+    }
+    Ok(messages)
+}
+
+/// The messages of the user that the run was given with which this branch was begun, newest first.
+pub(super) fn given_messages(cx: &Cx) -> Result<Vec<String>, Stale> {
+    let given = cx.host.entries(BRANCH_ENTRY_TYPE)?;
+    let given: Option<Value> = given.last().and_then(|data| serde_json::from_str(data).ok());
+    let messages = given.as_ref().and_then(|given| given.get("messages")?.as_array());
+    let texts = messages.into_iter().flatten().filter_map(Value::as_str);
+    Ok(texts.map(ToOwned::to_owned).collect())
+}

@@ -1,0 +1,102 @@
+//! The children that work on the branches of the group at which the run is.
+
+use crate::sorted::Map;
+
+use crate::run::{Branch, PauseReason, RunState};
+use crate::usage::Usage;
+
+use super::place::Place;
+
+/// The children of this instance. What they have done is stored with the run; what is here ends with the instance, as they do.
+#[derive(Debug, Default)]
+pub struct Children {
+    /// The visit of the group that has them.
+    place: Option<Place>,
+    /// Those that work, by the key of their branch.
+    working: Map<String, Child>,
+    /// All of them end; with the reason for which the run pauses then, if there is another than that.
+    ending: Option<Option<PauseReason>>,
+}
+
+/// A child that works.
+#[derive(Debug)]
+pub struct Child {
+    pub branch: Branch,
+    /// Its run as it told last; `None` before it has told.
+    pub state: Option<RunState>,
+    /// The entry that told it.
+    pub newest: Option<String>,
+    /// Its usage since that entry.
+    pub usage: Usage,
+    /// The tool that it called last, with the beginning of an argument.
+    pub last_call: Option<String>,
+    /// The user has stopped it.
+    pub is_stopped: bool,
+}
+
+impl Child {
+    fn new(branch: Branch) -> Self {
+        let (state, newest, usage, last_call) = (None, None, Usage::default(), None);
+        Self { branch, state, newest, usage, last_call, is_stopped: false }
+    }
+}
+
+impl Children {
+    /// Begins with none, at the group at which the run is.
+    pub fn begin(&mut self, state: &RunState) {
+        *self = Self { place: Some(Place::of(state)), ..Self::default() };
+    }
+
+    /// Returns the keys of those that work, and forgets them.
+    pub fn forget(&mut self) -> Vec<String> {
+        let working = std::mem::take(self).working;
+        working.into_iter().map(|(key, _)| key).collect()
+    }
+
+    /// A child begins to work on a branch.
+    pub fn add(&mut self, branch: Branch) {
+        self.working.insert(branch.key.clone(), Child::new(branch));
+    }
+
+    /// The child of a branch, if it works at the place of this run.
+    pub fn get_mut(&mut self, key: &str, state: &RunState) -> Option<&mut Child> {
+        self.is_at(state).then(|| self.working.get_mut(key)).flatten()
+    }
+
+    /// The child of a branch has ended.
+    pub fn remove(&mut self, key: &str) -> Option<Child> {
+        self.working.remove(key)
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Child> {
+        self.working.get(key)
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = &String> {
+        self.working.keys()
+    }
+
+    pub fn count(&self) -> usize {
+        self.working.len()
+    }
+
+    /// Returns true if they are those of the group at which this run is.
+    pub fn is_at(&self, state: &RunState) -> bool {
+        self.place.as_ref() == Some(&Place::of(state))
+    }
+
+    /// All of them end, interrupted, or for this reason; the first one counts.
+    pub fn end(&mut self, reason: Option<PauseReason>) {
+        self.ending.get_or_insert(reason);
+    }
+
+    /// Returns true if all of them end: no other one begins.
+    pub fn is_ending(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// The reason for which they end, if they were not interrupted.
+    pub fn reason(&self) -> Option<PauseReason> {
+        self.ending.clone().flatten()
+    }
+}

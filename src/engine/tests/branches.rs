@@ -1,0 +1,391 @@
+//! Branches of a parallel group: the engine of the session, and those of its children.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::run::{BranchEnd, PauseReason};
+use crate::usage::Usage;
+
+/// A session with a run, and its children.
+struct Family {
+    parent: Session,
+    /// The children that work, by key.
+    children: BTreeMap<String, Session>,
+    /// Each start of a child: its label and its prompt.
+    started: Vec<(String, String)>,
+    /// The keys of the children that were aborted.
+    aborted: Vec<String>,
+    /// The text that is shown while they work.
+    shown: String,
+    /// The reply to the call that waits for them.
+    reply: Reply,
+}
+
+const GROUP: &str = "
+  - id: reviews
+    phases: [bugs.md, tests.md, docs.md]
+    parallel: 2
+    decide: [issues, clean]
+    outcomes: { issues: { to: do, max: 1, then: stop }, clean: next }";
+
+impl Family {
+    /// A workflow `w` with this group between the phases `do` and `end`.
+    fn new(group: &str) -> Self {
+        let mut parent = Session::new(&[("w", &["do", "end"])]);
+        let yaml = format!(
+            "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {{ parts: {{ type: list, default: [x, y], max: 5 }} }}\nphases:\n  - do.md{group}\n  - end.md\n"
+        );
+        parent.files.global.insert("w/workflow.yaml".into(), yaml);
+        for id in ["bugs", "tests", "docs"] {
+            let text = format!(
+                "---\nid: {id}\nname: {id}\nemoji: '*'\nwrite: []\noutcomes: {{ issues: next, clean: next, gone: stop }}\n---\nReview {{item}}."
+            );
+            parent.files.global.insert(format!("w/{id}.md"), text);
+        }
+        let mut family = Self {
+            parent,
+            children: BTreeMap::new(),
+            started: Vec::new(),
+            aborted: Vec::new(),
+            shown: String::new(),
+            reply: Reply::None,
+        };
+        let output = family.parent.command("workflow", "w the task");
+        assert_eq!(output.reply, Reply::Settle, "{output:?}");
+        family.hand_over();
+        family
+    }
+
+    /// The agent of the session hands its phase over.
+    fn hand_over(&mut self) {
+        let input = r#"{"action":"next","summary":"Done."}"#;
+        let output = self.parent.on(Event::Step { input, nested: false });
+        self.take(output);
+    }
+
+    /// Performs what concerns children.
+    fn take(&mut self, output: Output) {
+        for effect in output.effects {
+            match effect {
+                Effect::StartChild(start) => self.start(*start),
+                Effect::AbortChild { key } => self.aborted.push(key),
+                Effect::ShowChildren(text) => self.shown = text,
+                _ => {}
+            }
+        }
+        if output.reply != Reply::None {
+            self.reply = output.reply;
+        }
+    }
+
+    fn start(&mut self, start: ChildStart) {
+        let mut child = Session::new(&[]);
+        child.files.global.clone_from(&self.parent.files.global);
+        child.now = self.parent.now;
+        let states = start.entries.iter().filter(|(custom_type, _)| *custom_type == STATE_ENTRY_TYPE);
+        child.entries = states.map(|(_, data)| data.to_string()).collect();
+        let stored = restore(&child.entries);
+        let _ = child.on(Event::Session { stored, in_view: None, facts: Facts::default() });
+        let _ = child.on(Event::AgentStart);
+        self.started.push((start.label, start.prompt));
+        assert!(self.children.insert(start.key, child).is_none(), "one works on it");
+    }
+
+    fn key(&self, name: &str) -> String {
+        let keys = self.children.keys();
+        let of = |key: &&String| self.children[*key].run.as_ref().unwrap().progress.branch.as_ref().unwrap().name == name;
+        keys.clone().find(of).unwrap_or_else(|| panic!("{name} does not work: {keys:?}")).clone()
+    }
+
+    fn child(&mut self, name: &str) -> &mut Session {
+        let key = self.key(name);
+        self.children.get_mut(&key).unwrap()
+    }
+
+    fn report(&self, name: &str, cost: f64) -> ChildReport {
+        let key = self.key(name);
+        let newest = self.children[&key].entries.first().cloned();
+        let usage = Usage { turns: 1, output: 10, cost, ..Usage::default() };
+        let last_call = Some("read src/x".to_owned());
+        ChildReport { session: Some(format!("/s/{name}")), key, newest, usage, last_call }
+    }
+
+    /// The child of a branch tells that it has done something.
+    fn progress(&mut self, name: &str, cost: f64) {
+        let report = self.report(name, cost);
+        let output = self.parent.on(Event::Child { report, ended: None });
+        self.take(output);
+    }
+
+    /// The agent of a child calls its tool.
+    fn call(&mut self, name: &str, input: &str) -> String {
+        match self.child(name).on(Event::Step { input, nested: false }).reply {
+            Reply::Tool(ToolResult { text, .. }) => text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The child of a branch ends.
+    fn end(&mut self, name: &str, ended: ChildEnd) {
+        let report = self.report(name, 0.5);
+        self.children.remove(&report.key);
+        let output = self.parent.on(Event::Child { report, ended: Some(ended) });
+        self.take(output);
+    }
+
+    /// The agent of a child ends its branch with this outcome.
+    fn finish(&mut self, name: &str, outcome: &str) {
+        let input = json!({ "action": "next", "outcome": outcome, "summary": format!("{name}: {outcome}.") });
+        let text = self.call(name, &input.to_string());
+        assert!(!text.contains("refused"), "{text}");
+        self.end(name, ChildEnd::Settled);
+    }
+
+    /// The host answers the call that waits.
+    fn answer(&mut self, interrupted: bool) -> String {
+        let Reply::Ask { ticket, request: Request::Children { .. } } = self.reply.clone() else {
+            panic!("{:?}", self.reply)
+        };
+        self.reply = Reply::None;
+        let answer = Answer::ChildrenEnded { interrupted };
+        let output = self.parent.on(Event::Answer { ticket, answer });
+        self.take(output);
+        match &self.reply {
+            Reply::Tool(ToolResult { text, .. }) => text.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn state(&self) -> &RunState {
+        self.parent.stored_run().unwrap()
+    }
+
+    fn phase(&self) -> String {
+        self.state().current_path.key()
+    }
+
+    fn pause(&self) -> String {
+        let paused = self.state().progress.paused.as_ref();
+        paused.map(|pause| pause.reason.to_string()).unwrap_or_default()
+    }
+
+    fn working(&self) -> Vec<String> {
+        let name = |child: &Session| child.run.as_ref().unwrap().progress.branch.clone().unwrap().name;
+        self.children.values().map(name).collect()
+    }
+}
+
+#[test]
+fn branches_work_some_at_a_time_and_decide_where_the_run_goes() {
+    let mut family = Family::new(GROUP);
+    assert_eq!(family.phase(), "w:1");
+    assert_eq!(family.working(), ["bugs", "tests"]);
+    assert!(matches!(family.reply, Reply::Ask { request: Request::Children { .. }, .. }));
+    family.finish("tests", "clean");
+    assert_eq!(family.working(), ["bugs", "docs"], "the next one begins");
+    assert_eq!(
+        family.shown,
+        "● bugs: starts\n✓ tests: clean · 1 turn · $0.50\n● docs: starts"
+    );
+    family.finish("bugs", "issues");
+    family.finish("docs", "clean");
+    let told = family.answer(false);
+    for part in ["## bugs: ended with issues", "bugs: issues.", "## tests: ended with clean"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert_eq!(family.phase(), "w:0", "the first of `decide` that a branch has");
+    assert_eq!(family.state().progress.outcomes["w:1"], "issues");
+    let visit = &family.state().progress.visits["w:1/w//1:0"];
+    assert_eq!(visit.summary.as_ref().unwrap().text, "bugs: issues.");
+    assert_eq!(visit.usage.turns, 1);
+    // The second time all are clean, and nothing of the first time is left.
+    family.hand_over();
+    assert_eq!(family.working(), ["bugs", "tests"]);
+    let own = family.child("bugs").run.clone().unwrap();
+    assert!(!own.progress.visits.contains_key("w:1/w//1:1"), "it sees nothing of the others");
+    for name in ["bugs", "tests", "docs"] {
+        family.finish(name, "clean");
+    }
+    family.answer(false);
+    assert_eq!(family.phase(), "w:2");
+    assert_eq!(family.started.len(), 6);
+}
+
+#[test]
+fn a_branch_that_does_not_come_to_its_end_is_told_and_counts_as_failed() {
+    let mut family = Family::new(GROUP);
+    family.finish("bugs", "gone");
+    family.finish("tests", "clean");
+    family.finish("docs", "clean");
+    family.answer(false);
+    assert_eq!(family.phase(), "w:1");
+    assert_eq!(
+        family.pause(),
+        "“reviews” has not ended: 2 of 3 branches came to their end, and all are needed"
+    );
+    // Nothing is repeated unless the user says so.
+    let output = family.parent.command("workflow", ":resume");
+    family.take(output);
+    assert_eq!((family.working().len(), family.started.len()), (0, 3));
+    let output = family.parent.command("workflow", ":retry bugs");
+    family.take(output);
+    assert_eq!(family.working(), ["bugs"]);
+    family.finish("bugs", "clean");
+    let Reply::Ask { ticket, .. } = family.reply else { panic!() };
+    let answer = Answer::ChildrenEnded { interrupted: false };
+    let output = family.parent.on(Event::Answer { ticket, answer });
+    family.take(output);
+    assert_eq!(family.phase(), "w:2");
+}
+
+#[test]
+fn fewer_than_all_may_be_needed() {
+    let mut family = Family::new(&GROUP.replace("parallel: 2", "parallel: true\n    need: 2"));
+    assert_eq!(family.working().len(), 3);
+    family.end("bugs", ChildEnd::Failed("it broke".into()));
+    family.finish("tests", "clean");
+    family.finish("docs", "clean");
+    let told = family.answer(false);
+    assert!(told.contains("## bugs: failed: it broke"), "{told}");
+    assert_eq!(family.phase(), "w:2");
+}
+
+#[test]
+fn what_has_ended_is_not_repeated_after_an_interruption() {
+    let mut family = Family::new(GROUP);
+    family.finish("bugs", "clean");
+    family.progress("tests", 0.25);
+    for name in ["tests", "docs"] {
+        family.end(name, ChildEnd::Aborted);
+    }
+    family.answer(true);
+    assert!(family.pause().ends_with("its branches were interrupted"), "{}", family.pause());
+    // Another process takes the session up.
+    let mut again = Session::new(&[]);
+    again.files.global.clone_from(&family.parent.files.global);
+    again.entries.clone_from(&family.parent.entries);
+    let stored = restore(&again.entries);
+    let _ = again.on(Event::Session { stored, in_view: None, facts: Facts::default() });
+    family.parent = again;
+    family.started.clear();
+    let output = family.parent.command("workflow", ":resume");
+    family.take(output);
+    let labels: Vec<&str> = family.started.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["tests", "docs"]);
+    assert_eq!(family.started[0].1, "/workflow :resume", "it goes on in its session");
+    let run = &family.state().progress.branches["w:1/w//1:0"];
+    assert_eq!(run.end, Some(BranchEnd::Done { outcome: Some("clean".into()) }));
+}
+
+#[test]
+fn a_process_that_was_killed_in_the_middle_repeats_no_branch_by_itself() {
+    let mut family = Family::new(GROUP);
+    family.finish("bugs", "clean");
+    let stored = restore(&family.parent.entries);
+    let mut again = Session::new(&[]);
+    again.files.global.clone_from(&family.parent.files.global);
+    again.entries.clone_from(&family.parent.entries);
+    let output = again.on(Event::Session { stored, in_view: None, facts: Facts::default() });
+    assert!(!output.effects.iter().any(|effect| matches!(effect, Effect::StartChild(_))));
+    assert!(matches!(again.engine.pause_reason(), Some(PauseReason::Step { .. })));
+}
+
+#[test]
+fn a_branch_that_waits_holds_the_run_with_its_reason() {
+    let mut family = Family::new(GROUP);
+    let child = family.child("bugs");
+    let _ = child.command("workflow", ":pause");
+    family.end("bugs", ChildEnd::Settled);
+    family.finish("tests", "clean");
+    family.finish("docs", "clean");
+    family.answer(false);
+    assert!(family.pause().contains("bugs waits: "), "{}", family.pause());
+    let output = family.parent.command("workflow", ":resume");
+    family.take(output);
+    assert_eq!(family.working(), ["bugs"], "it goes on alone");
+}
+
+#[test]
+fn the_budget_of_the_run_ends_all_of_its_branches() {
+    let mut family = Family::new(&format!("{GROUP}\n"));
+    let yaml = family.parent.files.global.get_mut("w/workflow.yaml").unwrap();
+    let text = String::from_utf8(yaml.as_bytes().to_vec()).unwrap();
+    *yaml = text.replace("initialMessage: Go\n", "initialMessage: Go\nbudget: { turns: 3 }\n");
+    let mut files = family.parent.files.global.clone();
+    let mut parent = Session::new(&[]);
+    std::mem::swap(&mut parent.files.global, &mut files);
+    family = Family { parent, children: BTreeMap::new(), started: Vec::new(), ..family };
+    let _ = family.parent.command("workflow", "w the task");
+    family.hand_over();
+    family.progress("bugs", 0.1);
+    family.progress("tests", 0.1);
+    assert_eq!(family.aborted.len(), 0);
+    family.finish("tests", "clean");
+    family.progress("docs", 0.1);
+    assert_eq!(family.aborted.len(), 2, "three turns are spent");
+    for name in ["bugs", "docs"] {
+        family.end(name, ChildEnd::Aborted);
+    }
+    family.answer(true);
+    assert!(family.pause().contains("the budget of “W” is used up"), "{}", family.pause());
+}
+
+#[test]
+fn the_user_stops_a_branch() {
+    let mut family = Family::new(GROUP);
+    let output = family.parent.command("workflow", ":stop bugs");
+    family.take(output);
+    assert_eq!(family.aborted, ["w:1/w//1:0"]);
+    family.end("bugs", ChildEnd::Aborted);
+    let run = &family.state().progress.branches["w:1/w//1:0"];
+    assert_eq!(run.end, Some(BranchEnd::Failed { why: "the user stopped it".into() }));
+    let output = family.parent.command("workflow", ":stop nobody");
+    let told = "“nobody” is no branch with which that can be done now: bugs, tests, docs.";
+    assert_eq!(output.effects, notice(Level::Warning, told));
+}
+
+#[test]
+fn each_item_of_a_list_is_a_branch() {
+    let group = "
+  - id: parts
+    phases: [bugs.md, docs.md]
+    each: input.parts
+    parallel: true";
+    let mut family = Family::new(group);
+    assert_eq!(family.working(), ["x", "y"]);
+    let text = family.call("x", r#"{"action":"next","outcome":"clean","summary":"One."}"#);
+    assert!(text.contains("docs"), "{text}");
+    assert_eq!(family.child("x").run.as_ref().unwrap().current_path.key(), "w:1/w//1@0:1");
+    family.finish("x", "clean");
+    assert_eq!(family.child("y").run.as_ref().unwrap().current_path.key(), "w:1/w//1@1:0");
+    let text = family.call("y", r#"{"action":"next","outcome":"clean","summary":"Two."}"#);
+    assert!(text.contains("docs"), "{text}");
+    family.finish("y", "issues");
+    family.answer(false);
+    assert_eq!(family.phase(), "w:2", "without `decide` it goes on");
+}
+
+#[test]
+fn nothing_of_the_session_reaches_a_branch_after_it_has_moved() {
+    let mut family = Family::new(GROUP);
+    let report = family.report("bugs", 0.5);
+    let output = family.parent.command("workflow", ":skip");
+    family.take(output);
+    let before = family.state().clone();
+    let output = family.parent.on(Event::Child { report, ended: Some(ChildEnd::Aborted) });
+    assert_eq!(output.effects, []);
+    assert_eq!(family.state(), &before);
+}
+
+#[test]
+fn a_report_that_cannot_be_read_fails_the_branch() {
+    for newest in [None, Some("{"), Some(r#"{"workflowKey":"w","active":true}"#), Some("null")] {
+        let mut family = Family::new(GROUP);
+        let report = ChildReport { newest: newest.map(Into::into), ..family.report("bugs", 0.5) };
+        family.children.remove(&report.key);
+        let output = family.parent.on(Event::Child { report, ended: Some(ChildEnd::Settled) });
+        family.take(output);
+        let run = &family.state().progress.branches["w:1/w//1:0"];
+        assert!(matches!(&run.end, Some(BranchEnd::Failed { .. })), "{newest:?}: {run:?}");
+    }
+}

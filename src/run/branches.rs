@@ -1,0 +1,338 @@
+//! The branches of a parallel group: what a child agent is given, and what comes back from it.
+//!
+//! A branch is a run of its own, with the state of the run that has the group, cut to one of its entries or items. So it has the same
+//! rules, values and results, and what it records has the keys that it would have in the run.
+
+use serde::Serialize;
+
+use crate::definition::{Entry, Library, Need, Workflow, short};
+use crate::usage::Usage;
+
+use super::progress::MAX_NAME;
+use super::{Arrival, PassedOverReason, PhasePath, RunState, RunStatus, Visit, begin};
+
+/// A branch of a parallel group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Branch {
+    /// [`PhasePath::key`] of its entry; of an item [`PhasePath::scope_key`] of the group with the item.
+    pub key: String,
+    /// Its name for users: that of its entry, or the item.
+    pub name: String,
+    /// The number of steps of the run when it began.
+    pub step: u64,
+}
+
+/// The work on a branch, as the run that has the group stores it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchRun {
+    /// See [`Branch::name`].
+    pub name: String,
+    /// What it was given: the number of the visit of the group, its item, and the seal of the run.
+    pub given: String,
+    /// Its beginning, in milliseconds since 1970.
+    pub started_at: u64,
+    /// The file of its session; `None` if that is not stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// How it ended; `None` while it has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<BranchEnd>,
+    /// Why it waits, in words, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
+}
+
+/// The end of a branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum BranchEnd {
+    /// It came to its end.
+    Done {
+        /// The outcome that it ended with.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outcome: Option<String>,
+    },
+    /// It did not.
+    Failed {
+        /// Why, in words.
+        why: String,
+    },
+}
+
+/// How a parallel group stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Joined {
+    /// Some branches have not ended.
+    Open,
+    /// Enough branches came to their end; the outcome that they give.
+    Done(Option<String>),
+    /// The run cannot go on, for this reason.
+    Stuck(String),
+}
+
+impl Branch {
+    /// Returns true if this is the key of an entry in the branch.
+    pub fn has(&self, key: &str) -> bool {
+        key.strip_prefix(&*self.key)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
+    }
+
+    /// The path to its first entry.
+    pub fn path(&self) -> Option<PhasePath> {
+        PhasePath::parse(&self.key).or_else(|| PhasePath::parse(&format!("{}:0", self.key)))
+    }
+
+    /// Its entries: one, or those of the group for an item.
+    pub fn entries<'a>(&self, library: &'a Library) -> &'a [Entry] {
+        let path = self.path();
+        let first = path.as_ref().and_then(|path| path.last());
+        let scope = first.and_then(|first| library.get(&first.workflow_key));
+        let (Some(first), Some(scope)) = (first, scope) else { return &[] };
+        let index = first.phase_index;
+        let own = if first.item.is_some() { 0..scope.phases.len() } else { index..index + 1 };
+        scope.phases.get(own).unwrap_or_default()
+    }
+
+    /// The depth of the outermost scope that is in the branch as a whole.
+    pub fn depth(&self) -> usize {
+        let of_entry = PhasePath::parse(&self.key).is_some();
+        self.path().map_or(1, |path| path.len()) + usize::from(of_entry)
+    }
+}
+
+impl RunState {
+    /// The parallel group at which the run is.
+    pub fn parallel_group<'a>(&self, library: &'a Library) -> Option<&'a Workflow> {
+        let last = self.current_path.last()?;
+        let entry = library.get(&last.workflow_key)?.phases.get(last.phase_index)?;
+        let group = library.get(entry.group_key()?)?;
+        (group.parallel.is_some() && self.progress.branch.is_none()).then_some(group)
+    }
+
+    /// The branches of the parallel group at which the run is, in their order; without those whose conditions do not hold.
+    pub fn branches(&self, library: &Library) -> Vec<Branch> {
+        let Some(group) = self.parallel_group(library) else { return Vec::new() };
+        let depth = self.current_path.len();
+        let branch = |key, name: &str| Branch {
+            key,
+            name: short(name, MAX_NAME),
+            step: self.global_step_count,
+        };
+        if let Some(items) = self.items(depth, &group.key, library) {
+            let path = |item| {
+                let mut path = self.current_path.clone();
+                path.enter(&group.key, Some(item));
+                path.scope_key()
+            };
+            return items.iter().enumerate().map(|(item, text)| branch(path(item), text)).collect();
+        }
+        let mut inside = self.clone();
+        inside.current_path.enter(&group.key, None);
+        let inputs = inside.inputs(depth + 1, library);
+        let holds = |entry: &&(usize, &Entry)| {
+            inside.refusal_with(&entry.1.when, &inputs, library).is_none()
+        };
+        let entries = group.phases.iter().enumerate().collect::<Vec<_>>();
+        let entries = entries.iter().filter(holds);
+        let key = |index| inside.current_path.with_index(index).key();
+        entries.map(|(index, entry)| branch(key(*index), library.entry_name(entry))).collect()
+    }
+
+    /// What a branch is given, as [`BranchRun::given`] has it: it is the same as long as its work still counts.
+    pub fn given_to(&self, branch: &Branch) -> String {
+        let seal = self.progress.seal.as_ref().map_or("", |seal| &seal.hash);
+        let visit = self.progress.visits.get(&self.current_path.key());
+        let number = visit.map_or(1, |visit| visit.number);
+        format!("{number} {} {}", short(seal, 16), branch.name)
+    }
+
+    /// The work on a branch of the group at which the run is, if it is of this visit and was given the same.
+    pub fn branch_run(&self, branch: &Branch) -> Option<&BranchRun> {
+        let run = self.progress.branches.get(&branch.key)?;
+        (run.given == self.given_to(branch)).then_some(run)
+    }
+
+    /// Returns the run with this work on a branch.
+    pub fn with_branch_run(&self, branch: &Branch, run: BranchRun) -> Self {
+        let mut new = self.clone();
+        new.progress.branches.insert(&*branch.key, run);
+        new
+    }
+
+    /// Returns the run without the work on a branch: it is begun anew.
+    pub fn without_branch_run(&self, branch: &Branch) -> Self {
+        let mut new = self.clone();
+        new.progress.branches.remove(&branch.key);
+        new
+    }
+
+    /// Returns the run of a child for a branch of the group at which this run is, at its first phase; of one without an entry that
+    /// can be entered, at its end. It does not have what other branches of the group have recorded.
+    pub fn child(&self, branch: &Branch, library: &Library, now: u64) -> Option<Self> {
+        let group = self.parallel_group(library)?;
+        let mut child = self.resumed();
+        let below = self.current_path.below();
+        let of_siblings = |key: &str| key.starts_with(&below) && !branch.has(key);
+        let visits = child.progress.visits.keys().filter(|key| of_siblings(key));
+        for key in visits.map(ToOwned::to_owned).collect::<Vec<_>>() {
+            child.forget(&key);
+        }
+        let progress = &mut child.progress;
+        progress.outcomes.keep(|key| !of_siblings(key));
+        progress.outputs.keep(|key| !of_siblings(key));
+        progress.passed_over.keep(|key| !of_siblings(key));
+        progress.branches.clear();
+        progress.gate_attempts.clear();
+        progress.tools_added.clear();
+        progress.tools_hidden.clear();
+        progress.users_model = None;
+        progress.branch = Some(branch.clone());
+        child.current_path = branch.path()?;
+        let is_of_group =
+            child.current_path.get(self.current_path.len()).map(|at| &at.workflow_key) == Some(&group.key);
+        let (child, arrival) = begin(&child, library);
+        is_of_group.then(|| match arrival {
+            Arrival::Phase => child.begun(now),
+            Arrival::Done => child,
+        })
+    }
+
+    /// Returns the run with what its child has recorded in a branch up to now. `used` is the usage of the child since its newest
+    /// state entry.
+    pub fn with_child(&self, branch: &Branch, child: &Self, used: &Usage) -> Self {
+        let mut new = self.clone();
+        let child = child.clone().with_usage(child, used);
+        let progress = &mut new.progress;
+        progress.visits.keep(|key| !branch.has(key));
+        for (key, visit) in child.progress.visits.iter().filter(|(key, _)| branch.has(key)) {
+            let mut visit = visit.clone();
+            // Branches work at the same time: of time the run counts its own, which is that on the clock.
+            for usage in [&mut visit.usage, &mut visit.earlier] {
+                (usage.work_ms, usage.wait_ms) = (0, 0);
+            }
+            progress.visits.insert(key, visit);
+        }
+        progress.outcomes.replace(|key| branch.has(key), &child.progress.outcomes);
+        progress.outputs.replace(|key| branch.has(key), &child.progress.outputs);
+        progress.passed_over.replace(|key| branch.has(key), &child.progress.passed_over);
+        new.forget_oldest();
+        new
+    }
+
+    /// Returns the run behind the branches of its group: what follows is newer than what they have recorded.
+    pub fn behind_branches(&self, library: &Library) -> Self {
+        let mut new = self.clone();
+        let branches = self.branches(library);
+        let visits = self.progress.visits.iter();
+        let of_branches = visits.filter(|(key, _)| branches.iter().any(|branch| branch.has(key)));
+        let newest = of_branches.map(|(_, visit)| visit.step).max().unwrap_or_default();
+        new.global_step_count = new.global_step_count.max(newest);
+        new
+    }
+
+    /// The end of the branch on which this run of a child has worked; `None` if it has not ended.
+    pub fn branch_end(&self) -> Option<BranchEnd> {
+        let branch = self.progress.branch.as_ref()?;
+        let failed = |why: &str| Some(BranchEnd::Failed { why: why.to_owned() });
+        match self.status {
+            RunStatus::Running => match &self.progress.paused.as_ref()?.reason {
+                reason if reason.is_of_budget() => failed("its budget is used up, or not known"),
+                _ => None,
+            },
+            RunStatus::Cancelled { .. } => failed("it was cancelled"),
+            RunStatus::Stopped { .. } => {
+                let outcome = self.stopped_with().unwrap_or_default();
+                failed(&format!("its outcome {outcome} stopped it"))
+            }
+            RunStatus::Done { .. } if !self.has_handed_something_over(branch) => {
+                failed("it handed nothing over")
+            }
+            RunStatus::Done { .. } => {
+                Some(BranchEnd::Done { outcome: self.progress.outcomes.get(&branch.key).cloned() })
+            }
+        }
+    }
+
+    fn has_handed_something_over(&self, branch: &Branch) -> bool {
+        let Self { progress, .. } = self;
+        let is_new = |visit: &Visit| visit.step >= branch.step && visit.summary.is_some();
+        progress.visits.iter().any(|(key, visit)| branch.has(key) && is_new(visit))
+            || progress.outputs.keys().any(|key| branch.has(key))
+            || progress.outcomes.keys().any(|key| branch.has(key))
+    }
+
+    /// How the parallel group stands at which the run is.
+    pub fn joined(&self, library: &Library) -> Joined {
+        let group = self.parallel_group(library);
+        let Some(parallel) = group.and_then(|group| group.parallel.as_ref()) else {
+            return Joined::Open;
+        };
+        let branches = self.branches(library);
+        let runs = || branches.iter().map(|branch| self.branch_run(branch));
+        if let Some((name, why)) = runs().flatten().find_map(|run| Some((&run.name, run.waits.as_ref()?))) {
+            return Joined::Stuck(format!("{name} waits: {why}"));
+        }
+        if runs().any(|run| run.is_none_or(|run| run.end.is_none())) {
+            return Joined::Open;
+        }
+        let outcome = |run: &'_ BranchRun| match &run.end {
+            Some(BranchEnd::Done { outcome }) => Some(outcome.clone()),
+            Some(BranchEnd::Failed { .. }) | None => None,
+        };
+        let outcomes: Vec<Option<String>> = runs().flatten().filter_map(outcome).collect();
+        let outcomes: Vec<Option<&str>> = outcomes.iter().map(Option::as_deref).collect();
+        let needed = parallel.need.of(branches.len());
+        if outcomes.len() < needed {
+            let (done, all) = (outcomes.len(), branches.len());
+            let need = match parallel.need {
+                Need::All => "all are needed".to_owned(),
+                Need::AtLeast(_) => format!("{needed} are needed"),
+            };
+            return Joined::Stuck(format!("{done} of {all} branches came to their end, and {need}"));
+        }
+        match &parallel.decide {
+            None => Joined::Done(None),
+            Some(_) if branches.is_empty() => Joined::Done(None),
+            Some(decide) => match decide.of(&outcomes) {
+                Some(outcome) => Joined::Done(Some(outcome.to_owned())),
+                None => {
+                    let named = outcomes.iter().map(|outcome| outcome.unwrap_or("no outcome"));
+                    let named = named.collect::<Vec<_>>().join(", ");
+                    Joined::Stuck(format!("its branches ended with {named}, which decides nothing"))
+                }
+            },
+        }
+    }
+
+    /// Returns true if the run is that of a branch, and has left it: its path leads elsewhere.
+    pub(super) fn has_left_branch(&self) -> bool {
+        let branch = self.progress.branch.as_ref();
+        branch.is_some_and(|branch| !branch.has(&self.current_path.key()))
+    }
+
+    /// Returns true if the run is that of a branch, and its innermost scope is the item of the branch.
+    pub(super) fn is_in_item_of_branch(&self) -> bool {
+        let branch = self.progress.branch.as_ref();
+        branch.is_some_and(|branch| branch.key == self.current_path.scope_key())
+    }
+
+    /// Notes the entries of the group at which the run is whose conditions do not hold.
+    pub fn passing_over_branches(&self, library: &Library) -> Self {
+        let mut new = self.clone();
+        let Some(group) = self.parallel_group(library).filter(|group| group.each.is_none()) else {
+            return new;
+        };
+        let mut inside = self.clone();
+        inside.current_path.enter(&group.key, None);
+        let inputs = inside.inputs(inside.current_path.len(), library);
+        for (index, entry) in group.phases.iter().enumerate() {
+            inside.current_path.set_index(index);
+            if let Some((condition, value)) = inside.refusal_with(&entry.when, &inputs, library) {
+                inside.pass_over(Some(entry), PassedOverReason::refused(condition, value), library);
+            }
+        }
+        new.progress.passed_over = inside.progress.passed_over;
+        new
+    }
+}

@@ -1,0 +1,109 @@
+//! Texts about the branches of a parallel group.
+
+use crate::definition::{Library, on_one_line, short};
+use crate::run::{Active, Branch, BranchEnd, BranchRun, RunState};
+use crate::usage::Usage;
+
+use super::names::{phase_title, short_name};
+use super::outputs::output_lines;
+use super::usage::{cost, short_usage};
+
+/// Maximum length of the last action of a branch, in characters.
+const MAX_ACTION: usize = 60;
+/// Maximum length of the name of a branch, in characters.
+const MAX_NAME: usize = 40;
+
+/// What a branch did last, beside its stored state.
+#[derive(Debug, Default)]
+pub struct BranchNow<'a> {
+    /// A child works on it.
+    pub works: bool,
+    /// The title of its phase.
+    pub phase: Option<String>,
+    /// The tool that it called last, with the beginning of an argument.
+    pub last_call: Option<&'a str>,
+}
+
+/// Returns the name of a branch for users.
+pub fn branch_name(branch: &Branch) -> String {
+    short(&on_one_line(&branch.name), MAX_NAME)
+}
+
+/// Returns the prompt with which the agent of a branch begins.
+pub fn branch_prompt(branch: &Branch, workflow: &str) -> String {
+    format!(
+        "Work on “{}”, one of several branches of the workflow “{}” that are worked on at the same time. You see nothing of the others. The branch ends when you call workflow_step with action='next' in its last phase.",
+        branch_name(branch),
+        short_name(workflow),
+    )
+}
+
+/// Returns the title of the phase at which the run of a child is.
+pub fn branch_phase(state: &RunState, library: &Library) -> Option<String> {
+    Active::resolve(state, library).map(|active| phase_title(active.phase))
+}
+
+/// Returns the usage of a branch in its last visit.
+pub fn branch_usage(state: &RunState, branch: &Branch) -> Usage {
+    let mut used = Usage::default();
+    for (_, visit) in state.progress.visits.iter().filter(|(key, _)| branch.has(key)) {
+        if visit.step >= branch.step {
+            used.add(&visit.usage);
+        }
+    }
+    used
+}
+
+/// Returns a line for a branch: how it stands, its turns and cost, and what it did last.
+pub fn branch_line(state: &RunState, branch: &Branch, now: &BranchNow) -> String {
+    let run = state.branch_run(branch);
+    let (mark, how) = match run {
+        _ if now.works => ("●", now.phase.clone().unwrap_or_else(|| "starts".to_owned())),
+        Some(BranchRun { end: Some(BranchEnd::Done { outcome: Some(outcome) }), .. }) => {
+            ("✓", outcome.clone())
+        }
+        Some(BranchRun { end: Some(BranchEnd::Done { outcome: None }), .. }) => ("✓", "done".to_owned()),
+        Some(BranchRun { end: Some(BranchEnd::Failed { why }), .. }) => ("✗", why.clone()),
+        Some(BranchRun { waits: Some(why), .. }) => ("⏸", format!("waits: {why}")),
+        Some(_) => ("○", "interrupted".to_owned()),
+        None => ("○", "not begun".to_owned()),
+    };
+    let used = branch_usage(state, branch);
+    let turns = (used.turns > 0).then(|| match used.turns {
+        1 => "1 turn".to_owned(),
+        turns => format!("{turns} turns"),
+    });
+    let spent = cost(&used).filter(|_| used.turns > 0);
+    let action = now.last_call.filter(|_| now.works).map(|call| short(call, MAX_ACTION));
+    let parts = [Some(on_one_line(&how)), turns, spent, action];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{mark} {}: {}", branch_name(branch), parts.join(" · "))
+}
+
+/// Returns what the branches of a group have handed over, for the agent that goes on.
+pub fn branches_told(active: &Active) -> String {
+    let state = active.state;
+    let branches = state.branches(active.library);
+    let told = branches.iter().filter_map(|branch| {
+        let how = match &state.branch_run(branch)?.end {
+            Some(BranchEnd::Done { outcome: Some(outcome) }) => format!("ended with {outcome}"),
+            Some(BranchEnd::Done { outcome: None }) => "ended".to_owned(),
+            Some(BranchEnd::Failed { why }) => format!("failed: {why}"),
+            None => "has not ended".to_owned(),
+        };
+        let used = short_usage(&branch_usage(state, branch));
+        let used = used.map(|used| format!(" ({used})")).unwrap_or_default();
+        let mut lines = vec![format!("## {}: {how}{used}", branch_name(branch))];
+        for (path, summary) in state.summaries() {
+            if branch.has(&path.key()) && summary.step >= branch.step {
+                lines.push(summary.text.clone());
+            }
+        }
+        for (_, outputs) in state.progress.outputs.iter().filter(|(key, _)| branch.has(key)) {
+            lines.push(output_lines(&outputs.values));
+        }
+        Some(lines.join("\n\n"))
+    });
+    let told: Vec<String> = told.collect();
+    format!("The branches of {}:\n\n{}", phase_title(active.phase), told.join("\n\n"))
+}
