@@ -3,15 +3,16 @@
 use crate::sorted::Map;
 
 use crate::definition::{
-    DEFAULT_MAX_LOOPS, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
+    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
     Phase, Target, ToolPolicy, Workflow,
 };
 use crate::definition::{Work, BoundValue, Results, columns, is_group_key, label_of, on_one_line};
-use crate::run::{PhasePath, RunState};
+use crate::run::{PhasePath, RunState, Segment};
 
 use super::budget::{budget_note, over_budget_note};
 use super::confinement::limits_note;
 use super::outputs::outputs_note;
+use super::parallel::{agents_note, parallel_notes};
 use super::ways::{short, times, when_note};
 
 /// Maximum number of phases in a diagram.
@@ -38,13 +39,15 @@ fn model_note(phase: &Phase) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-/// Returns the notes on a workflow or a group as a whole: the items for which it is repeated, its budget, and its number of loops if that is not the default.
-pub fn workflow_notes(workflow: &Workflow) -> impl Iterator<Item = String> {
+/// Returns the notes on a workflow or a group as a whole: the items for which it is repeated, its branches, its budget, and its number of
+/// loops if that is not the default.
+pub fn workflow_notes(workflow: &Workflow, library: &Library) -> impl Iterator<Item = String> {
     let count = &workflow.max_loops;
     let is_default = *count == BoundValue::Fixed(DEFAULT_MAX_LOOPS);
     let loops = (!is_default).then(|| format!("at most {}", loops(count)));
     let each = workflow.each.as_ref().map(|each| format!("for each of {}", short(&each.to_string())));
-    each.into_iter().chain(budget_note(&workflow.budget)).chain(loops)
+    let parallel = parallel_notes(workflow, library);
+    each.into_iter().chain(parallel).chain(budget_note(&workflow.budget)).chain(loops)
 }
 
 /// Returns the notes on a nested workflow or a group: the values of its inputs that the entry gives, and those on the workflow.
@@ -59,7 +62,8 @@ pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     });
     let given: Vec<String> = given.collect();
     let given = (!given.is_empty()).then(|| format!("with: {}", given.join(", ")));
-    given.into_iter().chain(library.get(key).into_iter().flat_map(workflow_notes)).collect()
+    let nested = library.get(key).into_iter();
+    given.into_iter().chain(nested.flat_map(|nested| workflow_notes(nested, library))).collect()
 }
 
 /// Returns a note on where the outcomes of a nested workflow or a group lead, which is an entry of `scope`.
@@ -202,7 +206,8 @@ fn results_note(phase: &Phase) -> Option<String> {
 /// workflow after it the agent can only loop that one. `None` if the loop would lead back to the same phase.
 fn loops_from(scope: &Workflow) -> Option<usize> {
     let last = scope.phases.iter().rposition(|entry| matches!(&entry.kind, EntryKind::Phase(_)));
-    last.filter(|&index| scope.loopable && index > 0)
+    // Branches do not lead to each other.
+    last.filter(|&index| scope.loopable && index > 0 && !scope.has_branches_beside())
 }
 
 /// Returns the reason why a run passed over the entry at this path when it came there last.
@@ -217,7 +222,7 @@ fn passed_note(run: Option<&RunState>, path: &PhasePath) -> Option<String> {
 pub fn mermaid(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> String {
     let mut chart = Chart::new(workflow, library, run);
     chart.line(&format!("start([{}])", label(&workflow.name)));
-    for note in workflow_notes(workflow) {
+    for note in agents_note(&workflow.key, library).into_iter().chain(workflow_notes(workflow, library)) {
         chart.note("start", &note);
     }
     chart.ends.push(End::of("start"));
@@ -360,7 +365,19 @@ impl<'a> Chart<'a> {
                     self.outcomes((outcomes, index), &node, workflow, &nodes, &mut ahead);
                 }
                 EntryKind::Workflow { key, .. } => {
-                    if let Some(nested) = self.library.get(key) {
+                    if let Some(nested) = self.library.get(key)
+                        && let Some(parallel) = &nested.parallel
+                    {
+                        let group = self.parallel(entry, nested);
+                        let outcomes = entry.outcomes();
+                        let leads = |name: &String| outcomes.iter().any(|of| of.name == *name);
+                        let decides = match &parallel.decide {
+                            Some(Decide::First(names)) => names.iter().all(leads),
+                            Some(Decide::Majority) | None => false,
+                        };
+                        self.ends = if decides { Vec::new() } else { vec![End::of(&group)] };
+                        self.outcomes((outcomes, index), &group, workflow, &nodes, &mut ahead);
+                    } else if let Some(nested) = self.library.get(key) {
                         self.groups += 1;
                         let group = format!("g{}", self.groups);
                         for note in nested_notes(entry, self.library) {
@@ -393,12 +410,79 @@ impl<'a> Chart<'a> {
         }
     }
 
+    /// Adds a parallel group, whose edges are its own and not those of its branches, and returns its node.
+    fn parallel(&mut self, entry: &'a Entry, nested: &'a Workflow) -> String {
+        self.groups += 1;
+        let group = format!("g{}", self.groups);
+        let gate = nested.end_gate().filter(|_| nested.has_branches_beside());
+        for note in nested_notes(entry, self.library).into_iter().chain(gate_note(gate)) {
+            self.note(&group, &note);
+        }
+        self.connect(&group);
+        self.line(&format!("subgraph {group}[{}]", label(self.library.entry_name(entry))));
+        self.path.enter(&nested.key, None);
+        self.ends.clear();
+        match nested.has_branches_beside() {
+            true => self.branches(nested),
+            false => self.scope(nested),
+        }
+        self.ends.clear();
+        self.path.leave();
+        self.line("end");
+        group
+    }
+
+    /// Adds the entries of a parallel group, none of which leads to another one.
+    fn branches(&mut self, group: &'a Workflow) {
+        for (index, entry) in group.phases.iter().enumerate() {
+            if self.phases >= MAX_PHASES {
+                break;
+            }
+            self.path.set_index(index);
+            let node = self.first_node(entry);
+            self.condition(entry);
+            match &entry.kind {
+                EntryKind::Phase(phase) => {
+                    self.phase(phase, group);
+                    let outcomes = outcomes_note(&phase.outcomes, &phase.id, group, self.library);
+                    if let Some(note) = outcomes {
+                        self.note(&format!("p{}", self.phases), &note);
+                    }
+                }
+                EntryKind::Workflow { key, .. } => {
+                    let Some(nested) = self.library.get(key) else { continue };
+                    self.groups += 1;
+                    let inner = format!("g{}", self.groups);
+                    for note in nested_notes(entry, self.library) {
+                        self.note(&inner, &note);
+                    }
+                    let name = self.library.entry_name(entry);
+                    self.line(&format!("subgraph {inner}[{}]", label(name)));
+                    self.path.enter(key, None);
+                    self.scope(nested);
+                    self.path.leave();
+                    self.line("end");
+                }
+            }
+            if let Some(note) = passed_note(self.run, &self.path) {
+                self.note(&node, &note);
+            }
+            self.ends.clear();
+        }
+    }
+
     /// Returns the node with which an entry that is not drawn yet begins.
     fn first_node(&self, mut entry: &'a Entry) -> String {
+        let mut groups = self.groups;
         while entry.when.is_empty()
             && let EntryKind::Workflow { key, .. } = &entry.kind
-            && let Some(first) = self.library.get(key).and_then(|nested| nested.phases.first())
+            && let Some(nested) = self.library.get(key)
+            && let Some(first) = nested.phases.first()
         {
+            groups += 1;
+            if nested.parallel.is_some() {
+                return format!("g{groups}");
+            }
             entry = first;
         }
         match entry.when.is_empty() {
@@ -432,7 +516,7 @@ impl<'a> Chart<'a> {
             ways(outcome).into_iter().map(|(words, target)| ((outcome.name.clone(), words), target))
         });
         for (name, target) in ways {
-            if *target == Target::Stop {
+            if *target == Target::Stop && !self.is_in_branch() {
                 self.has_stop = true;
                 self.edges.push(format!("  {node} -->|{}| stopped", label(&name.1)));
             }
@@ -471,6 +555,12 @@ impl<'a> Chart<'a> {
         if let Some(node) = entry.and_then(|entry| nodes.get(entry)) {
             self.edges.push(format!("  p{} -. gate fails .-> {node}", self.phases));
         }
+    }
+
+    /// Returns true within a parallel group, where `stop` is the end of the branch.
+    fn is_in_branch(&self) -> bool {
+        let group = |scope: &Segment| self.library.get(&scope.workflow_key)?.parallel.as_ref();
+        self.path.iter().any(|scope| group(scope).is_some())
     }
 
     fn phase(&mut self, phase: &Phase, scope: &Workflow) {
@@ -512,8 +602,9 @@ fn label(text: &str) -> String {
 /// the reason.
 pub fn boxes(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> Vec<String> {
     let mut boxes = Boxes { library, run, path: PhasePath::start(&workflow.key), phases: 0 };
-    let mut content: Vec<String> =
-        workflow_notes(workflow).map(|note| on_one_line(&note)).collect();
+    let notes = agents_note(&workflow.key, library).into_iter();
+    let notes = notes.chain(workflow_notes(workflow, library));
+    let mut content: Vec<String> = notes.map(|note| on_one_line(&note)).collect();
     boxes.content(workflow, &mut content);
     let mut lines = framed(&workflow.name, content);
     lines.push("  ↓".into());
@@ -535,7 +626,7 @@ impl Boxes<'_> {
         let loops_from = loops_from(workflow);
         for (index, entry) in workflow.phases.iter().enumerate() {
             if index > 0 {
-                lines.push("↓".to_owned());
+                lines.push(if workflow.has_branches_beside() { BESIDE } else { "↓" }.to_owned());
             }
             if self.phases >= MAX_PHASES {
                 lines.push("…".to_owned());
@@ -569,7 +660,7 @@ impl Boxes<'_> {
                 }
             }
         }
-        let gate = workflow.gate.as_ref();
+        let gate = workflow.end_gate();
         let notes = gate_note(gate).into_iter().chain(failure_note(gate, workflow, self.library));
         lines.extend(notes.map(|note| on_one_line(&note)));
         if loops_from.is_some_and(|index| index + 1 == workflow.phases.len()) {
@@ -579,6 +670,9 @@ impl Boxes<'_> {
 }
 
 const LOOP: &str = "↺ loop";
+
+/// Between branches of a parallel group.
+const BESIDE: &str = "∥";
 
 fn framed(title: &str, content: Vec<String>) -> Vec<String> {
     let width = |text: &str| -> usize { text.chars().map(columns).sum() };

@@ -21,6 +21,7 @@ mod messages;
 mod models;
 mod names;
 mod outputs;
+mod parallel;
 mod pause;
 mod preview;
 mod questions;
@@ -69,6 +70,7 @@ pub use gate::{
     gate_tail, kept_tail, sample_evidence, still_running,
 };
 pub use graph::{boxes, mermaid};
+pub use parallel::{agents_note, many_agents_notice, many_agents_question};
 pub use inputs::{
     bad_in_path,
     bad_input, input_question, item_question, missing_inputs, missing_options, no_input,

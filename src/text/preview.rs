@@ -1,14 +1,16 @@
 //! Preview of a workflow for its author: all phases, also nested ones, and the resolved templates.
 
-use crate::definition::{EntryKind, Input, Library, Workflow, on_one_line};
-use crate::run::{Active, Outline, RunDir, RunState, Step, enter, go_to};
+use crate::definition::{EntryKind, Input, Library, Work, Workflow, on_one_line};
+use crate::run::{Active, Branch, Outline, RunDir, RunState, Step, enter, go_to};
 
 use super::graph::{exits_note, failure_note, gate_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
+use super::parallel::agents_note;
+use super::steps::name as step_name;
 use super::ways::when_note;
 use super::{
     DefaultRole, block_reason, completion_message, context_prompt, description, initial_message,
-    not_done_reminder, phase_instructions, sample_evidence, session_name, steps,
+    not_done_reminder, phase_instructions, sample_evidence, session_name,
 };
 
 /// Maximum number of phases in a preview.
@@ -28,10 +30,12 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
         parts.push(titled("Inputs", &input_lines(workflow).join("\n")));
     }
     let all = Outline::steps(&active, 1, MAX_STEPS);
-    let list: Vec<String> = all
-        .iter()
-        .flat_map(|step| listed(step, &go_to(&first, step.path.clone(), library), library))
-        .collect();
+    let branches: Vec<Vec<RunState>> =
+        all.iter().map(|step| in_branches(step, &first, library)).collect();
+    let steps = all.iter().zip(&branches);
+    let steps = steps.flat_map(|(step, branches)| with_branches(step, &first, branches, library));
+    let steps: Vec<Listed> = steps.take(MAX_STEPS).collect();
+    let list: Vec<String> = steps.iter().flat_map(|step| listed(step, library)).collect();
     parts.push(titled("Phases", &list.join("\n")));
     parts.push(titled("Session name", &session_name(workflow, &first.task_description)));
     parts.push(titled("initialMessage", &initial_message(workflow, library, &first)));
@@ -39,17 +43,19 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
         "Context prompt of the first phase",
         &context_prompt(&active, DefaultRole::Worker),
     ));
-    for step in &all {
-        let state = go_to(&first, step.path.clone(), library);
-        if let Some(active) = Active::resolve(&state, library) {
-            let title = format!("Instructions of {}. {}", step.number, steps::name(step));
+    for Listed { step, number, state, .. } in &steps {
+        if step.phase.work == Work::Branches {
+            continue;
+        }
+        if let Some(active) = Active::resolve(state, library) {
+            let title = format!("Instructions of {number}. {}", step_name(step));
             parts.push(titled(&title, &phase_instructions(&active)));
         }
     }
-    let refused = all.iter().find_map(|step| {
-        let state = go_to(&first, step.path.clone(), library);
-        block_reason(&Active::resolve(&state, library)?, "edit")
-    });
+    let refused = steps
+        .iter()
+        .filter(|step| step.step.phase.is_of_agent())
+        .find_map(|step| block_reason(&Active::resolve(&step.state, library)?, "edit"));
     parts.extend(refused.map(|reason| titled("blockReasonTemplate, for edit", &reason)));
     parts.push(titled("notDoneReminder, in the first phase", &not_done_reminder(&active, false)));
     let ended = all.iter().fold(first.clone(), |state, step| {
@@ -78,7 +84,10 @@ fn head(workflow: &Workflow, library: &Library) -> String {
         let name = library.start_name(workflow);
         format!("Started by /workflow {} TASK.", name.as_ref().unwrap_or(&workflow.command_name))
     });
-    let whole: Vec<String> = workflow_notes(workflow).collect();
+    let whole: Vec<String> = workflow_notes(workflow, library).collect();
+    if let Some(note) = agents_note(&workflow.key, library) {
+        lines.push(format!("A run works with {note}."));
+    }
     if !whole.is_empty() {
         lines.push(format!("For the whole run, {}.", whole.join("; ")));
     }
@@ -91,11 +100,64 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     lines.join("\n")
 }
 
+/// A step of the list, or one in a branch of a parallel group.
+struct Listed<'a> {
+    step: Step<'a>,
+    /// Its number; behind that of its group the one in it.
+    number: String,
+    /// A run at it.
+    state: RunState,
+    /// The depth of the parallel group around it; 0 without one.
+    around: usize,
+}
+
+/// Returns a run at the first entry of each branch of a parallel group, of one that is repeated at that of the first item; none for
+/// another step.
+fn in_branches(step: &Step, first: &RunState, library: &Library) -> Vec<RunState> {
+    let at_group = go_to(first, step.path.clone(), library);
+    let Some(group) = at_group.parallel_group(library) else { return Vec::new() };
+    let item = group.each.as_ref().map(|_| 0);
+    let count = if item.is_some() { 1 } else { group.phases.len() };
+    let in_branch = |index| {
+        let mut path = step.path.clone();
+        path.enter(&group.key, item);
+        path.set_index(index);
+        let key = if item.is_some() { path.scope_key() } else { path.key() };
+        let mut inside = at_group.clone();
+        inside.progress.branch = Some(Branch { key, name: String::new(), step: u64::MAX });
+        go_to(&inside, path, library)
+    };
+    (0..count).map(in_branch).collect()
+}
+
+/// Returns a step, and behind it the steps in its branches, of runs at these.
+fn with_branches<'a>(
+    step: &Step<'a>,
+    first: &RunState,
+    branches: &'a [RunState],
+    library: &'a Library,
+) -> Vec<Listed<'a>> {
+    let state = go_to(first, step.path.clone(), library);
+    let own = Listed { step: step.clone(), number: step.number.to_string(), state, around: 0 };
+    let inside = branches.iter().flat_map(|branch| {
+        let active = Active::resolve(branch, library);
+        let steps = active.map(|active| Outline::steps(&active, 1, MAX_STEPS)).unwrap_or_default();
+        steps.into_iter().map(move |step| (step, branch))
+    });
+    let inside = (1..).zip(inside).map(|(number, (mut inside, branch))| {
+        inside.scopes.insert(0, &step.phase.name);
+        let state = go_to(branch, inside.path.clone(), library);
+        let number = format!("{}.{number}", step.number);
+        Listed { step: inside, number, state, around: step.path.len() }
+    });
+    std::iter::once(own).chain(inside).collect()
+}
+
 /// Returns a step of the list with its notes, those of the nested workflows that begin with it, and the gates of those that end with
 /// it. The notes and the gate of the workflow itself are above the list.
-fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
+fn listed(Listed { step, number, state, around }: &Listed, library: &Library) -> Vec<String> {
     const INDENT: &str = "     ";
-    let name = format!("{:>3}. {}", step.number, steps::name(step));
+    let name = format!("{number:>3}. {}", step_name(step));
     let Some(active) = Active::resolve(state, library) else { return vec![name] };
     let mut lines = noted(&name, step.phase, active.scope, library, INDENT);
     // Those of a nested workflow are listed with its first phase.
@@ -103,7 +165,7 @@ fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
         let inner = step.path.get(depth..).unwrap_or_default();
         inner.iter().all(|segment| segment.phase_index == 0)
     };
-    for depth in (1..=step.path.len()).filter(|depth| first_of(*depth)) {
+    for depth in (around + 1..=step.path.len()).filter(|depth| first_of(*depth)) {
         let Some((scope, entry)) = step.path.get(depth - 1).and_then(|segment| {
             let scope = library.get(&segment.workflow_key)?;
             Some((scope, scope.phases.get(segment.phase_index)?))
@@ -115,10 +177,13 @@ fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
             EntryKind::Workflow { .. } => format!("{}, ", library.entry_name(entry)),
         };
         let notes = when_note(&entry.when).into_iter().chain(nested_notes(entry, library));
-        let notes = notes.chain(exits_note(entry, scope, library));
+        // Those of a parallel group are those of its step.
+        let is_listed = library.parallel(entry).is_some();
+        let exits = exits_note(entry, scope, library).filter(|_| !is_listed);
+        let notes = notes.chain(exits);
         lines.extend(notes.map(|note| on_one_line(&format!("{INDENT}{of}{note}"))));
     }
-    for (_, scope) in active.ending_scopes(None).filter(|(depth, _)| *depth > 1) {
+    for (_, scope) in active.ending_scopes(None).filter(|(depth, _)| *depth > 1.max(*around)) {
         let gate = scope.gate.as_ref();
         let of = gate_note(gate).map(|note| format!("{}, at its end: {note}", scope.name));
         let notes = of.into_iter().chain(failure_note(gate, scope, library));

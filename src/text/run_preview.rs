@@ -5,6 +5,7 @@ use crate::sorted::Set;
 use crate::definition::{BudgetBounds, CheckKind, EntryKind, Gate, Library, Outcome, Phase, Target, Workflow};
 
 use super::budget::budget_note;
+use super::parallel::agents_note;
 use super::exact::{Spaces, exact_line, framed, quoted};
 use super::questions::{Dialog, GateSource, Question, by_program, counted};
 
@@ -18,6 +19,8 @@ pub struct RunPreview<'a> {
     gates: Vec<PreviewedGate<'a>>,
     models: Vec<(&'a str, &'a [String])>,
     budgets: Vec<(&'a str, &'a BudgetBounds)>,
+    /// On the agents of parallel groups.
+    agents: Option<String>,
 }
 
 #[derive(Debug)]
@@ -37,7 +40,8 @@ struct PreviewedGate<'a> {
 impl<'a> RunPreview<'a> {
     /// The preview of a run of this workflow. Each workflow is in it once, however often it is nested.
     pub fn of(workflow: &'a Workflow, library: &'a Library) -> Self {
-        let mut preview = Self { name: &workflow.name, ..Self::default() };
+        let agents = agents_note(&workflow.key, library);
+        let mut preview = Self { name: &workflow.name, agents, ..Self::default() };
         let mut certain = Set::new();
         reach(workflow, library, &mut certain);
         preview.add(workflow, library, &certain, &mut Set::new());
@@ -92,7 +96,7 @@ impl<'a> RunPreview<'a> {
             }
         }
         self.budgets.push((&scope.name, &scope.budget));
-        self.add_gate(scope.gate.as_ref(), &scope.name, scope, scope_is_conditional);
+        self.add_gate(scope.end_gate(), &scope.name, scope, scope_is_conditional);
     }
 
     fn add_gate(
@@ -175,6 +179,7 @@ impl<'a> RunPreview<'a> {
                 lines.extend(framed(question));
             }
         }
+        lines.extend(self.agents.as_ref().map(|note| format!("{}: {note}", quoted(self.name, WIDTH))));
         for (of, models) in &self.models {
             let models = exact_line(&models.join(", "), WIDTH, Spaces::Single);
             lines.push(format!("Model of {}:\n│ {models}", quoted(of, WIDTH)));
@@ -214,6 +219,8 @@ fn uncertain(scope: &Workflow) -> Set<usize> {
         for target in entry.outcomes().iter().flat_map(Outcome::targets).chain(over_budget) {
             let end = match target {
                 Target::Next | Target::Loop | Target::Stop => continue,
+                // Each branch of a parallel group has an end of its own.
+                Target::Done | Target::Entry(_) if scope.has_branches_beside() => continue,
                 Target::Done => scope.phases.len(),
                 Target::Entry(id) => scope.position(id).unwrap_or(0),
             };

@@ -3,12 +3,15 @@
 use crate::sorted::{Map, Set};
 use std::cell::RefCell;
 
+use super::each::Each;
 use super::models::Aliases;
 use super::rule_inputs::{RuleUse, inputs_of_rules};
 use super::parallel::Parallel;
 use super::paths::{is_within, last_part, package_of};
 use super::seal;
 pub use super::totals::MAX_NESTING;
+use super::value_type::ValueType;
+use super::values::ValueName;
 use super::workflow::{ContextMode, Entry, EntryKind, Phase, Show, Workflow};
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.
@@ -159,6 +162,39 @@ impl Library {
             EntryKind::Workflow { .. } if self.parallel(entry).is_some() => count.saturating_add(1),
             EntryKind::Workflow { key, .. } => count.saturating_add(size(key).unwrap_or(0)),
         })
+    }
+
+    /// The largest number of branches of a parallel group: of its entries, or of its items.
+    pub fn most_branches(&self, group: &Workflow) -> u64 {
+        let of_list = |kind: Option<&ValueType>| match kind {
+            Some(ValueType::List { max, .. }) => (*max).min(Parallel::MAX),
+            _ => Parallel::MAX,
+        };
+        let count = match &group.each {
+            None => group.phases.len(),
+            Some(Each::Items(items)) => items.len(),
+            Some(Each::Of(ValueName::Input(name))) => {
+                let input = group.inputs.iter().find(|input| input.name == *name);
+                of_list(input.map(|input| &input.kind))
+            }
+            Some(Each::Of(ValueName::Output { phase, name })) => {
+                of_list(self.output(group, phase, name).map(|output| &output.kind))
+            }
+            Some(Each::Of(_)) => Parallel::MAX,
+        };
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+
+    /// The largest number of branches of a parallel group that a run of a workflow can come to; 1 without one.
+    pub fn most_agents(&self, key: &str) -> u64 {
+        let groups = self.parallel_groups(key).into_iter();
+        groups.map(|group| self.most_branches(group)).max().unwrap_or(1)
+    }
+
+    /// The parallel groups that a run of a workflow can come to.
+    pub fn parallel_groups<'a>(&'a self, key: &'a str) -> Vec<&'a Workflow> {
+        let reached = self.reached(key).unwrap_or_default().into_iter();
+        reached.filter(|workflow| workflow.parallel.is_some()).collect()
     }
 
     /// What makes the group of an entry parallel; `None` for any other entry.

@@ -7,6 +7,7 @@
 //! | `picker` | `/workflow` alone: the dialogs for workflow and task |
 //! | `consent` | the consent to all commands of a run before it starts |
 //! | `replacement` | the confirmation before a project's workflow runs in the place of one of the user's own |
+//! | `many_agents` | the confirmation before a workflow of a project or a package starts many agents at once |
 //! | `controls` | `/workflow :status` and the like: the controls and their dispatch |
 //! | `moves` | the controls that move, pause, resume or cancel the run |
 //! | `show` | the controls that show something |
@@ -16,6 +17,7 @@ pub(super) mod arguments;
 mod complete;
 mod consent;
 mod controls;
+mod many_agents;
 pub(super) mod moves;
 mod picker;
 mod replacement;

@@ -21,7 +21,9 @@ impl Engine {
                 if let Some(about) = text::description(workflow, library) {
                     line.push_str(&format!(": {about}"));
                 }
-                line.push_str(&format!("  ({})", text::origin(workflow)));
+                let agents = text::agents_note(&workflow.key, library);
+                let notes = [Some(text::origin(workflow)), agents].into_iter().flatten();
+                line.push_str(&format!("  ({})", notes.collect::<Vec<_>>().join("; ")));
                 (name, text::exact(&on_one_line(&line)))
             })
             .unzip();

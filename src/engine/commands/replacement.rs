@@ -19,14 +19,14 @@ impl Engine {
     pub(super) fn start_unless_replaced(&mut self, start: Start, cx: &mut Cx) -> Reply {
         let keys = self.replacements(&start.command_name);
         if keys.is_empty() {
-            return self.start_if_allowed(start, cx);
+            return self.start_unless_many(start, cx);
         }
         if !cx.ui.exists() {
             for key in &keys {
                 let text = text::replacement_notice(key, &self.key_of(&start.command_name));
                 cx.notify(Level::Warning, text);
             }
-            return self.start_if_allowed(start, cx);
+            return self.start_unless_many(start, cx);
         }
         let identity = cx.host.project_identity();
         let is_remembered =
@@ -36,7 +36,7 @@ impl Engine {
         self.session.accepted_replacements.extend(known);
         match unknown.into_iter().next() {
             Some(key) => self.confirm_replacement(start, identity, key),
-            None => self.start_if_allowed(start, cx),
+            None => self.start_unless_many(start, cx),
         }
     }
 

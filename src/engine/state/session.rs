@@ -24,6 +24,8 @@ pub struct Session {
     pub allowed_in_run: Option<(String, Set<String>)>,
     /// The keys of the user's workflows that the user lets the project replace in this session.
     pub accepted_replacements: Set<String>,
+    /// The numbers of agents of parallel groups to which the user said yes in this session.
+    pub accepted_agents: Set<String>,
     /// The user was told that commands cannot be confined, and what follows from it in phases with these.
     pub told_unconfined: Vec<Sandbox>,
     /// The phases of which the user was told that none of their models can be used, each with its models.

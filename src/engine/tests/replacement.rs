@@ -191,3 +191,39 @@ fn without_an_identity_of_the_project_a_yes_holds_for_the_session() {
     session.begin(facts());
     let _ = question(session.command("workflow", "rpir x"));
 }
+
+/// A workflow of the project with a parallel group of this many items, of which these run at a time.
+fn with_agents(items: usize, at_once: usize) -> Session {
+    let mut session = session(&[], &[("r", &["a"])]);
+    let items: Vec<String> = (0..items).map(|item| format!("i{item}")).collect();
+    let yaml = session.files.project.get_mut("r/workflow.yaml").unwrap();
+    let (head, _) = yaml.split_once("phases:").unwrap();
+    *yaml = format!("{head}phases:\n  - {{ phases: [p.md], each: [{}], parallel: {at_once} }}\n  - a.md\n", items.join(", "));
+    let phase = "---\nid: p\nname: P\nemoji: '*'\nwrite: []\n---\nDo it.\n";
+    session.files.project.insert("r/p.md".into(), phase.into());
+    session
+}
+
+#[test]
+fn many_agents_are_asked_about_once() {
+    let mut session = with_agents(8, 4);
+    assert!(!matches!(session.command("workflow", "r x").reply, Reply::Ask { request: Request::Select { .. }, .. }));
+    let mut session = with_agents(9, 4);
+    let (ticket, title) = question(session.command("workflow", "r x"));
+    assert_eq!(title, "\"The r\" may start 9 agents, 4 at a time. Start it?");
+    let output = session.answer_to(ticket, NO);
+    assert_eq!(output.effects, notice(Level::Info, "The workflow is not started."));
+    assert_eq!(session.runs(), None);
+    let (ticket, _) = question(session.command("workflow", "r x"));
+    let output = session.answer_to(ticket, YES);
+    let Effect::Remember { key, value } = &output.effects[0] else { panic!("{output:?}") };
+    assert_eq!(value, r#"["/p","1:2:3","r//0 9 4"]"#);
+    assert_eq!(session.runs(), Some("r"));
+    // The yes holds in another session, and for as many agents only.
+    for (agents, asks) in [(9, false), (10, true)] {
+        let mut other = with_agents(agents, 4);
+        other.files.kept.insert(key.clone(), value.clone());
+        let reply = other.command("workflow", "r x").reply;
+        assert_eq!(matches!(reply, Reply::Ask { request: Request::Select { .. }, .. }), asks, "{agents}");
+    }
+}
