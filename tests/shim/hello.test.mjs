@@ -383,9 +383,9 @@ for (const version of VERSIONS) {
       const glue = join(other, "component/hello_guest.js");
       const text = readFileSync(glue, "utf8");
       assert.ok(text.includes("pi:extension/guest@0.7.0"));
-      writeFileSync(glue, text.replaceAll("pi:extension/guest@0.7.0", "pi:extension/guest@0.7.1"));
+      writeFileSync(glue, text.replaceAll("pi:extension/guest@0.7.0", "pi:extension/guest@0.8.0"));
       const run = await runPrint({ version, sandbox, extension: other, prompt: "/hello Ann" });
-      assert.match(run.stderr, /The component implements pi:extension 0\.7\.1, pi's side implements 0\.6\.0\./);
+      assert.match(run.stderr, /The component implements pi:extension 0\.8\.0, pi's side implements 0\.7\.0\./);
       assert.notEqual(run.code, 0);
     });
 
