@@ -1,6 +1,8 @@
 //! Properties of any workflow files and any sequence of events.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[path = "properties/branches.rs"]
+mod branches;
 #[path = "support/one_level.rs"]
 mod one_level;
 #[path = "properties/ways.rs"]

@@ -117,10 +117,11 @@ impl Engine {
         run.session = report.session;
         if let Some(ended) = &ended {
             let child = self.children.remove(&branch.key);
-            (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
-            if run.end.is_none() && *ended == ChildEnd::Aborted {
+            // All of them are aborted, unless the user has stopped this one; its run may have ended all the same.
+            if *ended == ChildEnd::Aborted && !child.as_ref().is_some_and(|child| child.is_stopped) {
                 self.children.end(None);
             }
+            (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
             if let Some(BranchEnd::Failed { why }) = &run.end {
                 let told = format!("{} has failed: {why}", text::branch_name(&branch));
                 cx.notify(Level::Warning, told);
@@ -165,11 +166,12 @@ impl Engine {
 
     /// Goes on when no child works any more. `whole`: they were not interrupted; `None`: the host has no children.
     fn branches_ended(&mut self, group: OpenGroup, whole: Option<bool>, cx: &mut Cx) -> Reply {
-        let ending = self.children.reason();
-        self.children.forget();
+        // The children are those of the place where the run is now.
         if let Some(reply) = self.overtaken(&group.passage, group.stands(self.running())) {
             return reply;
         }
+        let ending = self.children.reason();
+        self.children.forget();
         let Some(active) = self.active() else { return self.end_passage(group.passage, cx) };
         let mut passage = group.passage;
         passage.told.push(text::branches_told(&active));

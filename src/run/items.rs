@@ -185,12 +185,12 @@ mod tests {
         let end = planned(&[], &library);
         assert_eq!(back(&end, &library).unwrap().current_path.key(), "w:0");
         let plan = back(&end, &library).unwrap();
-        let (new, arrival) = skip_to(&plan, 1, &library);
+        let (new, arrival) = skip_to(&plan, 1, &library).unwrap();
         assert_eq!((new.current_path.key(), arrival), ("w:2".into(), Arrival::Phase));
         let because = &new.progress.passed_over["w:1"].because;
         assert_eq!(*because, PassedOverReason::NoItems { of: "output.plan.tasks".into() });
         let two = planned(&["one", "two"], &library);
-        assert_eq!(skip_to(&two, 1, &library).0.current_path.key(), "w:1/w//1@0:1");
+        assert_eq!(skip_to(&two, 1, &library).unwrap().0.current_path.key(), "w:1/w//1@0:1");
         let (end, _) = skip_item(&skip_item(&two, &library).unwrap().0, &library).unwrap();
         assert_eq!(back(&end, &library).unwrap().current_path.key(), "w:1/w//1@1:1");
     }

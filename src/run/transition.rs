@@ -266,7 +266,7 @@ pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopErro
 
 /// Moves a run to the next item of the innermost group that is repeated, or out of it; `None` if it is in none.
 pub fn skip_item(state: &RunState, library: &Library) -> Option<(RunState, Arrival)> {
-    let depth = 1 + state.current_path.iter().rposition(|segment| segment.item.is_some())?;
+    let depth = 1 + state.item_segment()?;
     let mut new = state.stepped();
     new.progress.outcomes.remove(&new.current_path.key());
     new.current_path.truncate(depth);
@@ -292,7 +292,7 @@ pub fn back(state: &RunState, library: &Library) -> Option<RunState> {
             break Some(new);
         }
     };
-    let innermost = state.current_path.iter().rposition(|segment| segment.item.is_some());
+    let innermost = state.item_segment();
     let scope = |new: &RunState| {
         let path = &new.current_path;
         innermost.filter(|depth| path.len() > *depth).map(|depth| path.at_depth(depth + 1).scope_key())
@@ -306,22 +306,28 @@ pub fn back(state: &RunState, library: &Library) -> Option<RunState> {
 /// Returns the run, moved to the beginning of an item before that at which its innermost group is: the last one with a phase that can
 /// be entered.
 fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
-    let depth = state.current_path.iter().rposition(|segment| segment.item.is_some())?;
+    let depth = state.item_segment()?;
     let mut path = state.current_path.at_depth(depth + 1);
     let items = path.get(depth)?.item?;
     (0..items).rev().find_map(|item| {
         path.set_item(item);
         let (new, arrival) = go_into(state, path.clone(), library);
         let is_before = new.current_path.indices() < state.current_path.indices();
-        (arrival == Arrival::Phase && is_before).then_some(new)
+        (arrival == Arrival::Phase && is_before && !new.has_left_branch()).then_some(new)
     })
 }
 
-/// Moves a run to the entry of this index in its innermost scope, whatever its conditions; over a group without an item.
-pub fn skip_to(state: &RunState, index: usize, library: &Library) -> (RunState, Arrival) {
+/// Moves a run to the entry of this index in its innermost scope, whatever its conditions; over a group without an item. `None` if that
+/// is another branch than that of the run.
+pub fn skip_to(
+    state: &RunState,
+    index: usize,
+    library: &Library,
+) -> Option<(RunState, Arrival)> {
     let mut path = state.current_path.clone();
     path.set_index(index);
-    go_into(state, path, library)
+    let (new, arrival) = go_into(state, path, library);
+    (!new.has_left_branch()).then_some((new, arrival))
 }
 
 /// Moves a run to the phase at a path, see [`go_to`]; over groups there that have no item.
@@ -363,6 +369,14 @@ pub fn enter(state: &RunState, library: &Library) -> RunState {
 }
 
 impl RunState {
+    /// The index of the innermost segment of its path that is an item, in its branch if it has one.
+    fn item_segment(&self) -> Option<usize> {
+        let branch = self.progress.branch.as_ref();
+        let own = branch.map_or(0, |branch| branch.depth().saturating_sub(1));
+        let innermost = self.current_path.iter().rposition(|segment| segment.item.is_some());
+        innermost.filter(|segment| *segment >= own)
+    }
+
     /// The key of the workflow that is nested in the entry at its path, if the run goes into it: not into a parallel group.
     fn nested_ahead<'a>(&self, library: &'a Library) -> Option<&'a str> {
         let entry = current_entry(self, library)?;

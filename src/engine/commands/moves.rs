@@ -140,11 +140,12 @@ impl Engine {
                 skipped.unwrap_or_else(|| advance(active.state, active.library));
             return self.go(new, arrival, Leaving::Skipped, cx);
         }
-        let Some(index) = active.scope.position(id) else {
+        let index = active.scope.position(id);
+        let moved = index.and_then(|index| skip_to(active.state, index, active.library));
+        let Some((new, arrival)) = moved else {
             cx.fail(Level::Warning, text::unknown_phase(active.scope, id));
             return;
         };
-        let (new, arrival) = skip_to(active.state, index, active.library);
         self.go(new, arrival, Leaving::Skipped, cx);
     }
 

@@ -389,3 +389,59 @@ fn a_report_that_cannot_be_read_fails_the_branch() {
         assert!(matches!(&run.end, Some(BranchEnd::Failed { .. })), "{newest:?}: {run:?}");
     }
 }
+
+#[test]
+fn no_branch_begins_when_the_others_are_aborted() {
+    let mut family = Family::new(GROUP);
+    let output = family.parent.command("workflow", ":pause");
+    assert!(output.effects.iter().any(|effect| matches!(effect, Effect::CancelRequest { .. })));
+    family.take(output);
+    // Its run has ended before it was aborted.
+    let _ = family.child("bugs").command("workflow", ":cancel");
+    family.end("bugs", ChildEnd::Aborted);
+    assert_eq!(family.working(), ["tests"]);
+    assert_eq!(family.started.len(), 2);
+}
+
+#[test]
+fn the_wait_at_an_earlier_group_ends_without_the_children_of_the_next_one() {
+    let first = GROUP.replace(", docs.md]", "]");
+    let second = "
+  - id: more
+    phases: [docs.md]
+    each: input.parts
+    parallel: true";
+    let mut family = Family::new(&format!("{first}{second}"));
+    let Reply::Ask { ticket, .. } = family.reply else { panic!() };
+    let old = std::mem::take(&mut family.children);
+    let output = family.parent.command("workflow", ":skip");
+    family.take(output);
+    assert_eq!((old.len(), family.phase(), family.working().len()), (2, "w:2".to_owned(), 2));
+    let Reply::Ask { ticket: newer, .. } = family.reply else { panic!() };
+    let answer = Answer::ChildrenEnded { interrupted: true };
+    let _ = family.parent.on(Event::Answer { ticket, answer });
+    family.finish("x", "clean");
+    family.finish("y", "clean");
+    let answer = Answer::ChildrenEnded { interrupted: false };
+    let _ = family.parent.on(Event::Answer { ticket: newer, answer });
+    assert_eq!(family.phase(), "w:3", "what they have done counts");
+}
+
+#[test]
+fn the_user_of_a_branch_stays_in_it() {
+    let group = "
+  - id: parts
+    phases: [bugs.md, docs.md]
+    each: input.parts
+    parallel: true";
+    let mut family = Family::new(group);
+    let item = family.child("y");
+    let _ = item.command("workflow", ":back");
+    assert_eq!(item.run.as_ref().unwrap().current_path.key(), "w:1/w//1@1:0");
+    let mut family = Family::new(GROUP);
+    let entry = family.child("tests");
+    for control in [":back", ":skip bugs", ":skip docs"] {
+        let _ = entry.command("workflow", control);
+        assert_eq!(entry.run.as_ref().unwrap().current_path.key(), "w:1/w//1:1", "{control}");
+    }
+}
