@@ -677,7 +677,7 @@ test("help, version, and unknown commands", (t) => {
     [["chek"], 'There is no command "chek": did you mean check?\n'],
     [["help", "chek"], 'There is no command "chek": did you mean check?\n'],
     [["rnus"], 'There is no command "rnus": did you mean runs?\n'],
-    [["new", "x", "--from", "bugs"], 'There is no example "bugs", only audit, backlog, bugfix, pull-request, quick, release, rpir, until-clean.\n'],
+    [["new", "x", "--from", "bugs"], 'There is no example "bugs", only audit, backlog, bugfix, panel, pull-request, quick, release, rpir, until-clean.\n'],
     [["show"], "pi-workflows show needs a NAME.\n"],
     [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
     [["check", "--frob"], "Unknown option '--frob'\n"],
@@ -912,7 +912,7 @@ test("each command has help of its own", (t) => {
 });
 
 test("new --from copies each example, which then has no errors", (t) => {
-  for (const example of ["audit", "backlog", "bugfix", "pull-request", "quick", "release", "rpir", "until-clean"]) {
+  for (const example of ["audit", "backlog", "bugfix", "panel", "pull-request", "quick", "release", "rpir", "until-clean"]) {
     const { run } = place(t, {});
     const { status, stdout, stderr } = run(["new", "mine", "--from", example]);
     assert.deepEqual([status, stderr], [0, ""]);

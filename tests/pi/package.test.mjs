@@ -46,6 +46,7 @@ const PACKED = [
     "_shared/test-suite/": ["run.md", "triage.md", "workflow.yaml"],
     "audit/": ["inspect.md", "report.md", "scope.md", "workflow.yaml"],
     "backlog/": ["check.md", "cut.md", "do.md", "workflow.yaml", "wrap-up.md"],
+    "panel/": ["bugs.md", "docs.md", "hand-over.md", "implement.md", "tests.md", "workflow.yaml"],
     "bugfix/": ["patch.md", "reproduce.md", "triage.md", "verify.md", "workflow.yaml"],
     "pull-request/": ["change.md", "describe.md", "open.md", "workflow.yaml"],
     "quick/": ["do.md", "look.md", "workflow.yaml"],
