@@ -1,6 +1,6 @@
 //! The text in the status bar.
 
-use crate::definition::{EntryKind, Library};
+use crate::definition::Library;
 use crate::run::{Item, PauseReason, RunState, pause_reason};
 
 use super::pause::run_name;
@@ -53,7 +53,7 @@ pub(super) fn place(state: &RunState, library: &Library) -> Option<String> {
         let phases = &library.get(&segment.workflow_key)?.phases;
         let entry = phases.get(segment.phase_index)?;
         line.push_str(" > ");
-        if let EntryKind::Phase(phase) = &entry.kind {
+        if let Some(phase) = library.phase_at(entry) {
             line.push_str(&short_name(&phase.emoji));
             line.push(' ');
         }

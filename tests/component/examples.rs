@@ -17,7 +17,7 @@ const FOR_PEOPLE: [&str; 9] = [
     "until-clean",
 ];
 
-/// Those of them with parallel groups, whose child agents only pi can run: `tests/pi/branches.test.mjs` does.
+/// Those of them with parallel groups, whose child agents only pi can run: `tests/pi/examples.test.mjs` does.
 const WITH_CHILDREN: [&str; 1] = ["panel"];
 
 /// The examples that other workflows nest.

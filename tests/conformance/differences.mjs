@@ -170,7 +170,7 @@ export const DIFFERENCES = [
   {
     number: 28,
     reference: "`/workflow :x` is an unknown workflow.",
-    ours: "A name that begins with a colon is a control command: `:status`, `:pause`, `:resume`, `:answer`, `:next`, `:back`, `:skip`, `:cancel`, `:check`, `:graph`, `:report`, `:panel`.",
+    ours: "A name that begins with a colon is a control command: `:status`, `:pause`, `:resume`, `:answer`, `:next`, `:back`, `:skip`, `:stop`, `:retry`, `:cancel`, `:check`, `:graph`, `:report`, `:panel`.",
     why: "The user controls the run.",
   },
   {

@@ -30,7 +30,7 @@ function filesWith(where, example) {
   const own = where === "`workflow.yaml`" ? fieldsOf(example) : {};
   const entries = where === "entry" ? [parse(example)] : [];
   const implement = where === "phase file" ? fieldsOf(example) : {};
-  const outputs = { size: { type: "choice", options: ["small", "large"] }, tasks: { type: "list" } };
+  const outputs = { size: { type: "choice", options: ["small", "large"] }, tasks: { type: "list" }, questions: { type: "list", max: 8 } };
   const phases = own.phases ?? ["triage.md", "plan.md", ...entries, "implement.md", "ship.md"];
   const workflow = { name: "W", commandName: "w", initialMessage: "Go", ...own, phases };
   /** @type {Record<string, string>} */
@@ -40,6 +40,8 @@ function filesWith(where, example) {
     "w/plan.md": phase("plan", { outputs }),
     "w/implement.md": phase("implement", implement),
     ...Object.fromEntries(["specify", "design", "do", "check", "ship"].map((id) => [`w/${id}.md`, phase(id)])),
+    ...Object.fromEntries(["bugs", "docs"].map((id) => [`w/${id}.md`, phase(id, { write: [], outcomes: { clean: "next", issues: "next" } })])),
+    "w/look.md": phase("look", { write: [] }),
     "security/workflow.yaml": stringify({ name: "S", show: "workflows", phases: ["look.md"], inputs: { depth: { type: "number", default: 1 } } }),
     "security/look.md": phase("look"),
   };

@@ -90,6 +90,23 @@ function handingOver(answer, hasOutputs = false) {
   return { calls: answer.calls.map((call) => ({ ...call, arguments: { ...call.arguments, summary: "Found out.", ...outputs } })) };
 }
 
+/**
+ * Plays the agents of branches too: each ends with `clean`, but the first ones of these names with `issues`.
+ * @param {ReturnType<typeof goingRound>} own of the session itself
+ * @param {string[]} [withIssues]
+ */
+function withBranches(own, withIssues = []) {
+  return (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
+    const prompts = request.messages.filter(({ role }) => role === "user").map(messageText);
+    const branch = prompts.map((text) => /^Work on “([^”]+)”, one of several branches/.exec(text)?.[1]).find(Boolean);
+    if (branch === undefined) return own(request);
+    if (request.messages.at(-1)?.role === "tool") return { text: "My review is done." };
+    const at = withIssues.indexOf(branch);
+    if (at >= 0) withIssues.splice(at, 1);
+    return handingOver(leave(at >= 0 ? "issues" : "clean"));
+  };
+}
+
 for (const version of VERSIONS) {
   suite(`pi ${version}: the example`, { concurrency: 2 }, () => {
     for (const name of EXAMPLES) {
@@ -99,7 +116,7 @@ for (const version of VERSIONS) {
         const projectFiles = { ...copy(name), ...(needsShared === "yes" ? copy("_shared") : {}) };
         // The tests of the project, which a gate runs.
         const files = { "package.json": JSON.stringify({ scripts: { test: "touch tested" } }) };
-        const { model, sandbox } = await stage(t, goingRound(LOOPS[name]), { projectFiles, files });
+        const { model, sandbox } = await stage(t, withBranches(goingRound(LOOPS[name])), { projectFiles, files });
         /** @type {string[]} */
         const asked = [];
         const onDialog = (/** @type {any} */ { title, options }) => (asked.push(title), options.find((/** @type {string} */ option) => option.startsWith("Yes")));
@@ -147,6 +164,23 @@ for (const version of VERSIONS) {
         assert.equal(readdirSync(sandbox.project).includes("tested"), ["bugfix", "pull-request"].includes(name));
       });
     }
+
+    test("panel goes back as long as one reviewer has issues, and stops after the third time", async (t) => {
+      for (const [rounds, end] of /** @type {const} */ ([[1, "Complete"], [4, "was stopped"]])) {
+        const withIssues = Array(rounds).fill("Tests");
+        const agent = withBranches((request) => handingOver(nextUntilDone(request)), withIssues);
+        const { sandbox } = await stage(t, agent, { projectFiles: copy("panel") });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle("/workflow panel Let the export take a file name");
+        const visited = statusTexts(rpc).slice(1, -1).map((text) => text?.replace(/^.* > | \[.*$/g, ""));
+        const round = ["⚒️ Implement", "🔀 Reviews"];
+        const all = Array.from({ length: Math.min(rounds + 1, 4) }, () => round).flat();
+        assert.deepEqual(visited, rounds === 4 ? all : [...all, "🎁 Hand over"]);
+        assert.match(ends(await rpc.entries())[0].content, new RegExp(end));
+        assert.deepEqual(rpc.extensionErrors(), []);
+        await rpc.close();
+      }
+    });
 
     test("bugfix takes small bugs past the reproduction", async (t) => {
       const files = { "package.json": JSON.stringify({ scripts: { test: "touch tested" } }) };
