@@ -89,8 +89,8 @@ fn walk(workflow: &Workflow, library: &Library) {
         assert_eq!(Outline::of(&active), Outline { current: number, total });
         assert!(text::context_reminder(&active).len() <= 300);
         let _ = (
-            text::status_panel(&active, 1, true, None, i16::MIN),
-            text::phase_panel(&active, true),
+            text::status_panel(&active, 1, true, None, i16::MIN, &|_| text::BranchNow::default()),
+            text::phase_panel(&active, true, &|_| text::BranchNow::default()),
             text::status(&active),
         );
         state = advance(&state, library).0;

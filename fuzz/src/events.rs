@@ -465,7 +465,9 @@ impl Play {
         if let Some(active) = active {
             let outline = Outline::of(&active);
             assert!(outline.current >= 1, "{outline:?}");
-            let _ = text::status_panel(&active, self.now, false, None, 60);
+            let _ = text::status_panel(&active, self.now, false, None, 60, &|_| {
+                text::BranchNow::default()
+            });
         }
         self.stored = Some(state);
     }

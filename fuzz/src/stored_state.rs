@@ -76,8 +76,13 @@ fn looked_at(state: &RunState, library: &Library) {
     assert!(outline.current >= 1 && outline.total >= 1);
     let _ = text::context_prompt(&active, DefaultRole::Worker);
     assert!(text::context_reminder(&active).len() <= 300);
-    let _ = (text::status(&active), text::status_panel(&active, u64::MAX, true, None, i16::MAX));
-    assert!(text::phase_panel(&active, true).len() <= 100);
+    let _ = (
+        text::status(&active),
+        text::status_panel(&active, u64::MAX, true, None, i16::MAX, &|_| {
+            text::BranchNow::default()
+        }),
+    );
+    assert!(text::phase_panel(&active, true, &|_| text::BranchNow::default()).len() <= 100);
 }
 
 /// Starts a session with the state, and applies events to it.

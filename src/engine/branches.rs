@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
-use crate::run::{Branch, BranchEnd, BranchRun, Joined, Progress, RunState, restore};
+use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, Progress, RunState, restore};
 use crate::text::{self, BranchNow};
 
 use super::context::Cx;
@@ -139,6 +139,9 @@ impl Engine {
             return;
         }
         cx.push(Effect::ShowChildren(self.branch_lines()));
+        if self.session.panel {
+            self.draw_panel(cx);
+        }
     }
 
     /// Ends all children when a budget is used up, which they share.
@@ -198,18 +201,21 @@ impl Engine {
     /// A line for each branch of the group at which the run is.
     pub(super) fn branch_lines(&self) -> String {
         let Some(active) = self.active() else { return String::new() };
-        let branches = active.state.branches(active.library);
-        let line = |branch: &Branch| {
-            let child = self.children.get(&branch.key);
-            let state = child.and_then(|child| child.state.as_ref());
-            let now = BranchNow {
-                works: child.is_some(),
-                phase: state.and_then(|state| text::branch_phase(state, active.library)),
-                last_call: child.and_then(|child| child.last_call.as_deref()),
-            };
-            text::branch_line(active.state, branch, &now)
-        };
-        branches.iter().map(line).collect::<Vec<_>>().join("\n")
+        let Active { state, library, .. } = active;
+        let lines =
+            text::branch_lines(state, &state.current_path, library, &|branch| self.branch_now(branch));
+        lines.join("\n")
+    }
+
+    /// What the child of a branch does now.
+    pub(super) fn branch_now(&self, branch: &Branch) -> BranchNow {
+        let child = self.children.get(&branch.key);
+        let state = child.and_then(|child| child.state.as_ref());
+        BranchNow {
+            works: child.is_some(),
+            phase: state.and_then(|state| text::branch_phase(state, self.definitions.library())),
+            last_call: child.and_then(|child| child.last_call.clone()),
+        }
     }
 
     /// The branch of the group at which the run is that a user means: by its name, the id of its entry, or its number.
@@ -329,7 +335,7 @@ fn child_start(
     (workflow, messages): (&str, &[String]),
     library: &crate::definition::Library,
 ) -> ChildStart {
-    let begins_with_agent = crate::run::Active::resolve(&child, library)
+    let begins_with_agent = Active::resolve(&child, library)
         .is_some_and(|active| active.phase.is_of_agent());
     let prompt = match run.session {
         None if begins_with_agent => text::branch_prompt(branch, workflow),

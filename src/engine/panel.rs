@@ -31,7 +31,9 @@ impl Engine {
         let state = if shows && self.active().is_some() { self.up_to_now(cx) } else { None };
         let library = self.definitions.library();
         let active = state.as_ref().and_then(|state| Active::resolve(state, library));
-        let lines = active.map(|active| text::phase_panel(&active, self.activity.is_waiting()));
+        let lines = active.map(|active| {
+            text::phase_panel(&active, self.activity.is_waiting(), &|branch| self.branch_now(branch))
+        });
         cx.push(Effect::SetPanel(lines));
     }
 }

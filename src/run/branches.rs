@@ -18,7 +18,7 @@ pub struct Branch {
     pub key: String,
     /// Its name for users: that of its entry, or the item.
     pub name: String,
-    /// The number of steps of the run when it began.
+    /// The number of steps of the run when it came to the group; in the run of a child, when that began.
     pub step: u64,
 }
 
@@ -110,15 +110,18 @@ impl RunState {
         (group.parallel.is_some() && self.progress.branch.is_none()).then_some(group)
     }
 
+    /// Returns the run at another entry of its workflow, for a look at what it has recorded there.
+    pub fn seen_at(&self, path: &PhasePath) -> Self {
+        Self { current_path: path.clone(), ..self.clone() }
+    }
+
     /// The branches of the parallel group at which the run is, in their order; without those whose conditions do not hold.
     pub fn branches(&self, library: &Library) -> Vec<Branch> {
         let Some(group) = self.parallel_group(library) else { return Vec::new() };
         let depth = self.current_path.len();
-        let branch = |key, name: &str| Branch {
-            key,
-            name: short(name, MAX_NAME),
-            step: self.global_step_count,
-        };
+        let visit = self.progress.visits.get(&self.current_path.key());
+        let step = visit.map_or(self.global_step_count, |visit| visit.step);
+        let branch = |key, name: &str| Branch { key, name: short(name, MAX_NAME), step };
         if let Some(items) = self.items(depth, &group.key, library) {
             let path = |item| {
                 let mut path = self.current_path.clone();
@@ -187,7 +190,7 @@ impl RunState {
         progress.tools_added.clear();
         progress.tools_hidden.clear();
         progress.users_model = None;
-        progress.branch = Some(branch.clone());
+        progress.branch = Some(Branch { step: self.global_step_count, ..branch.clone() });
         child.current_path = branch.path()?;
         let is_of_group =
             child.current_path.get(self.current_path.len()).map(|at| &at.workflow_key) == Some(&group.key);

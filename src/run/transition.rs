@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::definition::{
-    Entry, EntryKind, Library, OnMaxLoops, Outcome, Target, WayBound, Workflow, short,
+    Entry, EntryKind, Library, OnMaxLoops, Outcome, Target, WayBound, Work, Workflow, short,
 };
 
 use super::progress::MAX_NAME;
@@ -201,7 +201,9 @@ fn follow(
     let entry = current_entry(&new, library).ok_or(LoopError::NotFound)?;
     let phase = library.phase_at(entry).ok_or(LoopError::NotFound)?;
     let taken = phase.outcomes.iter().find(|other| other.name == outcome);
-    let mut taken = Some(taken.ok_or(LoopError::NotFound)?);
+    // The outcomes of workflows that are branches are not known to their group.
+    let other = (phase.work == Work::Branches).then(|| Outcome::new(outcome, Target::Next));
+    let mut taken = Some(taken.or(other.as_ref()).ok_or(LoopError::NotFound)?);
     let mut reached = Reached::Left { outcome: Some(outcome) };
     loop {
         let left = match reached {

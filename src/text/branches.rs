@@ -1,7 +1,7 @@
 //! Texts about the branches of a parallel group.
 
 use crate::definition::{Library, on_one_line, short};
-use crate::run::{Active, Branch, BranchEnd, BranchRun, RunState};
+use crate::run::{Active, Branch, BranchEnd, BranchRun, PhasePath, RunState};
 use crate::usage::Usage;
 
 use super::names::{phase_title, short_name};
@@ -15,13 +15,13 @@ const MAX_NAME: usize = 40;
 
 /// What a branch did last, beside its stored state.
 #[derive(Debug, Default)]
-pub struct BranchNow<'a> {
+pub struct BranchNow {
     /// A child works on it.
     pub works: bool,
     /// The title of its phase.
     pub phase: Option<String>,
     /// The tool that it called last, with the beginning of an argument.
-    pub last_call: Option<&'a str>,
+    pub last_call: Option<String>,
 }
 
 /// Returns the name of a branch for users.
@@ -74,10 +74,33 @@ pub fn branch_line(state: &RunState, branch: &Branch, now: &BranchNow) -> String
         turns => format!("{turns} turns"),
     });
     let spent = cost(&used).filter(|_| used.turns > 0);
-    let action = now.last_call.filter(|_| now.works).map(|call| short(call, MAX_ACTION));
+    let action = now.last_call.as_ref().filter(|_| now.works).map(|call| short(call, MAX_ACTION));
     let parts = [Some(on_one_line(&how)), turns, spent, action];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("{mark} {}: {}", branch_name(branch), parts.join(" · "))
+}
+
+/// Returns a line for each branch of the parallel group at a path; none for any other entry, or before the run has come there.
+pub fn branch_lines(
+    state: &RunState,
+    path: &PhasePath,
+    library: &Library,
+    now: &dyn Fn(&Branch) -> BranchNow,
+) -> Vec<String> {
+    if !state.progress.visits.contains_key(&path.key()) {
+        return Vec::new();
+    }
+    let state = state.seen_at(path);
+    let branches = state.branches(library).into_iter();
+    branches.map(|branch| branch_line(&state, &branch, &now(&branch))).collect()
+}
+
+/// Returns how many branches of the group at which a run is have ended, and of how many; `None` at any other entry.
+pub fn branches_ended(state: &RunState, library: &Library) -> Option<String> {
+    state.parallel_group(library)?;
+    let branches = state.branches(library);
+    let has_ended = |branch: &&Branch| state.branch_run(branch).is_some_and(|run| run.end.is_some());
+    Some(format!("{} of {}", branches.iter().filter(has_ended).count(), branches.len()))
 }
 
 /// Returns what the branches of a group have handed over, for the agent that goes on.

@@ -3,6 +3,7 @@
 use crate::definition::Library;
 use crate::run::{Item, PauseReason, RunState, pause_reason};
 
+use super::branches::branches_ended;
 use super::pause::run_name;
 
 use super::names::short_name;
@@ -58,6 +59,8 @@ pub(super) fn place(state: &RunState, library: &Library) -> Option<String> {
             line.push(' ');
         }
         line.push_str(&short_name(library.entry_name(entry)));
+        let branches = branches_ended(state, library).filter(|_| depth == state.current_path.len());
+        line.extend(branches.map(|branches| format!(" ({branches})")));
         // Of a group that is repeated the items are counted, not its place.
         let is_repeated = state.current_path.get(depth).is_some_and(|inner| inner.item.is_some());
         if !is_repeated {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::definition::{ModelSetting, on_one_line, short};
-use crate::run::{Active, Outline, RunState, Step, Visit};
+use crate::run::{Active, Branch, Outline, RunState, Step, Visit};
 
+use super::branches::{BranchNow, branch_lines};
 use super::inputs::inputs;
 use super::status_line::{full_status_line, place};
 use super::usage::{short_usage, usage, warm_ups};
@@ -15,7 +16,7 @@ use super::{budget, confinement, gate, items, results, step_result, steps};
 const MAX_STEPS: usize = 200;
 
 /// Returns all steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come), durations and limits,
-/// and the state of the run. `now` is the time in milliseconds since 1970; `waits` as in [`status_line`]; `in_use` is the
+/// and the state of the run. `branch` tells what a child does now. `now` is the time in milliseconds since 1970; `waits` as in [`status_line`]; `in_use` is the
 /// model in use, `utc_offset` that of the start.
 pub fn status_panel(
     active: &Active,
@@ -23,6 +24,7 @@ pub fn status_panel(
     waits: bool,
     in_use: Option<&ModelSetting>,
     utc_offset: i16,
+    branch: &dyn Fn(&Branch) -> BranchNow,
 ) -> String {
     let state = active.state;
     let progress = &state.progress;
@@ -73,6 +75,8 @@ pub fn status_panel(
         let summary = visit.and_then(|visit| visit.summary.as_ref());
         let evidence = gate::phase_evidence_lines(state, &step.path);
         lines.extend(evidence.map(|line| format!("     {line}")));
+        let of_branches = branch_lines(state, &step.path, active.library, branch);
+        lines.extend(of_branches.iter().map(|line| format!("     {line}")));
         let handed = progress.outputs.get(&step.path.key());
         let excerpt = results::excerpt_of(summary, handed.map(|handed| &handed.values));
         lines.extend(excerpt.iter().map(|line| format!("     {line}")));
@@ -95,13 +99,17 @@ pub fn status_panel(
 
 /// Returns the panel above the editor: the position as in the status line, and the steps around the current one, each with its tokens, cost and time at
 /// work. The current one says so if the run `waits` for the user.
-pub fn phase_panel(active: &Active, waits: bool) -> Vec<String> {
+pub fn phase_panel(
+    active: &Active,
+    waits: bool,
+    branch: &dyn Fn(&Branch) -> BranchNow,
+) -> Vec<String> {
     let outline = Outline::of(active);
     let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
     let first = outline.current.saturating_sub(PANEL_STEPS as u64 / 2).clamp(1, last_first);
     let steps = Outline::steps(active, first, PANEL_STEPS);
     let mut lines: Vec<String> = place(active.state, active.library).into_iter().collect();
-    lines.extend(steps.iter().map(|step| {
+    lines.extend(steps.iter().flat_map(|step| {
         let visit = active.state.progress.visits.get(&step.path.key());
         let current = step.number == outline.current;
         let passed = passed(active.state, &step.path).filter(|_| !current);
@@ -109,7 +117,7 @@ pub fn phase_panel(active: &Active, waits: bool) -> Vec<String> {
             short(&marked(active.state, step, visit, passed.is_some(), current), MAX_PANEL_LINE);
         if let Some(passed) = passed {
             line.push_str(&format!("  {}", passed.because));
-            return line;
+            return vec![line];
         }
         let outcomes = &active.state.progress.outcomes;
         let outcome = outcomes.get(&step.path.key()).filter(|_| !current);
@@ -117,7 +125,12 @@ pub fn phase_panel(active: &Active, waits: bool) -> Vec<String> {
         let took = visit.and_then(|visit| short_usage(&visit.all_usage()));
         line.extend(took.into_iter().flat_map(|took| ["  ".to_owned(), took]));
         line.push_str(if current && waits { "  waits for you" } else { "" });
-        line
+        let of_branches = match current {
+            true => branch_lines(active.state, &step.path, active.library, branch),
+            false => Vec::new(),
+        };
+        let of_branches = of_branches.iter().map(|line| short(&format!("   {line}"), MAX_PANEL_LINE));
+        std::iter::once(line).chain(of_branches).collect()
     }));
     lines
 }

@@ -30,7 +30,9 @@ impl Engine {
         let in_use = if names_models { cx.unless_gone(cx.host.model_setting()) } else { None };
         let utc_offset = cx.host.utc_offset(active.state.started_at).map(Some);
         let utc_offset = cx.unless_gone(utc_offset).unwrap_or_default();
-        let content = text::status_panel(&active, cx.unix_ms, waits, in_use.as_ref(), utc_offset);
+        let branch = |branch: &_| self.branch_now(branch);
+        let model = in_use.as_ref();
+        let content = text::status_panel(&active, cx.unix_ms, waits, model, utc_offset, &branch);
         show(STATUS_TYPE, content, false, cx);
     }
 

@@ -331,6 +331,32 @@ fn the_budget_of_the_run_ends_all_of_its_branches() {
 }
 
 #[test]
+fn the_branches_are_shown_while_they_work_and_afterwards() {
+    let mut family = Family::new(GROUP);
+    assert_eq!(family.parent.status.as_deref(), Some("W > 🔀 reviews (0 of 3) [2/3]"));
+    family.finish("bugs", "clean");
+    family.progress("tests", 0.25);
+    assert_eq!(family.parent.status.as_deref(), Some("W > 🔀 reviews (1 of 3) [2/3]"));
+    let shown = |family: &mut Family| {
+        let output = family.parent.command("workflow", ":status");
+        let shown = output.effects.iter().find_map(|effect| match effect {
+            Effect::AppendEntry { custom_type: STATUS_TYPE, data } => data["content"].as_str(),
+            _ => None,
+        });
+        shown.unwrap().to_owned()
+    };
+    let status = shown(&mut family);
+    let lines = "     ✓ bugs: clean · 1 turn · $0.50\n     ● tests: * tests · 1 turn · $0.25 · read src/x\n     ● docs: starts\n";
+    assert!(status.contains(lines), "{status}");
+    family.finish("tests", "clean");
+    family.finish("docs", "clean");
+    family.answer(false);
+    let status = shown(&mut family);
+    let lines = "     ✓ bugs: clean · 1 turn · $0.50\n     ✓ tests: clean · 1 turn · $0.50\n     ✓ docs: clean";
+    assert!(status.contains(lines), "the group is behind: {status}");
+}
+
+#[test]
 fn the_user_stops_a_branch() {
     let mut family = Family::new(GROUP);
     let output = family.parent.command("workflow", ":stop bugs");

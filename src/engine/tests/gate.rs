@@ -960,6 +960,7 @@ fn evidence_of_an_earlier_version_reads_as_that_of_this_one() {
             false,
             None,
             0,
+            &|_| text::BranchNow::default(),
         );
         assert!(lines.contains("✓ Ship it?: you said yes"), "{lines}");
     }
