@@ -57,7 +57,9 @@ export async function openChildSession(parent, child, signal) {
     tools: pi.getAllTools().map(({ name }) => name),
   });
   try {
-    session.setActiveToolsByName(child.tools ?? pi.getActiveTools());
+    const tools = child.tools ?? pi.getActiveTools();
+    session.setActiveToolsByName(tools);
+    keepInactive(session, services.resourceLoader.getExtensions().runtime, tools);
     const waitForIdle = () => session.waitForIdle();
     const cancelled = async () => ({ cancelled: true });
     await session.bindExtensions({
@@ -75,6 +77,25 @@ export async function openChildSession(parent, child, signal) {
     session.dispose();
     throw error;
   }
+}
+
+/**
+ * Keeps tools inactive that are not active in the parent's session when an extension registers one: pi then activates all that a session
+ * allows.
+ *
+ * @param {AgentSession} session
+ * @param {import("@earendil-works/pi-coding-agent").LoadExtensionsResult["runtime"]} runtime
+ * @param {string[]} tools those that are active in the parent's session
+ */
+function keepInactive(session, runtime, tools) {
+  const refresh = runtime.refreshTools;
+  runtime.refreshTools = () => {
+    const before = session.getActiveToolNames();
+    const known = session.getAllTools().map(({ name }) => name);
+    refresh();
+    const isActive = (/** @type {string} */ name) => (known.includes(name) ? before : tools).includes(name);
+    session.setActiveToolsByName(session.getActiveToolNames().filter(isActive));
+  };
 }
 
 /**

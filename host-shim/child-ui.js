@@ -45,13 +45,8 @@ export function childUi(parent, label, turns, signal) {
     getToolsExpanded: () => false,
     getEditorComponent: () => undefined,
   };
-  return /** @type {Ui} */ (
-    /** @type {unknown} */ (new Proxy(functions, {
-      get: (target, name) => {
-        if (name === "theme") return unlessGone(() => parent.ui.theme);
-        if (typeof name === "symbol" || name === "then") return undefined;
-        return Object.hasOwn(target, name) ? target[name] : () => undefined;
-      },
-    }))
-  );
+  // pi copies the properties.
+  const others = Object.keys(parent.ui).filter((name) => !Object.hasOwn(functions, name) && name !== "theme");
+  const silent = Object.fromEntries(others.map((name) => [name, () => undefined]));
+  return /** @type {Ui} */ (/** @type {unknown} */ ({ ...silent, ...functions, theme: parent.ui.theme }));
 }
