@@ -1,12 +1,12 @@
 // Parallel groups: child agents work on the branches at the same time, under the rules of their phases.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { startRpc } from "./harness/rpc.mjs";
+import { branchOf } from "./harness/branches.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
 import { leave, notices, paths, phaseFile, states, toolResults, workflow } from "./harness/workflows.mjs";
@@ -23,12 +23,6 @@ const review = (group = {}, reviewer = {}) => ({
   ...Object.fromEntries(["bugs", "tests", "docs"].map((id) => [`review/${id}.md`, phaseFile({ id, ...REVIEWER, ...reviewer })])),
   "review/end.md": phaseFile({ id: "end" }),
 });
-
-/** The branch that a request is of; `undefined` for the session itself. @param {ChatRequest} request */
-export function branchOf(request) {
-  const prompts = request.messages.filter(({ role }) => role === "user").map(messageText);
-  return prompts.map((text) => /^Work on “([^”]+)”, one of several branches/.exec(text)?.[1]).find((name) => name !== undefined);
-}
 
 /**
  * Plays the session and its children: each calls `next` with an outcome once.
@@ -66,5 +60,3 @@ for (const version of VERSIONS) {
     });
   });
 }
-void existsSync;
-void join;
