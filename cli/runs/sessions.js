@@ -20,6 +20,9 @@ const BEGINNING = 512;
 /** pi reads a session's header within this number of bytes. */
 const MAX_HEADER = 2 ** 20;
 
+/** The end of the name of the folder with the sessions of a session's child agents. */
+const CHILDREN = ".children";
+
 const STATE = "workflow:state";
 // The end of the field's name: it begins with a rare letter, which makes the search fast. With a quotation mark it cannot be part of
 // a text: there it has a backslash.
@@ -460,7 +463,8 @@ function filesIn(folder, deep) {
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const child = join(path, entry.name);
       if (isFolder(entry, child)) {
-        if (deep) read(child, false);
+        // The sessions of child agents are parts of a run.
+        if (deep && !entry.name.endsWith(CHILDREN)) read(child, false);
       } else if (entry.name.endsWith(".jsonl")) {
         files.push(child);
       }

@@ -177,7 +177,10 @@ impl Engine {
         let Some(workflow) = library.get(&state.workflow_key) else { return };
         let state = state.clone();
         let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
-        let content = text::completion_message(&all, workflow, library);
+        let content = match &state.progress.branch {
+            Some(branch) => text::branch_over(branch, &workflow.name, state.branch_end().as_ref()),
+            None => text::completion_message(&all, workflow, library),
+        };
         self.show_end(&state, content, cx);
     }
 
@@ -192,7 +195,9 @@ impl Engine {
             "workflow": workflow,
         });
         cx.push(Effect::AppendEntry { custom_type: COMPLETE_TYPE, data });
-        self.run.ended = Some(Ended { workflow, how: state.status });
+        // The last line of the process is about the run that the branch is part of.
+        let ended = Some(Ended { workflow, how: state.status });
+        self.run.ended = ended.filter(|_| state.progress.branch.is_none());
         self.transition(state.announced(), cx);
     }
 }

@@ -68,6 +68,9 @@ impl Engine {
             return;
         }
         let state = last.run.state().filter(|state| state.is_running());
+        if state.is_some_and(|state| state.progress.branch.is_some()) {
+            return;
+        }
         let (text, done) = match (state, &last.run.ended) {
             (Some(state), _) => (text::unfinished_line(state, last.definitions.library()), false),
             (None, Some(ended)) => {

@@ -38,6 +38,16 @@ pub fn branch_prompt(branch: &Branch, workflow: &str) -> String {
     )
 }
 
+/// Returns the message at the end of a branch.
+pub fn branch_over(branch: &Branch, workflow: &str, end: Option<&BranchEnd>) -> String {
+    let how = match end {
+        Some(BranchEnd::Done { outcome: Some(outcome) }) => format!("ended with {outcome}"),
+        Some(BranchEnd::Done { outcome: None }) | None => "ended".to_owned(),
+        Some(BranchEnd::Failed { why }) => format!("failed: {why}"),
+    };
+    format!("The branch “{}” of “{}” has {how}.", branch_name(branch), short_name(workflow))
+}
+
 /// Returns the title of the phase at which the run of a child is.
 pub fn branch_phase(state: &RunState, library: &Library) -> Option<String> {
     Active::resolve(state, library).map(|active| phase_title(active.phase))

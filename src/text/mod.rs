@@ -39,7 +39,7 @@ mod ways;
 
 pub use all_ways::all_ways;
 pub use branches::{
-    BranchNow, branch_lines, branch_name, branch_phase, branch_prompt, branch_usage, branches_told,
+    BranchNow, branch_lines, branch_name, branch_over, branch_phase, branch_prompt, branch_usage, branches_told,
 };
 pub use budget::{
     BUDGET, CALL_OVER_BUDGET, budget_nearly_used_up, budget_used_up, left_over_budget, budget_notice, budget_question, budget_refusal, no_amount,

@@ -4,6 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::run::{Active, Outline, RunState, Segment};
 
+use super::branches::branch_name;
 use super::context_prompt::phase_instructions;
 use super::names::phase_title;
 use super::ways::passed;
@@ -85,6 +86,10 @@ pub fn done(before: &Active, outcome: Option<&str>, after: &RunState) -> String 
     let with = outcome.map_or(String::new(), |outcome| format!(" with `{outcome}`"));
     let passed = passed_over(after).map_or(String::new(), |line| format!("\n{line}"));
     let from = &before.phase.name;
+    if let Some(branch) = &after.progress.branch {
+        let name = branch_name(branch);
+        return format!("✓ Advanced{with}: {from} → the end of the branch “{name}”{passed}\n\nStop here: the workflow goes on when its other branches have ended too.");
+    }
     format!("✓ Advanced{with}: {from} → DONE{passed}\n\n🎉 **All phases complete!**")
 }
 

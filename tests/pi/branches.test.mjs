@@ -1,10 +1,13 @@
 // Parallel groups: child agents work on the branches at the same time, under the rules of their phases.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
+import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { branchOf } from "./harness/branches.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -31,32 +34,131 @@ const review = (group = {}, reviewer = {}) => ({
 const play = (outcomes) => (/** @type {ChatRequest} */ request) => {
   const branch = branchOf(request);
   const last = request.messages.at(-1);
-  if (branch === undefined) return /→ DONE|→ stopped/.test(last ? messageText(last) : "") ? { text: "All done." } : leave("", { summary: "Did it." });
+  if (branch === undefined) return /→ DONE|stopped|^No active workflow/i.test(last ? messageText(last) : "") ? { text: "All done." } : leave("", { summary: "Did it." });
   return last?.role === "tool" ? { text: "My review is done." } : leave(outcomes[branch], { summary: `${branch}: ${outcomes[branch]}` });
 };
 
 /** The phases of the session, without repetitions. @param {any[]} entries */
 const way = (entries) => paths(states(entries)).filter((path, index, all) => path !== all[index - 1]);
 
+const CLI = join(REPO, "cli/pi-workflows.js");
+
+/** The runs that `pi-workflows runs` lists. @param {import("./harness/sandbox.mjs").Sandbox} sandbox @param {string[]} more */
+function runsOf(sandbox, ...more) {
+  const told = execFileSync(NODE, [CLI, "runs", "--format", "json", ...more], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
+  return JSON.parse(told).runs;
+}
+
+/** The number of requests of each branch. @param {import("./harness/scripted-model.mjs").ScriptedModel} model */
+function requestsOf(model) {
+  /** @type {Record<string, number>} */
+  const counts = {};
+  for (const request of model.requests) {
+    const branch = branchOf(request);
+    if (branch !== undefined) counts[branch] = (counts[branch] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const CLEAN = { Bugs: "clean", Tests: "clean", Docs: "clean" };
+
 for (const version of VERSIONS) {
   suite(`pi ${version}: branches`, { concurrency: 2 }, () => {
     test("three reviewers work in sessions of their own, and their outcomes decide", async (t) => {
-      const { model, sandbox } = await stage(t, play({ Bugs: "clean", Tests: "clean", Docs: "clean" }), { globalFiles: review() });
+      const { model, sandbox } = await stage(t, play(CLEAN), { globalFiles: review() });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow review The task");
       const entries = await rpc.entries();
       assert.deepEqual(way(entries), ["review:0", "review:1", "review:2"], notices(rpc).join("\n"));
       const { branches } = progress(entries);
-      assert.deepEqual(Object.values(branches).map(({ name, end }) => [name, end]), ["Bugs", "Tests", "Docs"].map((name) => [name, { kind: "done", outcome: "clean" }]));
+      const ended = ["Bugs", "Tests", "Docs"].map((name) => [name, { kind: "done", outcome: "clean" }]);
+      assert.deepEqual(Object.values(branches).map(({ name, end }) => [name, end]), ended);
       const results = toolResults(model.lastRequest());
       assert.match(results[0], /## Bugs: ended with clean[^]*Bugs: clean[^]*## Docs: ended with clean/);
-      assert.equal(model.requests.filter((request) => branchOf(request) !== undefined).length, 6);
+      assert.deepEqual(requestsOf(model), { Bugs: 2, Tests: 2, Docs: 2 });
       assert.deepEqual(rpc.extensionErrors(), []);
+      assert.deepEqual(notices(rpc).filter((line) => line.startsWith("error")), []);
       for (const { session } of Object.values(branches)) {
         const header = JSON.parse(readFileSync(session, "utf8").split("\n")[0]);
-        assert.ok(header.parentSession.endsWith(".jsonl"));
+        assert.equal(`${header.parentSession.replace(/\.jsonl$/, "")}.children`, dirname(session));
       }
+      await rpc.close();
+      const runs = runsOf(sandbox);
+      assert.equal(runs.length, 1, "the sessions of children are parts of it");
+      assert.equal(runs[0].usage.turns, 9, "three of the session, two of each child");
       assert.deepEqual(model.faults, []);
+    });
+
+    test("issues lead back, and what was found before is not seen again; the bound of the way stops the run", async (t) => {
+      const { model, sandbox } = await stage(t, play({ ...CLEAN, Tests: "issues" }), { globalFiles: review() });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow review The task");
+      const entries = await rpc.entries();
+      assert.deepEqual(way(entries), ["review:0", "review:1", "review:0", "review:1"]);
+      assert.equal(states(entries).at(-1).stopped, true);
+      assert.deepEqual(requestsOf(model), { Bugs: 4, Tests: 4, Docs: 4 });
+      const blind = model.requests.filter((request) => branchOf(request) === "Bugs").map((request) => request.messages.map(messageText).join("\n"));
+      assert.ok(blind.every((text) => !text.includes("Tests: issues") && text.includes("Did it.")), String(blind.at(-1)));
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    for (const mode of /** @type {const} */ (["text", "json"])) {
+      test(`a run with branches goes to its end in ${mode} mode`, async (t) => {
+        const { model, sandbox } = await stage(t, play(CLEAN), { globalFiles: review() });
+        const run = await runPrint({ version, sandbox, mode, prompt: "/workflow review The task" });
+        assert.equal(run.code, 0, run.stderr);
+        assert.equal(run.stderr, "Workflow The review: DONE.\n");
+        assert.deepEqual(requestsOf(model), { Bugs: 2, Tests: 2, Docs: 2 });
+      });
+    }
+
+    test("an aborted run goes on with the branches that have not ended, in their own sessions", async (t) => {
+      let isOver = false;
+      const script = (/** @type {ChatRequest} */ request) => {
+        const branch = branchOf(request);
+        if (!isOver && branch !== undefined && branch !== "Bugs") return { text: "I think.", hang: true };
+        return play(CLEAN)(request);
+      };
+      const { model, sandbox } = await stage(t, script, { globalFiles: review() });
+      const rpc = await startRpc({ version, sandbox });
+      const settled = rpc.promptAndSettle("/workflow review The task");
+      await model.waitForRequests(5);
+      // The end of the first reviewer is stored before.
+      await rpc.waitFor((record) => /Bugs: clean/.test(JSON.stringify(record)));
+      await rpc.send({ type: "abort" });
+      await settled;
+      const count = model.requests.length;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      assert.equal(model.requests.length, count, "no request follows");
+      const before = requestsOf(model);
+      isOver = true;
+      await rpc.promptAndSettle("/workflow :resume");
+      const entries = await rpc.entries();
+      assert.equal(way(entries).at(-1), "review:2", notices(rpc).join("\n"));
+      assert.equal(requestsOf(model).Bugs, before.Bugs, "what has ended is not repeated");
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("a killed process repeats no branch that has ended", async (t) => {
+      let isOver = false;
+      const script = (/** @type {ChatRequest} */ request) => {
+        const branch = branchOf(request);
+        if (!isOver && branch === "Docs") return { text: "I think.", hang: true };
+        return play(CLEAN)(request);
+      };
+      const { model, sandbox } = await stage(t, script, { globalFiles: review() });
+      const first = await startRpc({ version, sandbox });
+      void first.prompt("/workflow review The task").catch(() => {});
+      await model.waitForRequests(6);
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      first.kill();
+      const before = requestsOf(model);
+      isOver = true;
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.equal(way(await rpc.entries()).at(-1), "review:2", notices(rpc).join("\n"));
+      const after = requestsOf(model);
+      assert.deepEqual([after.Bugs, after.Tests], [before.Bugs, before.Tests]);
     });
   });
 }
