@@ -475,6 +475,7 @@ mod limits;
 mod models;
 mod one_round;
 mod packages;
+mod parallel;
 mod permission;
 mod totals;
 mod ways;

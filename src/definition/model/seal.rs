@@ -7,6 +7,7 @@
 //! | tool lists | `availableProfiles`, which are for information only |
 //! | `write`, `hide`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
 //! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
+//! | `parallel`, `need` and `decide` of groups | |
 //! | `context` and `budget` of phases and of the workflow, `results` | |
 //! | `summary: required`, `interactive`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking` | the user's aliases of models |

@@ -75,3 +75,40 @@ fn a_group_with_an_error_leaves_its_file_out() {
         assert!(library.left_out().iter().all(|left_out| left_out.key == "w"));
     }
 }
+
+#[test]
+fn every_rule_of_a_parallel_group_is_in_the_seal() {
+    let read_only = "tools: {whitelist: [read]}\noutcomes: {x: next, y: next}";
+    let phases = [("a", read_only), ("b", read_only), ("c", read_only), ("d", "")];
+    let seal = |group: &str| {
+        let workflow = format!("phases:\n  - {{phases: [a.md, b.md, c.md], {group}}}\n  - d.md");
+        let (library, diagnostics) = load_files(&files(&workflow, &phases));
+        assert_eq!(diagnostics, [""; 0], "{group}");
+        library.seal("w").unwrap()
+    };
+    let groups = [
+        "id: g",
+        "id: g, parallel: true",
+        "id: g, parallel: 3",
+        "id: g, parallel: true, need: 3",
+        "id: g, parallel: true, need: 2",
+        "id: g, parallel: true, decide: majority",
+        "id: g, parallel: true, decide: [x, y]",
+        "id: g, parallel: true, decide: [y, x]",
+        "id: g, parallel: true, decide: [x]",
+        "id: g, parallel: true, decide: [x], outcomes: {x: done}",
+        "id: g, parallel: true, gate: [{run: make}]",
+        "id: g, parallel: true, gate: [{run: test}]",
+        "id: g, gate: [{run: make}]",
+        "id: g, parallel: true, budget: {turns: 3}",
+        "id: g, parallel: true, each: [i, j]",
+        "id: g, each: [i, j]",
+        "id: g, parallel: true, each: [i, j], gate: [{run: make}]",
+        "id: h, parallel: true",
+    ];
+    let seals: std::collections::BTreeSet<_> = groups.iter().map(|group| seal(group)).collect();
+    assert_eq!(seals.len(), groups.len());
+    // Without the field it is the one that was stored before there was one.
+    assert_eq!(seal("id: g, parallel: false"), seal("id: g"));
+    assert_eq!(seal("id: g, parallel: 4, need: all"), seal("id: g, parallel: true"));
+}
