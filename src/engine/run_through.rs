@@ -1,19 +1,23 @@
 //! A run without pi and without a model: the texts that an agent gets which does each phase and goes on.
 
-use crate::sorted::Map;
+use std::rc::Rc;
 
 use serde_json::Value;
 
+use crate::sorted::Map;
+
 use super::host::Host;
 use crate::definition::{self, Each, Entry, Input, Library, Step, ValueName, Workflow};
-use crate::protocol::{COMPLETE_TYPE, WORKFLOW_COMMAND};
-use crate::run::{Active, OutputValue, Outputs, PhasePath, RunState, WayBounds, WayStarts, ways};
+use crate::protocol::{COMPLETE_TYPE, STATE_ENTRY_TYPE, WORKFLOW_COMMAND};
+use crate::run::{
+    Active, Joined, OutputValue, Outputs, PhasePath, RunState, WayBounds, WayStarts, restore, ways,
+};
 use crate::text::{self, DefaultRole, sample_evidence};
 
 use super::commands::arguments;
 use super::context::{Context, Cx, Ui};
-use super::effect::{Effect, Level, Output, Reply, Request};
-use super::event::{Answer, CommandEnd, Event, Facts, Stop};
+use super::effect::{ChildStart, Effect, Level, Output, Reply, Request};
+use super::event::{Answer, ChildEnd, ChildReport, CommandEnd, Event, Facts, Stop};
 use super::state::{Caller, Engine, Waiter};
 use super::step_tool::handing_over;
 
@@ -77,11 +81,9 @@ pub fn run_through(
     }
     let outcomes = planned(outcomes, workflow, library)?;
     let outputs = planned_outputs(&outputs, workflow, library)?;
-    let context = Context { unix_ms: START_MS, random: 0, ui: Ui::None, host };
-    let engine = Engine::default();
-    let mut play = Play { engine, context, outcomes, outputs, script: Vec::new() };
-    let facts = Facts { allow_commands: true, ..Facts::default() };
-    play.effects(Event::Session { stored: None, in_view: None, facts });
+    let given = Rc::new(Planned { outcomes, outputs });
+    let mut play = Play::new(given, Context { unix_ms: START_MS, random: 0, ui: Ui::None, host });
+    play.take_up(None);
     let arguments = arguments::written(&workflow.inputs, &values, task);
     let name = library.start_name(workflow).unwrap_or_else(|| workflow.command_name.clone());
     let arguments = format!("{name} {arguments}");
@@ -92,38 +94,9 @@ pub fn run_through(
             _ => {}
         }
     }
-    let role = DefaultRole::default();
-    let start = Event::BeforeAgentStart { role };
-    if let Reply::Inject { content, .. } = play.engine.handle(start, &play.context).reply {
-        play.write("Step 1: what the agent is told", &content);
-    }
-    for effect in play.effects(Event::AgentStart) {
-        if let Effect::BeginView(summary) = effect {
-            play.write("Step 1 starts fresh: of the session it sees only this", &summary.text);
-        }
-    }
-    for step in 2..=MAX_STEPS {
-        let (with, answer) = play.next();
-        let call = format!("calls workflow_step with next{with}, and is told");
-        if !play.engine.is_running() {
-            play.write(&format!("It {call}"), &answer);
-            return Ok(play.end());
-        }
-        if play.engine.pause_reason().is_some() {
-            play.write(&format!("It {call}"), &answer);
-            let notice = play.engine.active().and_then(|active| text::pause_notice(&active));
-            play.write("What the user is told", &notice.unwrap_or_default());
-            return Ok(play.script.join("\n\n"));
-        }
-        play.write(&format!("Step {step}: it {call}"), &answer);
-        let turn_end = play.engine.handle(Event::TurnEnd { queued: false }, &play.context).reply;
-        if let Reply::Compact { summary, prompt: Some(prompt), .. } = turn_end {
-            let title = format!("Step {step} starts fresh: of the session it sees only this");
-            play.write(&title, &format!("{}\n\n{prompt}", summary.text));
-        }
-    }
-    play.write("Not all of it is played", &format!("There are more than {MAX_STEPS} steps."));
-    Ok(play.script.join("\n\n"))
+    play.first_step();
+    play.other_steps();
+    Ok(play.end())
 }
 
 /// Returns all ways through a workflow in words, each loop taken at most once.
@@ -213,24 +186,150 @@ fn planned_outputs(
     arguments::values(&known, given)
 }
 
-struct Play<'a> {
-    engine: Engine,
-    context: Context<'a>,
+/// The outcomes and outputs with which phases are left.
+#[derive(Debug)]
+struct Planned {
     /// The outcomes that are given, by the ids of the phases.
     outcomes: Map<String, Vec<String>>,
     /// The outputs that are given, by their names `ID.NAME`.
     outputs: Map<String, String>,
+}
+
+struct Play<'a> {
+    engine: Engine,
+    context: Context<'a>,
+    given: Rc<Planned>,
+    /// The branch that is played, and the run that has its group; `None` for the run itself.
+    branch: Option<(String, RunState)>,
+    /// The newest state entry.
+    newest: Option<String>,
+    /// The number of steps up to now, those of branches included.
+    steps: usize,
     script: Vec<String>,
 }
 
-impl Play<'_> {
+impl<'a> Play<'a> {
+    fn new(given: Rc<Planned>, context: Context<'a>) -> Self {
+        let (engine, script) = (Engine::default(), Vec::new());
+        Self { engine, context, given, branch: None, newest: None, steps: 0, script }
+    }
+
+    /// Begins a session with this run.
+    fn take_up(&mut self, stored: Option<RunState>) {
+        let facts = Facts { allow_commands: true, ..Facts::default() };
+        self.effects(Event::Session { stored, in_view: None, facts });
+    }
+
     fn write(&mut self, title: &str, text: &str) {
-        self.script.push(format!("━━ {title} ━━\n\n{}", text.trim_end()));
+        let of = self.branch.as_ref().map(|(name, _)| format!("{name}: ")).unwrap_or_default();
+        self.script.push(format!("━━ {of}{title} ━━\n\n{}", text.trim_end()));
+    }
+
+    /// Handles an event; notes the state that it stores.
+    fn handle(&mut self, event: Event) -> Output {
+        let output = self.engine.handle(event, &self.context);
+        self.note_stored(&output.effects);
+        output
+    }
+
+    fn note_stored(&mut self, effects: &[Effect]) {
+        for effect in effects {
+            if let Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } = effect {
+                self.newest = Some(data.to_string());
+            }
+        }
+    }
+
+    /// The agent begins with its first phase, if the run is at one.
+    fn first_step(&mut self) {
+        let role = DefaultRole::default();
+        if let Reply::Inject { content, .. } = self.handle(Event::BeforeAgentStart { role }).reply {
+            self.write("Step 1: what the agent is told", &content);
+        }
+        for effect in self.effects(Event::AgentStart) {
+            if let Effect::BeginView(summary) = effect {
+                self.write("Step 1 starts fresh: of the session it sees only this", &summary.text);
+            }
+        }
+    }
+
+    /// The agent goes through the phases up to the end or a pause.
+    fn other_steps(&mut self) {
+        let mut step = 1;
+        while self.goes_on() {
+            step += 1;
+            self.steps += 1;
+            if self.steps >= MAX_STEPS {
+                let why = format!("There are more than {MAX_STEPS} steps.");
+                self.write("Not all of it is played", &why);
+                return;
+            }
+            let (with, answer) = self.next();
+            let call = format!("calls workflow_step with next{with}, and is told");
+            if !self.goes_on() {
+                self.write(&format!("It {call}"), &answer);
+                break;
+            }
+            self.write(&format!("Step {step}: it {call}"), &answer);
+            let turn_end = self.handle(Event::TurnEnd { queued: false }).reply;
+            if let Reply::Compact { summary, prompt: Some(prompt), .. } = turn_end {
+                let title = format!("Step {step} starts fresh: of the session it sees only this");
+                self.write(&title, &format!("{}\n\n{prompt}", summary.text));
+            }
+        }
+        if self.engine.is_running() && self.engine.pause_reason().is_some() {
+            let notice = self.engine.active().and_then(|active| text::pause_notice(&active));
+            self.write("What the user is told", &notice.unwrap_or_default());
+        }
+    }
+
+    /// Returns true if the run has not ended, and is not paused.
+    fn goes_on(&self) -> bool {
+        self.engine.is_running() && self.engine.pause_reason().is_none()
+    }
+
+    /// Plays the branches that these effects start, and those that begin when they have ended.
+    fn branches(&mut self, effects: &mut Vec<Effect>) {
+        let is_start = |effect: &Effect| matches!(effect, Effect::StartChild(_));
+        while let Some(at) = effects.iter().position(is_start) {
+            if let Effect::StartChild(start) = effects.remove(at) {
+                let report = self.branch(*start);
+                let ended = Some(ChildEnd::Settled);
+                effects.extend(self.handle(Event::Child { report, ended }).effects);
+            }
+        }
+    }
+
+    /// Plays a branch to its end or to a pause.
+    fn branch(&mut self, start: ChildStart) -> ChildReport {
+        let ChildStart { key, label, entries, prompt, .. } = start;
+        let state = entries.iter().rfind(|(custom_type, _)| *custom_type == STATE_ENTRY_TYPE);
+        let newest = state.map(|(_, data)| data.to_string());
+        let group = self.engine.active().map(|active| active.state.clone());
+        let mut play = Play::new(Rc::clone(&self.given), self.context);
+        play.branch = group.map(|group| (label, group));
+        play.steps = self.steps;
+        let stored = newest.as_ref().and_then(|newest| restore([newest]));
+        play.newest = newest;
+        play.take_up(stored);
+        match prompt.strip_prefix(&format!("/{WORKFLOW_COMMAND} ")) {
+            Some(arguments) => {
+                play.effects(Event::Command { name: WORKFLOW_COMMAND, arguments });
+            }
+            None => play.write("The prompt that starts its agent", &prompt),
+        }
+        if play.goes_on() {
+            play.first_step();
+        }
+        play.other_steps();
+        self.script.append(&mut play.script);
+        (self.steps, self.context.unix_ms) = (play.steps, play.context.unix_ms);
+        ChildReport { key, newest: play.newest, ..ChildReport::default() }
     }
 
     /// The effects of an event, with those of the steps that the run comes to.
     fn effects(&mut self, event: Event) -> Vec<Effect> {
-        let Output { mut effects, reply } = self.engine.handle(event, &self.context);
+        let Output { mut effects, reply } = self.handle(event);
         self.answer(reply, &mut effects);
         effects
     }
@@ -239,11 +338,19 @@ impl Play<'_> {
     fn answer(&mut self, mut reply: Reply, effects: &mut Vec<Effect>) -> Reply {
         for _ in 0..MAX_STEPS {
             let Reply::Ask { ticket, request } = reply else { return reply };
+            if let Request::Children { .. } = request {
+                reply = self.answer_when_branches_ended(ticket, effects);
+                continue;
+            }
             let Some(active) = self.engine.at_entry() else { return Reply::Ask { ticket, request } };
             let outcome = self.outcome(&active).unwrap_or_default();
             let title = text::phase_title(active.phase);
             let told = format!("{title}: {outcome}");
+            let has_branches = active.state.parallel_group(active.library).is_some();
             let answer = match (&request, active.phase.question()) {
+                // A gate behind it: the option after “Not yet” is yes.
+                (Request::Select { .. }, _) if has_branches => Answer::Selected(1),
+                (Request::Exec { .. }, _) if has_branches => passed(),
                 (Request::Select { .. }, Some(question)) => {
                     let mut answers = question.answers.iter();
                     let index = answers.position(|answer| answer.outcome == outcome);
@@ -261,30 +368,61 @@ impl Play<'_> {
                 }
             };
             self.context.unix_ms += 1;
-            let next = self.engine.handle(Event::Answer { ticket, answer }, &self.context);
+            let next = self.handle(Event::Answer { ticket, answer });
             effects.extend(next.effects);
             reply = next.reply;
         }
         reply
     }
 
+    /// Answers the wait for the branches, which are played one after the other.
+    fn answer_when_branches_ended(&mut self, ticket: u64, effects: &mut Vec<Effect>) -> Reply {
+        self.branches(effects);
+        let told = self.engine.active().and_then(|active| {
+            let title = text::phase_title(active.phase);
+            match active.state.joined(active.library) {
+                Joined::Done(Some(outcome)) => Some(format!("{title}: {outcome}")),
+                Joined::Done(None) => Some(format!("{title}: its branches have ended")),
+                // The user is told why.
+                Joined::Stuck(_) | Joined::Open => None,
+            }
+        });
+        if let Some(told) = told {
+            self.write("Without the agent", &told);
+        }
+        self.context.unix_ms += 1;
+        let answer = Answer::ChildrenEnded { interrupted: false };
+        let next = self.handle(Event::Answer { ticket, answer });
+        effects.extend(next.effects);
+        next.reply
+    }
+
     /// The outcome of the current phase.
     fn outcome(&self, active: &Active) -> Option<String> {
         let names = || active.phase.outcomes.iter().map(|outcome| &outcome.name);
-        let visit = visits(active.state).saturating_sub(1);
+        let group = self.branch.as_ref().map(|(_, group)| group);
+        let visit = visits(active.state, group).saturating_sub(1);
         let visit = usize::try_from(visit).unwrap_or(usize::MAX);
-        let given = self.outcomes.get(&active.phase.id);
+        let given = self.given.outcomes.get(&active.phase.id);
         let given = given.and_then(|given| given.get(visit).or_else(|| given.last()));
         // Another phase of this id may have it.
         let given = given.filter(|given| names().any(|name| name == *given));
-        let leads_on = |name: &&String| active.leads_on(name);
+        // One with which a branch ends may be that of the group.
+        let group = group.and_then(|group| Active::resolve(group, active.library));
+        let group_leads_on = |name: &String| {
+            group.as_ref().is_none_or(|group| {
+                let has = group.phase.outcomes.iter().any(|other| other.name == *name);
+                !has || group.leads_on(name)
+            })
+        };
+        let leads_on = |name: &&String| active.leads_on(name) && group_leads_on(name);
         given.or_else(|| names().find(leads_on)).or_else(|| names().next()).cloned()
     }
 
     /// The outputs of the current phase.
     fn outputs(&self, active: &Active) -> Outputs {
         let value = |definition::Output { name, kind, is_optional, .. }: &definition::Output| {
-            let given = self.outputs.get(&format!("{}.{name}", active.phase.id)).cloned();
+            let given = self.given.outputs.get(&format!("{}.{name}", active.phase.id)).cloned();
             // Another phase of this id may have it.
             let given = given.filter(|given| kind.value(given).is_some());
             let text = given.or_else(|| (!is_optional).then(|| kind.sample(name)))?;
@@ -309,7 +447,9 @@ impl Play<'_> {
         let mut cx = Cx::new(&self.context);
         let reply = self.engine.advance_by_agent(&caller, outcome.as_deref(), evidence, &mut cx);
         let reply = self.engine.follow_entries(reply, Waiter::Call { nested: false }, &mut cx);
-        let text = match self.answer(reply, &mut Vec::new()) {
+        let mut effects = cx.effects;
+        self.note_stored(&effects);
+        let text = match self.answer(reply, &mut effects) {
             Reply::Tool(result) => result.text,
             _ => String::new(),
         };
@@ -317,6 +457,9 @@ impl Play<'_> {
     }
 
     fn end(mut self) -> String {
+        if self.engine.is_running() {
+            return self.script.join("\n\n");
+        }
         for effect in self.effects(Event::AgentEnd { stop: Stop::Completed }) {
             if let Effect::AppendEntry { custom_type: COMPLETE_TYPE, data } = effect {
                 let text = data.get("content").and_then(Value::as_str);
@@ -327,15 +470,29 @@ impl Play<'_> {
     }
 }
 
-/// The number of visits of the current phase, this one included, for all items of the groups around it.
-fn visits(state: &RunState) -> u32 {
+/// The exit of a command of a gate that is passed.
+fn passed() -> Answer {
+    Answer::Ran {
+        end: CommandEnd::Exited(0),
+        duration_ms: 1000,
+        output: String::new(),
+        standard_output: None,
+        output_file: None,
+    }
+}
+
+/// The number of visits of the current phase, this one included, for all items of the groups around it. `group` is the run that has
+/// the group of the branch, whose other branches may have ended.
+fn visits(state: &RunState, group: Option<&RunState>) -> u32 {
     let entries = |path: &PhasePath| -> Vec<(String, usize)> {
         path.iter().map(|segment| (segment.workflow_key.clone(), segment.phase_index)).collect()
     };
     let own = entries(&state.current_path);
-    let visits = state.progress.visits.iter();
-    let visits = visits.filter(|(key, _)| PhasePath::parse(key).is_some_and(|path| entries(&path) == own));
-    visits.map(|(_, visit)| visit.number).sum()
+    let is_own = |key: &str| PhasePath::parse(key).is_some_and(|path| entries(&path) == own);
+    let known = state.progress.visits.iter();
+    let others = group.into_iter().flat_map(|group| group.progress.visits.iter());
+    let others = others.filter(|(key, _)| !state.progress.visits.contains_key(key));
+    known.chain(others).filter(|(key, _)| is_own(key)).map(|(_, visit)| visit.number).sum()
 }
 
 #[cfg(test)]
@@ -602,6 +759,77 @@ Outcomes lead back at most once in each workflow here; a run may go back more of
         let told = script.lines().filter_map(|line| line.split(" and the outcome ").nth(1));
         let told: Vec<&str> = told.filter_map(|line| line.split(',').next()).collect();
         assert_eq!(told, ["bad", "good", "bad"], "the last one is that of another entry");
+    }
+
+    /// Two reviews at the same time, which lead back once.
+    fn panel() -> Files {
+        let mut files = files();
+        let workflow = "name: W
+commandName: w
+initialMessage: Go
+phases:
+  - a.md
+  - id: reviews
+    phases: [bugs.md, { subworkflow: s }]
+    parallel: true
+    decide: [issues, clean]
+    gate: [{ run: npm test }, { approve: Enough? }]
+    outcomes: { issues: { to: a, max: 1 }, clean: next }
+  - last.md
+";
+        files.global.insert("w/workflow.yaml".into(), workflow.into());
+        let phase = |id: &str, fields: &str| format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}---\nDo {id}.\n");
+        let outcomes = "write: []\noutcomes: { issues: next, clean: next }\n";
+        files.global.insert("w/bugs.md".into(), phase("bugs", outcomes));
+        files.global.insert("w/last.md".into(), phase("last", ""));
+        files.global.insert("s/workflow.yaml".into(), "name: S\nshow: workflows\nphases: [{ run: make, id: made }, b.md]\n".into());
+        files.global.insert("s/b.md".into(), phase("b", outcomes));
+        files
+    }
+
+    #[test]
+    fn the_branches_of_a_parallel_group_are_played_one_after_the_other() {
+        let script = play(&panel(), &[], &[]).unwrap();
+        let branches = [
+            "bugs: The prompt that starts its agent",
+            "bugs: Step 1: what the agent is told",
+            "bugs: Step 1 starts fresh: of the session it sees only this",
+            "bugs: It calls workflow_step with next and the outcome clean, and is told",
+            "S: Without the agent",
+            "S: Step 1: what the agent is told",
+            "S: It calls workflow_step with next and the outcome clean, and is told",
+            "Without the agent",
+            "Step 2: it calls workflow_step with next, and is told",
+        ];
+        assert_eq!(titles(&script)[2..11], branches, "{script}");
+        assert!(script.contains("🔀 reviews: clean\n"), "one that leads on is taken: {script}");
+        assert!(script.contains("## bugs: ended with clean") && script.contains("Do last."), "{script}");
+    }
+
+    #[test]
+    fn the_outcomes_of_branches_decide_that_of_their_group() {
+        let script = play(&panel(), &[], &[("b", "issues,clean")]).unwrap();
+        let told = script.lines().filter(|line| line.starts_with("🔀 reviews: "));
+        assert_eq!(told.collect::<Vec<_>>(), ["🔀 reviews: issues", "🔀 reviews: clean"], "{script}");
+        let script = play(&panel(), &[], &[("b", "issues")]).unwrap();
+        let told = script.lines().filter(|line| line.starts_with("🔀 reviews: "));
+        assert_eq!(told.count(), 2);
+        assert!(script.contains("━━ What the user is told ━━") && !script.contains("Do last."), "{script}");
+    }
+
+    #[test]
+    fn each_item_of_a_parallel_group_is_played() {
+        let mut files = items();
+        let workflow = files.global.get_mut("w/workflow.yaml").unwrap();
+        *workflow = "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, {phases: [{subworkflow: s}], id: g, each: output.a.t, parallel: 2}]\n".into();
+        let a = files.global.get_mut("w/a.md").unwrap();
+        *a = a.replace("{type: list}", "{type: list, max: 9}");
+        let b = files.global.get_mut("s/b.md").unwrap();
+        *b = b.replace("emoji", "write: []\nemoji");
+        let script = play(&files, &[], &[("b", "bad,good")]).unwrap();
+        let ends = script.lines().filter(|line| line.starts_with("## "));
+        let ends: Vec<&str> = ends.filter_map(|line| line.split(": ").nth(1)).collect();
+        assert_eq!(ends, ["ended with bad", "ended with good"], "{script}");
     }
 
     #[test]

@@ -298,7 +298,13 @@ impl RunState {
             None => Joined::Done(None),
             Some(_) if branches.is_empty() => Joined::Done(None),
             Some(decide) => match decide.of(&outcomes) {
-                Some(outcome) => Joined::Done(Some(outcome.to_owned())),
+                // Most branches may end with an outcome of a workflow nested in them, with which the group does not end.
+                Some(outcome) => {
+                    let place = group.and_then(|group| group.place.as_ref());
+                    let mut outcomes = place.iter().flat_map(|place| &place.outcomes);
+                    let is_of_group = outcomes.any(|other| other.name == outcome);
+                    Joined::Done(is_of_group.then(|| outcome.to_owned()))
+                }
                 None => {
                     let named = outcomes.iter().map(|outcome| outcome.unwrap_or("no outcome"));
                     let named = named.collect::<Vec<_>>().join(", ");

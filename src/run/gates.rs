@@ -78,10 +78,15 @@ impl<'a> Active<'a> {
         gates
     }
 
-    /// The outcomes of the current phase, or `None` alone for a phase without outcomes.
+    /// The outcomes of the current phase, or `None` alone for a phase without outcomes, and for a parallel group all of whose branches
+    /// are passed over.
     pub fn outcomes(&self) -> Vec<Option<&'a str>> {
+        let has_branches = || {
+            let is_group = self.state.parallel_group(self.library).is_some();
+            !is_group || !self.state.branches(self.library).is_empty()
+        };
         match &self.phase.outcomes[..] {
-            [] => vec![None],
+            outcomes if outcomes.is_empty() || !has_branches() => vec![None],
             outcomes => outcomes.iter().map(|outcome| Some(outcome.name.as_str())).collect(),
         }
     }

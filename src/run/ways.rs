@@ -1,5 +1,6 @@
 //! The ways from the start of a workflow to its end, by the outcomes and outputs of its phases.
 //!
+//! A parallel group is one entry, with the outcomes that its branches may give it; how many of them come to their end is no way.
 //! The agent's `loop`, failed gates and the user's controls are not ways.
 
 use crate::sorted::{Map, Set};
@@ -338,10 +339,11 @@ impl Search<'_> {
 
     /// Follows a run that has just arrived.
     fn go_on(&mut self, state: &RunState, arrival: Arrival, last: Option<usize>) {
-        let last = self.passed(last, state);
+        let state = state.passing_over_branches(self.library);
+        let last = self.passed(last, &state);
         match arrival {
-            Arrival::Phase => self.ahead.push_back((state.clone(), last)),
-            Arrival::Done => self.end(state, end_of(state), last),
+            Arrival::Phase => self.ahead.push_back((state, last)),
+            Arrival::Done => self.end(&state, end_of(&state), last),
         }
     }
 
@@ -372,7 +374,8 @@ impl Search<'_> {
 
 /// The outcome with which a phase was left last if it leads on, else its first one that does, else its first.
 fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
-    let names = || active.phase.outcomes.iter().map(|outcome| &*outcome.name);
+    let outcomes = active.outcomes();
+    let names = || outcomes.iter().copied().flatten();
     let key = active.state.current_path.key();
     let before = active.state.progress.outcomes.get(&key);
     let leads_on = |name: &&str| active.leads_on(name);
@@ -398,9 +401,10 @@ fn is_alike(a: &RunState, b: &RunState, back: &WayBack) -> bool {
 }
 
 impl Active<'_> {
-    /// Returns true if this outcome of the phase leads neither back nor to the end of the run as stopped.
+    /// Returns true if this outcome of the phase leads neither back nor to the end of the run as stopped, nor nowhere.
     pub fn leads_on(&self, outcome: &str) -> bool {
-        self.way_back(outcome).is_none() && !self.stops(Some(outcome))
+        let after = self.after(Some(outcome));
+        self.way_back(outcome).is_none() && after.is_some_and(|after| !after.is_stopped())
     }
 
     /// See [`way_back`].
@@ -659,14 +663,45 @@ mod tests {
         let mut files = crate::definition::fixtures::Files::default();
         let head = "name: W\ncommandName: w\ninitialMessage: Go\nmaxLoops: 3\nonMaxLoops: next\n";
         files.global.insert("w/workflow.yaml".into(), format!("{head}phases:\n{entries}"));
-        for (id, lines) in
-            [("plan", "outputs: { tasks: { type: list } }\n"), ("a", "outcomes: { ok: loop }\n"), ("b", "")]
-        {
+        let review = "write: []\noutcomes: { issues: next, clean: next }\n";
+        for (id, lines) in [
+            ("plan", "outputs: { tasks: { type: list } }\n"),
+            ("a", "outcomes: { ok: loop }\n"),
+            ("b", ""),
+            ("r1", review),
+            ("r2", review),
+        ] {
             let text = format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo it.\n");
             files.global.insert(format!("w/{id}.md"), text);
         }
         let (library, _) = Library::load(&files).unwrap();
         in_short(&search(&library, bounds), &library)
+    }
+
+    #[test]
+    fn a_parallel_group_is_one_entry() {
+        let outcomes = "{ issues: { to: a, max: 1, then: stop }, clean: next }";
+        let entries = format!(
+            "  - {{ run: x, id: a }}\n  - {{ id: g, parallel: true, decide: [issues, clean], outcomes: {outcomes}, phases: [r1.md, r2.md] }}\n  - b.md\n"
+        );
+        let expected = [
+            "a:ok g:clean b DONE",
+            "a:ok g:issues a:ok g:issues! STOP",
+            "a:ok g:issues a:ok g:clean b DONE",
+        ];
+        assert_eq!(ways_of_file(&entries, BOUNDS), expected);
+    }
+
+    #[test]
+    fn branches_are_passed_over_and_a_group_without_any_has_no_outcome() {
+        let when = "when: { outcome.a: failed }";
+        let entries = format!(
+            "  - {{ run: x, id: a, outcomes: {{ failed: next }} }}\n  - {{ id: g, parallel: true, decide: [clean], phases: [{{ phase: r1.md, {when} }}, {{ phase: r2.md, {when} }}] }}\n  - b.md\n"
+        );
+        let expected = ["a:failed g:clean b DONE", "a:ok -r1 -r2 g b DONE"];
+        let mut found = ways_of_file(&entries, BOUNDS);
+        found.sort();
+        assert_eq!(found, expected);
     }
 
     #[test]

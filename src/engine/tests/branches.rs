@@ -471,3 +471,17 @@ fn the_user_of_a_branch_stays_in_it() {
         assert_eq!(entry.run.as_ref().unwrap().current_path.key(), "w:1/w//1:1", "{control}");
     }
 }
+
+#[test]
+fn a_group_goes_on_with_an_outcome_of_nested_phases_that_it_does_not_name() {
+    let group = "
+  - id: reviews
+    phases: [{ id: x, phases: [bugs.md] }, { id: y, phases: [tests.md] }]
+    parallel: true
+    decide: majority";
+    let mut family = Family::new(group);
+    family.finish("x", "clean");
+    family.finish("y", "clean");
+    family.answer(false);
+    assert_eq!((family.phase(), family.pause()), ("w:2".to_owned(), String::new()));
+}
