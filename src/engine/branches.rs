@@ -122,9 +122,13 @@ impl Engine {
                 self.children.end(None);
             }
             (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
-            if let Some(BranchEnd::Failed { why }) = &run.end {
-                let told = format!("{} has failed: {why}", text::branch_name(&branch));
-                cx.notify(Level::Warning, told);
+            let name = text::branch_name(&branch);
+            match (&run.end, &run.waits) {
+                (Some(BranchEnd::Failed { why }), _) => {
+                    cx.notify(Level::Warning, format!("{name} has failed: {why}"));
+                }
+                (None, Some(why)) => cx.notify(Level::Warning, format!("{name} waits: {why}")),
+                (None, None) | (Some(BranchEnd::Done { .. }), _) => {}
             }
         }
         new = new.with_branch_run(&branch, run);

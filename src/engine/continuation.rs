@@ -194,9 +194,11 @@ impl Engine {
         self.tell_pause(cx);
     }
 
-    /// Tells the user that the run is paused, and how to resume it.
+    /// Tells the user that the run is paused, and how to resume it. That of a branch is resumed with the run that it is part of, which
+    /// tells it.
     pub(super) fn tell_pause(&self, cx: &mut Cx) {
-        let notice = self.active().and_then(|active| text::pause_notice(&active));
+        let active = self.active().filter(|active| active.state.progress.branch.is_none());
+        let notice = active.and_then(|active| text::pause_notice(&active));
         if let Some(notice) = notice.filter(|_| cx.ui.exists()) {
             cx.notify(Level::Warning, notice);
         }

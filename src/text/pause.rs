@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::definition::{Diagnostic, Library, on_one_line};
+use crate::definition::{Diagnostic, Library, on_one_line, Work};
 use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, cut, pause_reason};
 
 use super::budget;
@@ -167,6 +167,9 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         }
         _ if active.phase.question().is_some() => {
             "/workflow :answer OUTCOME TEXT answers; /workflow :resume asks again."
+        }
+        _ if active.phase.work == Work::Branches => {
+            "/workflow :resume goes on with the branches that have not ended, :retry BRANCH begins one anew; /workflow :next goes on without them."
         }
         _ if !active.phase.is_of_agent() => {
             "/workflow :resume begins it again; /workflow :next goes on without it."
