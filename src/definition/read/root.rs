@@ -590,7 +590,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
             command_name: String::new(),
             initial_message: String::new(),
             show: Show::Workflows,
-            loopable,
+            // Branches side by side have no common beginning.
+            loopable: loopable && (parallel.is_none() || each.is_some()),
             max_loops,
             budget,
             gate: gate.filter(|_| parallel.is_none() || each.is_some()),

@@ -357,6 +357,14 @@ fn the_branches_are_shown_while_they_work_and_afterwards() {
 }
 
 #[test]
+fn a_branch_cannot_begin_another_one_by_a_loop() {
+    let mut family = Family::new(GROUP);
+    let text = family.call("tests", r#"{"action":"loop"}"#);
+    assert_eq!(text, "⚠️ Looping is disabled for this workflow.");
+    assert_eq!(family.child("tests").run.as_ref().unwrap().current_path.key(), "w:1/w//1:1");
+}
+
+#[test]
 fn the_user_stops_a_branch() {
     let mut family = Family::new(GROUP);
     let output = family.parent.command("workflow", ":stop bugs");
