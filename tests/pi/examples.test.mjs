@@ -107,6 +107,13 @@ function withBranches(own, withIssues = []) {
   };
 }
 
+/**
+ * Places without the number of branches that have ended, and without repetitions.
+ * @param {(string | undefined)[]} places
+ */
+const withoutCounts = (places) =>
+  places.map((place) => place?.replace(/ \(\d+ of \d+\)$/, "")).filter((place, index, all) => place !== all[index - 1]);
+
 for (const version of VERSIONS) {
   suite(`pi ${version}: the example`, { concurrency: 2 }, () => {
     for (const name of EXAMPLES) {
@@ -136,7 +143,7 @@ for (const version of VERSIONS) {
             ?.split(" > ")
             .at(-1)
             ?.replace(/ \[.*$/, "");
-        const visited = statusTexts(rpc).slice(1, -1).map(leaf);
+        const visited = withoutCounts(statusTexts(rpc).slice(1, -1).map(leaf));
         const entries = await rpc.entries();
         const results = entries.flatMap(({ message }) => (message?.role === "toolResult" ? [message.content[0].text] : []));
         const loop = results.findIndex((text) => /^(🔄 Looped|✓ Went back)/.test(text));
@@ -171,8 +178,9 @@ for (const version of VERSIONS) {
         const agent = withBranches((request) => handingOver(nextUntilDone(request)), withIssues);
         const { sandbox } = await stage(t, agent, { projectFiles: copy("panel") });
         const rpc = await startRpc({ version, sandbox });
-        await rpc.promptAndSettle("/workflow panel Let the export take a file name");
-        const visited = statusTexts(rpc).slice(1, -1).map((text) => text?.replace(/^.* > | \[.*$/g, ""));
+        // Twelve sessions of branches, one round after another.
+        await rpc.promptAndSettle("/workflow panel Let the export take a file name", { timeoutMs: 40_000 });
+        const visited = withoutCounts(statusTexts(rpc).slice(1, -1).map((text) => text?.replace(/^.* > | \[.*$/g, "")));
         const round = ["⚒️ Implement", "🔀 Reviews"];
         const all = Array.from({ length: Math.min(rounds + 1, 4) }, () => round).flat();
         assert.deepEqual(visited, rounds === 4 ? all : [...all, "🎁 Hand over"]);
