@@ -228,8 +228,7 @@ export class Extension {
         this.#confinement.notConfined(event);
         return handlerResult(outcome, event);
       }
-      const reason = this.#confinement.confine(event, outcome.val, context);
-      return reason === undefined ? undefined : refusal(reason);
+      return after(this.#confinement.confine(event, outcome.val, context), (reason) => (reason === undefined ? undefined : refusal(reason)));
     });
   }
 

@@ -5,12 +5,12 @@ import { join, relative, sep } from "node:path";
 
 import { gitFoldersOf } from "./git-folders.js";
 import { linkedOutside } from "./hard-links.js";
-import { HiddenPaths } from "./hidden-paths.js";
+import { findHidden } from "./hidden-paths.js";
 import { keyFolders } from "./key-folders.js";
-import { Placeholders } from "./placeholders.js";
-import { RunningCommands } from "./running-commands.js";
+import { placeholders } from "./placeholders.js";
+import { Busy, runningCommands } from "./running-commands.js";
 import { canConfine, confinedLine } from "./command-line.js";
-import { removeOwn, sessionFolder } from "./session-folder.js";
+import { leaveFolder, sessionFolder } from "./session-folder.js";
 import { plainText } from "../plain-text.js";
 import { FileTools } from "./file-tools.js";
 import { absolutePath, isBelow, realPath } from "./write-target.js";
@@ -27,15 +27,16 @@ const MAX_LINE = 128 * 1024 - 1;
 const MAX_READ_ONLY = { paths: 200, bytes: 24 * 1024 };
 /** The maximum number of paths that are named in a result. */
 const MAX_NAMED = 5;
+/** The time in which what another session runs must end, in milliseconds: a longer wait could be one for each other. */
+const PATIENCE = 5000;
 
 export class Confinement {
-  /** The limits of the command lines that were allowed and have not ended, by call. @type {Map<string, Limits>} */
+  /** The command lines that were allowed and whose calls have not ended, by call. @type {Map<string, { limits: Limits, command: import("./running-commands.js").Command }>} */
   #commands = new Map();
-  /** The calls of `grep` that have not ended, by call: no command line may lead them elsewhere. @type {Set<string>} */
-  #searches = new Set();
-  #hiddenPaths = new HiddenPaths();
-  #placeholders = new Placeholders();
-  #running = new RunningCommands();
+  /** The calls of `grep` that have not ended, by call: no command line may lead them elsewhere. @type {Map<string, import("./running-commands.js").Search>} */
+  #searches = new Map();
+  /** Aborts when the session ends. It is also the owner of what the session runs. */
+  #session = new AbortController();
   /** The folder of the session; `undefined` until it is needed. @type {SessionFolder | undefined} */
   #folder;
   /** True if the ends of tool calls are observed. */
@@ -86,25 +87,57 @@ export class Confinement {
   }
 
   /**
-   * Confines a tool call.
+   * Confines a tool call. Waits for a limited time if it could meet what another session of this process runs.
    *
    * @param {Call} call
    * @param {Limits} limits
    * @param {Context} context
-   * @returns {string | undefined} the reason for refusing the call
+   * @returns {string | undefined | Promise<string | undefined>} the reason for refusing the call
    */
-  confine({ toolName, toolCallId, input }, limits, context) {
+  confine(call, limits, context) {
+    const reason = this.#tryToConfine(call, limits, context);
+    return reason instanceof Busy ? this.#whenFree(reason, call, limits, context) : reason;
+  }
+
+  /**
+   * @param {Busy} busy
+   * @param {Call} call
+   * @param {Limits} limits
+   * @param {Context} context
+   */
+  async #whenFree(busy, call, limits, context) {
+    const { signal: session } = this.#session;
+    const signal = context.signal ? AbortSignal.any([session, context.signal]) : session;
+    const end = performance.now() + PATIENCE;
+    for (let last = busy; ; ) {
+      const left = end - performance.now();
+      if (left <= 0 || signal.aborted) return `The call cannot be confined now: ${plainText(last.message)}`;
+      await runningCommands.changed(left, signal);
+      if (signal.aborted) continue;
+      const reason = this.#tryToConfine(call, limits, context);
+      if (!(reason instanceof Busy)) return reason;
+      last = reason;
+    }
+  }
+
+  /**
+   * @param {Call} call
+   * @param {Limits} limits
+   * @param {Context} context
+   * @returns {string | undefined | Busy} the reason for refusing the call
+   */
+  #tryToConfine({ toolName, toolCallId, input }, limits, context) {
     try {
       if (toolName === "bash" && typeof input?.command === "string") {
         this.#observe();
-        if (this.#searches.size > 0) throw new Error("a search by `grep` is running. Run one after the other");
         // Again for every call: one without limits could have put a link in its place.
-        this.#folder = sessionFolder(context.sessionManager.getSessionId());
-        input.command = this.#confinedLine(input.command, limits, context, this.#folder);
-        this.#commands.set(toolCallId, limits);
+        this.#folder = sessionFolder(context.sessionManager.getSessionId(), this.#session);
+        const { command, line } = this.#begin(input.command, limits, context, this.#folder);
+        input.command = line;
+        this.#commands.set(toolCallId, { limits, command });
         return undefined;
       }
-      const hidden = () => this.#hiddenPaths.find(limits.hidden ?? [], context.cwd);
+      const hidden = () => findHidden(limits.hidden ?? [], context.cwd);
       if ((toolName === "read" || toolName === "edit" || toolName === "write") && typeof input?.path === "string") {
         if (!this.#granted) throw new Error(NOT_GRANTED);
         return this.#fileTools.confine(toolName, input, { writable: limits.writable, hidden });
@@ -114,7 +147,7 @@ export class Confinement {
       }
       return `The tool "${plainText(String(toolName))}" cannot be confined.`;
     } catch (error) {
-      this.#removePlaceholders();
+      if (error instanceof Busy) return error;
       return `The call cannot be confined: ${plainText(error instanceof Error ? error.message : String(error))}`;
     }
   }
@@ -138,9 +171,9 @@ export class Confinement {
     const inside = hidden.names().find((name) => isBelow(name, place));
     if (inside !== undefined) return `${plainText(inside)} is hidden, and "grep" would search it. Search with "bash".`;
     this.#observe();
-    this.#folder ??= sessionFolder(context.sessionManager.getSessionId());
-    if (this.#commands.size > 0 || this.#running.any(this.#folder.running)) return 'A command is running. Run "grep" after it, or search with "bash".';
-    this.#searches.add(toolCallId);
+    this.#folder ??= sessionFolder(context.sessionManager.getSessionId(), this.#session);
+    if (runningCommands.any(this.#session, this.#folder.running)) return 'A command is running. Run "grep" after it, or search with "bash".';
+    this.#searches.set(toolCallId, runningCommands.search(this.#session, place));
     return undefined;
   }
 
@@ -150,48 +183,74 @@ export class Confinement {
    *
    * @param {string[]} rules
    * @param {Context} context
+   * @param {object} holder of the placeholders
    */
-  #unreadable(rules, context) {
+  #unreadable(rules, context, holder) {
     if (rules.length === 0) return [];
-    const hidden = this.#hiddenPaths.find(rules, context.cwd);
+    const hidden = findHidden(rules, context.cwd);
     for (const { path, directory } of process.platform === "linux" ? hidden.places : []) {
       try {
-        this.#placeholders.create(directory ? `${path}/` : path);
+        placeholders.create(directory ? `${path}/` : path, holder);
       } catch (error) {
         if (isPassing(error)) throw error;
         // It cannot be reached or created: no process of this user can.
       }
     }
     // With what was created, since a name in another mount is found by the file.
-    const names = this.#hiddenPaths.find(rules, context.cwd).names();
+    const names = findHidden(rules, context.cwd).names();
     return outermost(process.platform === "linux" ? names.filter(isThere) : names);
   }
 
   /**
+   * Begins a command line.
+   *
    * @param {string} line
    * @param {Limits} limits
    * @param {Context} context
    * @param {SessionFolder} folder
    */
-  #confinedLine(line, { writable: paths, hidden: rules = [], network }, context, { temporary, running, standIns }) {
+  #begin(line, limits, context, folder) {
+    const holder = {};
+    try {
+      const { confined, reach } = this.#confined(line, limits, context, folder, holder);
+      const begun = runningCommands.begin(confined, this.#session, reach, holder, folder.running);
+      if (Buffer.byteLength(begun.line) <= MAX_LINE) return begun;
+      runningCommands.end(begun.command);
+      throw new Error("it is too long");
+    } catch (error) {
+      placeholders.release(holder);
+      throw error;
+    }
+  }
+
+  /**
+   * Returns a confined command line, and what it rests on.
+   *
+   * @param {string} line
+   * @param {Limits} limits
+   * @param {Context} context
+   * @param {SessionFolder} folder
+   * @param {object} holder of the placeholders
+   */
+  #confined(line, { writable: paths, hidden: rules = [], network }, context, { temporary, running, standIns }, holder) {
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     this.#readOnly = [];
-    const unreadable = this.#unreadable(rules, context);
+    const unreadable = this.#unreadable(rules, context, holder);
     this.#gitFolders = gitFoldersOf(unreadable).filter((path) => !unreadable.some((hidden) => isBelow(path, hidden)));
     const keys = this.#hide(outermost(paths));
     keys.hidden = keys.hidden.filter((path) => !unreadable.some((other) => isBelow(path, other)));
-    const writable = outermost(paths).filter((path) => this.#prepare(path));
-    this.#clean(temporary, running);
+    const writable = outermost(paths).filter((path) => this.#prepare(path, holder));
+    const reach = { writable: writable.map(withoutSlash), unreadable, temporary };
+    runningCommands.check(this.#session, reach);
+    this.#clean(temporary);
     const cwd = realPath(context.cwd);
     const readOnly = [...this.#readOnlyBelow(writable, running), ...this.#gitFolders];
     const visible = unreadable.filter((path) => !keys.hidden.some((other) => isBelow(path, other)));
-    const sandbox = { writable: writable.map(withoutSlash), readOnly, network, cwd, temporary, ...keys, unreadable: visible, standIns };
+    const sandbox = { writable: reach.writable, readOnly, network, cwd, temporary, ...keys, unreadable: visible, standIns };
     const around = [...sandbox.hidden, ...unreadable].find((path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)));
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
-    const confined = this.#running.counted(confinedLine(this.#withPrefix(line, context), sandbox), running);
-    if (Buffer.byteLength(confined) > MAX_LINE) throw new Error("it is too long");
-    return confined;
+    return { confined: confinedLine(this.#withPrefix(line, context), sandbox), reach };
   }
 
   /**
@@ -210,14 +269,16 @@ export class Confinement {
 
   /**
    * Creates a writable path that does not exist. Returns false if it cannot be reached or created: then a command cannot either.
+   *
    * @param {string} path
+   * @param {object} holder of the placeholders
    */
-  #prepare(path) {
+  #prepare(path, holder) {
     const name = withoutSlash(path);
     let real;
     try {
       real = realPath(name);
-      if (real === name) this.#placeholders.create(path);
+      if (real === name) placeholders.create(path, holder);
     } catch (error) {
       if (isPassing(error)) throw error;
       this.#readOnly.push(name);
@@ -261,7 +322,8 @@ export class Confinement {
    */
   #readOnlyBelow(writable, running) {
     if (writable.includes("/")) return [];
-    const isAlone = this.#commands.size === 0 && !this.#running.any(running);
+    const others = runningCommands.anyOtherIn(this.#session, writable.map(withoutSlash));
+    const isAlone = !others && !runningCommands.any(this.#session, running);
     const { linked, closed } = isAlone ? linkedOutside(writable.map(withoutSlash)) : lasting(() => linkedOutside(writable.map(withoutSlash)));
     this.#readOnly.push(...closed);
     const found = [...linked, ...closed];
@@ -269,7 +331,7 @@ export class Confinement {
     if (fits(found)) {
       // Another command could move a folder with such a path before the path is mounted.
       if (!isAlone) {
-        throw new Error(`another command is running, and ${linked.length > 0 ? `files in writable folders have other names (hard links) outside of them, for example ${linked[0]}` : `a writable folder cannot be searched: ${closed[0]}`}. Run one command after the other`);
+        throw new (others ? Busy : Error)(`another command is running, and ${linked.length > 0 ? `files in writable folders have other names (hard links) outside of them, for example ${linked[0]}` : `a writable folder cannot be searched: ${closed[0]}`}. Run one command after the other`);
       }
       return found;
     }
@@ -283,10 +345,9 @@ export class Confinement {
    * be searched. While a command line uses the folder, it is as clean as when the first one began.
    *
    * @param {string} temporary
-   * @param {string} running
    */
-  #clean(temporary, running) {
-    if (this.#commands.size > 0 || this.#running.any(running)) return;
+  #clean(temporary) {
+    if (runningCommands.uses(temporary)) return;
     const { linked, closed } = linkedOutside([temporary]);
     for (const path of linked) rmSync(path, { force: true });
     if (closed.length === 0) return;
@@ -304,9 +365,12 @@ export class Confinement {
 
   /** The session has ended. */
   end() {
+    const [session, folder] = [this.#session, this.#folder];
+    session.abort();
     this.#allEnded();
-    if (this.#folder) removeOwn(this.#folder);
+    this.#session = new AbortController();
     this.#folder = undefined;
+    if (folder) runningCommands.whenEnded(session, () => leaveFolder(folder, session));
   }
 
   /**
@@ -314,7 +378,7 @@ export class Confinement {
    * @param {any} event pi's event `tool_result`
    */
   #result({ toolCallId, content, isError }) {
-    const limits = this.#commands.get(toolCallId);
+    const limits = this.#commands.get(toolCallId)?.limits;
     if (!limits?.notice || !Array.isArray(content)) return undefined;
     const output = content.map((part) => (part.type === "text" ? part.text : "")).join("\n").toLowerCase();
     // A guest of an earlier version has no signs: its notice follows every failure.
@@ -331,17 +395,16 @@ export class Confinement {
    * @param {string} id
    */
   #ended(id) {
+    const search = this.#searches.get(id);
+    const running = this.#commands.get(id);
     this.#searches.delete(id);
-    if (this.#commands.delete(id)) this.#removePlaceholders();
+    this.#commands.delete(id);
+    if (search) runningCommands.endSearch(search);
+    if (running) runningCommands.end(running.command);
   }
 
   #allEnded() {
-    for (const id of [...this.#commands.keys(), ...this.#searches]) this.#ended(id);
-  }
-
-  /** Removes the placeholders unless a command line that may write them still runs. */
-  #removePlaceholders() {
-    if (this.#commands.size === 0) this.#placeholders.remove();
+    for (const id of [...this.#commands.keys(), ...this.#searches.keys()]) this.#ended(id);
   }
 }
 

@@ -13,37 +13,38 @@ import { absolutePath, isBelow, realPath } from "./write-target.js";
 /** Errors of a path that no process of this user reaches. */
 const UNREACHABLE = ["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"];
 
-export class HiddenPaths {
-  /** The places to which each path has led: who removes a link does not get at what it led to. @type {Map<string, Set<string>>} */
-  #places = new Map();
+/**
+ * The places to which each path has led: who removes a link does not get at what it led to, in no session of this process.
+ * @type {Map<string, Set<string>>}
+ */
+const placesByPath = new Map();
 
-  /**
-   * Returns what rules hide now.
-   *
-   * @param {string[]} rules as the argument `path` of pi's tools
-   * @param {string} cwd
-   */
-  find(rules, cwd) {
-    /** @type {Map<string, Place>} */
-    const places = new Map();
-    for (const rule of rules) {
-      const directory = /[/\\]$/.test(rule);
-      for (const path of this.#placesOf(absolutePath(rule, cwd))) places.set(path, { path, directory });
-    }
-    return new Hidden([...places.values()], cwd);
+/**
+ * Returns what rules hide now.
+ *
+ * @param {string[]} rules as the argument `path` of pi's tools
+ * @param {string} cwd
+ */
+export function findHidden(rules, cwd) {
+  /** @type {Map<string, Place>} */
+  const places = new Map();
+  for (const rule of rules) {
+    const directory = /[/\\]$/.test(rule);
+    for (const path of placesOf(absolutePath(rule, cwd))) places.set(path, { path, directory });
   }
+  return new Hidden([...places.values()], cwd);
+}
 
-  /** @param {string} path absolute */
-  #placesOf(path) {
-    const places = this.#places.get(path) ?? new Set();
-    this.#places.set(path, places);
-    try {
-      places.add(realPath(path));
-    } catch (error) {
-      if (!UNREACHABLE.includes(codeOf(error)) && !/too many links/i.test(String(error))) throw error;
-    }
-    return places;
+/** @param {string} path absolute */
+function placesOf(path) {
+  const places = placesByPath.get(path) ?? new Set();
+  placesByPath.set(path, places);
+  try {
+    places.add(realPath(path));
+  } catch (error) {
+    if (!UNREACHABLE.includes(codeOf(error)) && !/too many links/i.test(String(error))) throw error;
   }
+  return places;
 }
 
 export class Hidden {

@@ -11,6 +11,10 @@
 //                   └─ git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js, running-commands.js,
 //                      session-folder.js
 //                      what is looked at, created and removed around a command line
+//
+// Several sessions of one process have a `Confinement` each. What they share is one object for the process: the command lines and searches
+// that run (running-commands.js), the placeholders (placeholders.js), the stand-ins and the folder of process ids (session-folder.js),
+// and what a hidden path has led to (hidden-paths.js).
 export { canConfine } from "./command-line.js";
 export { Confinement } from "./confinement.js";
 export { resolveWrite } from "./write-target.js";

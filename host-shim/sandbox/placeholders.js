@@ -1,31 +1,53 @@
-// Files and folders that are created because a confined command line may write them: only what exists can be mounted.
-import { closeSync, existsSync, lstatSync, mkdirSync, openSync, rmdirSync, unlinkSync } from "node:fs";
+// Files and folders that are created because a confined command line may write them, or may not read them: only what exists can be
+// mounted. There is one object, `placeholders`: several command lines, of several sessions in this process, may rest on one of them, and
+// it is removed after the last.
+import { closeSync, lstatSync, mkdirSync, openSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 
+/**
+ * A created file or folder, with its time of creation, and who rests on it.
+ * @typedef {{ path: string, directory: boolean, created: bigint, holders: Set<object> }} Placeholder
+ */
+
 export class Placeholders {
-  /** The created files and folders, outermost first, each with its time of creation. @type {{ path: string, directory: boolean, created: number }[]} */
-  #created = [];
+  /** By the file or folder itself, which may have several paths; outermost first. @type {Map<string, Placeholder>} */
+  #created = new Map();
 
   /**
-   * Creates a file or folder, and the folders above it, unless it exists.
+   * Creates a file or folder, and the folders above it, unless it exists. What is there, and was created so, stays until `release`.
+   *
    * @param {string} path absolute; a folder ends with `/`
+   * @param {object} holder
    */
-  create(path) {
+  create(path, holder) {
     const directory = path.endsWith("/");
     const name = directory ? path.slice(0, -1) : path;
-    if (name === "" || existsSync(name)) return;
-    this.create(`${dirname(name).replace(/\/$/, "")}/`);
+    if (name === "") return;
+    this.create(`${dirname(name).replace(/\/$/, "")}/`, holder);
+    const found = lstatSync(name, { throwIfNoEntry: false, bigint: true });
+    if (found) {
+      this.#created.get(idOf(found))?.holders.add(holder);
+      return;
+    }
     if (directory) mkdirSync(name);
     else closeSync(openSync(name, "wx"));
-    this.#created.push({ path: name, directory, created: lstatSync(name).mtimeMs });
+    const stat = lstatSync(name, { bigint: true });
+    this.#created.set(idOf(stat), { path: name, directory, created: stat.mtimeNs, holders: new Set([holder]) });
   }
 
-  /** Removes the created files and folders that are still empty, but no file that was written or touched. */
-  remove() {
-    for (const { path, directory, created } of this.#created.splice(0).reverse()) {
+  /**
+   * Removes the created files and folders that only this holder rested on, if they are still empty, but no file that was written or touched.
+   * @param {object} holder
+   */
+  release(holder) {
+    for (const [id, { path, directory, created, holders }] of [...this.#created].reverse()) {
+      if (!holders.delete(holder) || holders.size > 0) continue;
+      this.#created.delete(id);
       try {
+        const stat = lstatSync(path, { bigint: true });
+        if (idOf(stat) !== id) continue;
         if (directory) rmdirSync(path);
-        else if (isUntouched(path, created)) unlinkSync(path);
+        else if (stat.size === 0n && stat.mtimeNs === created) unlinkSync(path);
       } catch {
         // It was used, or is gone.
       }
@@ -33,8 +55,8 @@ export class Placeholders {
   }
 }
 
-/** @param {string} path @param {number} created */
-function isUntouched(path, created) {
-  const { size, mtimeMs } = lstatSync(path);
-  return size === 0 && mtimeMs === created;
-}
+/** The one of this process. */
+export const placeholders = new Placeholders();
+
+/** @param {import("node:fs").BigIntStats} stat */
+const idOf = ({ dev, ino }) => `${dev}:${ino}`;

@@ -1,49 +1,255 @@
-// The command lines that run. A call's events do not tell: a tool may call another one and end before it, and an aborted call
+// The confined command lines and searches that run, of all sessions in this process. There is one object, `runningCommands`.
+//
+// A cover of one command line is a mount. The kernel takes it away if another process removes or replaces what it covers, so a
+// command line that could do this does not begin while the other runs. And a search goes by names, which others may change.
+//
+// A call's events do not tell how long its command line runs: a tool may call another one and end before it, and an aborted call
 // ends without an event. So each shell stores its process id in a folder outside of every sandbox.
+import { randomBytes } from "node:crypto";
 import { readFileSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
+import { placeholders } from "./placeholders.js";
 import { quoted } from "./shell-quote.js";
+import { isBelow } from "./write-target.js";
+
+/** The time between two looks for shells that outlive their calls, in milliseconds. */
+const LOOK = 50;
+
+/**
+ * What a command line rests on, and what it may change. All paths are absolute, without links and without a slash at the end.
+ *
+ * @typedef {object} Reach
+ * @property {string[]} writable
+ * @property {string[]} unreadable what is covered for it
+ * @property {string} temporary the folder for temporary files
+ */
+
+/**
+ * A command line that runs, or is about to.
+ *
+ * @typedef {object} Command
+ * @property {object} owner whose it is: one object for each session
+ * @property {Reach} reach
+ * @property {object} holder the holder of its placeholders
+ * @property {string} file its shell stores its process id here
+ * @property {boolean} ended true if its call has ended
+ */
+
+/** A search by names, in the folder or file `place`. @typedef {{ owner: object, place: string }} Search */
+
+/** A call cannot begin while something of another session runs; it can afterwards. */
+export class Busy extends Error {}
 
 export class RunningCommands {
-  #last = 0;
+  /** @type {Set<Command>} */
+  #commands = new Set();
+  /** @type {Set<Search>} */
+  #searches = new Set();
+  /** Called when something has ended. @type {Set<() => void>} */
+  #waiting = new Set();
+  /** True if the end of this process is awaited. */
+  #awaitsExit = false;
+  /** The next look for shells that outlive their calls. @type {NodeJS.Timeout | undefined} */
+  #look;
 
   /**
-   * Returns a command line that is counted while it runs.
-   * @param {string} line
-   * @param {string} folder absolute
+   * Throws if a command line cannot begin now.
+   *
+   * @param {object} owner
+   * @param {Reach} reach
+   * @throws {Busy} if it can later
    */
-  counted(line, folder) {
-    this.#forgetEnded(folder);
-    this.#last += 1;
-    return `echo $$ > ${quoted(join(folder, String(this.#last)))}; ${line}`;
-  }
-
-  /**
-   * Returns true if a command line runs.
-   * @param {string} folder
-   */
-  any(folder) {
-    this.#forgetEnded(folder);
-    return readdirSync(folder).length > 0;
-  }
-
-  /**
-   * Removes the process ids of shells that have ended.
-   * @param {string} folder
-   */
-  #forgetEnded(folder) {
-    for (const name of readdirSync(folder)) {
-      if (!isRunning(readFileSync(join(folder, name), "utf8"))) rmSync(join(folder, name), { force: true });
+  check(owner, reach) {
+    for (const search of this.#searches) {
+      if (search.owner === owner) throw new Error("a search by `grep` is running. Run one after the other");
+      const changed = [...reach.writable, reach.temporary].find((path) => meets(path, search.place));
+      if (changed !== undefined) throw new Busy(`a search by \`grep\` of another agent is running in ${search.place}`);
     }
+    for (const { reach: other } of this.#others(owner)) {
+      const path = uncovered(reach, other) ?? uncovered(other, reach);
+      if (path !== undefined) throw new Busy(`a command of another agent is running, and one of the two could replace ${path}, to which the other is held`);
+    }
+  }
+
+  /**
+   * Begins a command line.
+   *
+   * @param {string} line
+   * @param {object} owner
+   * @param {Reach} reach
+   * @param {object} holder the holder of its placeholders
+   * @param {string} folder for process ids
+   * @returns {{ command: Command, line: string }} `line` is counted while it runs
+   */
+  begin(line, owner, reach, holder, folder) {
+    if (!this.#awaitsExit) process.once("exit", () => this.#exit());
+    this.#awaitsExit = true;
+    const file = join(folder, randomBytes(8).toString("hex"));
+    const command = { owner, reach, holder, file, ended: false };
+    this.#commands.add(command);
+    return { command, line: `echo $$ > ${quoted(file)}; ${line}` };
+  }
+
+  /** The call of a command line has ended. @param {Command} command */
+  end(command) {
+    command.ended = true;
+    this.#forgetEnded();
+  }
+
+  /**
+   * Begins a search.
+   *
+   * @param {object} owner
+   * @param {string} place absolute, without links
+   * @returns {Search}
+   * @throws {Busy} if it can begin later
+   */
+  search(owner, place) {
+    const changing = this.#others(owner).some(({ reach }) => [...reach.writable, reach.temporary].some((path) => meets(path, place)));
+    if (changing) throw new Busy('a command of another agent is running, which could change what "grep" searches. Run it again, or search with "bash"');
+    const search = { owner, place };
+    this.#searches.add(search);
+    return search;
+  }
+
+  /** @param {Search} search */
+  endSearch(search) {
+    this.#searches.delete(search);
+    this.#wake();
+  }
+
+  /**
+   * Returns true if a command line of an owner runs, or one of which only the process is known.
+   *
+   * @param {object} owner
+   * @param {string} folder for process ids
+   */
+  any(owner, folder) {
+    this.#forgetEnded();
+    return this.#isAtWork(owner) || this.#late(folder);
+  }
+
+  /**
+   * Returns true if a command line of another owner runs that may write in, or around, one of these paths.
+   *
+   * @param {object} owner
+   * @param {string[]} paths absolute, without links
+   */
+  anyOtherIn(owner, paths) {
+    return this.#others(owner).some(({ reach }) => reach.writable.some((path) => paths.some((other) => meets(path, other))));
+  }
+
+  /** Returns true if a command line runs that uses a folder for temporary files. @param {string} temporary */
+  uses(temporary) {
+    this.#forgetEnded();
+    return [...this.#commands].some(({ reach }) => reach.temporary === temporary);
+  }
+
+  /**
+   * Waits until something has ended, or has perhaps.
+   *
+   * @param {number} milliseconds the maximum
+   * @param {AbortSignal} [signal]
+   */
+  async changed(milliseconds, signal) {
+    if (signal?.aborted) return;
+    await new Promise((/** @type {(value: void) => void} */ resolve) => {
+      const timer = setTimeout(() => resume(), milliseconds);
+      const resume = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(resume);
+        signal?.removeEventListener("abort", resume);
+        resolve();
+      };
+      this.#waiting.add(resume);
+      signal?.addEventListener("abort", resume, { once: true });
+    });
+  }
+
+  /**
+   * Calls a function when no command line of an owner runs.
+   *
+   * @param {object} owner
+   * @param {() => void} then
+   */
+  whenEnded(owner, then) {
+    this.#forgetEnded();
+    if (!this.#isAtWork(owner)) return then();
+    const again = () => {
+      this.#waiting.delete(again);
+      this.whenEnded(owner, then);
+    };
+    this.#waiting.add(again);
+  }
+
+  /** @param {object} owner */
+  #isAtWork(owner) {
+    return [...this.#commands].some((command) => command.owner === owner);
+  }
+
+  /** @param {object} owner */
+  #others(owner) {
+    this.#forgetEnded();
+    return [...this.#commands].filter((command) => command.owner !== owner);
+  }
+
+  /** Forgets the command lines whose calls and shells have ended. */
+  #forgetEnded() {
+    clearTimeout(this.#look);
+    const ended = [...this.#commands].filter((command) => command.ended);
+    const over = ended.filter(({ file }) => !isRunning(file));
+    for (const command of over) {
+      this.#commands.delete(command);
+      rmSync(command.file, { force: true });
+      placeholders.release(command.holder);
+    }
+    if (ended.length > over.length) this.#look = setTimeout(() => this.#forgetEnded(), LOOK).unref();
+    if (over.length > 0) this.#wake();
+  }
+
+  /** The process ends, and with it whatever runs. */
+  #exit() {
+    for (const { holder } of this.#commands) placeholders.release(holder);
+  }
+
+  /** Returns true if a shell runs that began after its call had ended. @param {string} folder */
+  #late(folder) {
+    const known = new Set([...this.#commands].map(({ file }) => basename(file)));
+    const late = readdirSync(folder).filter((name) => !known.has(name));
+    for (const name of late) if (!isRunning(join(folder, name))) rmSync(join(folder, name), { force: true });
+    return late.some((name) => isRunning(join(folder, name)));
+  }
+
+  #wake() {
+    for (const resume of [...this.#waiting]) resume();
   }
 }
 
-/** @param {string} id of a process; empty if its shell is about to write it */
-function isRunning(id) {
-  if (id === "") return true;
+/** The one of this process. */
+export const runningCommands = new RunningCommands();
+
+/**
+ * Returns a path that one command line could replace, while it holds the other one: something covered, or a folder to which that
+ * one could then write through hard links. A path that is itself writable, or covered for both, is a mount for both and stays.
+ *
+ * @param {Reach} one
+ * @param {Reach} other
+ */
+function uncovered(one, other) {
+  const covers = (/** @type {string} */ path) => one.unreadable.some((cover) => isBelow(path, cover));
+  const replaces = (/** @type {string} */ path) => one.writable.some((folder) => folder !== path && isBelow(path, folder));
+  return [...other.unreadable, ...other.writable].find((path) => replaces(path) && !covers(path));
+}
+
+/** @param {string} a @param {string} b */
+const meets = (a, b) => isBelow(a, b) || isBelow(b, a);
+
+/** Returns true if the shell runs that stored its process id in a file, or is about to. @param {string} file */
+function isRunning(file) {
   try {
-    process.kill(Number(id), 0);
+    const id = readFileSync(file, "utf8");
+    if (id !== "") process.kill(Number(id), 0);
     return true;
   } catch {
     return false;

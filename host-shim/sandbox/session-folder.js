@@ -8,27 +8,42 @@ import { join } from "node:path";
 import { realPath } from "./write-target.js";
 
 /**
- * Paths of one session. All but the first belong to this process.
+ * Paths of one session. All but the first belong to this process, whose sessions share them.
  * @typedef {object} SessionFolder
  * @property {string} temporary the folder for temporary files: it outlives this process, as the session does
  * @property {string} running a folder with the process ids of the command lines
  * @property {StandIns} standIns what is in the place of hidden files and folders
  */
 
+/** Who uses what belongs to this process. @type {Set<object>} */
+const users = new Set();
+/** True if what belongs to this process is removed at its end. */
+let removesAtExit = false;
+
 /**
  * Returns the paths of a session, and creates the folders.
+ *
  * @param {string} session its id
+ * @param {object} user uses them until `leaveFolder`
  * @returns {SessionFolder}
  */
-export function sessionFolder(session) {
+export function sessionFolder(session, user) {
   const name = createHash("sha256").update(session).digest("hex").slice(0, 16);
   const parent = join(realPath(tmpdir()), `pi-confined-${process.getuid?.() ?? 0}`);
   const temporary = join(parent, name);
-  const running = `${temporary}.${process.pid}.running`;
+  const { running, standIns } = ofProcess(parent);
+  users.add(user);
+  if (!removesAtExit) process.once("exit", () => removeOwn(running, standIns));
+  removesAtExit = true;
   for (const folder of [parent, temporary, running]) makePrivate(folder);
-  const standIns = { file: `${temporary}.${process.pid}.file`, folder: `${temporary}.${process.pid}.folder` };
   makeUnreadable(standIns);
   return { temporary, running, standIns };
+}
+
+/** @param {string} parent */
+function ofProcess(parent) {
+  const own = join(parent, String(process.pid));
+  return { running: `${own}.running`, standIns: { file: `${own}.file`, folder: `${own}.folder` } };
 }
 
 /**
@@ -50,10 +65,17 @@ function makeUnreadable({ file, folder }) {
 }
 
 /**
- * Removes what belongs to this process.
+ * Removes what belongs to this process, if nobody else uses it.
+ *
  * @param {SessionFolder} folder
+ * @param {object} user
  */
-export function removeOwn({ running, standIns }) {
+export function leaveFolder({ running, standIns }, user) {
+  if (users.delete(user) && users.size === 0) removeOwn(running, standIns);
+}
+
+/** @param {string} running @param {StandIns} standIns */
+function removeOwn(running, standIns) {
   for (const path of [running, standIns.file, standIns.folder]) remove(path);
 }
 

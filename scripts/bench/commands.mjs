@@ -49,7 +49,7 @@ function confinement(writable) {
   return (/** @type {any} */ event) => {
     const context = /** @type {any} */ ({ cwd: event.cwd, isProjectTrusted: () => true, sessionManager: { getSessionId: () => "bench" } });
     const refused = confinement.confine(event, { writable, hidden: [], network: false, notice: "" }, context);
-    if (refused !== undefined) throw new Error(refused);
+    if (refused !== undefined) throw new Error(String(refused));
   };
 }
 

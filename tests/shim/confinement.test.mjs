@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { constants, homedir, tmpdir, userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { suite, test } from "node:test";
+import { afterEach, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SettingsManager, createEditToolDefinition, createReadToolDefinition, createWriteToolDefinition } from "@earendil-works/pi-coding-agent";
 import { Confinement, resolveWrite } from "../../host-shim/sandbox/index.js";
@@ -26,6 +26,10 @@ function project(t) {
   mkdirSync(join(root, "agent"));
   return { root, write, read: (/** @type {string} */ path) => readFileSync(join(root, path), "utf8") };
 }
+
+/** Ends the sessions of a test. @type {(() => void)[]} */
+const sessions = [];
+afterEach(() => sessions.splice(0).forEach((end) => end()));
 
 /**
  * A loaded guest that confines every call within these limits; without limits it allows all.
@@ -58,8 +62,10 @@ function confining(root, limits, manifest = { confine: true }, guarding = true) 
   const call = (/** @type {string} */ toolName, /** @type {any} */ input, /** @type {object} */ more = {}) => {
     const toolCallId = `call-${calls++}`;
     const answer = pi.emit("tool_call", { toolName, toolCallId, input, ...more }, context);
+    assert.ok(!(answer instanceof Promise), "no other session is at work");
     return { toolCallId, input, refused: answer?.block ? answer.reason : undefined };
   };
+  sessions.push(() => pi.emit("session_shutdown", {}, context));
   const end = (/** @type {string} */ toolCallId) => pi.emit("tool_execution_end", { toolCallId }, context);
   /** Runs a command line as pi does, after the guest confined it. */
   const run = (/** @type {string} */ command) => {

@@ -65,7 +65,7 @@ export function team(scripts = {}) {
     const index = (counts[name] = (counts[name] ?? -1) + 1);
     const played = typeof script === "function" ? await script(request, index) : script[index];
     if (played) return played;
-    const isDone = request.messages.some((message) => message.role === "tool" && /→ DONE/.test(messageText(message)));
+    const isDone = request.messages.some((message) => message.role === "tool" && /→ (DONE|the end of the branch)/.test(messageText(message)));
     return isDone ? { text: "I am done." } : ends(name);
   };
 }

@@ -13,6 +13,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string} [emoji]
  * @property {{ blacklist?: string[], whitelist?: string[] }} [tools]
  * @property {string[]} [write]
+ * @property {string[]} [hide]
  * @property {boolean} [network]
  * @property {"required" | "preferred" | "off"} [sandbox]
  * @property {string[]} [availableProfiles]
