@@ -214,7 +214,7 @@ function sessionOf({ SessionManager }, own, cwd, earlier) {
  * @param {string} folder that of the sessions of its children
  * @param {string} file
  */
-function isChildOf(parent, folder, file) {
+export function isChildOf(parent, folder, file) {
   try {
     if (dirname(file) !== folder || realpathSync(folder) !== join(realpathSync(dirname(folder)), folder.slice(dirname(folder).length + 1)) || !lstatSync(file).isFile()) return false;
     const { type, parentSession } = JSON.parse(firstLine(file));
