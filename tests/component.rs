@@ -3,6 +3,8 @@
 //! Requires `target/component/pi_workflows.wasm`: `npm run build`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "component/branches.rs"]
+mod branches;
 #[path = "component/confinement.rs"]
 mod confinement;
 #[path = "component/examples.rs"]

@@ -17,9 +17,9 @@ use bindings::pi::extension::{
 
 pub use bindings::ComponentPre;
 pub use bindings::exports::pi::extension::guest::{
-    Answer, CommandEnd, CommandOutcome, CommandResult, Completion, Event, EventOutcome, InitError,
-    InputSource, ModelSelection, Pending, Request, SessionReason, StopReason,
-    ThinkingLevelSelection, ToolOutcome,
+    Answer, ChildEnd, ChildOutcome, ChildReport, CommandEnd, CommandOutcome, CommandResult,
+    Completion, Event, EventOutcome, InitError, InputSource, ModelSelection, Pending, Request,
+    SessionReason, StopReason, ThinkingLevelSelection, ToolOutcome,
 };
 pub use bindings::exports::pi_workflows::tools::workflows::{RunReport, StoredRun};
 pub use bindings::pi::extension::session::{ModelUsage, Usage, UserMessage};
