@@ -27,6 +27,7 @@ export class Requests {
   #dialogs = new Dialogs();
   #children;
   #folderSession;
+  #label;
   /** Aborts with the session, and with the instance if it traps. */
   #session = new AbortController();
   #codingAgent;
@@ -42,6 +43,7 @@ export class Requests {
   constructor({ codingAgent }, { exec, folders }, children, childOf) {
     this.#children = children;
     this.#folderSession = childOf?.session;
+    this.#label = childOf?.label;
     this.commandTurns = childOf?.commands ?? new Turns();
     this.#codingAgent = codingAgent;
     this.#execGranted = exec;
@@ -117,15 +119,7 @@ export class Requests {
       }
       if (request.tag !== "exec") return await this.#dialogs.ask(context, request, signal);
       if (!this.#execGranted) return { tag: "not-granted" };
-      // One that has waited in vain is aborted, and ends at once.
-      const turn = this.commandTurns.next(signal);
-      await turn.ready;
-      try {
-        const end = progress.begin(() => controller.abort());
-        return { tag: "ran", val: await this.#exec(context, request.val, signal, progress, end) };
-      } finally {
-        turn.end();
-      }
+      return { tag: "ran", val: await this.#exec(context, request.val, signal, progress, () => controller.abort()) };
     } finally {
       this.#pending.delete(pending);
     }
@@ -136,20 +130,30 @@ export class Requests {
    * @param {CommandLine} commandLine
    * @param {AbortSignal} signal
    * @param {Progress} progress
-   * @param {() => void} end ends the progress
+   * @param {() => void} stop
    */
-  async #exec(context, commandLine, signal, progress, end) {
-    const stopShowing = showSeconds(plainText(commandLine.progress), progress.show);
+  async #exec(context, commandLine, signal, progress, stop) {
+    const text = plainText(this.#label === undefined ? commandLine.progress : `${this.#label}: ${commandLine.progress}`);
+    const turn = this.commandTurns.next(signal);
+    const end = progress.begin(stop);
+    let stopShowing = showSeconds(turn.waits ? `${text} · waits for another command` : text, progress.show);
     const hide = () => {
       stopShowing();
       end();
     };
     // Immediately when the session ends: afterwards its user interface cannot be changed.
     signal.addEventListener("abort", hide, { once: true });
+    if (signal.aborted) hide();
     try {
+      await turn.ready;
+      if (turn.waits && !signal.aborted) {
+        stopShowing();
+        stopShowing = showSeconds(text, progress.show);
+      }
       const shell = () => userShell(this.#codingAgent, context.cwd);
       return await runCommandLine(shell, commandLine, signal, this.#outputFile(context, commandLine.outputFile));
     } finally {
+      turn.end();
       if (!signal.aborted) hide();
     }
   }

@@ -3,21 +3,29 @@
 export class Turns {
   /** Resolves when the last turn that was asked for is over. */
   #last = Promise.resolve();
+  /** The number of turns that are not over. */
+  #open = 0;
 
   /**
    * Waits for the turns that were asked for before, or until the signal aborts.
    *
    * @param {AbortSignal} [signal]
-   * @returns {{ ready: Promise<unknown>, end: () => void }} `end` ends the turn
+   * @returns {{ waits: boolean, ready: Promise<unknown>, end: () => void }} `waits` is true if another turn is not over; `end` ends this one
    */
   next(signal) {
     const before = this.#last;
+    const waits = this.#open > 0;
+    this.#open += 1;
     /** @type {() => void} */
     let done = () => {};
     this.#last = new Promise((resolve) => (done = resolve));
     const ready = signal ? Promise.race([before, aborted(signal)]) : before;
+    const over = () => {
+      this.#open -= 1;
+      done();
+    };
     // One that did not wait for the others does not end their turns.
-    return { ready, end: () => void before.then(done) };
+    return { waits, ready, end: () => void before.then(over) };
   }
 }
 
