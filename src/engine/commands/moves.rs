@@ -80,7 +80,10 @@ impl Engine {
     /// Moves the run on, if its gate is passed: to where this outcome leads, or without one to the next phase.
     pub(super) fn next_by_user(&mut self, outcome: &str, cx: &mut Cx) -> Reply {
         if self.pending.has_gate() {
-            cx.notify(Level::Info, "The gate of this phase is being checked.");
+            cx.notify(Level::Info, match self.children.count() {
+                0 => "The gate of this phase is being checked.",
+                _ => "Its branches are being worked on; /workflow :skip goes on without them.",
+            });
             return Reply::None;
         }
         let phase = self.active().map(|active| active.phase).filter(|_| !outcome.is_empty());
