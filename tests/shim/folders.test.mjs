@@ -219,6 +219,20 @@ suite("files of output", () => {
     assert.equal(existsSync(join(cwd, folder, "none-1.log")), false);
   });
 
+  test("of several instances at once have a name each, in the folder of the session whose children they are", () => {
+    const { cwd, open, calls, state } = makeProject();
+    const folder = open("a").path;
+    const session = /** @type {any} */ ({ getSessionId: () => "s-1" });
+    // Each of them has a session of its own.
+    state.session = "child";
+    const files = Array.from({ length: 8 }, () => new OutputFile(() => createFile({ context: /** @type {any} */ (calls.context), session, grant: { path: "jobs" }, configDirName: ".pi", key: "a" }, "look")));
+    for (let round = 0; round < 3; round += 1) files.forEach((file, index) => file.add(Buffer.from(`${index}`)));
+    const paths = files.map((file) => /** @type {any} */ (file.close(3)).val);
+    assert.deepEqual(paths, files.map((_, index) => `${folder}/look-${index + 1}.log`));
+    assert.deepEqual(paths.map((path) => readFileSync(join(cwd, path), "utf8")), files.map((_, index) => `${index}`.repeat(3)));
+    assert.deepEqual(readdirSync(join(cwd, ".pi/jobs")).sort(), [".gitignore", folder.split("/").at(-1)].sort());
+  });
+
   test("have at most 10 MB, and say how much more there was", () => {
     const { cwd, output } = makeProject();
     const file = output("much");

@@ -55,6 +55,17 @@ suite("the store", () => {
     assert.deepEqual(readdirSync(join(agent, "extension-data")), ["test.json"], "nothing is left beside it");
   });
 
+  test("of several instances in one process is one, and none loses what another one stores", () => {
+    const { agent, file } = makeStore();
+    const stores = Array.from({ length: 4 }, () => storeImports({ name: "test" }, () => agent, assert.fail));
+    for (let round = 0; round < 20; round += 1) {
+      stores.forEach((store, index) => store.set(`key-${index}-${round}`, "x"));
+      for (const store of stores) assert.equal(store.get(`key-3-${round}`), "x");
+      stores[round % 4].remove(`key-0-${round}`);
+    }
+    assert.equal(Object.keys(JSON.parse(readFileSync(file, "utf8"))).length, 60);
+  });
+
   test("is readable only by the user", () => {
     const { store, file, agent } = makeStore();
     store.set("a", "1");
