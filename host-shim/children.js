@@ -114,10 +114,7 @@ export class Children {
   endAll() {
     for (const child of this.#running.values()) {
       child.controller.abort();
-      clearTimeout(child.timer);
-      const { ended } = child;
-      this.#ending.add(ended);
-      void ended.then(() => this.#ending.delete(ended));
+      this.#forget(child);
     }
     this.#running.clear();
     this.#wake();
@@ -137,13 +134,23 @@ export class Children {
   /** @param {ChildStart} start */
   #start(start) {
     if (!this.#grant) throw new Error(NOT_GRANTED);
-    if (this.#running.has(start.key)) throw new Error("A child with this key runs.");
-    if (this.#running.size >= this.#grant.max) throw new Error(`No more than ${this.#grant.max} children run at a time.`);
+    const before = this.#running.get(start.key);
+    if (before && !before.controller.signal.aborted) throw new Error("A child with this key runs.");
+    if (!before && this.#running.size >= this.#grant.max) throw new Error(`No more than ${this.#grant.max} children run at a time.`);
     const child = new Running(start);
     const { context } = this.#calls;
     const parent = { ...this.#parentOf(start.label, context), context };
     this.#running.set(start.key, child);
-    child.ended = this.#run(child, parent);
+    if (before) this.#forget(before);
+    // One that was aborted has ended first: both may be of one session.
+    child.ended = this.#run(child, parent, before?.ended);
+  }
+
+  /** No report of a child is delivered any more. @param {Running} child */
+  #forget({ ended, timer }) {
+    clearTimeout(timer);
+    this.#ending.add(ended);
+    void ended.then(() => this.#ending.delete(ended));
   }
 
   /** @param {string} key */
@@ -158,13 +165,13 @@ export class Children {
   /**
    * @param {Running} child
    * @param {import("./child-session.js").Parent} parent
+   * @param {Promise<void>} [before] it begins behind this, and at the earliest when the call that starts it has returned
    */
-  async #run(child, parent) {
+  async #run(child, parent, before = Promise.resolve()) {
     const { signal } = child.controller;
     /** @type {ChildOutcome} */
     let outcome = { tag: "settled" };
-    // The call that starts it returns first.
-    await Promise.resolve();
+    await before;
     try {
       if (!signal.aborted) {
         const session = await openChildSession(parent, child.start, signal);
