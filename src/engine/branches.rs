@@ -123,8 +123,8 @@ impl Engine {
         run.session = report.session;
         if let Some(ended) = &ended {
             let child = self.children.remove(&branch.key);
-            // All of them are aborted, unless the user has stopped this one; its run may have ended all the same.
-            if *ended == ChildEnd::Aborted && !child.as_ref().is_some_and(|child| child.is_stopped) {
+            // All of them are aborted, unless this one was alone; its run may have ended all the same.
+            if *ended == ChildEnd::Aborted && !child.as_ref().is_some_and(Child::is_aborted_alone) {
                 self.children.end(None);
             }
             (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
@@ -314,6 +314,11 @@ impl Child {
             Some(_) => Ok(()),
             None => Err("the state of its run cannot be read".to_owned()),
         }
+    }
+
+    /// Returns true if it was aborted, but not the others: the user has stopped it, or its branch has ended.
+    fn is_aborted_alone(&self) -> bool {
+        self.is_stopped || self.does_not_rest()
     }
 
     /// Returns true if its branch has ended, and its agent goes on.

@@ -493,3 +493,20 @@ fn a_group_goes_on_with_an_outcome_of_nested_phases_that_it_does_not_name() {
     family.answer(false);
     assert_eq!((family.phase(), family.pause()), ("w:2".to_owned(), String::new()));
 }
+
+#[test]
+fn another_branch_begins_behind_a_child_that_was_ended_alone() {
+    let mut family = Family::new(GROUP);
+    let input = r#"{"action":"next","outcome":"clean","summary":"Done."}"#;
+    family.call("bugs", input);
+    let mut report = family.report("bugs", 0.5);
+    report.usage.turns = 9;
+    let output = family.parent.on(Event::Child { report: report.clone(), ended: None });
+    family.take(output);
+    assert_eq!(family.aborted, ["w:1/w//1:0"], "it does not rest");
+    family.children.remove(&report.key);
+    let ended = Some(ChildEnd::Aborted);
+    let output = family.parent.on(Event::Child { report, ended });
+    family.take(output);
+    assert_eq!(family.working(), ["tests", "docs"]);
+}
