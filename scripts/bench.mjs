@@ -5,6 +5,7 @@
 //   npm run bench -- context 2000   one, with its argument
 //
 // Exit 1 if a figure exceeds its limit.
+import branches from "./bench/branches.mjs";
 import commands from "./bench/commands.mjs";
 import context from "./bench/context.mjs";
 import hooks from "./bench/hooks.mjs";
@@ -16,7 +17,7 @@ import start from "./bench/start.mjs";
 import { BENCHMARKS, scriptFor } from "./usage.mjs";
 
 /** @type {Record<keyof typeof BENCHMARKS, (argument?: string) => Promise<boolean>>} each resolves with true if no figure exceeds its limit */
-const RUNS = { start, loading, hooks, sessions, context, instructions, commands, runs };
+const RUNS = { start, loading, hooks, sessions, context, instructions, commands, runs, branches };
 
 const words = process.argv.slice(2);
 scriptFor("bench", words);

@@ -5,7 +5,7 @@
 const NUMBER = /^([1-9]\d{0,6})?$/;
 
 /** The benchmarks of `npm run bench`, each with its argument. */
-export const BENCHMARKS = { start: NUMBER, loading: NUMBER, hooks: NUMBER, sessions: NUMBER, context: NUMBER, instructions: /^(update)?$/, commands: NUMBER, runs: NUMBER };
+export const BENCHMARKS = { start: NUMBER, loading: NUMBER, hooks: NUMBER, sessions: NUMBER, context: NUMBER, instructions: /^(update)?$/, commands: NUMBER, runs: NUMBER, branches: NUMBER };
 
 /** The steps of `npm test`. */
 export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];

@@ -1,4 +1,6 @@
-// Measures times, summarizes them and prints tables.
+// Measures times and memory, summarizes them and prints tables.
+
+import { readFileSync } from "node:fs";
 
 /**
  * The values of one measurement, in milliseconds unless stated otherwise.
@@ -12,6 +14,12 @@ export function time(work) {
   const start = performance.now();
   work();
   return performance.now() - start;
+}
+
+/** The resident memory, in MB. @param {number} pid of a process on Linux */
+export function residentMegabytes(pid) {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(kilobytes?.[1]) / 1024;
 }
 
 /**

@@ -1,13 +1,13 @@
 // Measures the time and memory that a package adds to pi's start: the real pi without packages, with this one and with the
 // reference, alternately, with the examples as global workflows.
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 
 import { OURS, REFERENCE } from "../../tests/conformance/side-by-side/packages.mjs";
 import { PI_VERSIONS, REPO } from "../../tests/pi/harness/pi.mjs";
 import { startRpc } from "../../tests/pi/harness/rpc.mjs";
 import { makeSandbox } from "../../tests/pi/harness/sandbox.mjs";
-import { inTurns, median, spread, table, verdict } from "./measure.mjs";
+import { inTurns, median, residentMegabytes, spread, table, verdict } from "./measure.mjs";
 
 /** The number of starts of each. */
 const STARTS = 21;
@@ -72,10 +72,4 @@ async function startOnce(sandbox, extension) {
   const mb = residentMegabytes(rpc.pid);
   await rpc.close();
   return { ms, mb };
-}
-
-/** @param {number} pid of a process on Linux */
-function residentMegabytes(pid) {
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  return Number(kilobytes?.[1]) / 1024;
 }

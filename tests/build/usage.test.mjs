@@ -22,7 +22,7 @@ test("wrong arguments and --help are answered in a fresh clone", (t) => {
   for (const words of [["--frob"], ["quick"], ["--model"], ["--model", ""], ["--model", "--help=x"]]) {
     assert.deepEqual(npmRun("demo", "--", ...words), { status: 2, stdout: "", stderr: demo }, words.join(" "));
   }
-  const bench = "usage: npm run bench [-- start|loading|hooks|sessions|context|instructions|commands|runs [NUMBER]]\n";
+  const bench = "usage: npm run bench [-- start|loading|hooks|sessions|context|instructions|commands|runs|branches [NUMBER]]\n";
   for (const words of [["strat"], ["__proto__"], ["context", "much"], ["context", "0"], ["context", "1", "2"], ["--all"]]) {
     assert.deepEqual(npmRun("bench", "--", ...words), { status: 2, stdout: "", stderr: bench }, words.join(" "));
   }
