@@ -25,7 +25,7 @@ function worker() {
 
 /** Waits until the lines of the branches match. @param {Rpc} rpc @param {RegExp} lines @param {number} [from] */
 const shows = (rpc, lines, from) =>
-  rpc.waitFor(({ type, partialResult }) => type === "tool_execution_update" && lines.test(partialResult?.content?.[0]?.text ?? ""), { from, what: String(lines) });
+  rpc.waitFor(({ type, partialResult }) => type === "tool_execution_update" && lines.test(partialResult?.content?.[0]?.text ?? ""), { from, what: String(lines), timeoutMs: 60_000 });
 
 /** A works, and B is done. */
 const AT_WORK = /● A: .*bash true[^]*✓ B/;
@@ -64,7 +64,7 @@ async function atWork(t, version, { group, fields, args, settings } = {}) {
   const { model, sandbox } = await stage(t, team({ A: a.script }), { globalFiles: panel(["a", "b"], group, fields), files: TRAVEL, settings });
   const start = (/** @type {string[]} */ ...more) => startRpc({ version, sandbox, extension: withTravel(sandbox), args: more });
   const rpc = await start(...(args ?? []));
-  const settled = rpc.waitForSettled({ timeoutMs: 30_000 });
+  const settled = rpc.waitForSettled({ timeoutMs: 60_000 });
   void rpc.prompt("/workflow panel The task").catch(() => {});
   await shows(rpc, AT_WORK);
   return { model, sandbox, rpc, settled, end: a.end, start };
@@ -74,7 +74,7 @@ async function atWork(t, version, { group, fields, args, settings } = {}) {
 async function resumes(rpc, model, end) {
   const before = requestsOf(model, "B").length;
   end();
-  await rpc.promptAndSettle("/workflow :resume");
+  await rpc.promptAndSettle("/workflow :resume", { timeoutMs: 60_000 });
   const entries = await rpc.entries();
   assert.deepEqual(endsOf(entries), { A: "done", B: "done" }, notices(rpc).join("\n"));
   assert.equal(states(entries).at(-1).active, false, notices(rpc).join("\n"));
@@ -152,11 +152,11 @@ for (const version of VERSIONS) {
       const scripts = {
         Stops: () => ({ text: "I stop here." }),
         Fails: () => ({ status: 500, text: "overloaded" }),
-        Floods: (/** @type {any} */ _request, /** @type {number} */ index) => (index < 3 ? { text: "x".repeat(200_000), calls: [bash("head -c 20000000 /dev/zero | tr '\\0' x"), bash("yes | head -c 3000000")] } : undefined),
+        Floods: (/** @type {any} */ _request, /** @type {number} */ index) => (index < 3 ? { text: "x".repeat(200_000), calls: [bash("head -c 5000000 /dev/zero | tr '\\0' x"), bash("yes | head -c 3000000")] } : undefined),
       };
       const { model, sandbox } = await stage(t, team(scripts), { globalFiles: panel(["stops", "fails", "floods"], { need: 1 }), modelConfig: { contextWindow: 2_000_000 } });
       const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 30_000 });
+      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       const entries = await rpc.entries();
       const found = endsOf(entries);
       assert.match(found.Stops, /^waits: /);
@@ -166,7 +166,7 @@ for (const version of VERSIONS) {
       const size = Math.max(...rpc.records.filter(({ type }) => type === "tool_execution_update").map((record) => JSON.stringify(record).length));
       assert.ok(size < 4000, `${size} characters of progress`);
       // They go on, and fail again; the user goes on without them.
-      assert.equal((await rpc.send({ type: "prompt", message: "/workflow :resume" }, { timeoutMs: 30_000 })).success, true);
+      assert.equal((await rpc.send({ type: "prompt", message: "/workflow :resume" }, { timeoutMs: 60_000 })).success, true);
       assert.equal(requestsOf(model, "Floods").length, 5);
       await rpc.prompt("/workflow :next");
       assert.equal(way(await rpc.entries()).at(-1), "panel:2");
@@ -246,7 +246,7 @@ for (const version of VERSIONS) {
       const run = async (/** @type {object} */ branch, /** @type {Record<string, unknown>} */ fields, /** @type {object} */ group = {}) => {
         const { model, sandbox } = await stage(t, team({ A: loop, B: loop }), { globalFiles: panel([{ id: "a", ...branch }, { id: "b", ...branch }], group, fields) });
         const rpc = await startRpc({ version, sandbox });
-        await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 30_000 });
+        await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
         await assertQuiet(model);
         assert.deepEqual(rpc.extensionErrors(), []);
         const entries = await rpc.entries();
@@ -285,7 +285,7 @@ for (const version of VERSIONS) {
     test("a child that is done and does not rest is ended", async (t) => {
       const { model, sandbox } = await stage(t, team({ A: (_request, index) => (index === 0 ? ends("A") : { calls: [bash("true")] }) }), { globalFiles: panel(["a", "b"]) });
       const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 30_000 });
+      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });
       assert.ok(requestsOf(model, "A").length < 60);
       await assertQuiet(model);

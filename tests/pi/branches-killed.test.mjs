@@ -30,7 +30,7 @@ test(`killed ${KILLS} times, a run with two branches has each end once`, LONG, a
           (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ { messages }) => {
             // Those of its own session: one that goes on is not at its beginning.
             const done = messages.filter(({ role }) => role === "tool").length;
-            const isOver = messages.some((message) => message.role === "tool" && /→ DONE/.test(messageText(message)));
+            const isOver = messages.some((message) => message.role === "tool" && /→ (DONE|the end of)/.test(messageText(message)));
             return { ...(isOver ? { text: "I am done." } : done < STEPS ? { calls: [bash("true")] } : ends(name)), delayMs: 25 };
           },
         ]),

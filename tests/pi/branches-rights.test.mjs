@@ -141,7 +141,7 @@ for (const version of VERSIONS) {
         const call = { calls: [bash("touch ran"), { name: "edit", arguments: { path: "x", edits: [] } }, { name: "grep", arguments: { pattern: "x" } }] };
         const { model, sandbox } = await stage(t, team({ A: [call], B: [{ calls: [bash("touch ran")] }] }), { globalFiles: files });
         const rpc = await startRpc({ version, sandbox, args });
-        await rpc.promptAndSettle("/workflow panel The task");
+        await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
         const toolsOf = (/** @type {string} */ name) => requestsOf(model, name)[0]?.tools?.map(({ function: { name } }) => name).sort();
         const told = toolResults(requestsOf(model, "A")[1]).map((result) => result.slice(0, 200));
         await rpc.close();
@@ -175,7 +175,7 @@ for (const version of VERSIONS) {
       const run = async (/** @type {boolean} */ trust) => {
         const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b"]), projectFiles: panel(["evil", "bad", "worse"], {}, { name: "Evil" }), files });
         const rpc = await startRpc({ version, sandbox, trust, onDialog: () => "Yes" });
-        await rpc.promptAndSettle("/workflow panel The task");
+        await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
         await rpc.close();
         const requests = requestsOf(model);
         return { requests, text: JSON.stringify(requests).includes("EVIL SYSTEM PROMPT"), skill: JSON.stringify(requests).includes("evil-skill"), loaded: existsSync(join(sandbox.project, "loaded")), tools: requests[0]?.tools?.map(({ function: { name } }) => name) ?? [] };
@@ -199,7 +199,7 @@ for (const version of VERSIONS) {
       const settings = join(sandbox.agent, "settings.json");
       writeFileSync(settings, JSON.stringify({ ...JSON.parse(text(settings)), extensions: [join(sandbox.project, "by-settings.ts")] }));
       const rpc = await startRpc({ version, sandbox, trust: true, extension: [REPO, "./by-flag.ts"] });
-      await rpc.promptAndSettle("/workflow panel The task");
+      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       const results = toolResults(requestsOf(model, "A")[1]);
       assert.deepEqual(results.map((result) => /refused by [\w-]+/.exec(result)?.[0]), names.map((name) => `refused by ${name}`), results.join("\n"));
       assert.deepEqual(names.filter((name) => existsSync(join(sandbox.project, "a", name))), []);
@@ -209,7 +209,7 @@ for (const version of VERSIONS) {
       const once = `export default () => { if ((globalThis.loadedOnce = (globalThis.loadedOnce ?? 0) + 1) > 1) throw new Error("only once"); };`;
       const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b"]), files: { "once.ts": once } });
       const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "once.ts")] });
-      await rpc.promptAndSettle("/workflow panel The task");
+      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       const found = endsOf(await rpc.entries());
       for (const name of ["A", "B"]) assert.match(found[name], /could not be started: These extensions, whose rules hold in this session, cannot be loaded for a child: .*once\.ts \(.*only once/);
       assert.equal(requestsOf(model).length, 0);
@@ -240,7 +240,7 @@ for (const version of VERSIONS) {
         return method === "confirm" ? true : method === "select" ? "right" : "typed";
       };
       const rpc = await startRpc({ version, sandbox, onDialog, extension: [REPO, join(sandbox.project, "act.ts")] });
-      await rpc.promptAndSettle("/workflow panel The task");
+      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       assert.deepEqual([...asked].sort(), ["A: Sure?", "A: What?", "A: Which?", "B: Sure?", "B: What?", "B: Which?"]);
       assert.equal(most, 1, "one dialog after another");
       assert.deepEqual(toolResults(requestsOf(model, "A")[1]), ['[true,"right","typed"]']);
@@ -260,7 +260,7 @@ for (const version of VERSIONS) {
       };
       const { model, sandbox } = await stage(t, team(script), { globalFiles: panel(["a", "b", "c"], { need: 2 }) });
       const rpc = await startRpc({ version, sandbox, onDialog: () => true });
-      await rpc.promptAndSettle("/workflow panel The task");
+      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       const entries = await rpc.entries();
       assert.deepEqual(endsOf(entries), { A: "it was cancelled", B: "done", C: "done" }, notices(rpc).join("\n"));
       assert.deepEqual(states(entries).at(-1).active, false);
@@ -288,7 +288,7 @@ for (const version of VERSIONS) {
       let most = 0;
       const { sandbox } = await stage(t, team(), { globalFiles: files });
       const rpc = await startRpc({ version, sandbox, onDialog });
-      await rpc.promptAndSettle("/workflow panel The task");
+      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       assert.equal(most, 1, "one dialog after another");
       assert.deepEqual(asked.map((title) => /^[AB]: /.exec(title)?.[0]).sort(), ["A: ", "B: "], asked.join("\n"));
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });
@@ -310,7 +310,7 @@ for (const version of VERSIONS) {
       // The session's own model has its key from the command line.
       writeFileSync(file, JSON.stringify({ providers: { scripted: { ...providers.scripted, apiKey: "$NO_SUCH_KEY_EITHER" }, keyless } }));
       const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "other.ts")], args: ["--model", "scripted/scripted", "--api-key", "by-flag"] });
-      await rpc.promptAndSettle("/workflow panel The task");
+      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done", C: "done" });
       assert.equal(requestsOf(model, "A")[0].model, "of-extension");
       assert.equal(requestsOf(model, "B")[0].model, "scripted");
@@ -351,7 +351,7 @@ for (const version of VERSIONS) {
         const forged = forge(own, foreign);
         writeFileSync(parent, text(parent).replaceAll(JSON.stringify(own), JSON.stringify(forged)));
         const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-        await rpc.promptAndSettle("/workflow :resume");
+        await rpc.promptAndSettle("/workflow :resume", { timeoutMs: 60_000 });
         const entries = await rpc.entries();
         assert.deepEqual(endsOf(entries), { A: "done", B: "done" }, `${forged}: ${notices(rpc).join("\n")}`);
         assert.equal(text(foreign), before, forged);
