@@ -52,7 +52,9 @@ impl Engine {
 
     /// Starts as many children as can work at a time, on branches that have neither ended nor wait.
     fn start_children(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        let Some(active) = self.active() else { return Ok(()) };
+        let Some(active) = self.active().filter(|_| !self.children.is_ending()) else {
+            return Ok(());
+        };
         let library = active.library;
         let group = active.state.parallel_group(library);
         let at_once = group.and_then(|group| group.parallel.as_ref()).map_or(0, |of| of.at_once);

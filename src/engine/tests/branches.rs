@@ -357,6 +357,21 @@ fn the_branches_are_shown_while_they_work_and_afterwards() {
 }
 
 #[test]
+fn no_branch_begins_anew_while_all_of_them_end() {
+    let mut family = Family::new(GROUP);
+    family.finish("bugs", "clean");
+    family.end("tests", ChildEnd::Aborted);
+    let output = family.parent.command("workflow", ":retry bugs");
+    family.take(output);
+    assert_eq!(family.working(), ["docs"]);
+    family.end("docs", ChildEnd::Aborted);
+    family.answer(true);
+    let output = family.parent.command("workflow", ":resume");
+    family.take(output);
+    assert_eq!(family.working(), ["bugs", "tests"]);
+}
+
+#[test]
 fn a_branch_cannot_begin_another_one_by_a_loop() {
     let mut family = Family::new(GROUP);
     let text = family.call("tests", r#"{"action":"loop"}"#);
