@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
-use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, Progress, RunState, restore};
+use crate::run::{
+    Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, Progress, RunState, restore,
+};
 use crate::text::{self, BranchNow};
 
 use super::context::Cx;
@@ -130,6 +132,11 @@ impl Engine {
                 self.children.end(None);
             }
             (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
+            self.run.amend(self.definitions.library(), |_| new.clone());
+            if run.end == Some(over_budget()) && self.budget_used_up(cx).is_some() {
+                // It is that of the run, which its branches share: they go on when the user gives more.
+                run.end = None;
+            }
             let name = text::branch_name(&branch);
             match (&run.end, &run.waits) {
                 (Some(BranchEnd::Failed { why }), _) => {
@@ -348,6 +355,11 @@ impl Child {
             }
         }
     }
+}
+
+/// The end of a branch whose budget is used up.
+fn over_budget() -> BranchEnd {
+    BranchEnd::Failed { why: OVER_BUDGET.to_owned() }
 }
 
 /// The start of a child with this run; one that has a session goes on with it.

@@ -11,6 +11,9 @@ use crate::usage::Usage;
 use super::progress::MAX_NAME;
 use super::{Arrival, PassedOverReason, PhasePath, RunState, RunStatus, Visit, begin};
 
+/// Why a branch has failed that has used up its budget.
+pub const OVER_BUDGET: &str = "its budget is used up, or not known";
+
 /// A branch of a parallel group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Branch {
@@ -240,7 +243,7 @@ impl RunState {
         let failed = |why: &str| Some(BranchEnd::Failed { why: why.to_owned() });
         match self.status {
             RunStatus::Running => match &self.progress.paused.as_ref()?.reason {
-                reason if reason.is_of_budget() => failed("its budget is used up, or not known"),
+                reason if reason.is_of_budget() => failed(OVER_BUDGET),
                 _ => None,
             },
             RunStatus::Cancelled { .. } => failed("it was cancelled"),

@@ -29,7 +29,7 @@ mod values;
 mod ways;
 
 pub use active::Active;
-pub use branches::{Branch, BranchEnd, BranchRun, Joined};
+pub use branches::{Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET};
 pub use budget::{Allowance, Bound, Spending, Unknown};
 pub use course::{Course, Doing, Ending, Entry, Span, Stay};
 pub use gates::{Evidence, GateAhead};

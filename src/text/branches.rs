@@ -105,6 +105,13 @@ pub fn branch_lines(
     branches.map(|branch| branch_line(&state, &branch, &now(&branch))).collect()
 }
 
+/// Returns the file of the session of each branch, if it has one, as [`branch_lines`] returns their lines.
+pub(super) fn branch_files(state: &RunState, path: &PhasePath, library: &Library) -> Vec<Option<String>> {
+    let state = state.seen_at(path);
+    let file = |branch: &Branch| state.branch_run(branch)?.session.as_deref().map(on_one_line);
+    state.branches(library).iter().map(file).collect()
+}
+
 /// Returns how many branches of the group at which a run is have ended, and of how many; `None` at any other entry.
 pub fn branches_ended(state: &RunState, library: &Library) -> Option<String> {
     state.parallel_group(library)?;

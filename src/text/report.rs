@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::definition::{is_group_key, Stale, on_one_line, short};
 use crate::run::{
-    Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, RunDir, RunState, RunStatus, cut,
+    BranchEnd, Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, RunDir, RunState, RunStatus, cut,
 };
 use crate::usage::Usage;
 
@@ -71,6 +71,25 @@ pub struct Report<'a> {
     /// The phases and nested workflows that were passed over when the run came to them last, in the order of the workflow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     passed_over: Vec<PassedReport<'a>>,
+    /// The branches of parallel groups, of the last time that the run came to each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    branches: Vec<BranchReport<'a>>,
+}
+
+/// The report of a branch.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct BranchReport<'a> {
+    /// See [`Branch::key`](crate::run::Branch::key).
+    key: &'a str,
+    name: &'a str,
+    /// `done`, `failed`, `waits`, or `open`.
+    end: &'static str,
+    /// The outcome that it ended with, or why it failed or waits, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    how: Option<&'a str>,
+    /// The file of its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<&'a str>,
 }
 
 /// The outcome of a run.
@@ -193,6 +212,7 @@ impl<'a> Report<'a> {
             steps: state.global_step_count,
             phases: phases(state, matches!(outcome, Outcome::Running | Outcome::Paused)),
             passed_over: passed_over(state),
+            branches: branches(state),
         }
     }
 
@@ -213,6 +233,7 @@ impl<'a> Report<'a> {
         sections.extend(self.tables());
         sections.extend(section("Skipped by the user", self.skipped()));
         sections.extend(section("Passed over", self.passed_over()));
+        sections.extend(section("Branches", self.branches()));
         sections.extend(section("Gates", self.checks()));
         sections.extend(section("Outputs", self.outputs()));
         sections.extend(section("Summaries", self.summaries()));
@@ -336,6 +357,17 @@ impl<'a> Report<'a> {
         if lines.is_empty() { lines } else { vec![lines.join("\n")] }
     }
 
+    fn branches(&self) -> Vec<String> {
+        let lines = self.branches.iter().take(MAX_ROWS).map(|branch| {
+            let how = branch.how.map(|how| format!(": {}", inline(how, MAX_CHECK)));
+            let file = branch.session.map(|file| format!(", session {}", inline(file, MAX_BLOCK)));
+            let (how, file) = (how.unwrap_or_default(), file.unwrap_or_default());
+            format!("- {}: {}{how}{file}", name(branch.name), branch.end)
+        });
+        let lines: Vec<String> = lines.collect();
+        if lines.is_empty() { lines } else { vec![lines.join("\n")] }
+    }
+
     /// Returns the checks of each phase, with the output of those that failed.
     fn checks(&self) -> Vec<String> {
         let mut left = MAX_ROWS;
@@ -416,12 +448,13 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
         let scopes = path.iter().flat_map(|path| path.iter().skip(1));
         let mut workflows = scopes.filter(|scope| !is_group_key(&scope.workflow_key));
         let nested_in = workflows.next_back().map(|scope| scope.workflow_key.clone());
+        let depth = path.as_ref().map_or(0, |path| path.len().saturating_sub(1));
         let path = indices(path);
         let usage = visit.all_usage();
         let phase = PhaseReport {
             key,
             name: if visit.name.trim().is_empty() { key } else { &visit.name },
-            depth: path.len().saturating_sub(1),
+            depth,
             nested_in,
             passes: visit.number,
             started_at: visit.started_at,
@@ -448,6 +481,21 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
 /// The indices of a path; none without a path.
 fn indices(path: Option<PhasePath>) -> Vec<usize> {
     path.map(|path| path.indices()).unwrap_or_default()
+}
+
+/// Returns the branches of parallel groups, by their keys.
+fn branches(state: &RunState) -> Vec<BranchReport<'_>> {
+    let runs = state.progress.branches.iter();
+    let report = runs.map(|(key, run)| {
+        let (end, how) = match (&run.end, &run.waits) {
+            (Some(BranchEnd::Done { outcome }), _) => ("done", outcome.as_deref()),
+            (Some(BranchEnd::Failed { why }), _) => ("failed", Some(&**why)),
+            (None, Some(why)) => ("waits", Some(&**why)),
+            (None, None) => ("open", None),
+        };
+        BranchReport { key, name: &run.name, end, how, session: run.session.as_deref() }
+    });
+    report.collect()
 }
 
 /// Returns the entries that were passed over, in the order of the workflow.

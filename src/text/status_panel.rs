@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::definition::{ModelSetting, on_one_line, short};
 use crate::run::{Active, Branch, Outline, RunState, Step, Visit};
 
-use super::branches::{BranchNow, branch_lines};
+use super::branches::{BranchNow, branch_files, branch_lines};
 use super::inputs::inputs;
 use super::status_line::{full_status_line, place};
 use super::usage::{short_usage, usage, warm_ups};
@@ -76,7 +76,11 @@ pub fn status_panel(
         let evidence = gate::phase_evidence_lines(state, &step.path);
         lines.extend(evidence.map(|line| format!("     {line}")));
         let of_branches = branch_lines(state, &step.path, active.library, branch);
-        lines.extend(of_branches.iter().map(|line| format!("     {line}")));
+        let files = branch_files(state, &step.path, active.library);
+        for (line, file) in of_branches.iter().zip(files) {
+            lines.push(format!("     {line}"));
+            lines.extend(file.map(|file| format!("       Session: {file}")));
+        }
         let handed = progress.outputs.get(&step.path.key());
         let excerpt = results::excerpt_of(summary, handed.map(|handed| &handed.values));
         lines.extend(excerpt.iter().map(|line| format!("     {line}")));

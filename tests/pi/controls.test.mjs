@@ -380,9 +380,10 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
     test("controls that cannot act show the reason", async (t) => {
       const { sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const first = await startRpc({ version, sandbox });
-      const all = [":status", ":pause", ":resume", ":answer", ":next", ":back", ":skip", ":cancel"];
+      const all = [":status", ":pause", ":resume", ":answer", ":next", ":back", ":skip"];
+      all.push(":stop", ":retry", ":cancel");
       for (const control of all) await first.prompt(`/workflow ${control}`);
-      assert.deepEqual(notices(first), Array(8).fill("info: No active workflow."));
+      assert.deepEqual(notices(first), Array(10).fill("info: No active workflow."));
       for (const [control, meant] of [
         [":fly", ""],
         [":", ""],

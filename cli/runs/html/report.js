@@ -89,6 +89,7 @@ ${courseSection(visits, spans, phases, records(course.visits).length > 0)}
 ${bars(phases)}
 ${phaseTable(phases, usage)}
 ${passedOver(records(fields.passedOver))}
+${branches(records(fields.branches))}
 ${gates(phases)}
 ${refusals(usage, phases)}
 ${outputs(phases)}
@@ -364,6 +365,18 @@ function passedOver(entries) {
   return html`<section aria-labelledby="passed"><h2 id="passed">Passed over</h2>
 ${table([["Phase"], ["Reason", "wide"]], rows)}
 ${more(entries.length - rows.length, "phase")}</section>`;
+}
+
+/** @param {Fields[]} entries */
+function branches(entries) {
+  if (entries.length === 0) return undefined;
+  const rows = entries.slice(0, MAX.phases).map(({ name: of, end, how, session }) => {
+    const words = [line(end, 20), line(how, MAX.result)].filter((word) => word !== "").join(": ");
+    return { cells: [name(of), html`${words}`, name(session, MAX.result)] };
+  });
+  return html`<section aria-labelledby="branches"><h2 id="branches">Branches</h2>
+${table([["Branch"], ["End", "wide"], ["Session", "wide"]], rows)}
+${more(entries.length - rows.length, "branch", "branches")}</section>`;
 }
 
 /** The models with their turns. @param {Usage} usage */

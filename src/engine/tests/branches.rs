@@ -343,7 +343,8 @@ fn the_branches_are_shown_while_they_work_and_afterwards() {
             Effect::AppendEntry { custom_type: STATUS_TYPE, data } => data["content"].as_str(),
             _ => None,
         });
-        shown.unwrap().to_owned()
+        let lines = shown.unwrap().lines().filter(|line| !line.contains("Session: "));
+        lines.collect::<Vec<_>>().join("\n")
     };
     let status = shown(&mut family);
     let lines = "     ✓ bugs: clean · 1 turn · $0.50\n     ● tests: * tests · 1 turn · $0.25 · read src/x\n     ● docs: starts\n";
@@ -354,6 +355,18 @@ fn the_branches_are_shown_while_they_work_and_afterwards() {
     let status = shown(&mut family);
     let lines = "     ✓ bugs: clean · 1 turn · $0.50\n     ✓ tests: clean · 1 turn · $0.50\n     ✓ docs: clean";
     assert!(status.contains(lines), "the group is behind: {status}");
+}
+
+#[test]
+fn the_session_of_each_branch_is_named() {
+    let mut family = Family::new(GROUP);
+    family.finish("bugs", "clean");
+    let output = family.parent.command("workflow", ":status");
+    let shown = format!("{:?}", output.effects);
+    assert!(shown.contains("✓ bugs: clean · 1 turn · $0.50\\n       Session: /s/bugs"), "{shown}");
+    let output = family.parent.command("workflow", ":report");
+    let shown = format!("{:?}", output.effects);
+    assert!(shown.contains("- bugs: done: clean, session /s/bugs"), "{shown}");
 }
 
 #[test]
