@@ -34,6 +34,8 @@ const USAGE = `Usage: pi-workflows COMMAND [options]; for one command: pi-workfl
   may WORKFLOW PHASE TOOL [ARGUMENT]
                      allowed, confined or refused, and the line of the rule that decides; ARGUMENT is
                      the path for edit and write; PHASE is the id of a phase of WORKFLOW itself
+  may - TOOL [ARGUMENT]
+                     the same outside of runs, by your own limits
   new NAME           writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi
                      package with it, to NAME; with --from a copy of an example
   list               the workflows that load
@@ -149,7 +151,7 @@ const COMMANDS = {
   graph: { takes: ["NAME"], options: ["dir"], run: ([name], { dir }) => using(dir, (workflows) => workflows.graph(name)) },
   show: { takes: ["NAME"], options: ["dir", "task"], run: ([name], { dir, task }) => using(dir, (workflows) => workflows.show(name, sample(task))) },
   "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "answer", "output", "item", "all-ways"], run: runThrough },
-  may: { takes: ["WORKFLOW", "PHASE", "TOOL", "[ARGUMENT]"], options: ["dir"], run: may },
+  may: { takes: ["WORKFLOW", "PHASE", "[TOOL]", "[ARGUMENT]"], options: ["dir"], run: may },
   list: { takes: [], options: ["dir"], run: list },
   new: { takes: ["NAME"], options: ["dir", "global", "package", "from"], run: create },
   runs: { takes: [], options: ["workflow", "since", "clean", "all", "sessions", "format"], run: runs },
@@ -201,9 +203,11 @@ function pairs(option, form, values = []) {
 
 /** @type {Command["run"]} */
 async function may([name, phase, tool, argument], { dir }) {
+  if (name === "-" && argument !== undefined) throw new Failure(`${quoted(argument)} is one word too many. Put a text in quotes.`);
+  if (name !== "-" && tool === undefined) throw new Failure("pi-workflows may needs a TOOL.");
   let status = 0;
   const result = await using(dir, (workflows) => {
-    const { allowed, text } = workflows.may(name, phase, tool, argument);
+    const { allowed, text } = name === "-" ? workflows.mayWithoutRun(phase, tool) : workflows.may(name, phase, tool, argument);
     status = allowed ? 0 : 1;
     return text;
   });

@@ -27,6 +27,7 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @property {(name: string, task: string, inputs: [string, string][], outcomes: [string, string[]][], outputs: [string, string][], items: [string, string][]) => string} runThrough
  * @property {(name: string, inputs: [string, string][]) => string} allWays
  * @property {(name: string, phase: string, tool: string, argument?: string) => { allowed: boolean, text: string }} may
+ * @property {(tool: string, argument?: string) => { allowed: boolean, text: string }} mayWithoutRun
  * @property {(name: string) => { path: string, text: string }[]} skeleton
  * @property {(run: StoredRun) => any} readRun a `RunRecord`, with integers of 64 bits and lists of counts by name
  * @property {(run: StoredRun) => { markdown: string, json: string }} reportRun

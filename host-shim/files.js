@@ -1,5 +1,5 @@
 // The `pi:extension/files` interface: read-only access to the files that the manifest grants, and to no other file.
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { opendirSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
@@ -204,7 +204,7 @@ export function filesBelow(fixed, cwd, more = () => []) {
       if (path !== "" && (slash === 0 || !isPlainPart(base))) throw fileError({ tag: "outside-root" });
       const { at, real } = place(name, slash < 0 ? "" : path.slice(0, slash));
       const file = below(real, base);
-      const { bytes, stat } = readUnlessLink(file) ?? readFileAndStat(resolve(name, path).real, MAX_FILE_SIZE, OPEN_FLAGS, scratch);
+      const { bytes, stat } = readUnlessLink(file) ?? readThroughLink(file, () => resolve(name, path).real);
       snapshot?.file(at === real ? file : below(at, base), stat);
       return bytes;
     } catch (error) {
@@ -280,6 +280,22 @@ function readUnlessLink(file) {
   } catch (/** @type {any} */ error) {
     if (error.code !== "ELOOP" && error.code !== "EMLINK") throw error;
     return undefined;
+  }
+}
+
+/**
+ * Reads a file that may be a link.
+ *
+ * @param {string} file
+ * @param {() => string} resolved returns the path to which it leads
+ */
+function readThroughLink(file, resolved) {
+  try {
+    return readFileAndStat(resolved(), MAX_FILE_SIZE, OPEN_FLAGS, scratch);
+  } catch (/** @type {any} */ error) {
+    // A file that is to be there, and one that is not there, are not the same.
+    if (error.code === "ENOENT" && lstatSync(file, { throwIfNoEntry: false })) throw fileError({ tag: "failed", val: "it is a link that leads nowhere" });
+    throw error;
   }
 }
 

@@ -2,7 +2,7 @@
 // from `wit/extension.wit`.
 
 /** The version of `wit/extension.wit` that this shim implements. */
-export const INTERFACE_VERSION = "0.7.0";
+export const INTERFACE_VERSION = "0.8.0";
 
 /**
  * The interfaces that a component imports. The generated glue reads them by their names without versions.

@@ -30,6 +30,10 @@ pub const PROMPT_ENTRY_TYPE: &str = "workflow:prompt";
 pub const BRANCH_ENTRY_TYPE: &str = "workflow:branch";
 /// Custom type of the entry that `/workflow :status` shows.
 pub const STATUS_TYPE: &str = "workflow:status";
+/// Custom type of the entry that `/workflow :limits` shows.
+pub const LIMITS_TYPE: &str = "workflow:limits";
+/// Custom type of the entry that records that the user has switched the limits off or on: `{"limits": "off"}`. Nothing reads it.
+pub const LIMITS_ENTRY_TYPE: &str = "workflow:limits-switch";
 /// Custom type of the entry above an approval question: the subject of the approval.
 pub const APPROVAL_TYPE: &str = "workflow:approval";
 /// Custom type of the entry that `/workflow :check` shows.

@@ -174,20 +174,20 @@ fn it_imports_only_the_interface_of_pi() {
     assert_eq!(
         imports,
         [
-            "pi:extension/types@0.7.0",
-            "pi:extension/api@0.7.0",
-            "pi:extension/context@0.7.0",
-            "pi:extension/session@0.7.0",
-            "pi:extension/ui@0.7.0",
-            "pi:extension/files@0.7.0",
-            "pi:extension/store@0.7.0",
-            "pi:extension/timers@0.7.0",
-            "pi:extension/folders@0.7.0",
-            "pi:extension/children@0.7.0",
+            "pi:extension/types@0.8.0",
+            "pi:extension/api@0.8.0",
+            "pi:extension/context@0.8.0",
+            "pi:extension/session@0.8.0",
+            "pi:extension/ui@0.8.0",
+            "pi:extension/files@0.8.0",
+            "pi:extension/store@0.8.0",
+            "pi:extension/timers@0.8.0",
+            "pi:extension/folders@0.8.0",
+            "pi:extension/children@0.8.0",
         ]
     );
     let exports: Vec<&str> = component.exports(&built.engine).map(|(name, _)| name).collect();
-    assert_eq!(exports, ["pi-workflows:tools/workflows@0.1.0", "pi:extension/guest@0.7.0"]);
+    assert_eq!(exports, ["pi-workflows:tools/workflows@0.1.0", "pi:extension/guest@0.8.0"]);
 }
 
 #[test]
@@ -233,6 +233,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-entry-renderer workflow:check",
         "register-entry-renderer workflow:graph",
         "register-entry-renderer workflow:report",
+        "register-entry-renderer workflow:limits",
         "register-entry-renderer workflow:fresh",
     ]);
     assert_eq!(pi.asked(), [] as [&str; 0], "a session is not there yet");
@@ -241,10 +242,10 @@ Use workflow_step with action='loop' to restart the current scope from the begin
 #[test]
 fn init_refuses_another_version_and_returns_its_own() {
     for version in
-        ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.1", "1.0.0", "0.7.0-rc.1", "0.6", ""]
+        ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.1", "1.0.0", "0.8.0-rc.1", "0.6", ""]
     {
         match Host::default().try_start(version) {
-            Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.7.0", "{version}"),
+            Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.8.0", "{version}"),
             Ok(mut pi) => panic!("{version} is taken, and does {:?}", pi.host().calls),
         }
     }
@@ -1044,7 +1045,11 @@ fn unreadable_files_are_reported() {
     host.failing.insert("read-file", "input/output error");
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
-    pi.did(&["notify warning: 3 workflows have errors: /workflow :check", "clear-status workflow"]);
+    pi.did(&[
+        "notify error: Every tool call is refused: the user's limits are not known: ~/global/limits.yaml: cannot be read: input/output error. Correct the file, or use /workflow :limits off for this session.",
+        "notify warning: 3 workflows have errors: /workflow :check",
+        "set-status workflow: limits not known",
+    ]);
     pi.command("workflow", ":check");
     let calls = std::mem::take(&mut pi.host().calls);
     assert!(
@@ -1127,9 +1132,10 @@ fn the_argument_of_the_command_is_completed() {
     let graph = (":graph", ":graph", Some("Show a workflow as a diagram"));
     let report = (":report", ":report", Some("Show what the run took"));
     let panel = (":panel", ":panel", Some("Show the phases above the editor, or not"));
+    let limits = (":limits", ":limits", Some("Show your limits; off and on for this session"));
     let check = (":check", ":check", Some("Show what is wrong in the workflow files"));
     for (prefix, proposals) in [
-        ("", &[two, four, graph, report, panel, check][..]),
+        ("", &[two, four, graph, report, panel, limits, check][..]),
         ("two ", &[]),
         ("t", &[two]),
         ("four", &[]),
@@ -1158,15 +1164,15 @@ fn the_controls_are_completed_while_they_apply() {
     };
     assert_eq!(
         controls(&mut pi),
-        ":status :pause :resume :next :back :skip :cancel :graph :report :panel :check"
+        ":status :pause :resume :next :back :skip :cancel :graph :report :panel :limits :check"
     );
     pi.command("workflow", ":pause");
     assert_eq!(
         controls(&mut pi),
-        ":status :resume :next :back :skip :cancel :graph :report :panel :check"
+        ":status :resume :next :back :skip :cancel :graph :report :panel :limits :check"
     );
     pi.command("workflow", ":cancel");
-    assert_eq!(controls(&mut pi), ":graph :report :panel :check");
+    assert_eq!(controls(&mut pi), ":graph :report :panel :limits :check");
 }
 
 #[test]

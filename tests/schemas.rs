@@ -7,8 +7,8 @@ use std::path::Path;
 
 use pi_workflows::definition::WayBound;
 use pi_workflows::definition::schema::{
-    Field, GROUP_FIELDS, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS,
-    Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
+    Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS,
+    MAX_OUTCOMES, MAX_OUTPUTS, Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
 };
 use serde_json::{Map, Value, json};
 
@@ -28,6 +28,13 @@ fn the_schema_of_workflow_yaml_is_up_to_date() {
 fn the_schema_of_phase_files_is_up_to_date() {
     let title = "The front matter of a phase file of pi-workflows";
     is_up_to_date("phase.json", title, object(&PHASE_FIELDS));
+}
+
+#[test]
+fn the_schema_of_limits_is_up_to_date() {
+    let mut schema = object(&LIMITS_FIELDS);
+    schema.insert("minProperties".into(), 1.into());
+    is_up_to_date("limits.json", "The user's limits of pi-workflows (limits.yaml)", schema);
 }
 
 #[track_caller]

@@ -250,7 +250,7 @@ impl Play {
             assert!(refused || name == "workflow_step", "{name:?} at {}", active.phase.id);
         }
         let decision = permission(
-            (active.phase, &active.limits()),
+            (&active.phase.tools, &active.limits()),
             name,
             false,
             &|| Ok(None),
@@ -389,6 +389,7 @@ impl Play {
         self.ui = self.session_ui;
         let facts = Facts {
             at_work: flag(32),
+            same_session: flag(64),
             panel: flag(4),
             allow_commands: flag(8),
             project: "/project".into(),

@@ -50,7 +50,7 @@ exit $?`;
  *
  * @param {Sandbox} sandbox
  */
-function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidden, fixed, unreadable, standIns }) {
+function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidden, fixed, unreadable, kept, standIns }) {
   const everything = writable.includes("/");
   const args = [...ISOLATION];
   if (!network) args.push("--unshare-net");
@@ -64,7 +64,7 @@ function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidd
     if (isBelow(cwd, TEMPORARY)) args.push("--ro-bind", cwd, cwd);
     for (const path of writable) args.push("--bind", path, path);
   }
-  for (const path of foldersAround([...hidden, ...fixed, ...unreadable], writable)) args.push("--bind", path, path);
+  for (const path of foldersAround([...hidden, ...fixed, ...unreadable, ...kept], writable)) args.push("--bind", path, path);
   for (const path of fixed) args.push(...withFixed(path));
   // It also holds the process ids of the session.
   if (writable.some((path) => isBelow(temporary, path))) args.push("--tmpfs", dirname(temporary));

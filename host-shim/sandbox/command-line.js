@@ -16,6 +16,7 @@ import { seatbeltLine } from "./seatbelt.js";
  * @property {string} temporary the folder for temporary files
  * @property {string[]} hidden folders and files that appear empty, whatever is writable
  * @property {string[]} fixed links in writable folders that stay as they are
+ * @property {string[]} kept folders of `readOnly` that keep their names
  * @property {string[]} unreadable files and folders that can be neither read nor written
  * @property {import("./session-folder.js").StandIns} standIns what is in their place on Linux
  */
@@ -49,7 +50,7 @@ let proven = false;
  */
 export function canConfine() {
   if (proven) return;
-  const sandbox = { writable: [], readOnly: [], network: false, cwd: "/", temporary: tmpdir(), hidden: [], fixed: [], unreadable: [], standIns: { file: "", folder: "" } };
+  const sandbox = { writable: [], readOnly: [], network: false, cwd: "/", temporary: tmpdir(), hidden: [], fixed: [], unreadable: [], kept: [], standIns: { file: "", folder: "" } };
   const { status, stderr, error } = spawnSync("/bin/sh", ["-c", confinedLine("exit 7", sandbox)], { timeout: PROBE_TIMEOUT, encoding: "utf8" });
   if (status !== 7) throw new Error(withHelp(plainText(stderr ?? "") || String(error)));
   proven = true;

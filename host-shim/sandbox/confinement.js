@@ -3,6 +3,7 @@
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
+import { agentFolder, outside } from "./agent-folder.js";
 import { gitFoldersOf } from "./git-folders.js";
 import { linkedOutside } from "./hard-links.js";
 import { findHidden } from "./hidden-paths.js";
@@ -140,7 +141,8 @@ export class Confinement {
       const hidden = () => findHidden(limits.hidden ?? [], context.cwd);
       if ((toolName === "read" || toolName === "edit" || toolName === "write") && typeof input?.path === "string") {
         if (!this.#granted) throw new Error(NOT_GRANTED);
-        return this.#fileTools.confine(toolName, input, { writable: limits.writable, hidden });
+        const kept = limits.keepsAgentFolder && toolName !== "read" ? this.#agentFolder() : undefined;
+        return this.#fileTools.confine(toolName, input, { writable: limits.writable, hidden, kept });
       }
       if (toolName === "grep" || toolName === "find" || toolName === "ls") {
         return this.#confineSearch({ toolName, toolCallId, input }, hidden(), context);
@@ -150,6 +152,10 @@ export class Confinement {
       if (error instanceof Busy) return error;
       return `The call cannot be confined: ${plainText(error instanceof Error ? error.message : String(error))}`;
     }
+  }
+
+  #agentFolder() {
+    return agentFolder(this.#codingAgent.getAgentDir());
   }
 
   /**
@@ -232,22 +238,26 @@ export class Confinement {
    * @param {SessionFolder} folder
    * @param {object} holder of the placeholders
    */
-  #confined(line, { writable: paths, hidden: rules = [], network }, context, { temporary, running, standIns }, holder) {
+  #confined(line, { writable: paths, hidden: rules = [], keepsAgentFolder, network }, context, { temporary, running, standIns }, holder) {
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     this.#readOnly = [];
     const unreadable = this.#unreadable(rules, context, holder);
     this.#gitFolders = gitFoldersOf(unreadable).filter((path) => !unreadable.some((hidden) => isBelow(path, hidden)));
-    const keys = this.#hide(outermost(paths));
+    const kept = keepsAgentFolder ? this.#agentFolder() : undefined;
+    const all = outside(outermost(paths), kept);
+    const keys = this.#hide(all);
+    keys.fixed.push(...(kept?.links.filter((link) => all.some((path) => isBelow(link, path))) ?? []));
     keys.hidden = keys.hidden.filter((path) => !unreadable.some((other) => isBelow(path, other)));
-    const writable = outermost(paths).filter((path) => this.#prepare(path, holder));
+    const writable = all.filter((path) => this.#prepare(path, holder));
     const reach = { writable: writable.map(withoutSlash), unreadable, temporary };
     runningCommands.check(this.#session, reach);
     this.#clean(temporary);
     const cwd = realPath(context.cwd);
-    const readOnly = [...this.#readOnlyBelow(writable, running), ...this.#gitFolders];
+    const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
+    const readOnly = [...this.#readOnlyBelow(writable, running, keptNames), ...this.#gitFolders, ...keptNames];
     const visible = unreadable.filter((path) => !keys.hidden.some((other) => isBelow(path, other)));
-    const sandbox = { writable: reach.writable, readOnly, network, cwd, temporary, ...keys, unreadable: visible, standIns };
+    const sandbox = { writable: reach.writable, readOnly, network, cwd, temporary, ...keys, unreadable: visible, kept: keptNames, standIns };
     const around = [...sandbox.hidden, ...unreadable].find((path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)));
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
     return { confined: confinedLine(this.#withPrefix(line, context), sandbox), reach };
@@ -319,12 +329,14 @@ export class Confinement {
    *
    * @param {string[]} writable
    * @param {string} running
+   * @param {string[]} kept folders in them that are read-only
    */
-  #readOnlyBelow(writable, running) {
+  #readOnlyBelow(writable, running, kept) {
     if (writable.includes("/")) return [];
     const others = runningCommands.anyOtherIn(this.#session, writable.map(withoutSlash));
     const isAlone = !others && !runningCommands.any(this.#session, running);
-    const { linked, closed } = isAlone ? linkedOutside(writable.map(withoutSlash)) : lasting(() => linkedOutside(writable.map(withoutSlash)));
+    const look = () => linkedOutside(writable.map(withoutSlash), kept);
+    const { linked, closed } = isAlone ? look() : lasting(look);
     this.#readOnly.push(...closed);
     const found = [...linked, ...closed];
     if (found.length === 0) return [];

@@ -38,10 +38,11 @@ const write = promisify(writeFile);
  *
  * @param {string[]} writable absolute, without links; `/` is everything
  * @param {() => Hidden} [hidden] returns what is hidden now
+ * @param {Pick<import("./agent-folder.js").Kept, "check">} [kept] what stays as it is
  * @param {boolean} [byDescriptor] true on Linux
  */
-export function fileOperations(writable, hidden = () => ({ check() {} }), byDescriptor = process.platform === "linux") {
-  const paths = new Paths(writable, hidden);
+export function fileOperations(writable, hidden = () => ({ check() {} }), kept = { check() {} }, byDescriptor = process.platform === "linux") {
+  const paths = new Paths(writable, hidden, kept);
   const files = byDescriptor ? new FilesByDescriptor(paths) : new FilesByName(paths);
   /**
    * @template T
@@ -108,14 +109,17 @@ function imageType(descriptor) {
 class Paths {
   #paths;
   #hidden;
+  #kept;
 
   /**
    * @param {string[]} paths
    * @param {() => Hidden} hidden
+   * @param {Pick<import("./agent-folder.js").Kept, "check">} kept
    */
-  constructor(paths, hidden) {
+  constructor(paths, hidden, kept) {
     this.#paths = paths;
     this.#hidden = hidden;
+    this.#kept = kept;
   }
 
   get #everything() {
@@ -128,6 +132,7 @@ class Paths {
    */
   checkFile(place, stat) {
     this.#hidden().check(place, stat);
+    this.#kept.check(place, stat);
     if (!this.#everything) this.checkPlace(place);
     // To open another one could take for ever.
     if (!stat.isFile() && !stat.isDirectory()) throw new Error(`${place} is not a regular file`);
@@ -138,12 +143,14 @@ class Paths {
   /** @param {string} place of a file */
   checkPlace(place) {
     this.#hidden().check(place);
+    this.#kept.check(place);
     if (!this.#everything && !this.#paths.some((path) => isBelow(place, path))) throw new Error(`${place} may not be written`);
   }
 
   /** @param {string} place of a folder that is to be created */
   checkFolder(place) {
     this.#hidden().check(place);
+    this.#kept.check(place);
     if (!this.#everything && !this.#paths.some((path) => isBelow(place, path) || isBelow(path, place))) throw new Error(`${place} may not be created`);
   }
 }

@@ -9,7 +9,7 @@
 import { fileOperations } from "./file-operations.js";
 
 /** @typedef {"read" | "edit" | "write"} FileTool */
-/** The files that a call may write, and those that it may not read. @typedef {{ writable: string[], hidden: () => import("./hidden-paths.js").Hidden }} Reach */
+/** The files that a call may write, and those that it may not read. @typedef {{ writable: string[], hidden: () => import("./hidden-paths.js").Hidden, kept?: import("./agent-folder.js").Kept }} Reach */
 /** @typedef {import("@earendil-works/pi-coding-agent").ToolDefinition<any, any, any>} ToolDefinition */
 
 /** The reason for refusing a call that was not judged. */
@@ -56,8 +56,8 @@ export class FileTools {
   #definition(name) {
     const { createReadToolDefinition, createEditToolDefinition, createWriteToolDefinition } = this.#codingAgent;
     // The folder is that of the context of each call.
-    const create = (/** @type {Reach} */ { writable, hidden }) => {
-      const operations = fileOperations(writable, hidden);
+    const create = (/** @type {Reach} */ { writable, hidden, kept }) => {
+      const operations = fileOperations(writable, hidden, kept);
       if (name === "edit") return createEditToolDefinition("", { operations });
       if (name === "write") return createWriteToolDefinition("", { operations });
       const { readable: access, readFile, imageType: detectImageMimeType } = operations;

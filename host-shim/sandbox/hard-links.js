@@ -15,10 +15,11 @@ const REPLACED = "\uFFFD";
  * that contain something unreadable or too deep (`closed`). Links of one file that all lie inside are not returned.
  *
  * @param {string[]} paths absolute, none below another
+ * @param {string[]} [except] folders that count as outside
  * @returns {Found}
  */
-export function linkedOutside(paths) {
-  const search = new Search(paths);
+export function linkedOutside(paths, except = []) {
+  const search = new Search(paths, except);
   return search.found();
 }
 
@@ -28,10 +29,15 @@ class Search {
   /** @type {Set<string>} */
   #closed = new Set();
   #paths;
+  #except;
 
-  /** @param {string[]} paths */
-  constructor(paths) {
+  /**
+   * @param {string[]} paths
+   * @param {string[]} except
+   */
+  constructor(paths, except) {
     this.#paths = new Set(paths);
+    this.#except = new Set(except);
     for (const path of paths) this.#addFile(path, path);
     const folders = [...paths];
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) folders.push(...this.#addFolder(folder));
@@ -57,8 +63,9 @@ class Search {
     for (const entry of entries) {
       const path = `${folder}/${entry.name}`;
       if (entry.name.includes(REPLACED)) continue;
-      if (entry.isDirectory()) folders.push(path);
-      else if (!entry.isSymbolicLink()) this.#addFile(path, folder);
+      if (entry.isDirectory()) {
+        if (!this.#except.has(path)) folders.push(path);
+      } else if (!entry.isSymbolicLink()) this.#addFile(path, folder);
     }
     if (entries.some(({ name }) => name.includes(REPLACED)) && hasUnnamed(folder)) this.#close(folder);
     return folders;

@@ -103,7 +103,22 @@ export class Hidden {
    * @param {Stat} [stat] if it exists
    */
   check(place, stat) {
-    if (this.isHidden(place) || (stat && !stat.isDirectory() && stat.nlink > 1 && this.#linked().ids.has(idOf(stat)))) throw new Error(`${place} is hidden`);
+    if (this.holds(place, stat)) throw new Error(`${place} is hidden`);
+  }
+
+  /**
+   * Returns true if a file is one of these, or lies in one, by any of its names.
+   *
+   * @param {string} place its path, without links
+   * @param {Stat} [stat] if it exists
+   */
+  holds(place, stat) {
+    return this.isHidden(place) || (stat !== undefined && !stat.isDirectory() && stat.nlink > 1 && this.#linked().ids.has(idOf(stat)));
+  }
+
+  /** The names of what is hidden, without those of hard links. */
+  get folders() {
+    return this.#names;
   }
 
   /**

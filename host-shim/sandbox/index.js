@@ -8,7 +8,7 @@
 //   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── seccomp.js      Linux
 //                   │                   └─ seatbelt.js                      macOS
 //                   ├─ file-tools.js ──── file-operations.js                pi's `read`, `edit` and `write`
-//                   └─ git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js, running-commands.js,
+//                   └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js, running-commands.js,
 //                      session-folder.js
 //                      what is looked at, created and removed around a command line
 //
@@ -24,6 +24,7 @@ export { resolveWrite } from "./write-target.js";
  * @typedef {object} Limits
  * @property {string[]} writable absolute paths; with a slash at the end a folder, with all below it; `/` is everything
  * @property {string[]} [hidden] files and folders that cannot be read or written, as the argument `path` of pi's tools
+ * @property {boolean} [keepsAgentFolder] true if pi's agent folder cannot be written although it lies in a writable folder
  * @property {boolean} network true if command lines reach the network
  * @property {string} notice what follows the output of a command line that failed because of its limits
  * @property {string[]} [signs] parts of such an output, in lower case

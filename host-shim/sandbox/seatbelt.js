@@ -13,7 +13,7 @@ const NAME_SERVICE = "/private/var/run/mDNSResponder";
  * Returns the profile. Of several rules that match, the last one holds.
  * @param {Sandbox} sandbox
  */
-export function profile({ writable, readOnly, network, temporary, hidden, fixed, unreadable }) {
+export function profile({ writable, readOnly, network, temporary, hidden, fixed, unreadable, kept }) {
   const rules = ["(version 1)", "(allow default)"];
   // Programs that are started by a service of the system run outside of the sandbox.
   rules.push("(deny appleevent-send)", "(deny lsopen)", "(deny job-creation)");
@@ -25,8 +25,8 @@ export function profile({ writable, readOnly, network, temporary, hidden, fixed,
     rules.push(...[temporary, ...writable].map((path) => `(allow file-write* (subpath ${literal(path)}))`));
   }
   rules.push(...readOnly.map((path) => `(deny file-write* (subpath ${literal(path)}))`));
-  // Rules name paths: a folder above a hidden one must keep its name.
-  rules.push(...foldersAbove(unreadable).map((path) => `(deny file-write-unlink (literal ${literal(path)}))`));
+  // Rules name paths: a folder above a hidden or kept one must keep its name.
+  rules.push(...foldersAbove([...unreadable, ...kept]).map((path) => `(deny file-write-unlink (literal ${literal(path)}))`));
   rules.push(...[...hidden, ...unreadable].map((path) => `(deny file-read* file-write* (subpath ${literal(path)}))`));
   rules.push(...fixed.map((path) => `(deny file-write* (literal ${literal(path)}))`));
   return rules.join("\n");

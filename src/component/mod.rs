@@ -18,8 +18,8 @@ use crate::engine::{
 };
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
-    GRAPH_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE,
-    REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
+    GRAPH_TYPE, LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD,
+    REMINDER_MESSAGE_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
 use crate::run::{Mark, Pick, Restored, Unusable, take_up};
 use crate::text::{self, DefaultRole};
@@ -40,7 +40,7 @@ mod bindings {
 }
 
 /// The version of `wit/extension.wit` that this component implements.
-const INTERFACE_VERSION: &str = "0.7.0";
+const INTERFACE_VERSION: &str = "0.8.0";
 
 /// The messages that this component draws: its own, and those that the reference left in a session.
 const MESSAGE_TYPES: [&str; 5] = [
@@ -126,6 +126,7 @@ impl Guest for Component {
             CHECK_TYPE,
             GRAPH_TYPE,
             REPORT_TYPE,
+            LIMITS_TYPE,
             FRESH_TYPE,
         ] {
             api::register_entry_renderer(entry_type);
@@ -146,9 +147,16 @@ impl Guest for Component {
         match perform(at, output) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
             Reply::Stop(reason) => guest::EventOutcome::Stop(reason),
-            Reply::Confine { writable, hidden, network, notice, signs } => {
+            Reply::Confine { writable, hidden, keeps_agent_folder, network, notice, signs } => {
                 let signs = signs.into_iter().map(Into::into).collect();
-                let limits = guest::Confinement { writable, hidden, network, notice, signs };
+                let limits = guest::Confinement {
+                    writable,
+                    hidden,
+                    keeps_agent_folder,
+                    network,
+                    notice,
+                    signs,
+                };
                 guest::EventOutcome::Confine(limits)
             }
             Reply::Inject { custom_type, content } => guest::EventOutcome::Inject(CustomMessage {
@@ -281,6 +289,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.
                 at_work: !matches!(event, guest::Event::SessionTree)
                     && unless_gone(context::is_idle())? == Some(false),
+                same_session: matches!(event, guest::Event::SessionTree),
             };
             handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
         }
@@ -344,11 +353,11 @@ fn during<T>(call: Option<String>, handle: impl FnOnce() -> T) -> T {
 fn handle(at: Moment, event: Event) -> Output {
     let Moment { unix_ms, random } = at;
     let context = Context { unix_ms, random, ui: UI.get(), host: &host::Files };
-    let (output, has_run) =
-        ENGINE.with_borrow_mut(|engine| (engine.handle(event, &context), engine.has_run()));
-    // While there is a run, tool calls are refused if this instance traps, also while its files cannot be read.
-    if GUARDED.replace(Some(has_run)) != Some(has_run) {
-        api::guard_tools(has_run);
+    let (output, guards) =
+        ENGINE.with_borrow_mut(|engine| (engine.handle(event, &context), engine.guards_tools()));
+    // In a run, also while its files cannot be read, and under the user's limits tool calls are refused if this instance traps.
+    if GUARDED.replace(Some(guards)) != Some(guards) {
+        api::guard_tools(guards);
     }
     output
 }

@@ -7,7 +7,7 @@ use crate::definition::{
     Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{is_within, nearest, skeleton, writes_path};
-use crate::engine::{Given, Host, all_ways, may, run_through};
+use crate::engine::{Given, Host, May, all_ways, may, run_through};
 use crate::run::{self, Broken, PauseReason, Restored, RunState};
 use crate::run::{is_of_later_version, stored_pause, take_up};
 use crate::text::{self, Circumstances, Outcome, PhaseReport, Report};
@@ -97,8 +97,15 @@ impl wit::Guest for Component {
         if argument.is_none() && writes_path(&tool) {
             return Err(format!("{tool} needs an ARGUMENT: the path of the file."));
         }
-        let decision = may((phase, workflow), &tool, argument.as_deref(), &Files).map_err(words)?;
-        Ok(wit::Decision { allowed: decision.allowed, text: decision.text })
+        let decision = may(Some((phase, workflow)), &tool, argument.as_deref(), &Files);
+        decision.map(Into::into).map_err(words)
+    }
+
+    fn may_without_run(tool: String, argument: Option<String>) -> Result<wit::Decision, String> {
+        if argument.is_none() && writes_path(&tool) {
+            return Err(format!("{tool} needs an ARGUMENT: the path of the file."));
+        }
+        may(None, &tool, argument.as_deref(), &Files).map(Into::into).map_err(words)
     }
 
     fn skeleton(name: String) -> Result<Vec<wit::NewFile>, String> {
@@ -375,5 +382,11 @@ impl From<Diagnostic> for wit::Diagnostic {
             text: text::diagnostic_text(&diagnostic),
             file: diagnostic.file,
         }
+    }
+}
+
+impl From<May> for wit::Decision {
+    fn from(May { allowed, text }: May) -> Self {
+        Self { allowed, text }
     }
 }

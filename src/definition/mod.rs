@@ -10,6 +10,7 @@
 //! | `read` | from bytes to the model | `model`, `diagnostic` |
 //! | `check` | what is true of the model | `model`, `diagnostic` |
 //! | `load` | reads all roots, checks, and finds the places | all |
+//! | `user_limits` | reads the user's limits, which hold in every session | all |
 
 mod check;
 mod diagnostic;
@@ -17,6 +18,7 @@ mod load;
 mod model;
 mod read;
 mod skeleton;
+mod user_limits;
 
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -60,10 +62,11 @@ pub use model::path_variables::{
 };
 pub use model::paths::{is_group_key, is_key, is_within};
 pub(crate) use model::permission::is_glob;
-pub use model::permission::{Permission, Refusal, permission, wider_for_commands};
+pub use model::permission::{Permission, Reach, Refusal, permission, wider_for_commands};
 pub use model::results::Results;
 pub use model::rule_inputs::RuleUse;
 pub use model::tools::{is_carrier, runs_commands, writes_path};
+pub use model::user_limits::UserLimits;
 pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use model::value_type::{Bounds, ValueType};
 pub use model::values::{SAMPLE_RUN_DIR, ValueName};
@@ -77,3 +80,4 @@ pub use model::{schema, seal, variables};
 pub use read::profiles::defined_profiles;
 pub use read::rule_place::rule_place;
 pub use skeleton::skeleton;
+pub use user_limits::{Found, LimitsFile};

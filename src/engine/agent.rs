@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use crate::definition::{Permission, Sandbox, Stale, permission};
+use crate::definition::{Permission, Reach, Sandbox, Stale, permission};
 use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
 use crate::run::RunState;
-use crate::text::{self, DefaultRole};
+use crate::text::{self, DefaultRole, RulesOf};
 use crate::usage::Rule;
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::state::{Ended, Engine, Mover, Origin, Standing};
+use super::state::{Ended, Engine, InForce, Mover, Origin, Standing};
 
 impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.
@@ -34,7 +34,10 @@ impl Engine {
     }
 
     /// Specification: hook lifecycle, "handleBeforeAgentStart".
-    pub(super) fn before_agent_start(&mut self, role: DefaultRole, cx: &mut Cx) -> Reply {
+    pub(super) fn before_agent_start(&mut self, role: DefaultRole, cx: &mut Cx) -> Result<Reply, Stale> {
+        if self.limits.are_there() {
+            self.refresh_limits(cx)?;
+        }
         self.briefing.set_role(role);
         self.agent.cancel_asked = false;
         self.agent.worked = false;
@@ -45,7 +48,7 @@ impl Engine {
             self.briefing.note(prompt);
         }
         self.end_rest(cx);
-        self.briefing(cx)
+        Ok(self.briefing(cx))
     }
 
     pub(super) fn agent_start(&mut self, cx: &mut Cx) -> Result<(), Stale> {
@@ -91,67 +94,86 @@ impl Engine {
         reply
     }
 
-    /// Refuses a tool call by this rule, and counts it.
+    /// Refuses a tool call by this rule, and counts it for a run.
     fn refuse(&mut self, rule: Rule, text: impl Into<String>) -> Reply {
-        self.meter.refused(rule);
+        if self.has_run() {
+            self.meter.refused(rule);
+        }
         Reply::Block(text.into())
     }
 
     /// The reply to a tool call by the rules of the run and its phase.
     fn permitted(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
-        let active = match self.standing() {
+        match self.standing() {
             Standing::Held(reason) => {
                 let text = text::held(reason);
-                return Ok(self.stop(Rule::Seal, text));
+                Ok(self.stop(Rule::Seal, text))
             }
             Standing::Active(active) if !active.phase.is_of_agent() => {
                 let text = text::at_entry(&active);
-                return Ok(match self.pause_reason() {
+                Ok(match self.pause_reason() {
                     Some(_) => self.stop(Rule::Pause, text),
                     None => {
                         self.meter.refused(Rule::Gate);
                         Reply::Stop(text)
                     }
-                });
+                })
             }
             Standing::NoRun | Standing::Active(_) if self.pending.is_gate_of_call() => {
-                return Ok(self.refuse(Rule::Gate, text::GATE_OPEN));
+                Ok(self.refuse(Rule::Gate, text::GATE_OPEN))
             }
-            Standing::NoRun => return Ok(Reply::None),
             Standing::Active(active) if self.has_fresh_start_ahead(&active) => {
-                return Ok(self.refuse(Rule::FreshStart, text::NOT_STARTED));
+                Ok(self.refuse(Rule::FreshStart, text::NOT_STARTED))
             }
-            Standing::Active(active) => active,
+            Standing::NoRun | Standing::Active(_) => self.judged(name, carries_calls, cx),
+        }
+    }
+
+    /// The reply to a tool call by the user's limits, and by the rules of a phase.
+    fn judged(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
+        let active = self.active();
+        let user = match self.limits.in_force() {
+            InForce::Nothing => None,
+            InForce::Unusable(diagnostics) => {
+                return Ok(Reply::Block(text::unknown_limits(diagnostics)));
+            }
+            InForce::Limits(user) => Some(RulesOf::User(user)),
         };
-        let limits = active.limits();
-        let scope = (active.phase, &limits);
+        let of_phase = active.as_ref().map(RulesOf::Phase);
         let path = || cx.host.call_argument("path");
-        Ok(match permission(scope, name, carries_calls, &path, cx.host)? {
+        let mut confining = Vec::new();
+        let mut decision = Permission::Allowed;
+        for rules in user.into_iter().chain(of_phase) {
+            let scope = (rules.tools(), &rules.limits());
+            let own = permission(scope, name, carries_calls, &path, cx.host)?;
+            if let Permission::Refused(refusal) = own {
+                let text = text::refusal(rules, name, &refusal);
+                return Ok(self.refuse(refusal.rule(), text));
+            }
+            if let Permission::Confined { .. } = own {
+                confining.push(rules);
+            }
+            decision = decision.and(own);
+        }
+        Ok(match decision {
             Permission::Allowed => Reply::None,
-            Permission::Refused(refusal) => {
-                let text = text::refusal(&active, name, &refusal);
-                self.refuse(refusal.rule(), text)
-            }
-            Permission::Within { writable, hidden } => {
-                let (notice, signs) = (String::new(), Vec::new());
-                Reply::Confine { writable, hidden, network: true, notice, signs }
-            }
-            Permission::Confined { writable, named, network, hidden } => {
+            // Each set of rules was asked for it.
+            Permission::Refused(refusal) => self.refuse(refusal.rule(), name),
+            Permission::Within(reach) => confine(reach, true, String::new(), Vec::new()),
+            Permission::Confined { reach, network, unconfined } => {
                 let Err(reason) = cx.host.can_confine()? else {
-                    let notice = text::confinement_notice(named.as_deref(), network, limits.hide);
-                    let signs = text::failure_signs(network, limits.hide);
-                    return Ok(Reply::Confine { writable, hidden, network, notice, signs });
+                    let notice = text::confinement_notice(&confining, &reach, network);
+                    let signs = text::failure_signs(network, &reach.hidden);
+                    return Ok(confine(reach, network, notice, signs));
                 };
-                let sandbox = limits.unconfined();
-                if !self.session.told_unconfined.contains(&sandbox) {
-                    self.session.told_unconfined.push(sandbox);
-                    cx.notify(Level::Warning, text::unconfined_notice(sandbox, &reason));
+                let refusal = text::cannot_confine(&confining, &reason);
+                if !self.session.told_unconfined.contains(&unconfined) {
+                    self.session.told_unconfined.push(unconfined);
+                    cx.notify(Level::Warning, text::unconfined_notice(unconfined, &reason));
                 }
-                match sandbox {
+                match unconfined {
                     Sandbox::Preferred => Reply::None,
-                    Sandbox::Required | Sandbox::Off => {
-                        self.refuse(Rule::Sandbox, text::cannot_confine(&reason))
-                    }
+                    Sandbox::Required | Sandbox::Off => self.refuse(Rule::Sandbox, refusal),
                 }
             }
         })
@@ -200,4 +222,11 @@ impl Engine {
         self.run.ended = ended.filter(|_| state.progress.branch.is_none());
         self.transition(state.announced(), cx);
     }
+}
+
+/// The reply to a call that is allowed within limits.
+fn confine(reach: Reach, network: bool, notice: String, signs: Vec<&'static str>) -> Reply {
+    let writable = reach.paths();
+    let Reach { hidden, keeps_agent_folder, .. } = reach;
+    Reply::Confine { writable, hidden, keeps_agent_folder, network, notice, signs }
 }

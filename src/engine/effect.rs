@@ -146,6 +146,8 @@ pub enum Reply {
         writable: Vec<String>,
         /// The files and directories that cannot be read or written; see [`Permission`](crate::definition::Permission).
         hidden: Vec<String>,
+        /// pi's agent folder stays as it is, also in a writable directory.
+        keeps_agent_folder: bool,
         /// Commands have the network.
         network: bool,
         /// Appended to the result of a command that fails because of these limits.

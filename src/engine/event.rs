@@ -159,6 +159,8 @@ pub struct Facts {
     pub mark: Mark,
     /// The agent is at work: the component may be restarted in the middle of its run.
     pub at_work: bool,
+    /// It is the session that was there before: the user has gone to another place in its tree.
+    pub same_session: bool,
 }
 
 /// The end of a command.

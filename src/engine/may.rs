@@ -2,10 +2,11 @@
 
 use super::host::Host;
 use crate::definition::{
-    HiddenCause, Limits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy,
-    Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, with_names,
-    writes_path,
+    Confinement, Found, HiddenCause, Limits, LimitsFile, Permission, Phase, Refusal, RuleFile, Sandbox,
+    Stale, ToolPolicy, UserLimits, Workflow, is_carrier, on_one_line, permission, rule_place,
+    runs_commands, with_names, writes_path,
 };
+use crate::text;
 
 /// The decision on a tool call.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,34 +17,120 @@ pub struct May {
     pub text: String,
 }
 
-/// Decides on a call of a tool in a phase, as in a session. `path` is its argument `path`.
+/// Decides on a call of a tool, as in a session: by the user's limits, and by the rules of a phase if there is one. `path` is its
+/// argument `path`.
 ///
 /// # Errors
 ///
 /// If the session is gone.
 pub fn may(
-    (phase, workflow): (&Phase, &Workflow),
+    phase: Option<(&Phase, &Workflow)>,
     tool: &str,
     path: Option<&str>,
     host: &dyn Host,
 ) -> Result<May, Stale> {
-    let limits = Limits::of(phase, workflow).with_names();
-    let place = |own: bool, keys: &[&str]| {
-        let file = if own { phase.file.clone() } else { workflow.file() };
-        rule_place(&file, keys, host)
+    let mut file = LimitsFile::default();
+    file.refresh(host)?;
+    let of_user = match file.found() {
+        Found::Nothing => None,
+        Found::Unusable(diagnostics) => {
+            Some((Word::Refused, text::limits_not_known(diagnostics)))
+        }
+        Found::Limits(user) => Some(judge(&Rules::of_user(user), tool, path, host)?),
     };
-    let write = || place(limits.write_file == RuleFile::Phase, &["write"]);
-    let hide = || place(limits.hide_file == RuleFile::Phase, &["hide"]);
-    let network = || place(phase.confinement.network.is_some(), &["network"]);
-    let sandbox = || place(phase.confinement.sandbox.is_some(), &["sandbox"]);
+    let of_phase = match phase {
+        Some((phase, workflow)) => Some(judge(&Rules::of_phase(phase, workflow), tool, path, host)?),
+        None => None,
+    };
+    let (word, reason) = match (of_user, of_phase) {
+        (None, None) => (Word::Allowed, "you have no limits".to_owned()),
+        (Some(of_user @ (Word::Refused, _)), _) => of_user,
+        (_, Some(of_phase @ (Word::Refused, _))) | (None, Some(of_phase)) => of_phase,
+        (Some(of_user), None) => of_user,
+        (Some((user_word, user_reason)), Some((word, reason))) => {
+            (word.max(user_word), format!("{reason}; by your limits: {user_reason}"))
+        }
+    };
+    let text = format!("{}: {reason}", word.as_str());
+    Ok(May { allowed: word != Word::Refused, text: on_one_line(&text) })
+}
+
+/// A decision in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Word {
+    Allowed,
+    Confined,
+    Refused,
+}
+
+impl Word {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Confined => "confined",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// The rules that decide, and where they stand.
+struct Rules<'a> {
+    /// That none of them limits a tool, in words that end before its name.
+    none_limits: String,
+    tools: &'a ToolPolicy,
+    limits: Limits<'a>,
+    own: &'a Confinement,
+    own_file: &'a str,
+    /// The file of their defaults.
+    defaults_file: String,
+}
+
+impl<'a> Rules<'a> {
+    fn of_phase(phase: &'a Phase, workflow: &'a Workflow) -> Self {
+        Self {
+            none_limits: format!("no rule of the phase \"{}\" limits", phase.id),
+            tools: &phase.tools,
+            limits: Limits::of(phase, workflow).with_names(),
+            own: &phase.confinement,
+            own_file: &phase.file,
+            defaults_file: workflow.file(),
+        }
+    }
+
+    fn of_user(user: &'a UserLimits) -> Self {
+        Self {
+            none_limits: "none of your limits is about".to_owned(),
+            tools: &user.tools,
+            limits: user.limits(),
+            own: &user.confinement,
+            own_file: &user.file,
+            defaults_file: user.file.clone(),
+        }
+    }
+}
+
+/// Decides by one set of rules, and returns the reason with the line of the rule.
+fn judge(
+    Rules { none_limits, tools, limits, own, own_file, defaults_file }: &Rules,
+    tool: &str,
+    path: Option<&str>,
+    host: &dyn Host,
+) -> Result<(Word, String), Stale> {
+    let place = |own: bool, keys: &[&str]| {
+        rule_place(if own { own_file } else { defaults_file }, keys, host)
+    };
+    let write = || place(limits.write_file == RuleFile::Own, &["write"]);
+    let hide = || place(limits.hide_file == RuleFile::Own, &["hide"]);
+    let network = || place(own.network.is_some(), &["network"]);
+    let sandbox = || place(own.sandbox.is_some(), &["sandbox"]);
     let whitelist = || place(true, &["tools", "whitelist"]);
     let carries_calls = is_carrier(tool);
     let argument = || Ok(path.map(with_names));
-    let decision = permission((phase, &limits), tool, carries_calls, &argument, host)?;
-    let (word, reason) = match decision {
+    let decision = permission((tools, limits), tool, carries_calls, &argument, host)?;
+    Ok(match decision {
         Permission::Allowed => {
             let is_limited = limits.write.is_some() || !limits.network;
-            let reason = match &phase.tools {
+            let reason = match tools {
                 _ if is_limited && runs_commands(tool) => {
                     format!("sandbox: off, {}", sandbox()?)
                 }
@@ -51,23 +138,26 @@ pub fn may(
                     format!("\"{tool}\" is in tools.whitelist, {}", whitelist()?)
                 }
                 ToolPolicy::All | ToolPolicy::Except(_) | ToolPolicy::Only(_) => {
-                    format!("no rule of the phase \"{}\" limits \"{tool}\"", phase.id)
+                    format!("{none_limits} \"{tool}\"")
                 }
             };
-            ("allowed", reason)
+            (Word::Allowed, reason)
         }
-        Permission::Within { .. } if limits.write.is_some() && writes_path(tool) => {
-            ("allowed", format!("\"{}\" is in write, {}", path.unwrap_or_default(), write()?))
+        Permission::Within(_) if limits.write.is_some() && writes_path(tool) => {
+            (Word::Allowed, format!("\"{}\" is in write, {}", path.unwrap_or_default(), write()?))
         }
-        Permission::Within { .. } => {
+        Permission::Within(_) if limits.hide.is_empty() => {
+            (Word::Allowed, format!("{none_limits} \"{tool}\""))
+        }
+        Permission::Within(_) => {
             let path = path.unwrap_or(".");
-            ("allowed", format!("\"{path}\" is not in hide, {}", hide()?))
+            (Word::Allowed, format!("\"{path}\" is not in hide, {}", hide()?))
         }
-        Permission::Confined { writable, .. } => match (host.can_confine()?, limits.unconfined()) {
+        Permission::Confined { reach, unconfined, .. } => match (host.can_confine()?, unconfined) {
             (Ok(()), _) => {
                 let mut rules = Vec::new();
                 if limits.write.is_some() && limits.hold_commands() {
-                    let writable = shown(&writable, host)?;
+                    let writable = shown(&reach.paths(), host)?;
                     rules.push(format!("writable: {writable}, and $TMPDIR, {}", write()?));
                 }
                 if !limits.hide.is_empty() {
@@ -78,25 +168,29 @@ pub fn may(
                 } else {
                     format!("no network, {}", network()?)
                 });
-                ("confined", rules.join("; "))
+                if reach.keeps_agent_folder {
+                    rules.push("pi's agent folder stays as it is".to_owned());
+                }
+                (Word::Confined, rules.join("; "))
             }
             (Err(reason), Sandbox::Preferred) => (
-                "allowed",
+                Word::Allowed,
                 format!("sandbox: preferred, {}; this system has no sandbox: {reason}", sandbox()?),
             ),
             (Err(reason), Sandbox::Required | Sandbox::Off) => {
                 let rule = match limits.write {
                     _ if !limits.hide.is_empty() => format!("hide, {}", hide()?),
                     Some(_) => format!("write, {}", write()?),
-                    None => format!("network: false, {}", network()?),
+                    None if !limits.network => format!("network: false, {}", network()?),
+                    None => format!("pi's agent folder stays as it is, {own_file}"),
                 };
-                ("refused", format!("{rule}; this system has no sandbox: {reason}"))
+                (Word::Refused, format!("{rule}; this system has no sandbox: {reason}"))
             }
         },
         Permission::Refused(refusal) => {
             let reason = match refusal {
                 Refusal::Tool => {
-                    if matches!(phase.tools, ToolPolicy::Only(_)) {
+                    if matches!(tools, ToolPolicy::Only(_)) {
                         format!("\"{tool}\" is not in tools.whitelist, {}", whitelist()?)
                     } else {
                         let blacklist = place(true, &["tools", "blacklist"])?;
@@ -144,10 +238,9 @@ pub fn may(
                     format!("\"{path}\" is not in write, {}: {reason}", write()?)
                 }
             };
-            ("refused", reason)
+            (Word::Refused, reason)
         }
-    };
-    Ok(May { allowed: word != "refused", text: on_one_line(&format!("{word}: {reason}")) })
+    })
 }
 
 /// The writable paths, relative to the working directory where they are below it.

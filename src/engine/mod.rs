@@ -50,6 +50,7 @@ mod gate;
 mod hold;
 mod host;
 mod may;
+mod limits;
 mod models;
 mod panel;
 mod run_dir;
@@ -127,7 +128,7 @@ impl Engine {
             Event::SessionShutdown => self.session_shutdown(cx),
             Event::Input { from_user } => self.input(from_user, cx)?,
             Event::TerminalInput => self.terminal_input(cx),
-            Event::BeforeAgentStart { role } => return Ok(self.before_agent_start(role, cx)),
+            Event::BeforeAgentStart { role } => return self.before_agent_start(role, cx),
             Event::Compacted => self.compacted(cx),
             Event::Role(role) => self.briefing.set_role(role),
             Event::AgentStart => self.agent_start(cx)?,

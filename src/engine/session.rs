@@ -29,7 +29,7 @@ impl Engine {
         self.meter.forget();
         self.fresh_start.forget();
         self.briefing.take_up(in_view);
-        let Facts { project, allow_commands, panel, mark, at_work } = facts;
+        let Facts { project, allow_commands, panel, mark, at_work, same_session } = facts;
         self.session.project = project;
         self.session.allow_commands = allow_commands;
         self.session.panel = panel;
@@ -37,6 +37,7 @@ impl Engine {
         self.ending.forget();
         self.agent.is_stopping = false;
         self.agent.prompt_at_rest = None;
+        self.take_up_limits(same_session, cx)?;
         if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Warning, notice);
         }

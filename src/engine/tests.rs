@@ -773,7 +773,7 @@ fn a_paused_run_can_be_moved_and_resumed() {
     assert!(matches!(effects[2], Effect::SendUserMessage(_)));
     let not_paused = notice(Level::Info, "The workflow is not paused.");
     assert_eq!(session.command("workflow", ":resume").effects, not_paused);
-    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :answer, :next, :back, :skip, :stop, :retry, :cancel, :graph, :report, :panel, :check";
+    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :answer, :next, :back, :skip, :stop, :retry, :cancel, :graph, :report, :panel, :limits, :check";
     assert_eq!(session.command("workflow", ":fly").effects, notice(Level::Error, unknown));
     let unknown = unknown.replace(":fly\".", ":stauts\". Did you mean :status?");
     assert_eq!(session.command("workflow", ":stauts").effects, notice(Level::Error, &unknown));
@@ -937,6 +937,8 @@ fn diagnostics_are_told_once_until_they_change() {
 fn files_are_read_again_when_something_changed() {
     let mut session = Session::new(&[("one", &["a"]), ("two", &["@one"])]);
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
+    /// The file with the user's limits is read at every start.
+    const LIMITS: usize = 1;
     let start = || Event::Session { stored: None, in_view: None, facts: Facts::default() };
     let reads = |session: &mut Session, event: Event| {
         session.files.reads.set(0);
@@ -944,8 +946,8 @@ fn files_are_read_again_when_something_changed() {
         (output.effects.len(), session.files.reads.get())
     };
     let (_, all) = reads(&mut session, start());
-    assert_eq!(all, 4);
-    assert_eq!(reads(&mut session, start()), (1, 0));
+    assert_eq!(all, 4 + LIMITS);
+    assert_eq!(reads(&mut session, start()), (1, LIMITS));
     let check = Event::Command { name: "workflow", arguments: ":check" };
     assert!(reads(&mut session, check).1 > 0);
     assert_eq!(reads(&mut session, start()), (1, all), "a check is no record");
@@ -958,16 +960,16 @@ fn files_are_read_again_when_something_changed() {
     };
     assert_eq!(offered(&mut session), ("one two".into(), 0));
     let phase = session.files.global.remove("one/a.md").unwrap();
-    assert_eq!(offered(&mut session), (String::new(), all), "and none twice for a diagnostic");
+    assert_eq!(offered(&mut session), (String::new(), all - LIMITS), "and none twice for a diagnostic");
     session.files.global.insert("one/a.md".into(), phase.replace("id: a", "id: b"));
-    assert_eq!(offered(&mut session), ("one two".into(), all));
+    assert_eq!(offered(&mut session), ("one two".into(), all - LIMITS));
     assert_eq!(session.engine.definitions.library().get("one").unwrap().position("b"), Some(0));
     let yaml =
         session.files.global["one/workflow.yaml"].replace("commandName: one", "commandName: own");
     session.files.project.insert("one/workflow.yaml".into(), yaml);
     session.files.project.insert("one/a.md".into(), phase);
-    assert_eq!(offered(&mut session), ("own two".into(), all + 2));
-    assert_eq!(reads(&mut session, start()), (1, 0));
+    assert_eq!(offered(&mut session), ("own two".into(), all - LIMITS + 2));
+    assert_eq!(reads(&mut session, start()), (1, LIMITS));
     reads(&mut session, Event::SessionShutdown);
     assert_eq!(reads(&mut session, start()), (1, all + 2));
 }
@@ -984,16 +986,16 @@ fn completions_offer_what_can_be_started() {
     session.files.global.remove("build/workflow.yaml");
     assert_eq!(
         values(&mut session, ""),
-        ["bugfix", "rpir", ":graph", ":report", ":panel", ":check"]
+        ["bugfix", "rpir", ":graph", ":report", ":panel", ":limits", ":check"]
     );
     assert_eq!(values(&mut session, "b"), ["bugfix"]);
-    assert_eq!(values(&mut session, ":"), [":graph", ":report", ":panel", ":check"]);
+    assert_eq!(values(&mut session, ":"), [":graph", ":report", ":panel", ":limits", ":check"]);
     let _ = session.command("workflow", "bugfix x");
     assert_eq!(
         values(&mut session, ":"),
         [
             ":status", ":pause", ":next", ":back", ":skip", ":cancel", ":graph", ":report",
-            ":panel", ":check"
+            ":panel", ":limits", ":check"
         ]
     );
     let _ = session.command("workflow", ":pause");
@@ -1112,6 +1114,7 @@ mod fresh_start;
 mod gate;
 mod hold;
 mod inputs;
+mod limits;
 mod may;
 mod models;
 mod moved;

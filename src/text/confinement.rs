@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::definition::{
-    HiddenCause, Limits, Phase, Refusal, RuleFile, Sandbox, Workflow, unescaped,
-    wider_for_commands,
+    Diagnostic, HiddenCause, Limits, Phase, Reach, Refusal, RuleFile, Sandbox, ToolPolicy, UserLimits,
+    Workflow, unescaped, wider_for_commands,
 };
 use crate::run::Active;
 
@@ -78,59 +78,125 @@ fn shown(write: &[String]) -> Vec<Cow<'_, str>> {
     write.iter().map(|path| if path == "." { "./".into() } else { unescaped(path) }).collect()
 }
 
-/// Returns the reason why the current phase refuses a tool call.
-pub fn refusal(active: &Active, tool: &str, refusal: &Refusal) -> String {
-    let limits = active.limits();
-    let file = |file: RuleFile| match file {
-        RuleFile::Phase => active.phase.file.clone(),
-        RuleFile::Workflow => active.scope.file(),
-    };
+/// Those whose rules decide about a tool call.
+#[derive(Debug, Clone, Copy)]
+pub enum RulesOf<'a> {
+    /// The current phase.
+    Phase(&'a Active<'a>),
+    /// The user, everywhere.
+    User(&'a UserLimits),
+}
+
+impl<'a> RulesOf<'a> {
+    /// Where they hold.
+    fn place(self) -> String {
+        match self {
+            Self::Phase(active) => format!("in the {} phase", active.phase.name),
+            Self::User(_) => "under the user's limits".to_owned(),
+        }
+    }
+
+    /// The beginning of a text for the model.
+    fn tag(self) -> &'static str {
+        match self {
+            Self::Phase(_) => "[workflow]",
+            Self::User(_) => LIMITS_TAG,
+        }
+    }
+
+    /// Their limits.
+    pub fn limits(self) -> Limits<'a> {
+        match self {
+            Self::Phase(active) => active.limits(),
+            Self::User(user) => user.limits(),
+        }
+    }
+
+    /// Their list of tools.
+    pub fn tools(self) -> &'a ToolPolicy {
+        match self {
+            Self::Phase(active) => &active.phase.tools,
+            Self::User(user) => &user.tools,
+        }
+    }
+
+    fn file(self, file: RuleFile) -> String {
+        match (self, file) {
+            (Self::Phase(active), RuleFile::Own) => active.phase.file.clone(),
+            (Self::Phase(active), RuleFile::Workflow) => active.scope.file(),
+            (Self::User(user), RuleFile::Own | RuleFile::Workflow) => user.file.clone(),
+        }
+    }
+}
+
+/// The beginning of a text for the model that is about the user's limits.
+const LIMITS_TAG: &str = "[limits]";
+
+/// Returns the reason why a tool call is refused.
+pub fn refusal(of: RulesOf, tool: &str, refusal: &Refusal) -> String {
+    let limits = of.limits();
+    let (tag, place) = (of.tag(), of.place());
     let rule = format!(
         "Writable: {} (`write` in {}).",
         paths(limits.write.as_deref().unwrap_or_default()),
-        file(limits.write_file)
+        of.file(limits.write_file)
     );
-    let hide = format!("`hide` in {}", file(limits.hide_file));
-    let phase = &active.phase.name;
+    let hide = format!("`hide` in {}", of.file(limits.hide_file));
     match refusal {
-        Refusal::Tool => block_reason(active, tool).unwrap_or_default(),
+        Refusal::Tool => match of {
+            RulesOf::Phase(active) => block_reason(active, tool).unwrap_or_default(),
+            RulesOf::User(user) => {
+                format!("{tag} The tool \"{tool}\" is refused {place} (`tools` in {}).", user.file)
+            }
+        },
         Refusal::MayWrite => format!(
-            "[workflow] The tool \"{tool}\" is refused in the {phase} phase: it is not one of pi's own, so it may write any file. {rule} A `tools.whitelist` that names the tool would allow it."
+            "{tag} The tool \"{tool}\" is refused {place}: it is not one of pi's own, so it may write any file. {rule} A `tools.whitelist` that names the tool would allow it."
         ),
         Refusal::Path { path, linked_rule: Some(linked), .. } => format!(
-            "[workflow] \"{path}\" cannot be written in the {phase} phase. {rule} \"{linked}\" leads through a link, so it allows nothing."
+            "{tag} \"{path}\" cannot be written {place}. {rule} \"{linked}\" leads through a link, so it allows nothing."
         ),
         Refusal::Path { path, link_target, linked_rule: None } => {
             let leads = link_target.as_ref().map(|target| format!(" (through a link: {target})"));
             let leads = leads.unwrap_or_default();
-            format!("[workflow] \"{path}\"{leads} cannot be written in the {phase} phase. {rule}")
+            format!("{tag} \"{path}\"{leads} cannot be written {place}. {rule}")
         }
         Refusal::Hidden { path, cause } => match cause {
             HiddenCause::Listed { link_target } => {
                 let leads =
                     link_target.as_ref().map(|target| format!(" (through a link: {target})"));
                 let leads = leads.unwrap_or_default();
-                format!("[workflow] \"{path}\"{leads} is hidden in the {phase} phase ({hide}).")
+                format!("{tag} \"{path}\"{leads} is hidden {place} ({hide}).")
             }
             HiddenCause::Around { rule } => {
                 let path = if path.is_empty() { "." } else { path };
                 format!(
-                    "[workflow] \"{path}\" contains \"{rule}\", which is hidden in the {phase} phase ({hide}), so \"{tool}\" is refused there. Search with `bash`: its commands cannot read what is hidden."
+                    "{tag} \"{path}\" contains \"{rule}\", which is hidden {place} ({hide}), so \"{tool}\" is refused there. Search with `bash`: its commands cannot read what is hidden."
                 )
             }
             HiddenCause::Unresolved { reason } => format!(
-                "[workflow] \"{path}\" may be hidden in the {phase} phase ({hide}): {}.",
+                "{tag} \"{path}\" may be hidden {place} ({hide}): {}.",
                 reason.trim_end_matches('.')
             ),
             HiddenCause::MayRead => format!(
-                "[workflow] The tool \"{tool}\" is refused in the {phase} phase: it is not one of pi's own, so it may read hidden files ({hide}). A `tools.whitelist` that names the tool would allow it."
+                "{tag} The tool \"{tool}\" is refused {place}: it is not one of pi's own, so it may read hidden files ({hide}). A `tools.whitelist` that names the tool would allow it."
             ),
         },
         Refusal::Unresolved { path, reason } => format!(
-            "[workflow] \"{path}\" cannot be written in the {phase} phase: {}. {rule}",
+            "{tag} \"{path}\" cannot be written {place}: {}. {rule}",
             reason.trim_end_matches('.')
         ),
     }
+}
+
+/// Returns the reason why a tool call is refused while the user's limits are not known.
+pub fn unknown_limits(diagnostics: &[Diagnostic]) -> String {
+    format!("{LIMITS_TAG} Every tool call is refused: {}", limits_not_known(diagnostics))
+}
+
+/// Returns the first of the errors in the user's limits, in a line.
+pub fn limits_not_known(diagnostics: &[Diagnostic]) -> String {
+    let first = diagnostics.first().map(ToString::to_string).unwrap_or_default();
+    format!("the user's limits are not known: {first}")
 }
 
 /// The messages of programs that are refused to write.
@@ -175,31 +241,62 @@ pub fn failure_signs(network: bool, hidden: &[String]) -> Vec<&'static str> {
 
 /// Returns the line that is appended to the result of a command that failed because of the limits.
 ///
-/// `writable` has the paths that commands can write as the rules name them; `None` is everything. `hidden` has those of `hide`.
-pub fn confinement_notice(writable: Option<&[String]>, network: bool, hidden: &[String]) -> String {
-    let write = writable.map(|paths| {
-        let paths: Vec<&str> = paths.iter().map(String::as_str).chain([TEMPORARY]).collect();
+/// `rules` are those that confine the command.
+pub fn confinement_notice(rules: &[RulesOf], reach: &Reach, network: bool) -> String {
+    let writable = reach.writable.as_ref().map(|places| {
+        let mut named: Vec<&str> = Vec::new();
+        for place in places {
+            if !named.contains(&&*place.named) {
+                named.push(&place.named);
+            }
+        }
+        named
+    });
+    let write = writable.as_ref().map(|paths| {
+        let paths: Vec<&str> = paths.iter().copied().chain([TEMPORARY]).collect();
         format!("can write {} only", paths.join(", "))
     });
+    let hidden: Vec<String> =
+        rules.iter().flat_map(|of| of.limits().hide.to_vec()).collect();
     let network = (!network).then(|| "have no network".to_owned());
     let hidden = (!hidden.is_empty())
-        .then(|| format!("cannot read or write {}, hidden here", paths(hidden)));
-    let rules: Vec<String> = write.into_iter().chain(network).chain(hidden).collect();
+        .then(|| format!("cannot read or write {}, hidden here", paths(&hidden)));
+    let agent_folder =
+        reach.keeps_agent_folder.then(|| "cannot write pi's agent folder".to_owned());
+    let limits: Vec<String> =
+        write.into_iter().chain(network).chain(hidden).chain(agent_folder).collect();
     let replacing = if writable.is_some_and(|paths| paths.iter().any(|path| !path.ends_with('/'))) {
         " A listed file cannot be replaced, as `sed -i` does."
     } else {
         ""
     };
     format!(
-        "[workflow] Commands run in a sandbox in this phase. They {}. Debuggers, strace and LeakSanitizer do not work in it.{replacing}",
-        rules.join(" and ")
+        "{} Commands run in a sandbox {}. They {}. Debuggers, strace and LeakSanitizer do not work in it.{replacing}",
+        tag_of(rules),
+        place_of(rules),
+        limits.join(" and ")
     )
 }
 
+fn tag_of(rules: &[RulesOf]) -> &'static str {
+    rules.last().map_or(LIMITS_TAG, |of| of.tag())
+}
+
+/// Where rules hold, in words for an agent in their phase.
+fn place_of(rules: &[RulesOf]) -> &'static str {
+    let of_user = rules.iter().any(|of| matches!(of, RulesOf::User(_)));
+    match (of_user, rules.len()) {
+        (true, 1) => "under the user's limits",
+        (true, _) => "in this phase, under the user's limits too",
+        (false, _) => "in this phase",
+    }
+}
+
 /// Returns the reason why a command is refused that cannot be confined.
-pub fn cannot_confine(reason: &str) -> String {
+pub fn cannot_confine(rules: &[RulesOf], reason: &str) -> String {
+    let (tag, place) = (tag_of(rules), place_of(rules));
     format!(
-        "[workflow] Commands are refused in this phase: they must run in a sandbox, and this system cannot provide one: {reason}"
+        "{tag} Commands are refused {place}: they must run in a sandbox, and this system cannot provide one: {reason}"
     )
 }
 

@@ -8,7 +8,7 @@ use super::exact::wrapped;
 use super::step_result::PASSED_OVER;
 use crate::definition::short;
 use crate::protocol::{
-    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
+    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, LIMITS_TYPE,
     GRAPH_TYPE,
 };
 use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, REPORT_TYPE, STATUS_TYPE};
@@ -172,7 +172,7 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
             Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]]))
         }
         STATUS_TYPE => Some(Drawing::Lines(content.lines().map(status_line).collect())),
-        CHECK_TYPE => Some(Drawing::Lines(content.lines().map(check_line).collect())),
+        CHECK_TYPE | LIMITS_TYPE => Some(Drawing::Lines(content.lines().map(check_line).collect())),
         GRAPH_TYPE => {
             let line = |line| vec![span(line, Color::Text)];
             Some(Drawing::Lines(content.lines().map(line).collect()))

@@ -16,6 +16,7 @@ mod fresh_start;
 mod gate;
 mod graph;
 mod inputs;
+mod limits;
 mod items;
 mod messages;
 mod models;
@@ -45,8 +46,9 @@ pub use budget::{
     BUDGET, CALL_OVER_BUDGET, budget_nearly_used_up, budget_used_up, left_over_budget, budget_notice, budget_question, budget_refusal, no_amount,
     unknown_accepted, unpriced_model,
 };
+pub use limits::{NO_LIMITS, changed_limits, limits_in_brief, limits_panel, limits_switched, unusable_limits};
 pub use confinement::{
-    cannot_confine, confinement_notice, failure_signs, refusal, unconfined_notice,
+    RulesOf, cannot_confine, confinement_notice, failure_signs, limits_not_known, refusal, unconfined_notice, unknown_limits,
 };
 pub use context_prompt::{
     DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, context_reminder, phase_instructions,

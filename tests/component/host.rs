@@ -35,7 +35,7 @@ mod bindings {
 pub const AT: Moment = Moment { unix_ms: 1_747_234_567_890, random: 0 };
 
 /// The version of `wit/extension.wit`.
-pub const VERSION: &str = "0.7.0";
+pub const VERSION: &str = "0.8.0";
 
 /// The maximum lifetime of an instance in seconds: an endless loop must fail and not block the tests.
 const PATIENCE: u64 = 20;

@@ -48,7 +48,7 @@ mod bindings {
     export!(Hello);
 }
 
-const INTERFACE_VERSION: &str = "0.7.0";
+const INTERFACE_VERSION: &str = "0.8.0";
 const GREETING: &str = "hello:greeting";
 const NOTE: &str = "hello:note";
 const REMINDER: u64 = 1;

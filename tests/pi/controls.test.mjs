@@ -393,7 +393,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         await first.prompt(`/workflow ${control}`);
         assert.equal(
           notices(first).at(-1),
-          `error: Unknown control: "${control}".${meant} There are ${[...all, ":graph", ":report", ":panel", ":check"].join(", ")}`,
+          `error: Unknown control: "${control}".${meant} There are ${[...all, ":graph", ":report", ":panel", ":limits", ":check"].join(", ")}`,
         );
       }
       await first.promptAndSettle("/workflow hello Add a route");

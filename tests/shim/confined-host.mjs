@@ -1,12 +1,12 @@
 // Runs command lines confined, one after the other, as pi does. Prints their results as JSON.
 //
-//   node confined-host.mjs FOLDER LIMITS LINE...      LIMITS in JSON; a list has the writable paths
+//   node confined-host.mjs FOLDER LIMITS LINE...      LIMITS in JSON; a list has the writable paths; `agent` is pi's agent folder
 import { spawnSync } from "node:child_process";
 import { Confinement } from "../../host-shim/sandbox/index.js";
 
 const [folder, given, ...lines] = process.argv.slice(2);
 const limits = Array.isArray(JSON.parse(given)) ? { writable: JSON.parse(given) } : JSON.parse(given);
-const codingAgent = { getAgentDir: () => folder, SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) } };
+const codingAgent = { getAgentDir: () => limits.agent ?? folder, SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) } };
 /** @type {Record<string, (event: object) => any>} */
 const handlers = {};
 const pi = { on: (/** @type {string} */ name, /** @type {(event: object) => any} */ handler) => (handlers[name] = handler) };

@@ -32,7 +32,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
   suite(`file operations by ${byDescriptor ? "descriptor" : "name"}`, () => {
     test("read and write the listed paths", async (t) => {
       const { root, at, read } = project(t);
-      const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/"), at("new/deep/file")], undefined, byDescriptor);
+      const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/"), at("new/deep/file")], undefined, undefined, byDescriptor);
       await access(at("docs/d/x"));
       assert.equal(String(await readFile(at("docs/d/x"))), "untouched");
       await writeFile(at("docs/d/x"), "short");
@@ -51,7 +51,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
 
     test("reach nothing else", async (t) => {
       const { at, read } = project(t);
-      const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, byDescriptor);
+      const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, undefined, byDescriptor);
       symlinkSync("../src/x", at("docs/to-x"));
       symlinkSync("../src/none", at("docs/to-none"));
       for (const path of ["src/x", "docs/link/x", "docs/to-x", "docs/../src/x", "docs2"]) {
@@ -65,7 +65,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
 
     test("refuse what is no file of its own", async (t) => {
       const { at, read } = project(t);
-      const { access, readFile, writeFile } = fileOperations([at("docs/"), "/dev"], undefined, byDescriptor);
+      const { access, readFile, writeFile } = fileOperations([at("docs/"), "/dev"], undefined, undefined, byDescriptor);
       linkSync(at("src/x"), at("docs/hard"));
       spawnSync("mkfifo", [at("docs/pipe")]);
       const server = createServer().listen(at("docs/socket"));
@@ -81,7 +81,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
 
     test("name the path in errors, and leave nothing open", async (t) => {
       const { root, at } = project(t);
-      const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, byDescriptor);
+      const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, undefined, byDescriptor);
       const errors = [access(at("docs/none")), writeFile(at("docs/d"), ""), writeFile(at("docs/none/x"), ""), writeFile(at(`docs/${"n".repeat(300)}`), ""), writeFile(at("docs/d/x/below"), ""), mkdir(at("docs/d/x/below")), mkdir(at("docs/d/x")), writeFile("\0", "")];
       for (const message of await Promise.all(errors.map(reason))) assert.doesNotMatch(message, /none$|\/proc\/self/, message);
       assert.equal(await reason(access(at("docs/none"))), `ENOENT: no such file or directory, open '${at("docs/none")}'`);
@@ -101,7 +101,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
     if (byDescriptor) {
       test("reach nothing else while names are swapped", async (t) => {
         const { at, read, root } = project(t);
-        const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, byDescriptor);
+        const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, undefined, byDescriptor);
         writeFileSync(at("docs/d/y"), "untouched");
         writeFileSync(at("src/x"), "secret");
         symlinkSync("../../src/x", at("docs/d/to-x"));

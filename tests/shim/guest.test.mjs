@@ -60,20 +60,20 @@ suite("versions", () => {
     const { instantiate } = component(() => ({
       init() {
         // As jco throws the error of a `result`.
-        const payload = { tag: "version-mismatch", val: "0.8.0" };
+        const payload = { tag: "version-mismatch", val: "0.9.0" };
         throw Object.assign(new Error("version-mismatch"), { payload });
       },
     }));
     assert.throws(() => started(instantiate, () => {}), {
-      message: `The component implements pi:extension 0.8.0, pi's side implements ${INTERFACE_VERSION}.`,
+      message: `The component implements pi:extension 0.9.0, pi's side implements ${INTERFACE_VERSION}.`,
     });
   });
 
   test("a component that exports another version is refused", () => {
     let asked = false;
-    const instantiate = () => ({ "pi:extension/guest@0.8.0": { init: () => (asked = true) } });
+    const instantiate = () => ({ "pi:extension/guest@0.9.0": { init: () => (asked = true) } });
     assert.throws(() => started(instantiate, () => {}), {
-      message: `The component implements pi:extension 0.8.0, pi's side implements ${INTERFACE_VERSION}.`,
+      message: `The component implements pi:extension 0.9.0, pi's side implements ${INTERFACE_VERSION}.`,
     });
     assert.equal(asked, false);
   });

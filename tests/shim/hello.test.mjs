@@ -63,11 +63,11 @@ suite("in plain Node", () => {
 
   test("another version of the interface is refused with the error that jco throws", () => {
     const imports = new Proxy({}, { get: () => new Proxy({}, { get: () => () => {} }) });
-    const guest = builtGuest(home)(imports)["pi:extension/guest@0.7.0"];
+    const guest = builtGuest(home)(imports)["pi:extension/guest@0.8.0"];
     assert.throws(
       () => guest.init({ interfaceVersion: "0.1.0" }),
       (/** @type {any} */ error) => {
-        assert.deepEqual(error.payload, { tag: "version-mismatch", val: "0.7.0" });
+        assert.deepEqual(error.payload, { tag: "version-mismatch", val: "0.8.0" });
         return true;
       },
     );
@@ -382,10 +382,10 @@ for (const version of VERSIONS) {
       cpSync(home, other, { recursive: true });
       const glue = join(other, "component/hello_guest.js");
       const text = readFileSync(glue, "utf8");
-      assert.ok(text.includes("pi:extension/guest@0.7.0"));
-      writeFileSync(glue, text.replaceAll("pi:extension/guest@0.7.0", "pi:extension/guest@0.8.0"));
+      assert.ok(text.includes("pi:extension/guest@0.8.0"));
+      writeFileSync(glue, text.replaceAll("pi:extension/guest@0.8.0", "pi:extension/guest@0.9.0"));
       const run = await runPrint({ version, sandbox, extension: other, prompt: "/hello Ann" });
-      assert.match(run.stderr, /The component implements pi:extension 0\.8\.0, pi's side implements 0\.7\.0\./);
+      assert.match(run.stderr, /The component implements pi:extension 0\.9\.0, pi's side implements 0\.8\.0\./);
       assert.notEqual(run.code, 0);
     });
 

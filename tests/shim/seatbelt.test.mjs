@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { profile, seatbeltLine } from "../../host-shim/sandbox/seatbelt.js";
 
-const SANDBOX = { writable: ["/p/docs"], readOnly: ["/p/docs/linked"], network: true, cwd: "/p", temporary: "/t", hidden: ["/home/.ssh"], fixed: ["/home/link"], unreadable: [], standIns: { file: "", folder: "" } };
+const SANDBOX = { writable: ["/p/docs"], readOnly: ["/p/docs/linked"], network: true, cwd: "/p", temporary: "/t", hidden: ["/home/.ssh"], fixed: ["/home/link"], unreadable: [], kept: [], standIns: { file: "", folder: "" } };
 
 test("a profile allows what is listed after it has denied everything", () => {
   const rules = profile(SANDBOX).split("\n");

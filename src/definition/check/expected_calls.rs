@@ -52,7 +52,7 @@ fn wrong(
     let path = || Ok(argument.map(with_names));
     let limits = Limits::of(phase, workflow);
     let by = limits.write_file;
-    let (allowed, decision) = match permission((phase, &limits.clone().with_names()), tool, false, &path, host)? {
+    let (allowed, decision) = match permission((&phase.tools, &limits.clone().with_names()), tool, false, &path, host)? {
         Permission::Allowed => (true, Decision::Allowed),
         Permission::Within { .. } if writes_path(tool) && limits.write.is_some() => {
             (true, Decision::Writable { by })

@@ -66,11 +66,9 @@ impl LimitsLint<'_> {
     fn workflow(&mut self, workflow: &Workflow, used: &mut Set<String>) -> Result<(), Stale> {
         let Workflow { confinement, .. } = workflow;
         let file = workflow.file();
-        self.links(confinement, &file)?;
-        self.hidden(confinement, &file)?;
+        self.paths(confinement, &file)?;
         for phase in workflow.own_phases() {
-            self.links(&phase.confinement, &phase.file)?;
-            self.hidden(&phase.confinement, &phase.file)?;
+            self.paths(&phase.confinement, &phase.file)?;
             if !self.subject.has_known_limits(phase, workflow) {
                 // Its `sandbox` may have an effect.
                 used.extend([phase.file.clone(), file.clone()]);
@@ -88,38 +86,10 @@ impl LimitsLint<'_> {
         self.gates(workflow)
     }
 
-    /// Reports paths that lead through a link, and those that look like folders.
-    fn links(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
-        for (index, path) in paths(&own.write) {
-            if may_mean_folder(path) {
-                let problem = LimitProblem::MaybeFolder { field: "write", path: path.clone() };
-                self.report(file, problem, &[Step::Key("write"), Step::Item(index)]);
-            }
-            let target = resolve(split(path).0, self.host)?.ok();
-            if let Some(target) = target.filter(|target| target.linked) {
-                let problem = LimitProblem::LinkedPath { path: path.clone(), target: target.path };
-                self.report(file, problem, &[Step::Key("write"), Step::Item(index)]);
-            }
-        }
-        Ok(())
-    }
-
-    /// Reports hidden paths that contain the project, and those that look like folders.
-    fn hidden(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
-        for (index, path) in paths(&own.hide) {
-            let at = [Step::Key("hide"), Step::Item(index)];
-            if may_mean_folder(path) {
-                let problem = LimitProblem::MaybeFolder { field: "hide", path: path.clone() };
-                self.report(file, problem, &at);
-            }
-            let target = resolve(path, self.host)?.ok();
-            let project = self.host.resolve_write(".")?.ok();
-            if target
-                .zip(project)
-                .is_some_and(|(target, project)| below(&project.path, &target.path).is_some())
-            {
-                self.report(file, LimitProblem::HidesProject { path: path.clone() }, &at);
-            }
+    /// Reports the problems of the paths of a file.
+    fn paths(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
+        for (field, index, problem) in path_problems(own, self.host)? {
+            self.report(file, problem, &[Step::Key(field), Step::Item(index)]);
         }
         Ok(())
     }
@@ -155,7 +125,7 @@ impl LimitsLint<'_> {
                 LimitProblem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
             let at = [Step::Key("write"), Step::Item(index)];
             match limits.write_file {
-                RuleFile::Phase => self.report(&phase.file, problem, &at),
+                RuleFile::Own => self.report(&phase.file, problem, &at),
                 RuleFile::Workflow => self.report(workflow_file, problem, &at),
             }
         }
@@ -206,7 +176,7 @@ impl LimitsLint<'_> {
             let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
             let Some(last) = before.last() else { continue };
             let file = match Limits::of(last, workflow).write_file {
-                RuleFile::Phase => last.file.clone(),
+                RuleFile::Own => last.file.clone(),
                 RuleFile::Workflow => workflow.file(),
             };
             let problem = LimitProblem::UnwritableGateFile { path: path.clone(), file };
@@ -229,10 +199,10 @@ impl LimitsLint<'_> {
             }
             for tool in FILE_TOOLS.into_iter().chain(COMMAND_TOOLS) {
                 let argument = || Ok(Some(path.clone()));
-                let may = match permission((phase, &limits), tool, false, &argument, self.host)? {
-                    Permission::Allowed | Permission::Within { .. } => true,
-                    Permission::Confined { writable, .. } => {
-                        writable.iter().any(|base| below(&target.path, base).is_some())
+                let may = match permission((&phase.tools, &limits), tool, false, &argument, self.host)? {
+                    Permission::Allowed | Permission::Within(_) => true,
+                    Permission::Confined { reach, .. } => {
+                        reach.paths().iter().any(|base| below(&target.path, base).is_some())
                     }
                     Permission::Refused(_) => false,
                 };
@@ -243,6 +213,45 @@ impl LimitsLint<'_> {
         }
         Ok(false)
     }
+}
+
+/// Returns the problems of the paths of `write` and `hide`, each with its field and its index: those of `write` that lead through a
+/// link, those of `hide` that contain the project, and those that look like folders.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub(crate) fn path_problems(
+    own: &Confinement,
+    host: &dyn WorkflowFiles,
+) -> Result<Vec<(&'static str, usize, LimitProblem)>, Stale> {
+    let mut problems = Vec::new();
+    for (index, path) in paths(&own.write) {
+        if may_mean_folder(path) {
+            let problem = LimitProblem::MaybeFolder { field: "write", path: path.clone() };
+            problems.push(("write", index, problem));
+        }
+        let target = resolve(split(path).0, host)?.ok();
+        if let Some(target) = target.filter(|target| target.linked) {
+            let problem = LimitProblem::LinkedPath { path: path.clone(), target: target.path };
+            problems.push(("write", index, problem));
+        }
+    }
+    for (index, path) in paths(&own.hide) {
+        if may_mean_folder(path) {
+            let problem = LimitProblem::MaybeFolder { field: "hide", path: path.clone() };
+            problems.push(("hide", index, problem));
+        }
+        let target = resolve(path, host)?.ok();
+        let project = host.resolve_write(".")?.ok();
+        let contains = target.zip(project).is_some_and(|(target, project)| {
+            below(&project.path, &target.path).is_some()
+        });
+        if contains {
+            problems.push(("hide", index, LimitProblem::HidesProject { path: path.clone() }));
+        }
+    }
+    Ok(problems)
 }
 
 /// The paths of a list with their indices, without those that could not be read.

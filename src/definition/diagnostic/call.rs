@@ -93,7 +93,7 @@ impl Decision {
     /// Says that the test of a call wants the opposite.
     fn contradiction(self, call: &str, workflow: &str) -> String {
         let of = |by| match by {
-            RuleFile::Phase => "of this phase",
+            RuleFile::Own => "of this phase",
             RuleFile::Workflow => "of workflow.yaml",
         };
         let (decided, wanted) = match self {

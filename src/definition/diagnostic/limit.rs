@@ -2,6 +2,8 @@
 
 use super::description::{Description, error, warning};
 use super::value::ValueKind;
+use crate::definition::model::schema::{LIMITS_FIELDS, names};
+use crate::definition::model::words::list;
 
 /// The problems of limits.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +23,13 @@ pub enum LimitProblem {
     NoToolWrites,
     NetworkWithoutSandbox,
     UnusedSandbox,
+    NotUtf8,
+    NoLimit,
+    VariableOfRun { variable: String },
+    NotALimit { name: String, suggestion: Option<&'static str> },
+    OpenLimits,
+    NotTheUsers,
+    LimitsFileName,
 }
 
 impl LimitProblem {
@@ -85,6 +94,27 @@ impl LimitProblem {
                     .help("add the limit that commands are held to, or remove `sandbox`")
                     .marking("sandbox")
             }
+            Self::NotUtf8 => error("not valid UTF-8").help("save the file as UTF-8"),
+            Self::NoLimit => error("there is no limit in this file")
+                .help("write one, such as `write: [src/]`, or delete the file"),
+            Self::VariableOfRun { variable } => {
+                error(format!("`write`: `{variable}` has a value in a run only"))
+                    .help("these limits hold without a run too: list a folder")
+                    .marking(variable)
+            }
+            Self::NotALimit { name, suggestion } => {
+                let known = list(&names(&LIMITS_FIELDS));
+                error(format!("`{name}` is not a limit")).help(match suggestion {
+                    Some(meant) => format!("did you mean `{meant}`? There are {known}"),
+                    None => format!("there are {known}"),
+                })
+            }
+            Self::OpenLimits => warning("`sandbox: off`: a command of the agent can change this file")
+                .help("remove `sandbox: off`, or use `sandbox: preferred`"),
+            Self::LimitsFileName => error("the user's limits must be in a file named `limits.yaml`")
+                .help("rename it to `limits.yaml`"),
+            Self::NotTheUsers => warning("unused: limits are the user's own, and no project has any")
+                .help("move it to `~/.pi/agent/workflows/limits.yaml`, or write the limits into the phases"),
         }
     }
 }

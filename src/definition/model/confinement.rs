@@ -24,3 +24,15 @@ pub enum Sandbox {
     /// They run without limits: `write` holds for file tools only.
     Off,
 }
+
+impl Sandbox {
+    /// The one by which fewer commands run without limits.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Required, _) | (_, Self::Required) => Self::Required,
+            (Self::Preferred, _) | (_, Self::Preferred) => Self::Preferred,
+            (Self::Off, Self::Off) => Self::Off,
+        }
+    }
+}

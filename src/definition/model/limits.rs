@@ -1,4 +1,4 @@
-//! The limits that hold in a phase: the files that may be written, those that are hidden, and the network.
+//! The limits that hold in a phase, or everywhere: the files that may be written, those that are hidden, and the network.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::confinement::Sandbox;
 use super::path_variables::{PathVariable, resolve, variables, with_names};
 use super::workflow::{Phase, Workflow};
 
-/// The limits that hold in a phase.
+/// The limits that hold in a phase, or everywhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits<'a> {
     /// The paths and globs that may be written; `None`: everything. One with a variable allows nothing.
@@ -21,20 +21,22 @@ pub struct Limits<'a> {
     pub network: bool,
     /// Handling of commands.
     pub sandbox: Sandbox,
+    /// pi's agent folder stays as it is, also where `write` allows it to be written.
+    pub keeps_agent_folder: bool,
 }
 
-/// The file in which a rule of a phase stands.
+/// The file in which a rule stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleFile {
-    /// That of the phase.
-    Phase,
+    /// That of the phase, or of the user's limits.
+    Own,
     /// The `workflow.yaml`.
     Workflow,
 }
 
 impl RuleFile {
     fn of(own: bool, default: bool) -> Self {
-        if default && !own { Self::Workflow } else { Self::Phase }
+        if default && !own { Self::Workflow } else { Self::Own }
     }
 }
 
@@ -49,6 +51,7 @@ impl<'a> Limits<'a> {
             hide_file: RuleFile::of(own.hide.is_some(), default.hide.is_some()),
             network: own.network.or(default.network).unwrap_or(true),
             sandbox: own.sandbox.or(default.sandbox).unwrap_or_default(),
+            keeps_agent_folder: false,
         }
     }
 
@@ -79,9 +82,10 @@ impl<'a> Limits<'a> {
         self.hold_commands() || !self.hide.is_empty()
     }
 
-    /// Returns true if commands are held to `write` and `network`. With `sandbox: off` they are held to `hide` only.
+    /// Returns true if commands are held to `write` and `network`, or kept from pi's agent folder. With `sandbox: off` they are held to `hide` only.
     pub fn hold_commands(&self) -> bool {
-        self.sandbox != Sandbox::Off && (self.write.is_some() || !self.network)
+        let has_limits = self.write.is_some() || !self.network || self.keeps_agent_folder;
+        self.sandbox != Sandbox::Off && has_limits
     }
 
     /// The handling of commands where the system cannot confine them: whatever `sandbox` says, nothing reads what is hidden.

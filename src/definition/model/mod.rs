@@ -32,6 +32,7 @@ pub mod schema;
 pub mod seal;
 pub mod tools;
 pub mod totals;
+pub mod user_limits;
 pub mod value_type;
 pub mod values;
 pub mod variables;

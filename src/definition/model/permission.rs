@@ -8,11 +8,12 @@ use crate::usage;
 
 use super::files::{Stale, WorkflowFiles, WriteTarget};
 use super::hidden::{HiddenCause, host_paths, refuses};
+use super::confinement::Sandbox;
 use super::limits::Limits;
 use super::path_variables::{unescaped, variables, wildcard};
 use super::places::{below, resolve};
 use super::tools::{READING_TOOLS, runs_commands, writes_path};
-use super::workflow::{Phase, ToolPolicy};
+use super::workflow::ToolPolicy;
 
 /// The path that contains all others.
 const EVERYTHING: &str = "/";
@@ -22,28 +23,39 @@ const EVERYTHING: &str = "/";
 pub enum Permission {
     /// It is allowed.
     Allowed,
-    /// A file tool may reach some files only.
-    Within {
-        /// The paths that it may write, as those of commands; of a tool that reads only, everything.
-        writable: Vec<String>,
-        /// See [`Self::Confined`].
-        hidden: Vec<String>,
-    },
+    /// A file tool may reach some files only; one that reads only may reach all that is not hidden.
+    Within(Reach),
     /// A command may run confined.
     Confined {
-        /// The files and directories that may be written, directories with everything below: absolute paths without
-        /// links, directories that may not exist with `/` at their end.
-        writable: Vec<String>,
-        /// These as the rules name them: of a glob the directory before its first wildcard, and no rule that leads through
-        /// a link. `None`: everything.
-        named: Option<Vec<String>>,
+        /// What it may reach.
+        reach: Reach,
         /// It has the network.
         network: bool,
-        /// The files and directories that it cannot read or write, as the rules name them.
-        hidden: Vec<String>,
+        /// See [`Limits::unconfined`].
+        unconfined: Sandbox,
     },
     /// It is refused.
     Refused(Refusal),
+}
+
+/// The files that a tool call may reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reach {
+    /// What it may write, directories with everything below; `None`: everything.
+    pub writable: Option<Vec<WritablePath>>,
+    /// The files and directories that it cannot read or write, as the rules name them.
+    pub hidden: Vec<String>,
+    /// See [`Limits::keeps_agent_folder`].
+    pub keeps_agent_folder: bool,
+}
+
+/// A file or directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WritablePath {
+    /// Its absolute path without links, of a directory that may not exist with `/` at the end.
+    pub path: String,
+    /// The same as a rule names it: of a glob the directory before its first wildcard.
+    pub named: String,
 }
 
 /// The reason for a refusal.
@@ -78,6 +90,75 @@ pub enum Refusal {
     },
 }
 
+impl Permission {
+    /// The decision by two sets of rules on one call, which must pass both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (refused @ Self::Refused(_), _) | (_, refused @ Self::Refused(_)) => refused,
+            (Self::Allowed, decision) | (decision, Self::Allowed) => decision,
+            (Self::Within(reach), Self::Within(other)) => Self::Within(reach.and(other)),
+            (Self::Confined { reach, network, unconfined }, Self::Within(other))
+            | (Self::Within(other), Self::Confined { reach, network, unconfined }) => {
+                Self::Confined { reach: reach.and(other), network, unconfined }
+            }
+            (Self::Confined { reach, network, unconfined }, Self::Confined { reach: also, network: other, unconfined: or }) => {
+                Self::Confined {
+                    reach: reach.and(also),
+                    network: network && other,
+                    unconfined: unconfined.stricter(or),
+                }
+            }
+        }
+    }
+}
+
+impl Reach {
+    /// What both may reach.
+    fn and(self, other: Self) -> Self {
+        let mut hidden = self.hidden;
+        for path in other.hidden {
+            if !hidden.contains(&path) {
+                hidden.push(path);
+            }
+        }
+        let writable = match (self.writable, other.writable) {
+            (Some(places), Some(others)) => {
+                let pairs = places.iter().flat_map(|place| others.iter().map(move |other| (place, other)));
+                let mut both: Vec<WritablePath> = Vec::new();
+                for place in pairs.filter_map(|(place, other)| place.inner(other)) {
+                    if both.iter().all(|one| one.path != place.path) {
+                        both.push(place.clone());
+                    }
+                }
+                Some(both)
+            }
+            (places, others) => places.or(others),
+        };
+        Self { writable, hidden, keeps_agent_folder: self.keeps_agent_folder || other.keeps_agent_folder }
+    }
+
+    /// The paths of `writable`.
+    pub fn paths(&self) -> Vec<String> {
+        match &self.writable {
+            Some(places) => places.iter().map(|place| place.path.clone()).collect(),
+            None => vec![EVERYTHING.to_owned()],
+        }
+    }
+}
+
+impl WritablePath {
+    /// The one that the other one is or contains; `None` if they have nothing in common.
+    fn inner<'a>(&'a self, other: &'a Self) -> Option<&'a Self> {
+        let contains = |outer: &Self, inner: &Self| outer.path.ends_with('/') && inner.path.starts_with(&outer.path);
+        if self.path == other.path || contains(other, self) {
+            Some(self)
+        } else {
+            contains(self, other).then_some(other)
+        }
+    }
+}
+
 impl Refusal {
     /// The rule that it belongs to.
     pub fn rule(&self) -> usage::Rule {
@@ -89,7 +170,7 @@ impl Refusal {
     }
 }
 
-/// Decides on a call of a tool in a phase with these limits. `path` returns its argument `path`.
+/// Decides on a call of a tool by a list of tools and limits. `path` returns its argument `path`.
 ///
 /// A tool that `carries_calls` of other tools passes a whitelist, and `write`: each call that it makes is decided on by
 /// itself.
@@ -98,7 +179,7 @@ impl Refusal {
 ///
 /// If the session is gone.
 pub fn permission(
-    (phase, limits): (&Phase, &Limits),
+    (tools, limits): (&ToolPolicy, &Limits),
     tool: &str,
     carries_calls: bool,
     path: &dyn Fn() -> Result<Option<String>, Stale>,
@@ -107,24 +188,26 @@ pub fn permission(
     if tool == STEP_TOOL_NAME {
         return Ok(Permission::Allowed);
     }
-    let whitelist = matches!(phase.tools, ToolPolicy::Only(_));
-    if !(phase.tools.allows(tool) || carries_calls && whitelist) {
+    let whitelist = matches!(tools, ToolPolicy::Only(_));
+    if !(tools.allows(tool) || carries_calls && whitelist) {
         return Ok(Permission::Refused(Refusal::Tool));
     }
     if runs_commands(tool) {
         if !limits.confine_commands() {
             return Ok(Permission::Allowed);
         }
-        let (writable, named) = match limits.write.as_ref().filter(|_| limits.hold_commands()) {
-            Some(rules) => {
-                let resolved = Writable::resolve(rules, host)?;
-                (resolved.paths(), Some(resolved.named()))
-            }
-            None => (vec![EVERYTHING.to_owned()], None),
+        let holds = limits.hold_commands();
+        let writable = match limits.write.as_ref().filter(|_| holds) {
+            Some(rules) => Some(Writable::resolve(rules, host)?.places()),
+            None => None,
         };
-        let network = limits.network || !limits.hold_commands();
-        let hidden = host_paths(limits.hide);
-        return Ok(Permission::Confined { writable, named, network, hidden });
+        let reach = Reach {
+            writable,
+            hidden: host_paths(limits.hide),
+            keeps_agent_folder: limits.keeps_agent_folder && holds,
+        };
+        let (network, unconfined) = (limits.network || !holds, limits.unconfined());
+        return Ok(Permission::Confined { reach, network, unconfined });
     }
     let reads = READING_TOOLS.contains(&tool);
     if !limits.hide.is_empty() {
@@ -139,18 +222,20 @@ pub fn permission(
             return Ok(Permission::Refused(Refusal::Hidden { path, cause }));
         }
     }
-    let everything = || match limits.hide {
-        [] => Permission::Allowed,
-        hide => {
-            Permission::Within { writable: vec![EVERYTHING.to_owned()], hidden: host_paths(hide) }
+    let keeps_agent_folder = limits.keeps_agent_folder && writes_path(tool);
+    let everything = || {
+        if limits.hide.is_empty() && !keeps_agent_folder {
+            return Permission::Allowed;
         }
+        let (writable, hidden) = (None, host_paths(limits.hide));
+        Permission::Within(Reach { writable, hidden, keeps_agent_folder })
     };
     if reads {
         return Ok(everything());
     }
     if writes_path(tool) {
         return match &limits.write {
-            Some(rules) => within(rules, limits.hide, path()?, host),
+            Some(rules) => within(rules, limits, path()?, host),
             None => Ok(everything()),
         };
     }
@@ -163,7 +248,7 @@ pub fn permission(
 /// Decides on a call of a tool that writes a file.
 fn within(
     rules: &[String],
-    hide: &[String],
+    limits: &Limits,
     path: Option<String>,
     host: &dyn WorkflowFiles,
 ) -> Result<Permission, Stale> {
@@ -176,7 +261,11 @@ fn within(
         Ok(target) => {
             let writable = Writable::resolve(rules, host)?;
             if writable.contains(&target) {
-                Permission::Within { writable: writable.paths(), hidden: host_paths(hide) }
+                Permission::Within(Reach {
+                    writable: Some(writable.places()),
+                    hidden: host_paths(limits.hide),
+                    keeps_agent_folder: limits.keeps_agent_folder,
+                })
             } else {
                 let linked_rule = writable.linked_rule(&target);
                 let link_target = target.linked.then_some(target.path);
@@ -241,29 +330,17 @@ impl Writable {
         self.linked.iter().find(leads).map(|(rule, _)| rule.clone())
     }
 
-    /// [`Self::paths`] as the rules name them, directories with `/` at their end.
-    fn named(&self) -> Vec<String> {
-        let mut named = Vec::new();
-        for Rule { fixed, directory, .. } in &self.rules {
-            let fixed = command_path(fixed, *directory);
-            if !named.contains(&fixed) {
-                named.push(fixed);
+    /// The places to which commands are held, each once: of a glob, the directory before its first wildcard.
+    fn places(&self) -> Vec<WritablePath> {
+        let mut places: Vec<WritablePath> = Vec::new();
+        for Rule { fixed, base, directory, .. } in &self.rules {
+            let end = if *directory && !base.ends_with('/') { "/" } else { "" };
+            let path = format!("{base}{end}");
+            if places.iter().all(|place| place.path != path) {
+                places.push(WritablePath { path, named: command_path(fixed, *directory) });
             }
         }
-        named
-    }
-
-    /// The paths to which commands are held, each once: of a glob, the directory before its first wildcard.
-    fn paths(&self) -> Vec<String> {
-        let mut paths = Vec::new();
-        for rule in &self.rules {
-            let end = if rule.directory && !rule.base.ends_with('/') { "/" } else { "" };
-            let path = format!("{}{end}", rule.base);
-            if !paths.contains(&path) {
-                paths.push(path);
-            }
-        }
-        paths
+        places
     }
 }
 

@@ -701,6 +701,35 @@ pub const PHASE_FIELDS: [Field; 23] = [
     ),
 ];
 
+/// The fields of the user's `limits.yaml`.
+pub const LIMITS_FIELDS: [Field; 5] = [
+    field(
+        "write",
+        Kind::Paths(MAX_PATHS),
+        "everything, but pi's agent folder",
+        "What may be written: files, folders with everything below (`src/`) and globs, relative to the working directory. `[]` is nothing.",
+    ),
+    field(
+        "hide",
+        Kind::Paths(MAX_PATHS),
+        "nothing is hidden",
+        "Files, and folders with everything below (`~/.aws/`), that the agent cannot read or write, also with commands; relative to the working directory, no globs. `[]` is nothing.",
+    ),
+    field("network", Kind::Bool, "true", "`false`: commands have no network."),
+    field(
+        "sandbox",
+        Kind::OneOf(&SANDBOXES),
+        "required",
+        "How commands are held to the limits: `required`: where the system cannot confine them, they are refused; `preferred`: there they run without limits; `off`: they always do.",
+    ),
+    field(
+        "tools",
+        Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true },
+        "every tool is allowed",
+        "The tools that the agent may use. `workflow_step` is always allowed.",
+    ),
+];
+
 /// The values of `type` of an input or an output.
 pub const VALUE_TYPES: [&str; 5] = ["text", "number", "choice", "flag", "list"];
 

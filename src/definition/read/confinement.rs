@@ -12,14 +12,23 @@ use crate::definition::diagnostic::value::Expected;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::confinement::{Confinement, Sandbox};
 use crate::definition::model::gate::{MAX_EXPANSIONS, expansions};
-use crate::definition::model::path_variables::with_names;
+use crate::definition::model::path_variables::{variables, with_names};
 use crate::definition::model::permission::{is_glob, split};
 use crate::definition::model::schema::{MAX_PATHS, SANDBOXES};
 
-/// Reads `write`, `hide`, `network` and `sandbox`.
-pub(crate) fn read(fields: &mut Fields) -> Partly<Confinement> {
-    let write = paths(fields, "write", rule);
-    let hide = paths(fields, "hide", hidden);
+/// The variables that a path can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PathVariables {
+    /// Those of a run.
+    OfRun,
+    /// None: there may be no run.
+    None,
+}
+
+/// Reads `write`, `hide`, `network` and `sandbox`; `variables` are those of `write`.
+pub(crate) fn read(fields: &mut Fields, variables: PathVariables) -> Partly<Confinement> {
+    let write = paths(fields, ("write", variables), rule);
+    let hide = paths(fields, ("hide", PathVariables::None), hidden);
     let (network, sandbox) = (network(fields), sandbox(fields));
     let mut whole = Whole::default();
     let (write, hide) = (whole.part(write), whole.part(hide));
@@ -30,7 +39,7 @@ pub(crate) fn read(fields: &mut Fields) -> Partly<Confinement> {
 /// Reads a list of paths; `None` without the field. An entry with errors is empty.
 fn paths(
     fields: &mut Fields,
-    field: &'static str,
+    (field, variables): (&'static str, PathVariables),
     rule: fn(&Yaml) -> Result<String, Problem>,
 ) -> Partly<Option<Vec<String>>> {
     let items = match fields.tree.root.get(field) {
@@ -58,9 +67,13 @@ fn paths(
         match rule(item) {
             Ok(rule) => {
                 let at = [Step::Key(field), Step::Item(index)];
-                sound &= match field {
-                    "write" => fields.check_path(&at, field, &rule).is_some(),
-                    _ => fields.check_literal(&at, field, &rule).is_some(),
+                sound &= match variables {
+                    PathVariables::OfRun => fields.check_path(&at, field, &rule).is_some(),
+                    PathVariables::None if field == "write" => {
+                        let has_others = fields.check_path(&at, field, &rule).is_none();
+                        check_no_variable(fields, &at, &rule) && !has_others
+                    }
+                    PathVariables::None => fields.check_literal(&at, field, &rule).is_some(),
                 };
                 rules.push(rule);
             }
@@ -72,6 +85,16 @@ fn paths(
         }
     }
     if sound { Ok(Some(rules)) } else { Err(Some(rules)) }
+}
+
+/// Refuses the variables of a run in a path that holds without one.
+fn check_no_variable(fields: &mut Fields, at: &[Step], path: &str) -> bool {
+    let found = variables(path);
+    for variable in &found {
+        let problem = LimitProblem::VariableOfRun { variable: variable.to_string() };
+        fields.report(at, problem);
+    }
+    found.is_empty()
 }
 
 /// Reads an entry of `hide`.

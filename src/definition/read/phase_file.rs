@@ -1,13 +1,14 @@
 //! Reads a phase file.
 
 use super::bounded::Bounded;
-use super::fields::{Fields, is_blank_text, not_a_list, texts};
+use super::fields::{Fields, texts};
 use super::front_matter::Document;
+use super::confinement::PathVariables;
 use super::partly::{Partly, Whole};
 use super::templates::Unknown;
 use super::values::written;
 use super::yaml::Yaml;
-use super::{budget, confinement, expected_calls, gate, models, outcomes, outputs, results, templates};
+use super::{budget, confinement, expected_calls, gate, models, outcomes, outputs, results, templates, tools};
 use crate::definition::diagnostic::anchor::{Anchor, Step};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::Mapping;
@@ -15,7 +16,7 @@ use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::place::Place;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::tool::ToolProblem;
-use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
+use crate::definition::diagnostic::value::{Expected, Needs};
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::bound_values::BudgetBounds;
 use crate::definition::model::confinement::Confinement;
@@ -23,18 +24,12 @@ use crate::definition::model::files::{Stale, Surroundings};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::Target;
 use crate::definition::model::results::Results;
-use crate::definition::model::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
-use crate::definition::model::tools::{is_of_pi, tool_in_another_case};
+use crate::definition::model::schema::{PHASE_FIELDS, names};
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::work::Work;
 use crate::definition::model::workflow::{Phase, ToolPolicy};
 
 const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
-
-/// Characters that no name of a tool has: those of arguments and wildcards, as other programs know them.
-const NO_TOOL: [char; 2] = ['(', '*'];
-
-const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
 
 const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] };
 
@@ -121,9 +116,8 @@ pub(crate) fn read(
     let id = fields.required_text("id");
     let name = fields.required_text("name");
     let emoji = fields.required_text("emoji");
-    let tools = tool_policy(&mut fields);
-    let tools = check_case(&mut fields, files, check)?.and(tools);
-    let confinement = confinement::read(&mut fields);
+    let tools = tools::read(&mut fields, &|| files.tools(), check)?;
+    let confinement = confinement::read(&mut fields, PathVariables::OfRun);
     let budget = budget::read(&mut fields);
     let on_budget = on_budget(&mut fields);
     let profiles = profiles(&mut fields);
@@ -141,7 +135,8 @@ pub(crate) fn read(
     if let Some(surroundings) = check {
         fields.check_keys();
         gate::check_attempts(&mut fields);
-        check_names(&mut fields, surroundings);
+        tools::check_names(&mut fields, surroundings);
+        check_profiles(&mut fields, surroundings);
     }
     let gaps = std::mem::take(&mut fields.gaps);
     let mut whole = Whole::default();
@@ -214,49 +209,8 @@ fn check_instructions(file: &str, document: &Document, diagnostics: &mut Vec<Dia
     }
 }
 
-/// Refuses names of tools in another case: they would allow and refuse nothing. The host is asked for the tools only
-/// where a name is not one of pi's own. The inner `None` is a name in another case.
-fn check_case(
-    fields: &mut Fields,
-    files: &Bounded,
-    check: Option<&Surroundings>,
-) -> Result<Option<()>, Stale> {
-    let mut tools = None;
-    let mut sound = Some(());
-    for list in TOOLS {
-        let path = [Step::Key("tools"), Step::Key(list)];
-        for (index, name) in fields.names_at(&path) {
-            if is_of_pi(&name) {
-                continue;
-            }
-            let tools: &Vec<String> = match (&mut tools, check) {
-                (Some(tools), _) => tools,
-                (tools, Some(surroundings)) => tools.insert(surroundings.tools.clone()),
-                (tools, None) => tools.insert(files.tools()?),
-            };
-            if let Some(tool) = tool_in_another_case(&name, tools) {
-                let problem = ToolProblem::ToolInAnotherCase { name, tool: tool.to_owned() };
-                fields.report(&[path[0], path[1], Step::Item(index)], problem);
-                sound = None;
-            }
-        }
-    }
-    Ok(sound)
-}
-
-/// Reports unknown tools and unknown profiles.
-fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
-    for list in TOOLS {
-        let path = [Step::Key("tools"), Step::Key(list)];
-        for (index, name) in fields.names_at(&path) {
-            let suggestion = surroundings.nearest_tool(&name);
-            let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
-            if surroundings.lacks_tool(&name) && !in_another_case && !name.contains(NO_TOOL) {
-                let problem = ToolProblem::UnknownTool { name, suggestion };
-                fields.report(&[path[0], path[1], Step::Item(index)], problem);
-            }
-        }
-    }
+/// Reports unknown profiles.
+fn check_profiles(fields: &mut Fields, surroundings: &Surroundings) {
     let Some(profiles) = &surroundings.profiles else { return };
     let list = Step::Key("availableProfiles");
     for (index, name) in fields.names_at(&[list]) {
@@ -264,95 +218,6 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
             let suggestion = nearest(&name, profiles.iter().map(String::as_str)).map(Into::into);
             let problem = ToolProblem::UnknownProfile { name, suggestion };
             fields.report(&[list, Step::Item(index)], problem);
-        }
-    }
-}
-
-fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
-    let found = match fields.tree.root.get("tools") {
-        None | Some(Yaml::Null) => return Some(ToolPolicy::All),
-        Some(tools @ Yaml::Map(entries)) => {
-            let keys = entries.iter().map(|(key, _)| key.to_string());
-            let unknown: Vec<String> = keys.filter(|key| !TOOLS.contains(&&**key)).collect();
-            if !unknown.is_empty() {
-                for field in unknown {
-                    let path = [Step::Key("tools"), Step::Name(&field)];
-                    let field = field.clone();
-                    fields.report(
-                        &path,
-                        FieldProblem::UnknownPart { of: "tools", field, known: &TOOLS },
-                    );
-                }
-                return None;
-            }
-            tools
-        }
-        Some(other) => {
-            let names = match other {
-                Yaml::String(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
-                other => texts(other.items()).unwrap_or_default(),
-            };
-            let problem = ToolProblem::ToolsAsList { found: other.kind(), names };
-            fields.report(&[Step::Key("tools")], problem);
-            return None;
-        }
-    };
-    let [blacklist, whitelist] = TOOLS.map(|list| tool_list(found, list));
-    let no_tool = TOOLS.iter().zip([&blacklist, &whitelist]).find_map(|(list, names)| {
-        let names = names.as_ref().ok()?.as_ref()?;
-        let index = names.iter().position(|name| name.contains(NO_TOOL))?;
-        Some((list, index, names.get(index)?.clone()))
-    });
-    if let Some((list, index, name)) = no_tool {
-        let path = [Step::Key("tools"), Step::Key(list), Step::Item(index)];
-        fields.report(&path, ToolProblem::NotATool { name });
-        return None;
-    }
-    match (blacklist, whitelist) {
-        (Ok(Some(_)), Ok(Some(_))) => {
-            fields.report(&[Step::Key("tools")], ToolProblem::BothToolLists);
-            None
-        }
-        (Ok(Some(refused)), Ok(None)) => Some(ToolPolicy::Except(refused)),
-        (Ok(None), Ok(Some(allowed))) => Some(ToolPolicy::Only(allowed)),
-        (Ok(None), Ok(None)) => Some(ToolPolicy::All),
-        (blacklist, whitelist) => {
-            for (list, invalid) in TOOLS.into_iter().zip([blacklist.err(), whitelist.err()]) {
-                let Some(BadList { item, problem }) = invalid else { continue };
-                let path = [Some(Step::Key("tools")), Some(Step::Key(list)), item.map(Step::Item)];
-                let path: Vec<Step> = path.into_iter().flatten().collect();
-                fields.report(&path, problem);
-            }
-            None
-        }
-    }
-}
-
-/// A value in the place of a list of names.
-struct BadList {
-    /// The item that is not a name; `None` if the value is not a list.
-    item: Option<usize>,
-    problem: FieldProblem,
-}
-
-/// One of the two lists, if it is there.
-fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
-    match tools.get(list) {
-        None | Some(Yaml::Null) => Ok(None),
-        Some(Yaml::List(items)) => {
-            let is_empty = |item: &Yaml| matches!(item, Yaml::Null) || is_blank_text(item);
-            let empty = items.iter().position(is_empty).map(|index| (index, ValueKind::Null));
-            let names = empty.map_or_else(|| texts(items), Err);
-            names.map(Some).map_err(|(index, found)| {
-                let expected = Expected::Other("the name of a tool");
-                let problem =
-                    FieldProblem::WrongType { field: format!("tools.{list}"), expected, found };
-                BadList { item: Some(index), problem }
-            })
-        }
-        Some(other) => {
-            let problem = not_a_list(format!("tools.{list}"), "a list of tool names", other);
-            Err(BadList { item: None, problem })
         }
     }
 }

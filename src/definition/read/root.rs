@@ -20,6 +20,7 @@ use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::file::FileProblem;
 use crate::definition::diagnostic::gaps::Gaps;
 use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
+use crate::definition::diagnostic::limit::LimitProblem;
 use crate::definition::diagnostic::package::PackageProblem;
 use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::problem::Problem;
@@ -35,6 +36,7 @@ use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::own_work;
 use crate::definition::model::paths::{group_key, join, last_part, resolve};
 use crate::definition::model::values::ValueName;
+use crate::definition::model::user_limits::{LIMITS_FILE, LIMITS_ROOT};
 use crate::definition::model::words::either;
 use crate::definition::model::work::Work;
 use crate::definition::model::workflow::{Entry, EntryKind, Group, Phase, Show, Workflow};
@@ -327,6 +329,10 @@ impl<'a, 'f> RootReader<'a, 'f> {
 
     /// Reports a `workflow.yaml` under another name, or without a folder of its own.
     fn check_file_name(&mut self, parent: &str, name: &str) {
+        if parent.is_empty() && is_like_limits(name) {
+            self.check_limits_file(name);
+            return;
+        }
         if !["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name)) {
             return;
         }
@@ -341,6 +347,17 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.report(&path, FileProblem::WorkflowFileName);
         let folder = self.display(parent);
         self.misnamed.entry(self.key(parent)).or_insert(folder);
+    }
+
+    /// Reports the user's limits under another name, and those of a project or a package.
+    fn check_limits_file(&mut self, name: &str) {
+        if self.root.name != LIMITS_ROOT {
+            if self.lint.is_some() {
+                self.report(name, LimitProblem::NotTheUsers);
+            }
+        } else if name != LIMITS_FILE {
+            self.report(name, LimitProblem::LimitsFileName);
+        }
     }
 
     /// Reads the workflow of a folder; false if it has none.
@@ -730,6 +747,12 @@ impl<'a, 'f> RootReader<'a, 'f> {
     fn display(&self, path: &str) -> String {
         join(&self.root.path, path)
     }
+}
+
+/// Returns true if a file of this name may be meant for the user's limits.
+fn is_like_limits(name: &str) -> bool {
+    let names = ["limits.yaml", "limits.yml", "limit.yaml", "limit.yml"];
+    names.iter().any(|other| other.eq_ignore_ascii_case(name))
 }
 
 /// An entry without the model as its file has it, in short.

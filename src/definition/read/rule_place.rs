@@ -5,7 +5,7 @@ use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::excerpt::on_one_line;
 use crate::definition::model::files::{ReadError, Stale, WorkflowFiles};
 
-/// Returns the place `FILE:LINE` of a field in a `workflow.yaml` or a phase file; `keys` lead to it. If it is not found,
+/// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `keys` lead to it. If it is not found,
 /// returns the file alone.
 ///
 /// # Errors
@@ -23,7 +23,7 @@ pub fn rule_place(file: &str, keys: &[&str], files: &dyn WorkflowFiles) -> Resul
         Some(Err(ReadError::File(_))) | None => return Ok(on_one_line(file)),
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let line = if file.ends_with("/workflow.yaml") {
+    let line = if file.ends_with(".yaml") {
         line(&text, keys)
     } else {
         let document = front_matter::split(text);

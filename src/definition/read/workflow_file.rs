@@ -3,6 +3,7 @@
 use crate::sorted::Map;
 use std::rc::Rc;
 
+use super::confinement::PathVariables;
 use super::fields::{Fields, not_a_list, rule_meant};
 use super::partly::{Partly, Whole};
 use super::yaml::{Tree, Yaml};
@@ -152,7 +153,7 @@ pub(crate) fn read(
         });
     let hides_tools = fields.choice("toolVisibility", &["shown", "hidden"]);
     let context = fields.context();
-    let confinement = confinement::read(&mut fields);
+    let confinement = confinement::read(&mut fields, PathVariables::OfRun);
     let budget = budget::read(&mut fields);
     let inputs = inputs::read(&mut fields);
     let gate = gate::read(&mut fields);

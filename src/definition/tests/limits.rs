@@ -126,10 +126,10 @@ fn limits_of_a_phase_stand_before_those_of_the_workflow() {
         let write = limits.write.clone().map(Cow::into_owned);
         (write, limits.write_file, limits.network, limits.sandbox, limits.confine_commands())
     };
-    assert_eq!(of("w", 0), (Some(vec![]), RuleFile::Phase, true, Sandbox::Off, false));
+    assert_eq!(of("w", 0), (Some(vec![]), RuleFile::Own, true, Sandbox::Off, false));
     let default = Some(vec!["a".to_owned()]);
     assert_eq!(of("w", 1), (default, RuleFile::Workflow, false, Sandbox::Required, true));
-    assert_eq!(of("i", 0), (None, RuleFile::Phase, true, Sandbox::Required, false), "not nested");
+    assert_eq!(of("i", 0), (None, RuleFile::Own, true, Sandbox::Required, false), "not nested");
 }
 
 #[test]

@@ -50,12 +50,12 @@ fn allows(rule: &str, item: usize, file: &str) -> bool {
     let scope = workflow("w", &[]);
     let limits = Limits::of(&phase, &scope).with_values(value);
     let path = || Ok(Some(file.to_owned()));
-    let decide = |tool| permission((&phase, &limits), tool, false, &path, &Files::default()).unwrap();
+    let decide = |tool| permission((&phase.tools, &limits), tool, false, &path, &Files::default()).unwrap();
     let target = Files::default().resolve_write(file).unwrap().unwrap().path;
-    matches!(decide("write"), Permission::Within { .. })
+    matches!(decide("write"), Permission::Within(_))
         || match decide("bash") {
-            Permission::Confined { writable, .. } => {
-                writable.iter().any(|base| below(&target, base).is_some())
+            Permission::Confined { reach, .. } => {
+                reach.paths().iter().any(|base| below(&target, base).is_some())
             }
             _ => false,
         }

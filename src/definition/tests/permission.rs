@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::definition::fixtures::{Files, phase, workflow};
-use crate::definition::model::permission::split;
+use crate::definition::model::permission::{WritablePath, split};
 use crate::definition::model::places::{below, resolve};
 use crate::definition::read::confinement;
 use crate::definition::read::yaml::Yaml;
@@ -17,7 +17,7 @@ fn limited(write: Option<&[&str]>, tools: ToolPolicy) -> Phase {
 
 fn decide(phase: &Phase, tool: &str, path: Option<&str>, host: &Files) -> Permission {
     let path = || Ok(path.map(ToOwned::to_owned));
-    permission((phase, &Limits::of(phase, &workflow("w", &[]))), tool, false, &path, host).unwrap()
+    permission((&phase.tools, &Limits::of(phase, &workflow("w", &[]))), tool, false, &path, host).unwrap()
 }
 
 /// The paths that `edit` and `write` may write with these rules, of those given.
@@ -107,12 +107,11 @@ fn commands_are_confined_where_there_is_a_limit() {
     let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
     let rules = ["docs/plan.md", "tests/", "src/**/*.rs", "*.md", "~/.cargo/", "/", "link/"];
     let bash = |phase: &Phase| decide(phase, "bash", None, &host);
-    let owned = |paths: &[&str]| -> Vec<String> { paths.iter().map(ToString::to_string).collect() };
-    let confined = |writable: &[&str], named: &[&str], network| Permission::Confined {
-        writable: owned(writable),
-        named: (writable != ["/"]).then(|| owned(named)),
-        network,
-        hidden: vec![],
+    let confined = |writable: &[&str], named: &[&str], network| {
+        let places = writable.iter().zip(named).map(|(path, named)| place(path, named)).collect();
+        let writable = (writable != ["/"]).then_some(places);
+        let (reach, unconfined) = (reach(writable, &[]), Sandbox::Required);
+        Permission::Confined { reach, network, unconfined }
     };
     let mut limited = limited(Some(&rules), ToolPolicy::All);
     let writable = [
@@ -135,7 +134,12 @@ fn commands_are_confined_where_there_is_a_limit() {
     assert_eq!(decide(&limited, "write", Some("/etc/x"), &host), Permission::Allowed);
     assert_eq!(decide(&limited, "other", None, &host), Permission::Allowed);
     limited.confinement.sandbox = Some(Sandbox::Preferred);
-    assert_eq!(bash(&limited), confined(&["/"], &[], false));
+    let preferred = Permission::Confined {
+        reach: reach(None, &[]),
+        network: false,
+        unconfined: Sandbox::Preferred,
+    };
+    assert_eq!(bash(&limited), preferred);
     limited.confinement.sandbox = Some(Sandbox::Off);
     limited.confinement.write = Some(vec![]);
     assert_eq!(bash(&limited), Permission::Allowed);
@@ -171,7 +175,7 @@ fn other_tools_need_a_whitelist() {
     assert_eq!(decide(&except, "other", None, &host), Permission::Refused(Refusal::MayWrite));
     // Each call that it carries is decided on by itself.
     let carrier = |phase: &Phase| {
-        permission((phase, &Limits::of(phase, &workflow("w", &[]))), "script", true, &|| Ok(None), &host).unwrap()
+        permission((&phase.tools, &Limits::of(phase, &workflow("w", &[]))), "script", true, &|| Ok(None), &host).unwrap()
     };
     assert_eq!([&open, &listed, &except].map(carrier), [const { Permission::Allowed }; 3]);
     let barred = limited(None, ToolPolicy::Except(vec!["script".into()]));
@@ -196,21 +200,17 @@ fn a_path_that_is_not_known_is_refused() {
     let phase = limited(Some(&["/", "."]), ToolPolicy::All);
     let decide = |tool, path: Option<&str>| {
         let path = || Ok(path.map(ToOwned::to_owned));
-        permission((&phase, &Limits::of(&phase, &workflow("w", &[]))), tool, false, &path, &Silent).unwrap()
+        permission((&phase.tools, &Limits::of(&phase, &workflow("w", &[]))), tool, false, &path, &Silent).unwrap()
     };
     let refused = |path: &str, reason: &str| {
         Permission::Refused(Refusal::Unresolved { path: path.into(), reason: reason.into() })
     };
     assert_eq!(decide("write", Some("a")), refused("a", "the host does not tell"));
-    let nothing = Permission::Confined {
-        writable: vec![],
-        named: Some(vec![]),
-        network: true,
-        hidden: vec![],
-    };
+    let reach = reach(Some(vec![]), &[]);
+    let nothing = Permission::Confined { reach, network: true, unconfined: Sandbox::Required };
     assert_eq!(decide("bash", None), nothing);
     let without =
-        permission((&phase, &Limits::of(&phase, &workflow("w", &[]))), "edit", false, &|| Ok(None), &Files::default());
+        permission((&phase.tools, &Limits::of(&phase, &workflow("w", &[]))), "edit", false, &|| Ok(None), &Files::default());
     assert_eq!(without, Ok(refused("", "the call has no readable `path`")));
 }
 
@@ -258,25 +258,58 @@ proptest! {
         let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
         let confinement = Confinement { write: Some(rules.clone()), ..Confinement::default() };
         let phase = Phase { confinement, ..phase("a") };
-        if let Permission::Within { writable, .. } = decide(&phase, "write", Some(&path), &host) {
+        if let Permission::Within(Reach { writable: Some(writable), .. }) = decide(&phase, "write", Some(&path), &host) {
             let target = host.resolve_write(&path).unwrap().unwrap().path;
             let of_rule = |rule: &String| {
                 let base = resolve(split(rule).0, &host).unwrap().unwrap();
                 !base.linked && below(&target, &base.path).is_some()
             };
             prop_assert!(rules.iter().any(of_rule), "{target}");
-            let held = |base: &String| below(&target, base).is_some_and(|rest| !rest.is_empty() || !base.ends_with('/'));
+            let held = |base: &WritablePath| below(&target, &base.path).is_some_and(|rest| !rest.is_empty() || !base.path.ends_with('/'));
             prop_assert!(writable.iter().any(held), "{target}");
-            let Permission::Confined { writable: of_commands, named, network: true, .. } =
+            let Permission::Confined { reach: of_commands, network: true, .. } =
                 decide(&phase, "bash", None, &host)
             else {
                 panic!()
             };
-            prop_assert_eq!(&of_commands, &writable);
             // A name leads to its path.
-            for name in named.unwrap() {
-                let path = resolve(&name, &host).unwrap().unwrap().path;
-                prop_assert!(writable.iter().any(|one| one.trim_end_matches('/') == path.trim_end_matches('/')), "{}", name);
+            for WritablePath { path, named } in &writable {
+                let leads = resolve(named, &host).unwrap().unwrap().path;
+                prop_assert_eq!(path.trim_end_matches('/'), leads.trim_end_matches('/'), "{}", named);
+            }
+            prop_assert_eq!(of_commands.writable, Some(writable));
+        }
+    }
+
+    /// What two sets of rules allow together, each of them allows.
+    #[test]
+    fn both_sets_of_rules_hold(
+        rules in [prop::collection::vec(rule(), 0..4), prop::collection::vec(rule(), 0..4)],
+        path in path(),
+    ) {
+        let host = Files::default();
+        let [one, other] = rules.map(|rules| {
+            let confinement = Confinement { write: Some(rules), ..Confinement::default() };
+            Phase { confinement, ..phase("a") }
+        });
+        for tool in ["write", "bash"] {
+            let [one, other] = [&one, &other].map(|phase| decide(phase, tool, Some(&path), &host));
+            let both = one.clone().and(other.clone());
+            let paths = |decision: &Permission| match decision {
+                Permission::Within(reach) | Permission::Confined { reach, .. } => Some(reach.paths()),
+                Permission::Allowed | Permission::Refused(_) => None,
+            };
+            let (Some(one), Some(other)) = (paths(&one), paths(&other)) else {
+                prop_assert!(matches!(both, Permission::Refused(_)));
+                continue;
+            };
+            let both = paths(&both).unwrap();
+            let is_in = |path: &str, list: &[String]| {
+                list.iter().any(|base| path == base || base.ends_with('/') && path.starts_with(base.as_str()))
+            };
+            // A path is in both exactly if it is in each.
+            for path in one.iter().chain(&other).chain(&both) {
+                prop_assert_eq!(is_in(path, &both), is_in(path, &one) && is_in(path, &other), "{}", path);
             }
         }
     }
@@ -293,6 +326,15 @@ proptest! {
     }
 }
 
+fn place(path: &str, named: &str) -> WritablePath {
+    WritablePath { path: path.into(), named: named.into() }
+}
+
+fn reach(writable: Option<Vec<WritablePath>>, hidden: &[&str]) -> Reach {
+    let hidden = hidden.iter().map(|&path| path.to_owned()).collect();
+    Reach { writable, hidden, keeps_agent_folder: false }
+}
+
 /// A phase that hides these paths.
 fn hiding(rules: &[&str], tools: ToolPolicy) -> Phase {
     let hide = Some(rules.iter().map(|rule| (*rule).to_owned()).collect());
@@ -306,8 +348,8 @@ fn file_tools_do_not_reach_what_is_hidden() {
     let phase = hiding(&["tests/acceptance/", ".env", "~/.ssh/", "@a"], ToolPolicy::All);
     let is_hidden = |tool: &str, path: Option<&str>| match decide(&phase, tool, path, &host) {
         Permission::Refused(Refusal::Hidden { .. }) => true,
-        Permission::Within { writable, hidden } => {
-            assert_eq!(writable, ["/"]);
+        Permission::Within(Reach { writable, hidden, .. }) => {
+            assert_eq!(writable, None);
             assert_eq!(hidden, ["tests/acceptance/", ".env", "~/.ssh/", "./@a"]);
             false
         }
@@ -360,29 +402,27 @@ fn tools_that_may_read_anything_need_a_whitelist() {
 fn commands_are_confined_by_hide_whatever_sandbox_says() {
     let host = Files::default();
     let mut phase = hiding(&[".env"], ToolPolicy::All);
-    let confined = |writable: &[&str], network| Permission::Confined {
-        writable: writable.iter().map(|&path| path.to_owned()).collect(),
-        named: (writable != ["/"]).then(|| vec!["docs/".into()]),
+    let confined = |writable: Option<&WritablePath>, network| Permission::Confined {
+        reach: reach(writable.map(|place| vec![place.clone()]), &[".env"]),
         network,
-        hidden: vec![".env".into()],
+        unconfined: Sandbox::Required,
     };
-    assert_eq!(decide(&phase, "bash", None, &host), confined(&["/"], true));
+    let docs = place("/project/docs/", "docs/");
+    assert_eq!(decide(&phase, "bash", None, &host), confined(None, true));
     phase.confinement.write = Some(vec!["docs/".into()]);
     phase.confinement.network = Some(false);
     for sandbox in [None, Some(Sandbox::Required), Some(Sandbox::Preferred)] {
         phase.confinement.sandbox = sandbox;
-        assert_eq!(decide(&phase, "bash", None, &host), confined(&["/project/docs/"], false));
+        assert_eq!(decide(&phase, "bash", None, &host), confined(Some(&docs), false));
     }
     phase.confinement.sandbox = Some(Sandbox::Off);
-    assert_eq!(decide(&phase, "bash", None, &host), confined(&["/"], true));
+    assert_eq!(decide(&phase, "bash", None, &host), confined(None, true));
     // `write` still holds for file tools.
     let outside = decide(&phase, "write", Some("src/x"), &host);
     assert!(matches!(outside, Permission::Refused(Refusal::Path { .. })), "{outside:?}");
-    let hidden = vec![".env".to_owned()];
-    let writable = vec!["/project/docs/".to_owned()];
     assert_eq!(
         decide(&phase, "write", Some("docs/x"), &host),
-        Permission::Within { writable, hidden }
+        Permission::Within(reach(Some(vec![docs]), &[".env"]))
     );
 }
 
@@ -393,7 +433,7 @@ fn a_phase_has_the_hidden_paths_of_its_workflow_unless_it_has_its_own() {
     workflow.confinement.hide = Some(vec![".env".into()]);
     let hidden = |phase: &Phase| {
         let path = || Ok(Some(".env".to_owned()));
-        let decision = permission((phase, &Limits::of(phase, &workflow)), "read", false, &path, &host).unwrap();
+        let decision = permission((&phase.tools, &Limits::of(phase, &workflow)), "read", false, &path, &host).unwrap();
         matches!(decision, Permission::Refused(Refusal::Hidden { .. }))
     };
     assert!(hidden(&phase("a")));

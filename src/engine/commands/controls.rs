@@ -21,7 +21,7 @@ macro_rules! controls {
     };
 }
 
-controls!(Status, Pause, Resume, Answer, Next, Back, Skip, Stop, Retry, Cancel, Graph, Report, Panel, Check);
+controls!(Status, Pause, Resume, Answer, Next, Back, Skip, Stop, Retry, Cancel, Graph, Report, Panel, Limits, Check);
 
 /// The name of the control that shows what is wrong.
 pub(super) const CHECK: &str = ":check";
@@ -97,6 +97,7 @@ impl Control {
             Self::Graph => shows(":graph", "Show a workflow as a diagram", false),
             Self::Report => shows(":report", "Show what the run took", false),
             Self::Panel => shows(":panel", "Show the phases above the editor, or not", false),
+            Self::Limits => shows(":limits", "Show your limits; off and on for this session", false),
             Self::Check => shows(CHECK, "Show what is wrong in the workflow files", false),
         }
     }
@@ -112,6 +113,7 @@ impl Control {
                 | Self::Skip
                 | Self::Stop
                 | Self::Retry
+                | Self::Limits
         )
     }
 
@@ -178,6 +180,7 @@ impl Engine {
             Control::Graph => self.show_graph(argument, cx)?,
             Control::Report => self.show_report(cx)?,
             Control::Panel => self.switch_panel(cx),
+            Control::Limits => self.limits_by_user(argument, cx)?,
             Control::Status => self.show_status(cx),
             Control::Pause => {
                 self.pending.withdraw_gates(cx);
@@ -223,6 +226,7 @@ impl Engine {
             Control::Graph
             | Control::Report
             | Control::Panel
+            | Control::Limits
             | Control::Check
             | Control::Status
             | Control::Next

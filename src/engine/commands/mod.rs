@@ -32,6 +32,7 @@ use super::effect::{Effect, Level, Reply};
 use super::state::Engine;
 
 pub use complete::Completion;
+pub(super) use show::show;
 
 /// Registration of a command or a flag.
 #[derive(Debug)]

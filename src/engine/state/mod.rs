@@ -11,6 +11,7 @@ mod definitions;
 mod ending;
 mod fresh_start;
 mod gate;
+mod limits;
 mod meter;
 mod model_keeper;
 mod pending;
@@ -39,6 +40,7 @@ pub(super) use definitions::Definitions;
 pub(super) use ending::Ending;
 pub(super) use fresh_start::FreshStart;
 pub(super) use gate::{Caller, CheckResult, OpenGate, Requester};
+pub(super) use limits::{InForce, Limits};
 pub(super) use meter::Meter;
 pub(super) use model_keeper::{ModelKeeper, VisitId};
 pub(super) use pending::{Pending, Purpose, Waiter, Waiting};
@@ -62,6 +64,7 @@ pub struct Engine {
     pub(super) turn: Turn,
     pub(super) pending: Pending,
     pub(super) children: Children,
+    pub(super) limits: Limits,
 }
 
 impl Engine {
@@ -73,6 +76,11 @@ impl Engine {
     /// Returns true if a run is in progress, also one whose rules do not hold.
     pub fn has_run(&self) -> bool {
         self.running().is_some()
+    }
+
+    /// Returns true if tool calls are to be refused while this instance cannot judge them: in a run, and under the user's limits.
+    pub fn guards_tools(&self) -> bool {
+        self.has_run() || self.limits.hold()
     }
 
     /// The session did not take the newest state entry.
@@ -235,11 +243,13 @@ impl Engine {
     pub(super) fn set_status(&self, cx: &mut Cx) {
         let waits = self.activity.is_waiting();
         cx.status_shows_wait = Some(waits);
-        cx.push(Effect::SetStatus(text::status_line(
-            self.run.state(),
-            self.definitions.library(),
-            waits,
-        )));
+        let line = text::status_line(self.run.state(), self.definitions.library(), waits);
+        let limits = text::limits_in_brief(self.limits.found(), self.limits.are_off());
+        let line = match (line, limits) {
+            (Some(line), Some(limits)) => Some(format!("{line} · {limits}")),
+            (line, limits) => line.or_else(|| limits.map(Into::into)),
+        };
+        cx.push(Effect::SetStatus(line));
     }
 
     /// Returns true if the panel is hidden by a dialog: a small terminal does not show the options beside both.

@@ -58,7 +58,14 @@ impl Session {
 fn confined(writable: &[&str], network: bool, notice: &str) -> Reply {
     let writable = writable.iter().map(|&path| path.to_owned()).collect();
     let signs = if notice.is_empty() { Vec::new() } else { text::failure_signs(network, &[]) };
-    Reply::Confine { writable, hidden: vec![], network, notice: notice.into(), signs }
+    Reply::Confine {
+        writable,
+        hidden: vec![],
+        keeps_agent_folder: false,
+        network,
+        notice: notice.into(),
+        signs,
+    }
 }
 
 fn refused(reason: &str) -> Reply {
@@ -372,6 +379,7 @@ fn hidden_files_are_refused_told_and_handed_to_the_host() {
     let within = |notice: &str| Reply::Confine {
         writable: writable.clone(),
         hidden: hidden.clone(),
+        keeps_agent_folder: false,
         network: true,
         notice: notice.into(),
         signs: if notice.is_empty() { Vec::new() } else { text::failure_signs(true, &hidden) },

@@ -45,7 +45,7 @@ impl Asked {
         (workflow.folder, phase.file) = (".pi/workflows/w".into(), ".pi/workflows/w/a.md".into());
         workflow.confinement.clone_from(&self.default);
         (phase.confinement, phase.tools) = (self.own.clone(), self.tools.clone());
-        let decision = may((&phase, &workflow), tool, path, &self.files).unwrap();
+        let decision = may(Some((&phase, &workflow)), tool, path, &self.files).unwrap();
         let allowed = !text.starts_with("refused");
         assert_eq!(decision, May { allowed, text: text.into() });
     }
@@ -197,4 +197,40 @@ fn hidden_paths_are_named_with_their_rule() {
         None,
         &format!("refused: {rule}; this system has no sandbox: there is none"),
     );
+}
+
+#[test]
+fn the_users_limits_decide_too() {
+    let mut asked = Asked::new();
+    let limits = "write: [docs/]\ntools: { blacklist: [x] }\n";
+    asked.files.global.insert("limits.yaml".into(), limits.into());
+    let outside = |tool: &str, path: Option<&str>, files: &Files| may(None, tool, path, files).unwrap().text;
+    assert_eq!(
+        outside("bash", None, &asked.files),
+        "confined: writable: docs/, and $TMPDIR, ~/workflows/limits.yaml:1; with network; pi's agent folder stays as it is"
+    );
+    assert_eq!(
+        outside("write", Some("src/a"), &asked.files),
+        "refused: \"src/a\" is not in write, ~/workflows/limits.yaml:1"
+    );
+    asked.says("x", None, "refused: \"x\" is in tools.blacklist, ~/workflows/limits.yaml:2");
+    asked.says("read", None, "allowed: no rule of the phase \"a\" limits \"read\"; by your limits: none of your limits is about \"read\"");
+    asked.own.network = Some(false);
+    asked.says(
+        "bash",
+        None,
+        "confined: no network, .pi/workflows/w/a.md:9; by your limits: writable: docs/, and $TMPDIR, ~/workflows/limits.yaml:1; with network; pi's agent folder stays as it is",
+    );
+    asked.files.global.insert("limits.yaml".into(), "network: true\n".into());
+    assert_eq!(
+        outside("write", Some("src/a"), &asked.files),
+        "allowed: none of your limits is about \"write\""
+    );
+    asked.files.global.insert("limits.yaml".into(), "wirte: []\n".into());
+    assert_eq!(
+        outside("read", None, &asked.files),
+        "refused: the user's limits are not known: ~/workflows/limits.yaml:1:1: `wirte` is not a limit"
+    );
+    asked.files.global.remove("limits.yaml");
+    assert_eq!(outside("write", Some("src/a"), &asked.files), "allowed: you have no limits");
 }

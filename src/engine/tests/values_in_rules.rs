@@ -73,7 +73,7 @@ fn a_value_in_a_path_is_literal_text() {
             let path = || Ok(Some(path.to_owned()));
             let limits = active.limits();
             let decision = crate::definition::permission(
-                (active.phase, &limits), "write", false, &path, &session.files,
+                (&active.phase.tools, &limits), "write", false, &path, &session.files,
             );
             matches!(decision.unwrap(), Permission::Within { .. })
         };

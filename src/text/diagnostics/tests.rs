@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{
-    DirEntry, FileKind, KnownModel, Library, Model, ReadError, Root, Stale, Surroundings,
+    DirEntry, FileKind, Found, KnownModel, Library, LimitsFile, Model, ReadError, Root, Stale, Surroundings,
     WorkflowFiles, WriteTarget,
 };
 
@@ -180,7 +180,9 @@ fn reports_are_those_that_are_expected() {
 fn a_load_has_the_errors_of_a_check() {
     let errors = |diagnostics: Vec<Diagnostic>| -> Vec<String> {
         let errors = diagnostics.iter().filter(|one| one.severity() == Severity::Error);
-        errors.map(diagnostic_text).collect()
+        let mut errors: Vec<String> = errors.map(diagnostic_text).collect();
+        errors.sort();
+        errors
     };
     let mut count = 0;
     for (name, inputs) in inputs() {
@@ -188,6 +190,13 @@ fn a_load_has_the_errors_of_a_check() {
             let case = Case::read(&input);
             let (loaded, found) = Library::load(&case).unwrap();
             let (checked, expected) = Library::check(&case).unwrap();
+            let mut limits = LimitsFile::default();
+            limits.refresh(&case).unwrap();
+            let of_limits = match limits.found() {
+                Found::Unusable(diagnostics) => diagnostics.clone(),
+                Found::Nothing | Found::Limits(_) => Vec::new(),
+            };
+            let found = of_limits.into_iter().chain(found).collect();
             assert_eq!(errors(found), errors(expected), "{name}:\n{input}");
             let keys = |library: &Library| -> Vec<String> {
                 library.iter().map(|workflow| workflow.key.clone()).collect()

@@ -1,0 +1,40 @@
+//! The user's own limits, which hold in every session.
+
+use std::borrow::Cow;
+
+use super::confinement::Confinement;
+use super::limits::{Limits, RuleFile};
+use super::workflow::ToolPolicy;
+
+/// The file with the user's limits, in the root [`LIMITS_ROOT`].
+pub(crate) const LIMITS_FILE: &str = "limits.yaml";
+
+/// The root with the user's own files. A project and a package have no limits.
+pub(crate) const LIMITS_ROOT: &str = "global";
+
+/// The limits of the user's `limits.yaml`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserLimits {
+    /// The file, as a user would write it.
+    pub file: String,
+    /// The tools that the agent may use.
+    pub tools: ToolPolicy,
+    /// What it may write, what is hidden, and the network of commands.
+    pub confinement: Confinement,
+}
+
+impl UserLimits {
+    /// The limits of a tool call. Whatever else it may write, pi's agent folder stays as it is: the file lies in it.
+    pub fn limits(&self) -> Limits<'_> {
+        let Confinement { write, hide, network, sandbox } = &self.confinement;
+        Limits {
+            write: write.as_deref().map(Cow::Borrowed),
+            write_file: RuleFile::Own,
+            hide: hide.as_deref().unwrap_or_default(),
+            hide_file: RuleFile::Own,
+            network: network.unwrap_or(true),
+            sandbox: sandbox.unwrap_or_default(),
+            keeps_agent_folder: true,
+        }
+    }
+}

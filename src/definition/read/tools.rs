@@ -1,0 +1,165 @@
+//! Reads the field `tools`.
+
+use super::fields::{Fields, is_blank_text, not_a_list, texts};
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::tool::ToolProblem;
+use crate::definition::diagnostic::value::{Expected, ValueKind};
+use crate::definition::model::files::{Stale, Surroundings};
+use crate::definition::model::schema::{TOOLS_FIELDS, names};
+use crate::definition::model::tools::{is_of_pi, tool_in_another_case};
+use crate::definition::model::workflow::ToolPolicy;
+
+/// Characters that no name of a tool has: those of arguments and wildcards, as other programs know them.
+const NO_TOOL: [char; 2] = ['(', '*'];
+
+const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
+
+/// Reads `tools`; the inner `None` after an error. `registered` returns the names of the tools that there are.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub(crate) fn read(
+    fields: &mut Fields,
+    registered: &dyn Fn() -> Result<Vec<String>, Stale>,
+    check: Option<&Surroundings>,
+) -> Result<Option<ToolPolicy>, Stale> {
+    let tools = tool_policy(fields);
+    Ok(check_case(fields, registered, check)?.and(tools))
+}
+
+/// Refuses names of tools in another case: they would allow and refuse nothing. The host is asked for the tools only
+/// where a name is not one of pi's own. The inner `None` is a name in another case.
+fn check_case(
+    fields: &mut Fields,
+    registered: &dyn Fn() -> Result<Vec<String>, Stale>,
+    check: Option<&Surroundings>,
+) -> Result<Option<()>, Stale> {
+    let mut tools = None;
+    let mut sound = Some(());
+    for list in TOOLS {
+        let path = [Step::Key("tools"), Step::Key(list)];
+        for (index, name) in fields.names_at(&path) {
+            if is_of_pi(&name) {
+                continue;
+            }
+            let tools: &Vec<String> = match (&mut tools, check) {
+                (Some(tools), _) => tools,
+                (tools, Some(surroundings)) => tools.insert(surroundings.tools.clone()),
+                (tools, None) => tools.insert(registered()?),
+            };
+            if let Some(tool) = tool_in_another_case(&name, tools) {
+                let problem = ToolProblem::ToolInAnotherCase { name, tool: tool.to_owned() };
+                fields.report(&[path[0], path[1], Step::Item(index)], problem);
+                sound = None;
+            }
+        }
+    }
+    Ok(sound)
+}
+
+/// Reports unknown tools.
+pub(crate) fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
+    for list in TOOLS {
+        let path = [Step::Key("tools"), Step::Key(list)];
+        for (index, name) in fields.names_at(&path) {
+            let suggestion = surroundings.nearest_tool(&name);
+            let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
+            if surroundings.lacks_tool(&name) && !in_another_case && !name.contains(NO_TOOL) {
+                let problem = ToolProblem::UnknownTool { name, suggestion };
+                fields.report(&[path[0], path[1], Step::Item(index)], problem);
+            }
+        }
+    }
+}
+
+fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
+    let found = match fields.tree.root.get("tools") {
+        None | Some(Yaml::Null) => return Some(ToolPolicy::All),
+        Some(tools @ Yaml::Map(entries)) => {
+            let keys = entries.iter().map(|(key, _)| key.to_string());
+            let unknown: Vec<String> = keys.filter(|key| !TOOLS.contains(&&**key)).collect();
+            if !unknown.is_empty() {
+                for field in unknown {
+                    let path = [Step::Key("tools"), Step::Name(&field)];
+                    let field = field.clone();
+                    fields.report(
+                        &path,
+                        FieldProblem::UnknownPart { of: "tools", field, known: &TOOLS },
+                    );
+                }
+                return None;
+            }
+            tools
+        }
+        Some(other) => {
+            let names = match other {
+                Yaml::String(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+                other => texts(other.items()).unwrap_or_default(),
+            };
+            let problem = ToolProblem::ToolsAsList { found: other.kind(), names };
+            fields.report(&[Step::Key("tools")], problem);
+            return None;
+        }
+    };
+    let [blacklist, whitelist] = TOOLS.map(|list| tool_list(found, list));
+    let no_tool = TOOLS.iter().zip([&blacklist, &whitelist]).find_map(|(list, names)| {
+        let names = names.as_ref().ok()?.as_ref()?;
+        let index = names.iter().position(|name| name.contains(NO_TOOL))?;
+        Some((list, index, names.get(index)?.clone()))
+    });
+    if let Some((list, index, name)) = no_tool {
+        let path = [Step::Key("tools"), Step::Key(list), Step::Item(index)];
+        fields.report(&path, ToolProblem::NotATool { name });
+        return None;
+    }
+    match (blacklist, whitelist) {
+        (Ok(Some(_)), Ok(Some(_))) => {
+            fields.report(&[Step::Key("tools")], ToolProblem::BothToolLists);
+            None
+        }
+        (Ok(Some(refused)), Ok(None)) => Some(ToolPolicy::Except(refused)),
+        (Ok(None), Ok(Some(allowed))) => Some(ToolPolicy::Only(allowed)),
+        (Ok(None), Ok(None)) => Some(ToolPolicy::All),
+        (blacklist, whitelist) => {
+            for (list, invalid) in TOOLS.into_iter().zip([blacklist.err(), whitelist.err()]) {
+                let Some(BadList { item, problem }) = invalid else { continue };
+                let path = [Some(Step::Key("tools")), Some(Step::Key(list)), item.map(Step::Item)];
+                let path: Vec<Step> = path.into_iter().flatten().collect();
+                fields.report(&path, problem);
+            }
+            None
+        }
+    }
+}
+
+/// A value in the place of a list of names.
+struct BadList {
+    /// The item that is not a name; `None` if the value is not a list.
+    item: Option<usize>,
+    problem: FieldProblem,
+}
+
+/// One of the two lists, if it is there.
+fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
+    match tools.get(list) {
+        None | Some(Yaml::Null) => Ok(None),
+        Some(Yaml::List(items)) => {
+            let is_empty = |item: &Yaml| matches!(item, Yaml::Null) || is_blank_text(item);
+            let empty = items.iter().position(is_empty).map(|index| (index, ValueKind::Null));
+            let names = empty.map_or_else(|| texts(items), Err);
+            names.map(Some).map_err(|(index, found)| {
+                let expected = Expected::Other("the name of a tool");
+                let problem =
+                    FieldProblem::WrongType { field: format!("tools.{list}"), expected, found };
+                BadList { item: Some(index), problem }
+            })
+        }
+        Some(other) => {
+            let problem = not_a_list(format!("tools.{list}"), "a list of tool names", other);
+            Err(BadList { item: None, problem })
+        }
+    }
+}

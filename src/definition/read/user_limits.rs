@@ -1,0 +1,64 @@
+//! Reads the user's `limits.yaml`.
+
+use super::confinement::{self, PathVariables};
+use super::fields::Fields;
+use super::tools;
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::limit::LimitProblem;
+use crate::definition::diagnostic::meant::Mapping;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::value::Needs;
+use crate::definition::model::files::{Stale, Surroundings, WorkflowFiles};
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::schema::{LIMITS_FIELDS, names};
+use crate::definition::model::user_limits::UserLimits;
+
+const FIELDS: [&str; LIMITS_FIELDS.len()] = names(&LIMITS_FIELDS);
+
+/// Reads limits, and reports the errors in them; with `check` their warnings too. `None` after an error: of a file that is partly
+/// understood nothing holds for sure.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub(crate) fn read(
+    (file, text): (&str, &str),
+    files: &dyn WorkflowFiles,
+    check: Option<&Surroundings>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<UserLimits>, Stale> {
+    let needs = Needs { what: "the limits", fields: &[] };
+    let of = (Mapping::Other, needs, &FIELDS[..]);
+    let Some(mut fields) = Fields::parse(file, text, 0, of, diagnostics) else { return Ok(None) };
+    let known = check_keys(&mut fields);
+    let values = fields.check_values(&LIMITS_FIELDS);
+    let tools = tools::read(&mut fields, &|| files.tools(), check)?;
+    let confinement = confinement::read(&mut fields, PathVariables::None).ok();
+    if let Some(surroundings) = check {
+        tools::check_names(&mut fields, surroundings);
+    }
+    let sound = known.and(values);
+    Ok(sound.and(tools).zip(confinement).map(|(tools, confinement)| {
+        UserLimits { file: file.to_owned(), tools, confinement }
+    }))
+}
+
+/// Refuses unknown keys, and a file without a limit: who writes one means something that would not hold.
+fn check_keys(fields: &mut Fields) -> Option<()> {
+    let mut sound = Some(());
+    let keys: Vec<String> = match &fields.tree.root {
+        Yaml::Map(entries) => entries.iter().map(|(key, _)| key.to_string()).collect(),
+        _ => Vec::new(),
+    };
+    if keys.is_empty() {
+        fields.report(&[], LimitProblem::NoLimit);
+        sound = None;
+    }
+    for name in keys.into_iter().filter(|name| !FIELDS.contains(&&**name)) {
+        let suggestion = nearest(&name, FIELDS.iter().copied());
+        fields.report(&[Step::Name(&name)], LimitProblem::NotALimit { name: name.clone(), suggestion });
+        sound = None;
+    }
+    sound
+}

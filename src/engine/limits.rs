@@ -1,0 +1,82 @@
+//! The user's limits outside and inside of runs: when they are read, and `/workflow :limits`.
+
+use serde_json::json;
+
+use crate::definition::{Found, Stale};
+use crate::protocol::{LIMITS_ENTRY_TYPE, LIMITS_TYPE};
+use crate::text;
+
+use super::commands::show;
+use super::context::Cx;
+use super::effect::{Effect, Level};
+use super::state::Engine;
+
+impl Engine {
+    /// Reads the user's limits for a session that begins.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone.
+    pub(super) fn take_up_limits(&mut self, same_session: bool, cx: &mut Cx) -> Result<(), Stale> {
+        if !same_session {
+            self.limits.begin_session();
+        }
+        self.limits.refresh(cx.host)?;
+        if let Found::Unusable(diagnostics) = self.limits.found() {
+            cx.notify(Level::Error, text::unusable_limits(diagnostics));
+        }
+        Ok(())
+    }
+
+    /// Reads the user's limits again, and tells the user if they have changed.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone.
+    pub(super) fn refresh_limits(&mut self, cx: &mut Cx) -> Result<(), Stale> {
+        if !self.limits.refresh(cx.host)? {
+            return Ok(());
+        }
+        match self.limits.found() {
+            Found::Unusable(diagnostics) => {
+                cx.notify(Level::Error, text::unusable_limits(diagnostics));
+            }
+            found => cx.notify(Level::Info, text::changed_limits(found)),
+        }
+        self.set_status(cx);
+        Ok(())
+    }
+
+    /// `/workflow :limits`, `:limits off` and `:limits on`.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone.
+    pub(super) fn limits_by_user(&mut self, argument: &str, cx: &mut Cx) -> Result<(), Stale> {
+        self.refresh_limits(cx)?;
+        let off = match argument {
+            "" => {
+                let content = text::limits_panel(self.limits.found(), self.limits.are_off());
+                show(LIMITS_TYPE, content, false, cx);
+                return Ok(());
+            }
+            "off" => true,
+            "on" => false,
+            _ => {
+                cx.fail(Level::Error, "Usage: /workflow :limits, /workflow :limits off, or /workflow :limits on");
+                return Ok(());
+            }
+        };
+        if !self.limits.are_there() {
+            cx.notify(Level::Info, text::NO_LIMITS);
+            return Ok(());
+        }
+        if self.limits.switch(off) {
+            let data = json!({ "limits": argument });
+            cx.push(Effect::AppendEntry { custom_type: LIMITS_ENTRY_TYPE, data });
+            self.set_status(cx);
+        }
+        cx.notify(Level::Info, text::limits_switched(off));
+        Ok(())
+    }
+}

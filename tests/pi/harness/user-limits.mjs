@@ -1,0 +1,57 @@
+// An agent under the user's own limits, without a run.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startRpc } from "./rpc.mjs";
+import { PYTHON, visibleStage } from "./world.mjs";
+import { toolResults } from "./workflows.mjs";
+
+/** @typedef {import("./limited.mjs").Call} Call */
+
+/** Writes the user's limits, as YAML. @param {import("./sandbox.mjs").Sandbox} sandbox @param {string} text */
+export function writeLimits(sandbox, text) {
+  writeFileSync(join(sandbox.agent, "workflows/limits.yaml"), text);
+}
+
+/**
+ * Starts pi with these limits. `play` gives the agent a message, plays its calls, and returns their results, flat.
+ *
+ * @param {import("node:test").TestContext} t
+ * @param {string} version
+ * @param {string} limits the text of `limits.yaml`
+ * @param {object} [options]
+ * @param {Record<string, string>} [options.files]
+ * @param {Record<string, string>} [options.globalFiles]
+ * @param {Record<string, string>} [options.projectFiles]
+ * @param {(sandbox: import("./sandbox.mjs").Sandbox) => void} [options.before] runs before pi starts
+ * @param {Partial<import("./pi.mjs").PiOptions>} [options.pi]
+ */
+export async function underLimits(t, version, limits, { files, globalFiles, projectFiles, before, pi } = {}) {
+  /** @type {import("./scripted-model.mjs").Step[]} */
+  const script = [];
+  const { model, sandbox } = await visibleStage(t, (_, index) => script[index] ?? { text: "Over." }, {
+    globalFiles: { "limits.yaml": limits, ...globalFiles },
+    projectFiles,
+    files,
+  });
+  before?.(sandbox);
+  const rpc = await startRpc({ version, sandbox, ...pi, env: { PYTHON, ...pi?.env } });
+  return {
+    model,
+    sandbox,
+    rpc,
+    /** @param {...Call[]} messages */
+    play: (...messages) => playIn(rpc, "Go on", ...messages),
+    /** Plays these messages in a pi, after a prompt. @param {import("./rpc.mjs").Rpc} other @param {string} prompt @param {...Call[]} messages */
+    playIn,
+  };
+
+  /** @param {import("./rpc.mjs").Rpc} other @param {string} prompt @param {...Call[]} messages */
+  async function playIn(other, prompt, ...messages) {
+    const done = toolResults(model.lastRequest()).length;
+    script.length = model.requests.length;
+    script.push(...messages.map((calls) => ({ calls })), { text: "Over." });
+    await other.promptAndSettle(prompt, { timeoutMs: 60_000 });
+    return toolResults(model.lastRequest()).slice(done);
+  }
+}
