@@ -1,0 +1,128 @@
+// A run that begins with a parallel group: its branches work before the agent's first prompt; one that ends with a group; two groups.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { branchOf, endsOf, parentEntries, requestsOf, team } from "./harness/branches.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { contextPrompt, notices, phaseFile, states, toolResults, workflow } from "./harness/workflows.mjs";
+
+/** @typedef {import("./harness/scripted-model.mjs").ScriptedModel} ScriptedModel */
+
+/** @param {string} id @param {string[]} branches @param {object} [fields] */
+const group = (id, branches, fields) => ({ id, phases: branches.map((name) => `${name}.md`), parallel: true, ...fields });
+
+/** Files of the workflow `w` with these entries and the phases that they name. @param {unknown[]} phases @param {...string} ids */
+const files = (phases, ...ids) => ({
+  ...workflow("w", [ids[0]], { autoContinue: false, phases }),
+  ...Object.fromEntries(ids.map((id) => [`w/${id}.md`, phaseFile({ id, write: [] })])),
+});
+
+const FIRST = files([group("team", ["one", "two"]), "end.md"], "one", "two", "end");
+
+/** The requests in their order, each as the branch or the session that it is of. @param {ScriptedModel} model */
+const order = (model) => model.requests.map((request) => branchOf(request) ?? "session");
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: a parallel group`, { concurrency: 2 }, () => {
+    test("that comes first works before the agent's first prompt", async (t) => {
+      const { model, sandbox } = await stage(t, team(), { globalFiles: FIRST });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow w The task");
+      const entries = await rpc.entries();
+      assert.deepEqual(endsOf(entries), { One: "done", Two: "done" }, notices(rpc).join("\n"));
+      assert.deepEqual(order(model).slice(4), ["session", "session"]);
+      assert.match(contextPrompt(model.requests[4]) ?? "", /One did it\.[^]*Two did it\./);
+      assert.equal(states(entries).at(-1).active, false);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      assert.deepEqual(notices(rpc).filter((line) => line.startsWith("error")), []);
+      await rpc.close();
+    });
+
+    for (const mode of /** @type {const} */ (["text", "json"])) {
+      test(`that comes first, in ${mode} mode`, async (t) => {
+        const { model, sandbox } = await stage(t, team(), { globalFiles: FIRST });
+        const run = await runPrint({ version, sandbox, mode, prompt: "/workflow w The task" });
+        assert.deepEqual([run.code, run.stderr], [0, "Workflow The w: DONE.\n"]);
+        assert.deepEqual(order(model).slice(4), ["session", "session"]);
+      });
+    }
+
+    test("behind a step that comes first", async (t) => {
+      const globalFiles = files([{ run: "echo made > made.txt", id: "make" }, group("team", ["one", "two"]), "end.md"], "one", "two", "end");
+      const { model, sandbox } = await stage(t, team(), { globalFiles });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow w The task");
+      assert.deepEqual(endsOf(await rpc.entries()), { One: "done", Two: "done" }, notices(rpc).join("\n"));
+      assert.deepEqual(order(model).slice(4), ["session", "session"]);
+      await rpc.close();
+    });
+
+    test("that is the whole run ends it, without a prompt for the agent", async (t) => {
+      const { model, sandbox } = await stage(t, team(), { globalFiles: files([group("team", ["one", "two"])], "one", "two") });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow w The task" });
+      assert.deepEqual([run.code, run.stderr], [0, "Workflow The w: DONE.\n"]);
+      assert.deepEqual(order(model).filter((name) => name === "session"), []);
+      assert.deepEqual(endsOf(parentEntries(sandbox)), { One: "done", Two: "done" });
+    });
+
+    test("that comes last ends the run, and two come one after the other", async (t) => {
+      const globalFiles = files(["do.md", group("team", ["one", "two"]), group("others", ["three", "four"])], "do", "one", "two", "three", "four");
+      const { model, sandbox } = await stage(t, team(), { globalFiles });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow w The task" });
+      assert.deepEqual([run.code, run.stderr], [0, "Workflow The w: DONE.\n"]);
+      assert.deepEqual(endsOf(parentEntries(sandbox)), { One: "done", Two: "done", Three: "done", Four: "done" });
+      const [first, later] = [["One", "Two"], ["Three", "Four"]].map((names) => order(model).map((name, index) => (names.includes(name) ? index : -1)).filter((index) => index >= 0));
+      assert.ok(Math.max(...first) < Math.min(...later), String(order(model)));
+      assert.ok(toolResults(model.lastRequest()).some((text) => /One did it\.[^]*Two did it\.[^]*Three did it\.[^]*Four did it\./.test(text)), toolResults(model.lastRequest()).join("\n"));
+    });
+
+    test("that comes first, with a branch that fails, pauses with how many have ended, and :retry goes on", async (t) => {
+      let fails = true;
+      const one = () => (fails ? { text: "I do nothing." } : undefined);
+      const { model, sandbox } = await stage(t, team({ One: one }), { globalFiles: files([group("team", ["one", "two"]), "end.md"], "one", "two", "end") });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow w The task", timeoutMs: 60_000 });
+      assert.equal(run.code, 1);
+      assert.match(run.stderr, /One/);
+      assert.deepEqual(order(model).filter((name) => name === "session"), []);
+      fails = false;
+      const two = requestsOf(model, "Two").length;
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("/workflow :retry one", { timeoutMs: 30_000 });
+      assert.deepEqual(endsOf(await rpc.entries()), { One: "done", Two: "done" }, notices(rpc).join("\n"));
+      assert.equal(requestsOf(model, "Two").length, two, "what has ended is not repeated");
+      assert.equal(states(await rpc.entries()).at(-1).active, false);
+      await rpc.close();
+    });
+
+    test("that comes first is paused, killed and resumed", LONG, async (t) => {
+      // No agent is at work that an `abort` of RPC could end; in the terminal Escape does.
+      for (const end of ["pause", "kill"]) {
+        let isOver = false;
+        const hangs = () => (isOver ? undefined : { text: "I think.", hang: true });
+        const { model, sandbox } = await stage(t, team({ Two: hangs }), { globalFiles: FIRST });
+        const rpc = await startRpc({ version, sandbox });
+        void rpc.prompt("/workflow w The task").catch(() => {});
+        await model.waitForRequests(3);
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        const one = requestsOf(model, "One").length;
+        isOver = true;
+        if (end === "kill") rpc.kill();
+        else await rpc.prompt("/workflow :pause");
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        const count = model.requests.length;
+        const other = end === "kill" ? await startRpc({ version, sandbox, args: ["--continue"] }) : rpc;
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        assert.equal(model.requests.length, count, `no request after ${end}`);
+        await other.promptAndSettle("/workflow :resume", { timeoutMs: 30_000 });
+        const entries = await other.entries();
+        assert.deepEqual(endsOf(entries), { One: "done", Two: "done" }, `${end}: ${notices(other).join("\n")}`);
+        assert.equal(requestsOf(model, "One").length, one, end);
+        assert.equal(states(entries).at(-1).active, false);
+        await other.close();
+      }
+    });
+  });
+}
