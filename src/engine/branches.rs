@@ -78,6 +78,7 @@ impl Engine {
                 name: branch.name.clone(),
                 given: state.given_to(&branch),
                 started_at: cx.unix_ms,
+                ended_at: None,
                 session: None,
                 end: None,
                 waits: None,
@@ -85,7 +86,7 @@ impl Engine {
             let child = state.child(&branch, library, cx.unix_ms);
             let Some(child) = child.filter(RunState::is_running) else {
                 let why = "none of its entries can be entered".to_owned();
-                run.end = Some(BranchEnd::Failed { why });
+                (run.end, run.ended_at) = (Some(BranchEnd::Failed { why }), Some(cx.unix_ms));
                 state = state.with_branch_run(&branch, run);
                 continue;
             };
@@ -146,6 +147,7 @@ impl Engine {
                 (None, None) | (Some(BranchEnd::Done { .. }), _) => {}
             }
         }
+        run.ended_at = run.end.as_ref().map(|_| cx.unix_ms);
         new = new.with_branch_run(&branch, run);
         if ended.is_some() || has_moved || is_new_session {
             self.transition(new, cx);

@@ -239,7 +239,7 @@ impl Engine {
             None if before.phase.outcomes.is_empty() => None,
             None => {
                 let details = json!({ "active": true, "error": "outcome required" });
-                return result(text::outcome_missing(before.phase, outcome), details);
+                return result(text::outcome_missing(&before, outcome), details);
             }
         };
         let has_summary = caller.summary.is_some() || before.state.has_handed_over();

@@ -139,6 +139,15 @@ impl<'a> Active<'a> {
         }
     }
 
+    /// Returns true if the phase alone is the branch of a parallel group that this run works on.
+    pub fn is_whole_branch(&self) -> bool {
+        let branch = self.state.progress.branch.as_ref();
+        branch.is_some_and(|branch| {
+            branch.path().as_ref() == Some(&self.state.current_path)
+                && branch.entries(self.library).len() == 1
+        })
+    }
+
     /// Returns true if the run is inside a nested workflow.
     pub fn is_nested(&self) -> bool {
         self.state.current_path.len() > 1

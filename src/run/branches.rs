@@ -35,6 +35,9 @@ pub struct BranchRun {
     pub given: String,
     /// Its beginning, in milliseconds since 1970.
     pub started_at: u64,
+    /// Its end, in milliseconds since 1970; `None` while it has not ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<u64>,
     /// The file of its session; `None` if that is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,

@@ -619,6 +619,7 @@ fn branch_run(data: &Value) -> Option<BranchRun> {
         name: string(get(data, "name")?)?,
         given: string(get(data, "given")?)?,
         started_at: get(data, "startedAt")?.as_u64()?,
+        ended_at: get(data, "endedAt").and_then(Value::as_u64),
         session: get(data, "session").and_then(string),
         end: match get(data, "end") {
             Some(end) => Some(branch_end(end)?),
@@ -981,7 +982,7 @@ mod tests {
                     let waits = end.is_none().then(|| "for the user".to_owned());
                     let (name, given) = (format!("B{index}"), "1 s B".to_owned());
                     let session = end.is_some().then(|| "/s/1.jsonl".to_owned());
-                    (format!("w:{index}"), BranchRun { name, given, started_at: 3, session, end, waits })
+                    (format!("w:{index}"), BranchRun { name, given, started_at: 3, ended_at: session.as_ref().map(|_| 8), session, end, waits })
                 })
                 .collect(),
                 paused: Some(Pause { reason, at: 9 }),

@@ -261,8 +261,8 @@ pub fn confinement_notice(rules: &[RulesOf], reach: &Reach, network: bool) -> St
     let network = (!network).then(|| "have no network".to_owned());
     let hidden = (!hidden.is_empty())
         .then(|| format!("cannot read or write {}, hidden here", paths(&hidden)));
-    let agent_folder =
-        reach.keeps_agent_folder.then(|| "cannot write pi's agent folder".to_owned());
+    let agent_folder = (reach.keeps_agent_folder && writable.is_none())
+        .then(|| "cannot write pi's agent folder".to_owned());
     let limits: Vec<String> =
         write.into_iter().chain(network).chain(hidden).chain(agent_folder).collect();
     let replacing = if writable.is_some_and(|paths| paths.iter().any(|path| !path.ends_with('/'))) {

@@ -15,6 +15,9 @@ use super::{confinement, gate, results, steps};
 /// The last paragraph of the context prompt, without an `advanceReminder` of the workflow.
 pub const DEFAULT_ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
 
+/// The same of a phase that is a branch of a parallel group.
+const BRANCH_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to end the branch.";
+
 /// The first paragraph of the context prompt, without a `roleInstruction` of the workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DefaultRole {
@@ -63,12 +66,15 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     let own = |template: &Option<String>, default: &str| {
         resolve_own(template.as_deref().unwrap_or(default), active, 1)
     };
-    let position = format!(
-        "({}/{} {})",
-        active.index + 1,
-        active.scope.phases.len(),
-        if active.is_nested() { "in current scope" } else { "phases" },
-    );
+    let position = match active.is_whole_branch() {
+        true => "(the only one of this branch)".to_owned(),
+        false => format!(
+            "({}/{} {})",
+            active.index + 1,
+            active.scope.phases.len(),
+            if active.is_nested() { "in current scope" } else { "phases" },
+        ),
+    };
     let mut lines = vec![
         path(active),
         String::new(),
@@ -124,10 +130,11 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         lines.push(
             "**Outcomes:** with `next`, give workflow_step one of these as `outcome`:".into(),
         );
-        lines.extend(outcome_lines(phase));
+        lines.extend(outcome_lines(active));
         lines.push(String::new());
     }
-    lines.push(own(&root.advance_reminder, DEFAULT_ADVANCE_REMINDER));
+    let reminder = if active.is_whole_branch() { BRANCH_REMINDER } else { DEFAULT_ADVANCE_REMINDER };
+    lines.push(own(&root.advance_reminder, reminder));
     lines.join("\n")
 }
 

@@ -78,6 +78,7 @@ pub struct Report<'a> {
 
 /// The report of a branch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct BranchReport<'a> {
     /// See [`Branch::key`](crate::run::Branch::key).
     key: &'a str,
@@ -87,6 +88,9 @@ struct BranchReport<'a> {
     /// The outcome that it ended with, or why it failed or waits, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     how: Option<&'a str>,
+    /// From its beginning to its end on the clock, in milliseconds, with what it waited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_ms: Option<u64>,
     /// The file of its session.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
@@ -361,8 +365,9 @@ impl<'a> Report<'a> {
         let lines = self.branches.iter().take(MAX_ROWS).map(|branch| {
             let how = branch.how.map(|how| format!(": {}", inline(how, MAX_CHECK)));
             let file = branch.session.map(|file| format!(", session {}", inline(file, MAX_BLOCK)));
-            let (how, file) = (how.unwrap_or_default(), file.unwrap_or_default());
-            format!("- {}: {}{how}{file}", name(branch.name), branch.end)
+            let time = branch.clock_ms.map(|ms| format!(", {}", duration(whole_seconds(ms))));
+            let words = [how, time, file].map(Option::unwrap_or_default).concat();
+            format!("- {}: {}{words}", name(branch.name), branch.end)
         });
         let lines: Vec<String> = lines.collect();
         if lines.is_empty() { lines } else { vec![lines.join("\n")] }
@@ -493,7 +498,8 @@ fn branches(state: &RunState) -> Vec<BranchReport<'_>> {
             (None, Some(why)) => ("waits", Some(&**why)),
             (None, None) => ("open", None),
         };
-        BranchReport { key, name: &run.name, end, how, session: run.session.as_deref() }
+        let clock_ms = run.ended_at.map(|end| end.saturating_sub(run.started_at));
+        BranchReport { key, name: &run.name, end, how, clock_ms, session: run.session.as_deref() }
     });
     report.collect()
 }

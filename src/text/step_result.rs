@@ -77,8 +77,12 @@ fn passed_over(state: &RunState) -> Option<String> {
 
 /// Returns the result of a `next` with this outcome that led to DONE.
 pub fn done(before: &Active, outcome: Option<&str>, after: &RunState) -> String {
+    let branch = after.progress.branch.as_ref().map(branch_name);
     if let Some(outcome) = after.stopped_with() {
         let phase = phase_title(before.phase);
+        if let Some(name) = branch {
+            return format!("⛔ The branch “{name}” is stopped: {phase} was left with `{outcome}`. Stop here.");
+        }
         return format!(
             "⛔ The workflow is stopped: {phase} was left with `{outcome}`. Stop here, and tell the user why."
         );
@@ -86,8 +90,7 @@ pub fn done(before: &Active, outcome: Option<&str>, after: &RunState) -> String 
     let with = outcome.map_or(String::new(), |outcome| format!(" with `{outcome}`"));
     let passed = passed_over(after).map_or(String::new(), |line| format!("\n{line}"));
     let from = &before.phase.name;
-    if let Some(branch) = &after.progress.branch {
-        let name = branch_name(branch);
+    if let Some(name) = branch {
         return format!("✓ Advanced{with}: {from} → the end of the branch “{name}”{passed}\n\nStop here: the workflow goes on when its other branches have ended too.");
     }
     format!("✓ Advanced{with}: {from} → DONE{passed}\n\n🎉 **All phases complete!**")
@@ -128,13 +131,10 @@ pub fn status(active: &Active) -> String {
     let active = &active.with(&seen);
     let state = active.state;
     let phase = active.phase;
-    let progress = format!(
-        "{} {} [{}/{}]",
-        phase.emoji,
-        phase.name,
-        active.index + 1,
-        active.scope.phases.len()
-    );
+    let mut progress = format!("{} {}", phase.emoji, phase.name);
+    if !active.is_whole_branch() {
+        progress.push_str(&format!(" [{}/{}]", active.index + 1, active.scope.phases.len()));
+    }
     let mut lines = vec![
         format!("**Workflow:** {} ({})", active.root.name, state.workflow_key),
         format!("**Task ID:** {}", state.task_id),

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::definition::{
     Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line,
 };
-use crate::run::{PassedOver, PassedOverReason, PhasePath, RunState, cut};
+use crate::run::{Active, PassedOver, PassedOverReason, PhasePath, RunState, cut};
 
 use super::names::{phase_title, short_name};
 
@@ -53,22 +53,31 @@ pub(super) fn passed<'a>(state: &'a RunState, path: &PhasePath) -> Option<&'a Pa
 }
 
 /// Returns the refusal of a `next` without the outcome that the phase needs, or with an unknown one.
-pub fn outcome_missing(phase: &Phase, given: &str) -> String {
-    let title = phase_title(phase);
+pub fn outcome_missing(active: &Active, given: &str) -> String {
+    let title = phase_title(active.phase);
     let found = match given {
         "" => format!("The phase {title} is left with an outcome"),
         given => format!("`{}` is no outcome of the phase {title}", short_name(given)),
     };
     format!(
         "⚠️ {found}. Call workflow_step with action='next' again and give it an `outcome`:\n{}",
-        outcome_lines(phase).join("\n")
+        outcome_lines(active).join("\n")
     )
 }
 
 /// Returns a list item for each outcome of a phase, with its target.
-pub(super) fn outcome_lines(phase: &Phase) -> Vec<String> {
-    let outcomes = phase.outcomes.iter();
-    outcomes.map(|outcome| format!("- `{}`: {}", outcome.name, way(outcome))).collect()
+pub(super) fn outcome_lines(active: &Active) -> Vec<String> {
+    let is_branch = active.state.progress.branch.is_some();
+    let outcomes = active.phase.outcomes.iter();
+    let line = |outcome: &Outcome| {
+        let to = match outcome.target {
+            Target::Next | Target::Done if active.is_whole_branch() => "the end of this branch".to_owned(),
+            Target::Stop if is_branch => "the end of this branch, as failed".to_owned(),
+            Target::Next | Target::Done | Target::Stop | Target::Loop | Target::Entry(_) => way(outcome),
+        };
+        format!("- `{}`: {to}", outcome.name)
+    };
+    outcomes.map(line).collect()
 }
 
 /// Returns where an outcome leads, and how often, in words.

@@ -12,7 +12,7 @@ import { startRpc } from "./harness/rpc.mjs";
 import { branchOf } from "./harness/branches.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
-import { leave, notices, paths, phaseFile, states, toolResults, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, leave, notices, paths, phaseFile, states, toolResults, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/scripted-model.mjs").ChatRequest} ChatRequest */
 
@@ -76,6 +76,10 @@ for (const version of VERSIONS) {
       const results = toolResults(model.lastRequest());
       assert.match(results[0], /## Bugs: ended with clean[^]*Bugs: clean[^]*## Docs: ended with clean/);
       assert.deepEqual(requestsOf(model), { Bugs: 2, Tests: 2, Docs: 2 });
+      const prompt = contextPrompt(model.requests.find((request) => branchOf(request) === "Bugs")) ?? "";
+      assert.match(prompt, /\*\*Progress:\*\* Step 1 \(the only one of this branch\)\n/);
+      assert.match(prompt, /- `issues`: the end of this branch\n- `clean`: the end of this branch\n/);
+      assert.match(prompt, /call the workflow_step tool with action='next' to end the branch\.$/);
       assert.deepEqual(rpc.extensionErrors(), []);
       assert.deepEqual(notices(rpc).filter((line) => line.startsWith("error")), []);
       for (const { session } of Object.values(branches)) {

@@ -31,7 +31,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(["src/new", "src/y", "docs/y"].map((path) => existsSync(at(path))), [false, false, true]);
       const [command, , outside, inside, edited, hidden, visible, settings] = results;
       assert.doesNotMatch(command, /SECRET/);
-      assert.match(command, /\[limits\] Commands run in a sandbox under the user's limits\. They can write docs\/, temporary files \(\$TMPDIR\) only and have no network and cannot read or write \.env, ~\/\.aws\/, hidden here and cannot write pi's agent folder\./);
+      assert.match(command, /\[limits\] Commands run in a sandbox under the user's limits\. They can write docs\/, temporary files \(\$TMPDIR\) only and have no network and cannot read or write \.env, ~\/\.aws\/, hidden here\./);
       assert.match(outside, /^\[limits\] "src\/y" cannot be written under the user's limits\. Writable: docs\/ \(`write` in .*limits\.yaml\)\.$/);
       assert.doesNotMatch(inside, /limits/);
       assert.match(edited, /^\[limits\] "src\/x" cannot be written/);
@@ -56,6 +56,7 @@ for (const version of VERSIONS) {
       assert.equal(readFileSync(join(sandbox.project, "src/free"), "utf8"), "changed\n");
       for (const text of results.slice(1, 3)) assert.match(text, /is in pi's agent folder, which may not be written/);
       assert.match(results[0], /Read-only file system|Device or resource busy/);
+      assert.match(results[0], /They cannot write pi's agent folder\./);
     });
 
     test("and the rules of a phase hold both", async (t) => {

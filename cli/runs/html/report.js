@@ -370,12 +370,12 @@ ${more(entries.length - rows.length, "phase")}</section>`;
 /** @param {Fields[]} entries */
 function branches(entries) {
   if (entries.length === 0) return undefined;
-  const rows = entries.slice(0, MAX.phases).map(({ name: of, end, how, session }) => {
+  const rows = entries.slice(0, MAX.phases).map(({ name: of, end, how, clockMs, session }) => {
     const words = [line(end, 20), line(how, MAX.result)].filter((word) => word !== "").join(": ");
-    return { cells: [name(of), html`${words}`, name(session, MAX.result)] };
+    return { cells: [name(of), html`${words}`, number(clockMs) === undefined ? "" : duration(count(clockMs)), name(session, MAX.result)] };
   });
   return html`<section aria-labelledby="branches"><h2 id="branches">Branches</h2>
-${table([["Branch"], ["End", "wide"], ["Session", "wide"]], rows)}
+${table([["Branch"], ["End", "wide"], ["Time"], ["Session", "wide"]], rows)}
 ${more(entries.length - rows.length, "branch", "branches")}</section>`;
 }
 

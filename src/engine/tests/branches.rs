@@ -366,7 +366,7 @@ fn the_session_of_each_branch_is_named() {
     assert!(shown.contains("✓ bugs: clean · 1 turn · $0.50\\n       Session: /s/bugs"), "{shown}");
     let output = family.parent.command("workflow", ":report");
     let shown = format!("{:?}", output.effects);
-    assert!(shown.contains("- bugs: done: clean, session /s/bugs"), "{shown}");
+    assert!(shown.contains("- bugs: done: clean, 0s, session /s/bugs"), "{shown}");
 }
 
 #[test]
