@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { branchesOf, childFiles, endsOf, panel, parentFiles, requestsOf, team, textIn } from "./harness/branches.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { bash, edit, write } from "./harness/limited.mjs";
 import { REPO, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -327,7 +327,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(model.faults, []);
     });
 
-    test("goes on in no session that is not its own", async (t) => {
+    test("goes on in no session that is not its own", LONG, async (t) => {
       for (const forge of [
         // A session elsewhere, a link in the folder of children, a session of another parent, and a pipe.
         (/** @type {string} */ _own, /** @type {string} */ foreign) => foreign,
