@@ -256,7 +256,8 @@ for (const version of VERSIONS) {
       for (const budget of [{ turns: 10 }, { outputTokens: 10_000 }]) {
         const shared = await run({}, { budget });
         assert.deepEqual(shared.ends, { A: undefined, B: undefined });
-        assert.ok(shared.all >= 10 && shared.all <= 16, `${shared.all} requests`);
+        // Children report now and then only, and these answer at once: some work is done beyond the bound.
+        assert.ok(shared.all >= 10 && shared.all <= 24, `${shared.all} requests`);
         assert.notEqual(shared.pause, undefined);
       }
       const own = await run({ budget: { turns: 3 } }, {});
