@@ -108,7 +108,12 @@ impl Engine {
     /// A child did something, or ended.
     pub(super) fn child_told(&mut self, report: ChildReport, ended: Option<ChildEnd>, cx: &mut Cx) {
         let Some(state) = self.active().map(|active| active.state.clone()) else { return };
-        let Some(child) = self.children.get_mut(&report.key, &state) else { return };
+        let Some(child) = self.children.get_mut(&report.key, &state) else {
+            if ended.is_some() {
+                self.count_left(&report, &state, cx);
+            }
+            return;
+        };
         let has_moved = child.newest != report.newest;
         if let Err(why) = child.take(report.newest.as_deref()) {
             cx.notify(Level::Warning, format!("{}: {why}", text::branch_name(&child.branch)));
@@ -163,6 +168,20 @@ impl Engine {
         if self.session.panel {
             self.draw_panel(cx);
         }
+    }
+
+    /// Counts what a child has taken that ended behind the move by which the run left its group.
+    fn count_left(&mut self, report: &ChildReport, state: &RunState, cx: &mut Cx) {
+        let Some(mut child) = self.children.remove_left(&report.key, state) else { return };
+        let known = child.state.clone();
+        if child.take(report.newest.as_deref()).is_err() {
+            return;
+        }
+        let Some(of_child) = child.state.map(|of_child| of_child.clone().with_usage(&of_child, &report.usage)) else {
+            return;
+        };
+        let new = state.with_usage_of_child(&child.branch, &of_child, known.as_ref());
+        self.transition(new, cx);
     }
 
     /// Ends all children when a budget is used up, which they share.

@@ -11,6 +11,8 @@ use super::{PhasePath, Progress, RunState, RunStatus};
 
 /// Maximum length of a text in an entry, in bytes. The texts of a run that matter to its rules are shorter.
 const MAX_TEXT: usize = 64 << 10;
+/// Maximum number of records of the work on branches in an entry: those of 16 groups with the most branches.
+const MAX_BRANCHES: usize = 256;
 /// Maximum length of an entry, in bytes of JSON; less than is read, for the host may write it otherwise.
 pub(super) const MAX_LENGTH: usize = 3 << 20;
 
@@ -44,11 +46,31 @@ impl RunState {
         progress.allowances.keep_at_most(MAX_VISITS, |key| visits.contains_key(key));
         progress.tools_added.truncate(MAX_TOOLS);
         progress.tools_hidden.truncate(MAX_TOOLS);
+        self.drop_branches(MAX_BRANCHES);
     }
 
-    /// Drops half of what makes the run long and matters least: evidence, then visits, the oldest first, then the reasons of
-    /// entries that were passed over, tools, outcomes and outputs that no condition can name; of a run that has ended, the rest. Returns false
-    /// if there is nothing of these.
+    /// Drops the records of the work on branches above a number, the oldest first, but none of the group at which the run is: those of
+    /// other groups are shown only. Returns false if none was dropped.
+    fn drop_branches(&mut self, most: usize) -> bool {
+        let excess = self.progress.branches.len().saturating_sub(most);
+        if excess == 0 {
+            return false;
+        }
+        let here = self.current_path.below();
+        let runs = self.progress.branches.iter().filter(|(key, _)| !key.starts_with(&here));
+        let mut others: Vec<(u64, String)> =
+            runs.map(|(key, run)| (run.started_at, key.to_owned())).collect();
+        others.sort_unstable();
+        others.truncate(excess);
+        for (_, key) in &others {
+            self.progress.branches.remove(key);
+        }
+        !others.is_empty()
+    }
+
+    /// Drops half of what makes the run long and matters least: evidence, then visits, the oldest first, then the work on branches
+    /// of other groups, the reasons of entries that were passed over, tools, outcomes and outputs that no condition can name; of a run
+    /// that has ended, the rest. Returns false if there is nothing of these.
     pub(super) fn lighten(&mut self) -> bool {
         let oldest_first = |state: &Self, with_evidence: bool| -> Vec<String> {
             let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
@@ -80,6 +102,9 @@ impl RunState {
             self.forget(key);
         }
         if !keys.is_empty() {
+            return true;
+        }
+        if self.drop_branches(self.progress.branches.len() / 2) {
             return true;
         }
         let progress = &mut self.progress;
@@ -138,7 +163,7 @@ mod tests {
     use super::*;
     use crate::run::path::path_to;
     use crate::run::{
-        Allowance, Evidence, Journal, Leaving, PassedOver, PassedOverReason, PauseReason, restore,
+        Allowance, BranchEnd, BranchRun, Evidence, Journal, Leaving, PassedOver, PassedOverReason, PauseReason, restore,
     };
     use crate::usage::Usage;
 
@@ -378,5 +403,48 @@ mod tests {
         let entry = Journal::default().entry(&mut state, || None).to_string();
         assert!(entry.len() < 2 * MAX_TEXT);
         assert_eq!(restore([entry]).unwrap().progress.broken, None);
+    }
+
+    /// A group in a group that is repeated has other keys for each item.
+    #[test]
+    fn the_work_on_branches_of_a_thousand_visits_is_bounded() {
+        let mut state = RunState::new("w", "", 1, 2).begun(1);
+        state.progress.version = crate::run::PROGRESS_VERSION;
+        let mut journal = Journal::default();
+        let mut entries = Vec::new();
+        let name = "n".repeat(200);
+        for item in 0..1000_u64 {
+            state.current_path = PhasePath::parse(&format!("w:0/g@{item}:0")).unwrap();
+            for branch in 0..16 {
+                let run = BranchRun {
+                    name: name.clone(),
+                    given: format!("1 seal {name}"),
+                    started_at: item,
+                    ended_at: Some(item),
+                    session: Some("/s/".to_owned() + &"d".repeat(200)),
+                    end: Some(BranchEnd::Done { outcome: None }),
+                    waits: None,
+                };
+                let key = format!("{}p:{branch}", state.current_path.below());
+                state.progress.branches.insert(key, run);
+            }
+            let entry = journal.entry(&mut state, || None).to_string();
+            assert!(entry.len() < 1 << 20, "{}", entry.len());
+            entries.push(entry);
+            let later = journal.entry(&mut state, || None).to_string();
+            entries.push(later);
+        }
+        let has = |key: &str| state.progress.branches.contains_key(key);
+        assert_eq!(state.progress.branches.len(), MAX_BRANCHES);
+        assert!(has("w:0/g@999:0/p:15") && has("w:0/g@984:0/p:0") && !has("w:0/g@983:0/p:15"));
+        let found = restore(entries.iter().rev()).unwrap();
+        assert_eq!(found.progress.broken, None);
+        assert_eq!(found.progress.branches, state.progress.branches);
+        // A part has what has changed.
+        assert!(entries.iter().skip(1).step_by(2).any(|entry| entry.len() < 2000));
+        // Those of the group at which the run is stay.
+        state.current_path = PhasePath::parse("w:0/g@990:0").unwrap();
+        while state.drop_branches(state.progress.branches.len() / 2) {}
+        assert_eq!(state.progress.branches.len(), 16);
     }
 }

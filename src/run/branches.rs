@@ -107,6 +107,18 @@ impl Branch {
     }
 }
 
+impl Visit {
+    /// Returns the visit as the run counts it that has the branch: branches work at the same time, and of time the run counts its own,
+    /// which is that on the clock.
+    fn without_time(&self) -> Self {
+        let mut visit = self.clone();
+        for usage in [&mut visit.usage, &mut visit.earlier] {
+            (usage.work_ms, usage.wait_ms) = (0, 0);
+        }
+        visit
+    }
+}
+
 impl RunState {
     /// The parallel group at which the run is.
     pub fn parallel_group<'a>(&self, library: &'a Library) -> Option<&'a Workflow> {
@@ -215,17 +227,29 @@ impl RunState {
         let progress = &mut new.progress;
         progress.visits.keep(|key| !branch.has(key));
         for (key, visit) in child.progress.visits.iter().filter(|(key, _)| branch.has(key)) {
-            let mut visit = visit.clone();
-            // Branches work at the same time: of time the run counts its own, which is that on the clock.
-            for usage in [&mut visit.usage, &mut visit.earlier] {
-                (usage.work_ms, usage.wait_ms) = (0, 0);
-            }
-            progress.visits.insert(key, visit);
+            progress.visits.insert(key, visit.without_time());
         }
         progress.outcomes.replace(|key| branch.has(key), &child.progress.outcomes);
         progress.outputs.replace(|key| branch.has(key), &child.progress.outputs);
         progress.passed_over.replace(|key| branch.has(key), &child.progress.passed_over);
         new.forget_oldest();
+        new
+    }
+
+    /// Returns the run with what its child has taken in a branch, and nothing else of it: the run has left the group. `known`: the run of
+    /// the child as it was counted before.
+    pub fn with_usage_of_child(&self, branch: &Branch, child: &Self, known: Option<&Self>) -> Self {
+        let mut new = self.clone();
+        for (key, visit) in child.progress.visits.iter().filter(|(key, _)| branch.has(key)) {
+            let Visit { usage, earlier, .. } = visit.without_time();
+            let was_known = known.is_some_and(|known| known.progress.visits.contains_key(key));
+            if let Some(own) = new.progress.visits.get_mut(key) {
+                (own.usage, own.earlier) = (usage, earlier);
+            } else if !was_known {
+                new.progress.forgotten.add(&usage);
+                new.progress.forgotten.add(&earlier);
+            }
+        }
         new
     }
 

@@ -191,8 +191,8 @@ fn marked(mut data: Value, mark: Mark) -> Value {
 
 /// Returns true if a complete entry is short.
 fn is_small(state: &RunState) -> bool {
-    let Progress { visits, outcomes, outputs, passed_over, .. } = &state.progress;
-    if visits.len() + outcomes.len() + outputs.len() + passed_over.len() > MAX_FEW {
+    let Progress { visits, outcomes, outputs, passed_over, branches, .. } = &state.progress;
+    if visits.len() + outcomes.len() + outputs.len() + passed_over.len() + branches.len() > MAX_FEW {
         return false;
     }
     let without_task = RunState { task_description: String::new(), ..state.clone() };
@@ -252,6 +252,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
     let small = Progress {
         version: PART_VERSION,
         gate_attempts: Records::default(),
+        branches: Records::default(),
         loops: Records::default(),
         ways: Records::default(),
         visits: Records::default(),

@@ -594,8 +594,7 @@ impl<'a> Family<'a> {
     fn check_usage(&self) -> Checked {
         let Some(state) = self.parent.run() else { return Ok(()) };
         let Some(known) = self.known_then.first() else { return Ok(()) };
-        let visits = state.progress.visits.iter();
-        let counted: u32 = visits.map(|(_, visit)| visit.all_usage().turns).sum();
+        let counted = state.usage().turns;
         let expected = known.own + known.turns.values().sum::<u32>();
         prop_assert_eq!(counted, expected, "{:?} {:?}", known, state.progress.visits);
         Ok(())
@@ -626,7 +625,7 @@ impl<'a> Family<'a> {
         let entries = self.parent.entries.len();
         let output = self.parent.on(Event::Child { report, ended });
         if output.effects.is_empty() {
-            // It is none of this visit.
+            // The run had not begun it, or has ended.
             self.known = before;
         } else if let Some(state) = self.parent.run().filter(|_| is_end) {
             let branches = state.branches(self.library);

@@ -16,6 +16,8 @@ pub struct Children {
     working: Map<String, Child>,
     /// All of them end; with the reason for which the run pauses then, if there is another than that.
     ending: Option<Option<PauseReason>>,
+    /// Those that work on a group that the run has left, by the key of their branch: what they take still counts.
+    left: Map<String, Child>,
 }
 
 /// A child that works.
@@ -44,7 +46,11 @@ impl Child {
 impl Children {
     /// Begins with none, at the group at which the run is.
     pub fn begin(&mut self, state: &RunState) {
-        *self = Self { place: Some(Place::of(state)), ..Self::default() };
+        let is_same_run = self.place.as_ref().is_some_and(|place| place.is_of(state));
+        let before = std::mem::take(self);
+        let mut left = if is_same_run { before.left } else { Map::new() };
+        left.extend(before.working.into_iter().filter(|_| is_same_run));
+        *self = Self { place: Some(Place::of(state)), left, ..Self::default() };
     }
 
     /// Returns the keys of those that work, and forgets them.
@@ -55,6 +61,8 @@ impl Children {
 
     /// A child begins to work on a branch.
     pub fn add(&mut self, branch: Branch) {
+        // The host does not tell of the end of one that had this branch.
+        self.left.remove(&branch.key);
         self.working.insert(branch.key.clone(), Child::new(branch));
     }
 
@@ -66,6 +74,15 @@ impl Children {
     /// The child of a branch has ended.
     pub fn remove(&mut self, key: &str) -> Option<Child> {
         self.working.remove(key)
+    }
+
+    /// The child of a branch has ended whose group this run has left.
+    pub fn remove_left(&mut self, key: &str, state: &RunState) -> Option<Child> {
+        if !self.place.as_ref().is_some_and(|place| place.is_of(state)) {
+            return None;
+        }
+        let at_place = if self.is_at(state) { None } else { self.working.remove(key) };
+        at_place.or_else(|| self.left.remove(key))
     }
 
     pub fn get(&self, key: &str) -> Option<&Child> {

@@ -18,4 +18,9 @@ impl Place {
             path: state.current_path.clone(),
         }
     }
+
+    /// Returns true if it is one of this run.
+    pub fn is_of(&self, state: &RunState) -> bool {
+        self.task_id == state.task_id
+    }
 }

@@ -433,10 +433,13 @@ fn nothing_of_the_session_reaches_a_branch_after_it_has_moved() {
     let report = family.report("bugs", 0.5);
     let output = family.parent.command("workflow", ":skip");
     family.take(output);
-    let before = family.state().clone();
-    let output = family.parent.on(Event::Child { report, ended: Some(ChildEnd::Aborted) });
-    assert_eq!(output.effects, []);
-    assert_eq!(family.state(), &before);
+    let mut expected = family.state().clone();
+    let late = family.parent.on(Event::Child { report: report.clone(), ended: None });
+    assert_eq!(late.effects, []);
+    // Only what it has taken counts.
+    let _ = family.parent.on(Event::Child { report: report.clone(), ended: Some(ChildEnd::Aborted) });
+    expected.progress.forgotten.add(&report.usage);
+    assert_eq!(family.state(), &expected);
 }
 
 #[test]
@@ -537,4 +540,46 @@ fn another_branch_begins_behind_a_child_that_was_ended_alone() {
     let output = family.parent.on(Event::Child { report, ended });
     family.take(output);
     assert_eq!(family.working(), ["tests", "docs"]);
+}
+
+#[test]
+fn what_a_child_takes_that_ends_behind_a_move_counts_once() {
+    let mut family = Family::new(GROUP);
+    family.progress("bugs", 0.25);
+    family.progress("tests", 0.25);
+    let reports = ["bugs", "tests"].map(|name| family.report(name, 0.5));
+    let again = reports[0].clone();
+    let output = family.parent.command("workflow", ":skip");
+    family.take(output);
+    let before = family.state().clone();
+    assert_eq!(before.usage().cost, 0.5);
+    for report in reports.into_iter().chain([again]) {
+        let ended = Some(ChildEnd::Aborted);
+        let _ = family.parent.on(Event::Child { report, ended });
+    }
+    let after = family.state();
+    assert_eq!((after.usage().turns, after.usage().cost), (2, 1.0));
+    let of_branch = |state: &RunState| state.progress.visits["w:1/w//1:0"].clone();
+    assert_eq!(of_branch(after).usage.cost, 0.5, "it is of the branch");
+    assert_eq!(of_branch(after).summary, of_branch(&before).summary);
+    assert_eq!(after.progress.branches, before.progress.branches, "nothing else of it");
+}
+
+#[test]
+fn what_a_child_takes_that_ends_behind_the_begin_of_another_group_counts() {
+    let second = "
+  - id: more
+    phases: [docs.md]
+    each: input.parts
+    parallel: true";
+    let mut family = Family::new(&format!("{}{second}", GROUP.replace(", docs.md]", "]")));
+    let report = family.report("bugs", 0.5);
+    let _ = std::mem::take(&mut family.children);
+    let output = family.parent.command("workflow", ":skip");
+    family.take(output);
+    let ended = Some(ChildEnd::Aborted);
+    let _ = family.parent.on(Event::Child { report, ended });
+    assert_eq!(family.state().usage().cost, 0.5);
+    family.finish("x", "clean");
+    assert_eq!(family.state().usage().cost, 1.0);
 }
