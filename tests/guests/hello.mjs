@@ -21,8 +21,9 @@ module.exports = load(new URL("package.json", pathToFileURL(__filename)), { codi
  * Builds the package below target/test-guests/ and returns its folder, which is what pi's `-e` takes.
  *
  * @param {string} folder the name of its folder; each test file uses its own, because test files run concurrently
+ * @param {{ max: number }} [children] the manifest's grant of child agents; none by default
  */
-export async function buildHello(folder) {
+export async function buildHello(folder, children) {
   const home = join(REPO, "target/test-guests", folder);
   await buildComponent({
     name: "hello_guest",
@@ -40,6 +41,7 @@ export async function buildHello(folder) {
       files: [{ name: "tree", base: "cwd", path: ".", listed: false }],
       exec: true,
       store: { name: "hello-guest" },
+      children,
     },
   };
   writeFileSync(join(home, "package.json"), JSON.stringify(manifest, null, 2));

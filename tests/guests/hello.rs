@@ -13,6 +13,7 @@
 //! | `/cancel` | cancels all pending requests |
 //! | `/keep KEY VALUE` | stores a value; `/recall KEY` shows it; `/forget KEY` removes it |
 //! | `/look PATH` | shows the size of a file of the root `tree`; `/again` shows whether the file is unchanged |
+//! | `/child KEY PROMPT` | starts a child agent, and shows its progress and its end; `/children` waits until none works; `/end-child KEY` aborts one |
 //! | `/flag` | shows whether `--greet` is set |
 //! | `/boom` | panics |
 //! | `/trap NAME` | panics in the next call of an export, or the next event, of that name |
@@ -33,14 +34,14 @@ use std::cell::RefCell;
 use serde_json::{Value, json};
 
 use bindings::exports::pi::extension::guest::{
-    Answer, CommandEnd, CommandLine, CommandOutcome, CommandResult, Completion, Confirmation,
-    Event, EventOutcome, Guest, Host, InitError, Pending, Request, Selection, TextInput,
-    ToolOutcome,
+    Answer, ChildEnd, ChildReport, CommandEnd, CommandLine, CommandOutcome, CommandResult,
+    Completion, Confirmation, Event, EventOutcome, Guest, Host, InitError, Pending, Request,
+    Selection, TextInput, ToolOutcome,
 };
 use bindings::pi::extension::types::{
     Color, CustomMessage, Drawing, Error, Moment, Span, ToolCall, ToolResult,
 };
-use bindings::pi::extension::{api, context, files, session, store, timers, ui};
+use bindings::pi::extension::{api, children, context, files, session, store, timers, ui};
 
 mod bindings {
     wit_bindgen::generate!({ world: "extension", path: "wit" });
@@ -53,7 +54,7 @@ const GREETING: &str = "hello:greeting";
 const NOTE: &str = "hello:note";
 const REMINDER: u64 = 1;
 
-const COMMANDS: [(&str, &str); 18] = [
+const COMMANDS: [(&str, &str); 21] = [
     ("hello", "Greet a user after a confirmation"),
     ("say", "Send a message as the user"),
     ("remind", "Show a notification after some milliseconds"),
@@ -68,6 +69,9 @@ const COMMANDS: [(&str, &str); 18] = [
     ("forget", "Remove a value"),
     ("look", "Show the size of a file"),
     ("again", "Show whether the file is unchanged"),
+    ("child", "Start a child agent"),
+    ("children", "Wait until no child agent works"),
+    ("end-child", "Abort a child agent"),
     ("flag", "Show the flag"),
     ("boom", "Panic"),
     ("trap", "Panic later"),
@@ -158,6 +162,10 @@ impl Guest for Hello {
                 });
                 told(ui::set_status("hello-inputs", Some(&format!("{inputs} inputs"))));
             }
+            Event::ChildProgress(report) => say(format!("Progress: {}", child_words(&report))),
+            Event::ChildEnd(ChildEnd { report, outcome }) => {
+                say(format!("End: {}, {outcome:?}", child_words(&report)));
+            }
             Event::ToolCall(call) if call.name == "bash" => {
                 let input = context::tool_input().unwrap_or_default();
                 return EventOutcome::Block(format!("No shell while we greet: {input}"));
@@ -220,6 +228,15 @@ impl Guest for Hello {
                 files::finish_snapshot();
             }
             "again" => say(files::unchanged().to_string()),
+            "child" => {
+                let (key, prompt) = arguments.split_once(' ').unwrap_or((&arguments, "Hi"));
+                told(children::start(&child(key, prompt)));
+            }
+            "children" => {
+                let wait = Request::Children("They work.".into());
+                return CommandOutcome::Pending(pending("children", wait));
+            }
+            "end-child" => children::abort(&arguments),
             "flag" => say(format!("{:?}", api::get_flag("greet"))),
             "say" => {
                 told(api::send_user_message(&arguments, Some(api::Delivery::FollowUp)));
@@ -256,6 +273,14 @@ impl Guest for Hello {
             }
             Answer::Ran(result) => {
                 say(result_words(&result));
+                return CommandOutcome::Done;
+            }
+            Answer::ChildrenEnded(aborted) => {
+                say(format!("No child works, aborted: {aborted}"));
+                return CommandOutcome::Done;
+            }
+            Answer::NotGranted if name == "children" => {
+                say("Children are not granted.".into());
                 return CommandOutcome::Done;
             }
             _ => {}
@@ -382,6 +407,31 @@ fn result_words(result: &CommandResult) -> String {
         CommandEnd::NotStarted(why) => format!("not started: {why}"),
     };
     format!("{end}, {} bytes: {}", result.output_bytes, result.output)
+}
+
+/// Returns a child whose session begins with a greeting.
+fn child(key: &str, prompt: &str) -> children::Child {
+    let data = json!({ "name": key }).to_string();
+    children::Child {
+        key: key.into(),
+        label: format!("Child {key}"),
+        session: None,
+        entries: vec![children::Seed { custom_type: GREETING.into(), data }],
+        prompt: prompt.into(),
+        model: None,
+        thinking: None,
+        tools: None,
+        report: GREETING.into(),
+    }
+}
+
+fn child_words(report: &ChildReport) -> String {
+    let ChildReport { key, session, newest, usage, last_call } = report;
+    let turns: u32 = usage.models.iter().map(|model| model.answers).sum();
+    let stored = if session.is_some() { "a session" } else { "no session" };
+    let newest = newest.as_deref().unwrap_or("no greeting");
+    let call = last_call.as_deref().unwrap_or("no call");
+    format!("{key}, {stored}, {newest}, {turns} turns, {call}")
 }
 
 /// Returns the subject of a request; empty if a panic came between.

@@ -20,7 +20,7 @@ const PANIC = (/** @type {string} */ words) =>
   new RegExp(`^hello-guest broke and was started again: panicked at tests/guests/hello\\.rs:\\d+:\\d+:\\n${words}$`);
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
 
-const COMMANDS = "hello say remind note newest choose run run-briefly cancel keep recall forget look again flag boom trap guard".split(" ");
+const COMMANDS = "hello say remind note newest choose run run-briefly cancel keep recall forget look again child children end-child flag boom trap guard".split(" ");
 
 /** The package's folder. */
 let home = "";
