@@ -6,6 +6,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSy
 import { getPriority } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { REPO, sessionFiles } from "./pi.mjs";
 import { startRpc } from "./rpc.mjs";
@@ -61,11 +62,12 @@ const slug = (name) => name.replace(/\W+/g, "-");
 
 /**
  * Lets the agent try these ways in a phase with these fields. An earlier phase without limits prepares them, and a later one
- * without limits follows. Returns the names of those that led out, and the output of each.
+ * without limits follows. With a text, the ways are tried without a run, under limits of the user with this text, which come into
+ * force when all is prepared. Returns the names of those that led out, and the output of each.
  *
  * @param {import("node:test").TestContext} t
  * @param {string} version
- * @param {Record<string, unknown>} limits
+ * @param {Record<string, unknown> | string} limits
  * @param {readonly import("./ways-out.mjs").Way[]} ways
  * @param {number} [user] the id of the user who runs pi, if not that of the tests
  */
@@ -82,12 +84,13 @@ export async function tryWays(t, version, limits, ways, user) {
 /**
  * @param {import("node:test").TestContext} t
  * @param {string} version
- * @param {Record<string, unknown>} limits
+ * @param {Record<string, unknown> | string} limits
  * @param {readonly import("./ways-out.mjs").Way[]} ways
  * @param {number} [user] the id of the user who runs pi, if not that of the tests
  */
 async function makeWorld(t, version, limits, ways, user) {
-  const files = workflow("ways", ["open", { id: "limited", .../** @type {object} */ (limits) }, "after"], { autoContinue: false });
+  const ofPhase = typeof limits === "string" ? {} : limits;
+  const files = workflow("ways", ["open", { id: "limited", ...ofPhase }, "after"], { autoContinue: false });
   /** @type {(() => import("./scripted-model.mjs").Step)[]} */
   const script = [];
   const { model, sandbox } = await visibleStage(t, (_, index) => script[index]?.(), { globalFiles: files });
@@ -179,6 +182,16 @@ async function makeWorld(t, version, limits, ways, user) {
     /** Plays these messages of the model in the phase with limits. Returns the results of their calls. @param {typeof script} messages */
     async run(messages) {
       const first = { calls: [{ name: "bash", arguments: { command: `${prepared().join("\n")}\ntrue` } }] };
+      if (typeof limits === "string") {
+        script.push(() => first, () => ({ text: "Prepared." }), ...messages, () => ({ text: "Over." }));
+        await rpc.promptAndSettle("Prepare", { timeoutMs: 60_000 });
+        writeFileSync(join(sandbox.agent, "workflows/limits.yaml"), limits);
+        await rpc.prompt("/workflow :limits");
+        await rpc.promptAndSettle("Get out", { timeoutMs: 120_000 });
+        if (rpc.extensionErrors().length > 0) throw new Error(JSON.stringify(rpc.extensionErrors()));
+        await sleep(1500);
+        return toolResults(model.lastRequest()).slice(1);
+      }
       script.push(() => first, () => step("next"), ...messages, () => step("next"), () => ({ calls: [{ name: "bash", arguments: { command: "sleep 1.5" } }] }), () => ({ text: "Over." }));
       await rpc.promptAndSettle("/workflow ways Get out", { timeoutMs: 120_000 });
       if (rpc.extensionErrors().length > 0) throw new Error(JSON.stringify(rpc.extensionErrors()));
