@@ -127,7 +127,7 @@ function importsOf(files, project) {
     canConfine: () => orFail(canConfine),
     utcOffset,
   };
-  const names = ["types", "api", "session", "ui", "store", "timers", "children"];
+  const names = ["types", "api", "session", "ui", "store", "timers", "children", "notifications"];
   return {
     ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, new Proxy({}, absent)])),
     "pi:extension/context": new Proxy(context, absent),

@@ -11,6 +11,7 @@ import { fileImports } from "./files.js";
 import { folderImports } from "./folders.js";
 import { Guest, moment } from "./guest.js";
 import { Models } from "./models.js";
+import { HeldNotifications, Notifications } from "./notifications.js";
 import { installedPackages } from "./packages.js";
 import { registerEntryRenderer, registerMessageRenderer } from "./renderers.js";
 import { Requests } from "./requests.js";
@@ -32,6 +33,7 @@ import { View } from "./view.js";
  * @property {string} label the name of the child for the user
  * @property {Context["sessionManager"]} session that of its parent: its folders are the child's
  * @property {import("./turns.js").Turns} commands the turns of command lines, one at a time for all children
+ * @property {Notifications | undefined} notifications those of its parent
  */
 
 /** A call of `pi:extension/api`: the JavaScript name of the function, and its arguments. @typedef {[string, ...unknown[]]} Registration */
@@ -69,6 +71,8 @@ export class Extension {
   /** @type {Requests} */
   #requests;
   #ui;
+  #notifications;
+  #held;
   #timers;
   #confinement;
   #view;
@@ -103,9 +107,11 @@ export class Extension {
       },
     );
     this.#calls = new Calls(this.#guest);
-    this.#ui = new Ui(host.tui, this.#calls, childOf?.label, () => {
+    this.#ui = new Ui(host, this.#calls, childOf?.label, () => {
       this.#calls.call(undefined, "handleEvent", moment(), { tag: "terminal-input" });
     });
+    this.#notifications = childOf ? childOf.notifications : manifest.notifications ? new Notifications(host.tui, (message) => this.#ui.showError(message)) : undefined;
+    this.#held = new HeldNotifications(this.#notifications);
     this.#timers = new Timers(this.#calls);
     this.#requests = new Requests(host, manifest, () => this.#children, childOf);
     this.#children = new Children(this.#calls, manifest.children, (label, { sessionManager: session }) => ({
@@ -116,7 +122,8 @@ export class Extension {
       turns: this.#requests.turns,
       factory: (pi) => {
         const commands = this.#requests.commandTurns;
-        new Extension(pi, host, { ...manifest, children: undefined }, instantiate, { label, session, commands }).start(this.#registrations);
+        const of = { label, session, commands, notifications: this.#notifications };
+        new Extension(pi, host, { ...manifest, children: undefined }, instantiate, of).start(this.#registrations);
       },
     }));
     this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests };
@@ -241,6 +248,7 @@ export class Extension {
    */
   #onSessionStart(event, context) {
     this.#calls.context = context;
+    if (!this.#childOf) this.#notifications?.begin(context);
     this.#guest.startAgain(false);
     const deliver = () => this.#deliver("session_start", event, context);
     if (event.reason !== "startup" || this.#guest.begun || !isNew(context.sessionManager)) return deliver();
@@ -256,6 +264,7 @@ export class Extension {
   #onSessionShutdown(event, context) {
     const dropped = this.#calls.dropDeferred();
     this.#endSession();
+    if (!this.#childOf) this.#notifications?.end();
     const told = dropped ? undefined : this.#deliver("session_shutdown", event, context);
     return after(told, () => (this.#children.areEnding ? this.#children.ended() : undefined));
   }
@@ -265,7 +274,8 @@ export class Extension {
     this.#children.endAll();
     this.#running.endAll();
     this.#timers.stopAll();
-    this.#ui.stopWatching();
+    this.#ui.end();
+    this.#held.dropAll();
     this.#requests.drop();
     this.#confinement.end();
     this.#view.end();
@@ -296,6 +306,7 @@ export class Extension {
       "pi:extension/timers": this.#timers.imports(),
       "pi:extension/folders": folderImports(calls, this.#manifest.folders, codingAgent.CONFIG_DIR_NAME, this.#childOf?.session),
       "pi:extension/children": this.#children.imports(),
+      "pi:extension/notifications": this.#held.imports(),
     };
   }
 

@@ -29,10 +29,11 @@
 //     │◀─ api ─────── extension.js (registrations), actions.js, view.js, models.js
 //     │◀─ context ─── context.js, models.js, sandbox/
 //     │◀─ session ─── session.js, usage.js
-//     │◀─ ui ──────── ui.js, terminal-watch.js
+//     │◀─ ui ──────── ui.js, terminal-watch.js, blocked-status.js
 //     │   files ───── files.js, snapshot.js, packages.js: what the manifest grants
 //     │   store ───── store.js
 //     │   timers ──── timers.js
+//     │   notifications ─ notifications.js: programs and the terminal
 //     │   folders ─── folders.js: what the manifest grants
 //     │◀─ children ── children.js: each is an Extension in a session that child-session.js opens, with the interface of
 //     │                            child-ui.js
@@ -68,6 +69,7 @@ import { Extension } from "./extension.js";
  * @property {boolean} activeTools true if the component may set the active tools
  * @property {boolean} conversation true if the component may read the user's messages and replace earlier messages by a summary
  * @property {boolean} models true if the component may set the model and the thinking level
+ * @property {boolean} notifications true if the component may notify the user outside of pi
  * @property {boolean} confine true if tool calls can be confined for the component
  * @property {import("./children.js").ChildrenGrant | undefined} children how many children the component may have at a time
  * @property {string} folder the folder of the package
@@ -109,8 +111,8 @@ export function readManifest(url) {
     throw new Error(`${fileURLToPath(url)}: the maximum number of children is a whole number from 1 to ${MAX_CHILDREN}.`);
   }
   const folder = fileURLToPath(new URL(".", url));
-  const [exec, confine, activeTools, conversation, models] = ["exec", "confine", "activeTools", "conversation", "models"].map((grant) => component[grant] === true);
-  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, store, folders, children, folder };
+  const [exec, confine, activeTools, conversation, models, notifications] = ["exec", "confine", "activeTools", "conversation", "models", "notifications"].map((grant) => component[grant] === true);
+  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, notifications, store, folders, children, folder };
 }
 
 /**

@@ -1,4 +1,5 @@
 // The `pi:extension/ui` interface.
+import { BlockedStatus } from "./blocked-status.js";
 import { unlessGone } from "./calls.js";
 import { exitsAfterPrompt } from "./context.js";
 import { plainText } from "./plain-text.js";
@@ -11,21 +12,23 @@ export class Ui {
   #calls;
   #label;
   #watch;
+  #blocked;
   /** Keys of the texts in the status bar. @type {Set<string>} */
   #statuses = new Set();
   /** @type {Set<string>} */
   #widgets = new Set();
 
   /**
-   * @param {typeof import("@earendil-works/pi-tui")} tui
+   * @param {import("./load.js").Host} host
    * @param {import("./calls.js").Calls} calls
    * @param {string | undefined} label the name of a child for the user
    * @param {() => void} onTerminalInput
    */
-  constructor(tui, calls, label, onTerminalInput) {
+  constructor({ tui, codingAgent }, calls, label, onTerminalInput) {
     this.#calls = calls;
     this.#label = label;
     this.#watch = new TerminalWatch(tui, onTerminalInput);
+    this.#blocked = new BlockedStatus(codingAgent.VERSION);
   }
 
   /** @returns {UiImports} */
@@ -46,6 +49,7 @@ export class Ui {
         else this.#widgets.add(key);
       },
       watchTerminal: (watch) => (watch ? this.#watch.start(this.#calls.context) : this.#watch.stop()),
+      setBlocked: (message) => this.#blocked.set(this.#calls.context, message === undefined ? undefined : plainText(message)),
     };
     return this.#calls.guarded(functions);
   }
@@ -59,12 +63,15 @@ export class Ui {
     if (context) unlessGone(() => this.#notify(context, message, "error"));
   }
 
-  stopWatching() {
+  /** The session ends. */
+  end() {
     this.#watch.stop();
+    this.#blocked.clear();
   }
 
   /** Clears the texts and widgets of an instance that trapped. */
   clear() {
+    this.#blocked.clear();
     unlessGone(() => {
       const { ui } = this.#calls.context;
       for (const key of this.#statuses) ui.setStatus(key, undefined);

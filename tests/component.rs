@@ -184,6 +184,7 @@ fn it_imports_only_the_interface_of_pi() {
             "pi:extension/timers@0.8.0",
             "pi:extension/folders@0.8.0",
             "pi:extension/children@0.8.0",
+            "pi:extension/notifications@0.8.0",
         ]
     );
     let exports: Vec<&str> = component.exports(&built.engine).map(|(name, _)| name).collect();
@@ -1040,6 +1041,43 @@ fn a_failed_notification_is_not_repeated() {
 }
 
 #[test]
+fn a_wait_and_an_end_are_told_outside_of_pi() {
+    let mut host = Host::with_files(FILES);
+    let notify = "command: [say, \"{title}\", \"{text}\"]\nterminal: true\n";
+    host.files.insert("global/notify.yaml".into(), notify.into());
+    let mut pi = host.start();
+    pi.event(Event::SessionStart(SessionReason::Startup));
+    pi.command("workflow", "two Fix it");
+    let elsewhere = |pi: &mut Pi| -> Vec<String> {
+        let calls = std::mem::take(&mut pi.host().calls).into_iter();
+        calls.filter(|call| call.contains("elsewhere") || call.contains("withdraw")).collect()
+    };
+    pi.event(Event::AgentStart);
+    pi.event(Event::AgentEnd(Some(StopReason::Aborted)));
+    pi.event(Event::AgentSettled);
+    let (title, text) = ("Workflow Two waits for you", "In 👀 Look: you stopped the agent");
+    assert_eq!(
+        elsewhere(&mut pi),
+        [format!(
+            "notify-elsewhere waits {title} | {text} | Some([\"say\", \"{title}\", \"{text}\"]) true"
+        )]
+    );
+    assert_eq!(pi.host().blocked.as_deref(), Some(title));
+    pi.command("workflow", ":resume");
+    assert_eq!(elsewhere(&mut pi), ["withdraw-notification waits"]);
+    assert_eq!(pi.host().blocked, None);
+    pi.step("next");
+    pi.step("next");
+    pi.event(Event::AgentEnd(Some(StopReason::Stop)));
+    pi.event(Event::AgentSettled);
+    let told = elsewhere(&mut pi);
+    assert!(
+        told[0].starts_with("notify-elsewhere done Workflow Two is done | Task: Fix it | "),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn unreadable_files_are_reported() {
     let mut host = Host::with_files(FILES);
     host.failing.insert("read-file", "input/output error");
@@ -1047,6 +1085,7 @@ fn unreadable_files_are_reported() {
     pi.event(Event::SessionStart(SessionReason::Startup));
     pi.did(&[
         "notify error: Every tool call is refused: the user's limits are not known: ~/global/limits.yaml: cannot be read: input/output error. Correct the file, or use /workflow :limits off for this session.",
+        "notify warning: You are not notified outside of pi: ~/global/notify.yaml: cannot be read: input/output error",
         "notify warning: 3 workflows have errors: /workflow :check",
         "set-status workflow: limits not known",
     ]);

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pi_workflows::definition::schema::{
     AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind,
-    LIMITS_FIELDS, Needed, OUTPUT_FIELDS, PHASE_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
+    LIMITS_FIELDS, NOTIFY_FIELDS, Needed, OUTPUT_FIELDS, PHASE_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
     WORKFLOW_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
@@ -31,6 +31,7 @@ fn the_tables_of_the_reference_are_up_to_date() {
             ("phase fields", fields(&PHASE_FIELDS, "")),
             ("output fields", fields(&OUTPUT_FIELDS, "outputs.NAME.")),
             ("limits fields", fields(&LIMITS_FIELDS, "")),
+            ("notify fields", fields(&NOTIFY_FIELDS, "")),
             ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
             ("tests fields", fields(&TESTS_FIELDS, "tests.")),
             ("check fields", fields(&CHECK_FIELDS, "gate[].")),
@@ -115,6 +116,8 @@ fn value(field: &Field) -> String {
         Kind::NameOrNames => "name, or list of names".into(),
         Kind::Paths(most) => format!("list of at most {most} paths"),
         Kind::Calls => "list of tool calls".into(),
+        Kind::Words(words) => format!("list of `{}`", words.join("`, `")),
+        Kind::Arguments(most) => format!("list of at most {most} texts"),
         Kind::Phases(most, _) => format!("list of 1 to {most} entries, see below"),
         Kind::AtOnce(limit) => format!("`true` or `false`, or number, 1 to {limit}"),
         Kind::WordOrCount(word, limit) => format!("`{word}`, or number, 1 to {limit}"),

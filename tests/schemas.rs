@@ -8,7 +8,7 @@ use std::path::Path;
 use pi_workflows::definition::WayBound;
 use pi_workflows::definition::schema::{
     Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS,
-    MAX_OUTCOMES, MAX_OUTPUTS, Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
+    MAX_OUTCOMES, MAX_OUTPUTS, NOTIFY_FIELDS, Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
 };
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,15 @@ fn the_schema_of_limits_is_up_to_date() {
     let mut schema = object(&LIMITS_FIELDS);
     schema.insert("minProperties".into(), 1.into());
     is_up_to_date("limits.json", "The user's limits of pi-workflows (limits.yaml)", schema);
+}
+
+#[test]
+fn the_schema_of_notifications_is_up_to_date() {
+    let mut schema = object(&NOTIFY_FIELDS);
+    let terminal =
+        json!({ "required": ["terminal"], "properties": { "terminal": { "const": true } } });
+    schema.insert("anyOf".into(), json!([requires(&["command"]), terminal]));
+    is_up_to_date("notify.json", "The user's notifications of pi-workflows (notify.yaml)", schema);
 }
 
 #[track_caller]
@@ -180,6 +189,12 @@ fn kind(field: &Field) -> Value {
         }
         Kind::Calls => {
             json!({ "type": "array", "minItems": 1, "items": { "type": "string", "pattern": "\\S" } })
+        }
+        Kind::Words(words) => {
+            json!({ "type": "array", "minItems": 1, "items": { "enum": words } })
+        }
+        Kind::Arguments(most) => {
+            json!({ "type": "array", "minItems": 1, "maxItems": most, "items": scalar() })
         }
         Kind::Count(most) => {
             json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })

@@ -9,7 +9,8 @@ use crate::definition::{
     Root, Stale, Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
 use crate::engine::{
-    ChildStart, Effect, Engine, Host, Level, Output, Reply, RunningCall, Summary, other_tools,
+    ChildStart, Effect, Elsewhere, Engine, Host, Level, Output, Reply, RunningCall, Summary,
+    other_tools,
 };
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 use crate::run::RunDir;
@@ -17,7 +18,7 @@ use crate::usage::Usage;
 
 use super::bindings::exports::pi::extension::guest;
 use super::bindings::pi::extension::{
-    api, children, context, files, folders, session, store, timers, types, ui,
+    api, children, context, files, folders, notifications, session, store, timers, types, ui,
 };
 use super::convert::json;
 
@@ -189,6 +190,18 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             Ok(())
         }
         Effect::WatchTerminal(watch) => ui::watch_terminal(watch),
+        Effect::SetBlocked(message) => ui::set_blocked(message.as_deref()),
+        Effect::NotifyElsewhere(Elsewhere { occasion, title, text, command, terminal }) => {
+            let occasion = occasion.name().to_owned();
+            let notification =
+                notifications::Notification { occasion, title, text, command, terminal };
+            notifications::send(&notification);
+            Ok(())
+        }
+        Effect::WithdrawNotification(occasion) => {
+            notifications::withdraw(occasion.name());
+            Ok(())
+        }
         Effect::StartChild(start) => start_child(*start),
         Effect::AbortChild { key } => {
             children::abort(&key);

@@ -22,7 +22,9 @@ use super::read::bounded::Bounded;
 use super::read::root::RootReader;
 use super::read::sources::Sources;
 use super::read::unlisted::Lint;
-use super::user_limits;
+use super::model::notify::Notify;
+use super::model::user_limits::UserLimits;
+use super::user_file;
 
 impl Library {
     /// Makes a library of workflows, and leaves out those whose references cannot be followed.
@@ -118,7 +120,8 @@ fn read(
     let subject = Subject { library: &library, all: all.as_ref().unwrap_or(&library), endless, gaps: &gaps };
     if let Some(surroundings) = check {
         diagnostics.extend(profiles_outside(surroundings));
-        diagnostics.extend(user_limits::check(files, surroundings)?);
+        diagnostics.extend(user_file::check::<UserLimits>(files, surroundings)?);
+        diagnostics.extend(user_file::check::<Notify>(files, surroundings)?);
         unplaced.extend(replaced);
         command_names::similar_command_names(subject.all.iter(), &mut unplaced);
         expected_calls::run(&subject, files, &mut unplaced)?;

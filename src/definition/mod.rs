@@ -10,7 +10,7 @@
 //! | `read` | from bytes to the model | `model`, `diagnostic` |
 //! | `check` | what is true of the model | `model`, `diagnostic` |
 //! | `load` | reads all roots, checks, and finds the places | all |
-//! | `user_limits` | reads the user's limits, which hold in every session | all |
+//! | `user_file` | reads a file of the user's own: the limits of every session, and how the user is notified | all |
 
 mod check;
 mod diagnostic;
@@ -18,7 +18,7 @@ mod load;
 mod model;
 mod read;
 mod skeleton;
-mod user_limits;
+mod user_file;
 
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -52,6 +52,7 @@ pub use model::library::{LeftOut, Library, MAX_NESTING};
 pub use model::limits::{Limits, RuleFile};
 pub use model::models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking, choose};
 pub use model::nearest::nearest;
+pub use model::notify::{Notify, Occasion};
 pub use model::outcomes::{Outcome, Target, WayBound};
 pub use model::outputs::Output;
 pub use model::own_work::OwnWork;
@@ -80,4 +81,4 @@ pub use model::{schema, seal, variables};
 pub use read::profiles::defined_profiles;
 pub use read::rule_place::rule_place;
 pub use skeleton::skeleton;
-pub use user_limits::{Found, LimitsFile};
+pub use user_file::{FileOf, Found, UserContent};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::definition::{Model, ModelSetting, Thinking};
+use crate::definition::{Model, ModelSetting, Occasion, Thinking};
 
 /// Something to be done. The order of effects is the order in which they are performed.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +88,27 @@ pub enum Effect {
     ShowChildren(String),
     /// Begins or ends to report keys that are pressed in the terminal.
     WatchTerminal(bool),
+    /// Shows that pi waits for the user, with what for; `None`: that it does not.
+    SetBlocked(Option<String>),
+    /// Tells the user something outside of pi.
+    NotifyElsewhere(Elsewhere),
+    /// Withdraws a notification that the host still holds back.
+    WithdrawNotification(Occasion),
+}
+
+/// A notification outside of pi.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// What the user is told.
+    pub occasion: Occasion,
+    /// Its title.
+    pub title: String,
+    /// Its text.
+    pub text: String,
+    /// A program and its arguments that show it; `None` without one.
+    pub command: Option<Vec<String>>,
+    /// The terminal shows it.
+    pub terminal: bool,
 }
 
 /// A child to be started.

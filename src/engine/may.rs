@@ -2,7 +2,7 @@
 
 use super::host::Host;
 use crate::definition::{
-    Confinement, Found, HiddenCause, Limits, LimitsFile, Permission, Phase, Refusal, RuleFile, Sandbox,
+    Confinement, FileOf, Found, HiddenCause, Limits, Permission, Phase, Refusal, RuleFile, Sandbox,
     Stale, ToolPolicy, UserLimits, Workflow, is_carrier, on_one_line, permission, rule_place,
     runs_commands, with_names, writes_path,
 };
@@ -29,14 +29,14 @@ pub fn may(
     path: Option<&str>,
     host: &dyn Host,
 ) -> Result<May, Stale> {
-    let mut file = LimitsFile::default();
+    let mut file = FileOf::<UserLimits>::default();
     file.refresh(host)?;
     let of_user = match file.found() {
         Found::Nothing => None,
         Found::Unusable(diagnostics) => {
             Some((Word::Refused, text::limits_not_known(diagnostics)))
         }
-        Found::Limits(user) => Some(judge(&Rules::of_user(user), tool, path, host)?),
+        Found::Content(user) => Some(judge(&Rules::of_user(user), tool, path, host)?),
     };
     let of_phase = match phase {
         Some((phase, workflow)) => Some(judge(&Rules::of_phase(phase, workflow), tool, path, host)?),

@@ -10,6 +10,7 @@
 //! | `accounting` | what a run takes |
 //! | `budget` | budgets: the agent is told near their end, and the run pauses at it |
 //! | `ask` | requests to the user and the host, and what follows from their answers |
+//! | `attention` | the user is told outside of pi that the run waits or has ended |
 //! | `agent` | events of the agent's work, and of tool calls |
 //! | `branches` | the branches of a parallel group, on which children work |
 //! | `entries` | entries without the model |
@@ -34,6 +35,7 @@
 mod accounting;
 mod agent;
 mod ask;
+mod attention;
 mod branches;
 mod briefing;
 mod budget;
@@ -68,7 +70,7 @@ use state::{Turn, Waiter};
 
 pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion};
 pub use context::{Context, Ui};
-pub use effect::{ChildStart, Effect, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};
+pub use effect::{ChildStart, Effect, Elsewhere, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};
 pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, Event, Facts, Stop};
 pub use host::Host;
 pub use may::{May, may};
@@ -105,6 +107,7 @@ impl Engine {
         self.tell_hold(&mut cx);
         self.mark_prompts(&mut cx);
         self.offer_rules();
+        cx.gone = cx.gone || self.call_for_attention(&mut cx).is_err();
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };
         }

@@ -38,6 +38,7 @@ impl Engine {
         self.agent.is_stopping = false;
         self.agent.prompt_at_rest = None;
         self.take_up_limits(same_session, cx)?;
+        self.take_up_attention(cx)?;
         if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Warning, notice);
         }

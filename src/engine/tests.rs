@@ -25,6 +25,8 @@ struct Session {
     run: Option<RunState>,
     /// The status line.
     status: Option<String>,
+    /// What pi shows that it waits for. It is kept apart from the effects of [`Session::on`].
+    blocked: Option<String>,
 }
 
 const NOW: u64 = 1_747_234_567_890;
@@ -60,7 +62,7 @@ impl Session {
         }
         let (engine, ui, entries) = (Engine::default(), Ui::Program, Vec::new());
         let mut session =
-            Self { engine, files, ui, now: NOW, last_ticket: 0, entries, run: None, status: None };
+            Self { engine, files, ui, now: NOW, last_ticket: 0, entries, run: None, status: None, blocked: None };
         let started =
             session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         assert_eq!(started.effects, [Effect::SetStatus(None)]);
@@ -72,7 +74,14 @@ impl Session {
             self.run = stored.clone();
         }
         let context = Context { unix_ms: self.now, random: 0, ui: self.ui, host: &self.files };
-        let output = self.engine.handle(event, &context);
+        let mut output = self.engine.handle(event, &context);
+        output.effects.retain(|effect| match effect {
+            Effect::SetBlocked(message) => {
+                self.blocked.clone_from(message);
+                false
+            }
+            _ => true,
+        });
         self.see(&output.effects);
         if let Reply::Ask { ticket, .. } = output.reply {
             self.last_ticket = ticket;
@@ -937,8 +946,8 @@ fn diagnostics_are_told_once_until_they_change() {
 fn files_are_read_again_when_something_changed() {
     let mut session = Session::new(&[("one", &["a"]), ("two", &["@one"])]);
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
-    /// The file with the user's limits is read at every start.
-    const LIMITS: usize = 1;
+    /// The files of the user's own are read at every start.
+    const USERS: usize = 2;
     let start = || Event::Session { stored: None, in_view: None, facts: Facts::default() };
     let reads = |session: &mut Session, event: Event| {
         session.files.reads.set(0);
@@ -946,8 +955,8 @@ fn files_are_read_again_when_something_changed() {
         (output.effects.len(), session.files.reads.get())
     };
     let (_, all) = reads(&mut session, start());
-    assert_eq!(all, 4 + LIMITS);
-    assert_eq!(reads(&mut session, start()), (1, LIMITS));
+    assert_eq!(all, 4 + USERS);
+    assert_eq!(reads(&mut session, start()), (1, USERS));
     let check = Event::Command { name: "workflow", arguments: ":check" };
     assert!(reads(&mut session, check).1 > 0);
     assert_eq!(reads(&mut session, start()), (1, all), "a check is no record");
@@ -960,16 +969,16 @@ fn files_are_read_again_when_something_changed() {
     };
     assert_eq!(offered(&mut session), ("one two".into(), 0));
     let phase = session.files.global.remove("one/a.md").unwrap();
-    assert_eq!(offered(&mut session), (String::new(), all - LIMITS), "and none twice for a diagnostic");
+    assert_eq!(offered(&mut session), (String::new(), all - USERS), "and none twice for a diagnostic");
     session.files.global.insert("one/a.md".into(), phase.replace("id: a", "id: b"));
-    assert_eq!(offered(&mut session), ("one two".into(), all - LIMITS));
+    assert_eq!(offered(&mut session), ("one two".into(), all - USERS));
     assert_eq!(session.engine.definitions.library().get("one").unwrap().position("b"), Some(0));
     let yaml =
         session.files.global["one/workflow.yaml"].replace("commandName: one", "commandName: own");
     session.files.project.insert("one/workflow.yaml".into(), yaml);
     session.files.project.insert("one/a.md".into(), phase);
-    assert_eq!(offered(&mut session), ("own two".into(), all - LIMITS + 2));
-    assert_eq!(reads(&mut session, start()), (1, LIMITS));
+    assert_eq!(offered(&mut session), ("own two".into(), all - USERS + 2));
+    assert_eq!(reads(&mut session, start()), (1, USERS));
     reads(&mut session, Event::SessionShutdown);
     assert_eq!(reads(&mut session, start()), (1, all + 2));
 }
@@ -1103,6 +1112,7 @@ fn in_any_order_events_leave_one_consistent_state() {
 }
 
 mod accounting;
+mod attention;
 mod briefing;
 mod branches;
 mod budget;

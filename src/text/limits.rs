@@ -8,12 +8,12 @@ use super::confinement::limits_not_known;
 pub const NO_LIMITS: &str = "You have no limits: there is no ~/.pi/agent/workflows/limits.yaml.";
 
 /// Returns what the status line says of the limits; `None` without any.
-pub fn limits_in_brief(found: &Found, off: bool) -> Option<&'static str> {
+pub fn limits_in_brief(found: &Found<UserLimits>, off: bool) -> Option<&'static str> {
     match found {
         Found::Nothing => None,
         _ if off => Some("limits off"),
         Found::Unusable(_) => Some("limits not known"),
-        Found::Limits(_) => Some("limits"),
+        Found::Content(_) => Some("limits"),
     }
 }
 
@@ -26,9 +26,9 @@ pub fn unusable_limits(diagnostics: &[Diagnostic]) -> String {
 }
 
 /// Returns the notice of limits that have changed.
-pub fn changed_limits(found: &Found) -> String {
+pub fn changed_limits(found: &Found<UserLimits>) -> String {
     match found {
-        Found::Limits(limits) => format!("Your limits have changed: {}", in_a_line(limits)),
+        Found::Content(limits) => format!("Your limits have changed: {}", in_a_line(limits)),
         Found::Nothing | Found::Unusable(_) => format!("Your limits are gone. {NO_LIMITS}"),
     }
 }
@@ -43,7 +43,7 @@ pub fn limits_switched(off: bool) -> &'static str {
 }
 
 /// Returns what `/workflow :limits` shows.
-pub fn limits_panel(found: &Found, off: bool) -> String {
+pub fn limits_panel(found: &Found<UserLimits>, off: bool) -> String {
     let state = if off { "off in this session" } else { "on" };
     match found {
         Found::Nothing => NO_LIMITS.to_owned(),
@@ -55,7 +55,7 @@ pub fn limits_panel(found: &Found, off: bool) -> String {
                 errors.join("\n\n")
             )
         }
-        Found::Limits(limits) => {
+        Found::Content(limits) => {
             let lines: Vec<String> = lines(limits).iter().map(|line| format!("- {line}")).collect();
             format!("Limits: {state}, by {}\n{}", on_one_line(&limits.file), lines.join("\n"))
         }

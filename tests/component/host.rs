@@ -12,7 +12,7 @@ use wasmtime::{Config, Engine, OptLevel, Store};
 use bindings::exports::pi::extension::guest;
 use bindings::exports::pi_workflows::tools::workflows;
 use bindings::pi::extension::{
-    api, children, context, files, folders, session, store, timers, types, ui,
+    api, children, context, files, folders, notifications, session, store, timers, types, ui,
 };
 
 pub use bindings::ComponentPre;
@@ -84,6 +84,8 @@ pub struct Host {
     pub calls: Vec<String>,
     /// The last argument of `guard-tools`.
     pub guarded: Option<bool>,
+    /// What pi shows that it waits for.
+    pub blocked: Option<String>,
     /// The queries, in order, one line each.
     pub questions: Vec<String>,
     /// The granted files: `ROOT/PATH` and content.
@@ -140,6 +142,7 @@ impl Default for Host {
         Self {
             calls: Vec::new(),
             guarded: None,
+            blocked: None,
             questions: Vec::new(),
             files: BTreeMap::new(),
             links: BTreeMap::new(),
@@ -634,6 +637,11 @@ impl ui::Host for Host {
         self.did(format!("watch-terminal {watch}"));
         self.answer("watch-terminal", ())
     }
+
+    fn set_blocked(&mut self, message: Option<String>) -> Result<(), types::Error> {
+        self.blocked = message;
+        self.answer("set-blocked", ())
+    }
 }
 
 impl files::Host for Host {
@@ -770,6 +778,17 @@ impl children::Host for Host {
 
     fn show(&mut self, text: String) {
         self.did(format!("show-children {text}"));
+    }
+}
+
+impl notifications::Host for Host {
+    fn send(&mut self, notification: notifications::Notification) {
+        let notifications::Notification { occasion, title, text, command, terminal } = notification;
+        self.did(format!("notify-elsewhere {occasion} {title} | {text} | {command:?} {terminal}"));
+    }
+
+    fn withdraw(&mut self, occasion: String) {
+        self.did(format!("withdraw-notification {occasion}"));
     }
 }
 

@@ -21,6 +21,7 @@ const THEME = {
 
 /** The exports of pi-coding-agent that the shim uses. */
 export const CODING_AGENT = {
+  VERSION: "1.5.2",
   CONFIG_DIR_NAME: ".conf",
   getMarkdownTheme: () => new Proxy({}, { get: () => (/** @type {string} */ text) => text }),
 };
@@ -62,6 +63,11 @@ export function standIn() {
     confirm: dialog("confirm"),
     select: dialog("select"),
     input: dialog("input"),
+    /** pi's own, for an overlay. */
+    custom(/** @type {Function} */ factory, /** @type {any} */ options) {
+      calls.push(["custom", options.blocked]);
+      return new Promise((resolve) => factory(undefined, undefined, undefined, () => resolve(calls.push(["customDone"]))));
+    },
     onTerminalInput(/** @type {(data: string) => void} */ listener) {
       calls.push(["onTerminalInput"]);
       pi.typed = listener;
@@ -166,7 +172,7 @@ export function standIn() {
  */
 export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/agent", registrations = undefined) {
   const host = /** @type {any} */ ({ codingAgent: { ...CODING_AGENT, getAgentDir: () => agentDir }, tui });
-  const manifest = { name: "hello-guest", glue: "", files: [], exec: false, confine: false, activeTools: false, conversation: false, models: false, store: undefined, folders: undefined, children: undefined, folder: "/no/such/package", ...changes };
+  const manifest = { name: "hello-guest", glue: "", files: [], exec: false, confine: false, activeTools: false, conversation: false, models: false, notifications: false, store: undefined, folders: undefined, children: undefined, folder: "/no/such/package", ...changes };
   new Extension(/** @type {any} */ (pi.api), host, manifest, instantiate).start(registrations);
   pi.emit("session_start", { reason: "startup" });
   return pi;

@@ -23,13 +23,10 @@ pub enum LimitProblem {
     NoToolWrites,
     NetworkWithoutSandbox,
     UnusedSandbox,
-    NotUtf8,
     NoLimit,
     VariableOfRun { variable: String },
     NotALimit { name: String, suggestion: Option<&'static str> },
     OpenLimits,
-    NotTheUsers,
-    LimitsFileName,
 }
 
 impl LimitProblem {
@@ -94,7 +91,6 @@ impl LimitProblem {
                     .help("add the limit that commands are held to, or remove `sandbox`")
                     .marking("sandbox")
             }
-            Self::NotUtf8 => error("not valid UTF-8").help("save the file as UTF-8"),
             Self::NoLimit => error("there is no limit in this file")
                 .help("write one, such as `write: [src/]`, or delete the file"),
             Self::VariableOfRun { variable } => {
@@ -111,10 +107,6 @@ impl LimitProblem {
             }
             Self::OpenLimits => warning("`sandbox: off`: a command of the agent can change this file")
                 .help("remove `sandbox: off`, or use `sandbox: preferred`"),
-            Self::LimitsFileName => error("the user's limits must be in a file named `limits.yaml`")
-                .help("rename it to `limits.yaml`"),
-            Self::NotTheUsers => warning("unused: limits are the user's own, and no project has any")
-                .help("move it to `~/.pi/agent/workflows/limits.yaml`, or write the limits into the phases"),
         }
     }
 }

@@ -7,10 +7,12 @@ use super::file::FileProblem;
 use super::gate::GateProblem;
 use super::limit::LimitProblem;
 use super::model::ModelProblem;
+use super::notify::NotifyProblem;
 use super::package::PackageProblem;
 use super::parallel::ParallelProblem;
 use super::phase::PhaseProblem;
 use super::tool::ToolProblem;
+use super::user_file::UserFileProblem;
 use super::variable::VariableProblem;
 use super::workflow::WorkflowProblem;
 use super::yaml::YamlProblem;
@@ -52,6 +54,8 @@ problems! {
     Phase(PhaseProblem),
     Gate(GateProblem),
     Limit(LimitProblem),
+    UserFile(UserFileProblem),
+    Notify(NotifyProblem),
     Call(CallProblem),
     Workflow(WorkflowProblem),
     Parallel(ParallelProblem),

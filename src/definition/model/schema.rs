@@ -2,6 +2,7 @@
 //! are generated from them.
 
 use super::models::Thinking;
+use super::notify::Occasion;
 use super::parallel::{Decide, Parallel};
 use super::results::Results;
 use super::variables::{
@@ -55,6 +56,10 @@ pub enum Kind {
     Paths(usize),
     /// A list of tool calls: the name of a tool, and its path or command.
     Calls,
+    /// A list of at least one of these words.
+    Words(&'static [&'static str]),
+    /// A program and its arguments: a list of at most this many texts.
+    Arguments(usize),
     /// A list of checks, each a mapping with exactly one of the first of these fields.
     Checks(&'static [Field]),
     /// A value of this type, or the name of an input of the workflow that has it.
@@ -124,6 +129,8 @@ impl Field {
             | Kind::NameOrNames
             | Kind::Paths(_)
             | Kind::Calls
+            | Kind::Words(_)
+            | Kind::Arguments(_)
             | Kind::Checks(_)
             | Kind::Count(_)
             | Kind::Duration(_)
@@ -727,6 +734,37 @@ pub const LIMITS_FIELDS: [Field; 5] = [
         Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true },
         "every tool is allowed",
         "The tools that the agent may use. `workflow_step` is always allowed.",
+    ),
+];
+
+/// The values of `on` of `notify.yaml`.
+pub const OCCASIONS: [&str; Occasion::ALL.len()] = {
+    let [waits, done, stopped] = Occasion::ALL;
+    [waits.name(), done.name(), stopped.name()]
+};
+
+/// Maximum number of entries of `command` of `notify.yaml`.
+pub const MAX_ARGUMENTS: usize = 50;
+
+/// The fields of the user's `notify.yaml`.
+pub const NOTIFY_FIELDS: [Field; 3] = [
+    field(
+        "on",
+        Kind::Words(&OCCASIONS),
+        "all of them",
+        "What you are told: a run waits for you, is done, or was stopped by an outcome.",
+    ),
+    field(
+        "command",
+        Kind::Arguments(MAX_ARGUMENTS),
+        "none",
+        "A program and its arguments, without a shell: its path, or its name in `PATH`. `{title}` and `{text}` as whole arguments stand for the notification.",
+    ),
+    field(
+        "terminal",
+        Kind::Bool,
+        "false",
+        "`true`: the notification goes to the terminal that pi runs in.",
     ),
 ];
 

@@ -6,12 +6,6 @@ use super::confinement::Confinement;
 use super::limits::{Limits, RuleFile};
 use super::workflow::ToolPolicy;
 
-/// The file with the user's limits, in the root [`LIMITS_ROOT`].
-pub(crate) const LIMITS_FILE: &str = "limits.yaml";
-
-/// The root with the user's own files. A project and a package have no limits.
-pub(crate) const LIMITS_ROOT: &str = "global";
-
 /// The limits of the user's `limits.yaml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserLimits {

@@ -560,6 +560,8 @@ fn find_empty<'a>(
             | Kind::NameOrNames
             | Kind::Paths(_)
             | Kind::Calls
+            | Kind::Words(_)
+            | Kind::Arguments(_)
             | Kind::Count(_)
             | Kind::Duration(_)
             | Kind::Dollars(_)
@@ -584,7 +586,7 @@ fn is_empty(field: &Field, value: &Yaml) -> bool {
         (Kind::Tests(_), _) => false,
         (_, Yaml::Null) => !field.may_be_empty(),
         (Kind::Mapping { .. } | Kind::Values, Yaml::Map(entries)) => entries.is_empty(),
-        (Kind::NameOrNames, Yaml::List(items)) => items.is_empty(),
+        (Kind::NameOrNames | Kind::Words(_) | Kind::Arguments(_), Yaml::List(items)) => items.is_empty(),
         (Kind::NameOrNames | Kind::OneOf(_) | Kind::WordOrNames(_), value) => is_blank_text(value),
         _ => false,
     }

@@ -20,7 +20,7 @@ use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::file::FileProblem;
 use crate::definition::diagnostic::gaps::Gaps;
 use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
-use crate::definition::diagnostic::limit::LimitProblem;
+use crate::definition::diagnostic::user_file::UserFileProblem;
 use crate::definition::diagnostic::package::PackageProblem;
 use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::problem::Problem;
@@ -36,7 +36,7 @@ use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::own_work;
 use crate::definition::model::paths::{group_key, join, last_part, resolve};
 use crate::definition::model::values::ValueName;
-use crate::definition::model::user_limits::{LIMITS_FILE, LIMITS_ROOT};
+use crate::definition::model::user_files::{USERS_ROOT, UserFile};
 use crate::definition::model::words::either;
 use crate::definition::model::work::Work;
 use crate::definition::model::workflow::{Entry, EntryKind, Group, Phase, Show, Workflow};
@@ -329,8 +329,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
 
     /// Reports a `workflow.yaml` under another name, or without a folder of its own.
     fn check_file_name(&mut self, parent: &str, name: &str) {
-        if parent.is_empty() && is_like_limits(name) {
-            self.check_limits_file(name);
+        if parent.is_empty() && let Some(meant) = UserFile::meant(name) {
+            self.check_users_file(name, meant);
             return;
         }
         if !["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name)) {
@@ -349,14 +349,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.misnamed.entry(self.key(parent)).or_insert(folder);
     }
 
-    /// Reports the user's limits under another name, and those of a project or a package.
-    fn check_limits_file(&mut self, name: &str) {
-        if self.root.name != LIMITS_ROOT {
+    /// Reports a file of the user's own under another name, and that of a project or a package.
+    fn check_users_file(&mut self, name: &str, of: UserFile) {
+        if self.root.name != USERS_ROOT {
             if self.lint.is_some() {
-                self.report(name, LimitProblem::NotTheUsers);
+                self.report(name, UserFileProblem::NotTheUsers { of });
             }
-        } else if name != LIMITS_FILE {
-            self.report(name, LimitProblem::LimitsFileName);
+        } else if name != of.name {
+            self.report(name, UserFileProblem::OtherName { of });
         }
     }
 
@@ -747,12 +747,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
     fn display(&self, path: &str) -> String {
         join(&self.root.path, path)
     }
-}
-
-/// Returns true if a file of this name may be meant for the user's limits.
-fn is_like_limits(name: &str) -> bool {
-    let names = ["limits.yaml", "limits.yml", "limit.yaml", "limit.yml"];
-    names.iter().any(|other| other.eq_ignore_ascii_case(name))
 }
 
 /// An entry without the model as its file has it, in short.

@@ -1,12 +1,12 @@
 //! The user's limits in this session.
 
-use crate::definition::{Diagnostic, Found, LimitsFile, Stale, UserLimits};
+use crate::definition::{Diagnostic, FileOf, Found, Stale, UserLimits};
 use crate::engine::host::Host;
 
 /// The user's `limits.yaml`, and if the user has switched it off.
 #[derive(Debug, Default)]
 pub struct Limits {
-    file: LimitsFile,
+    file: FileOf<UserLimits>,
     /// The user has switched them off.
     off: bool,
 }
@@ -28,12 +28,12 @@ impl Limits {
             _ if self.off => InForce::Nothing,
             Found::Nothing => InForce::Nothing,
             Found::Unusable(diagnostics) => InForce::Unusable(diagnostics),
-            Found::Limits(limits) => InForce::Limits(limits),
+            Found::Content(limits) => InForce::Limits(limits),
         }
     }
 
     /// What the file says, whether or not the user has switched it off.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &Found<UserLimits> {
         self.file.found()
     }
 

@@ -5,6 +5,7 @@
 
 mod activity;
 mod agent;
+mod attention;
 mod briefing;
 mod children;
 mod definitions;
@@ -34,6 +35,7 @@ use super::effect::Effect;
 
 pub(super) use activity::Activity;
 pub(super) use agent::{Agent, Origin, Turn};
+pub(super) use attention::{Attention, Wait};
 pub(super) use briefing::{Briefing, Mover};
 pub(super) use children::{Child, Children};
 pub(super) use definitions::Definitions;
@@ -65,6 +67,7 @@ pub struct Engine {
     pub(super) pending: Pending,
     pub(super) children: Children,
     pub(super) limits: Limits,
+    pub(super) attention: Attention,
 }
 
 impl Engine {

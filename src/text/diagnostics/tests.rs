@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{
-    DirEntry, FileKind, Found, KnownModel, Library, LimitsFile, Model, ReadError, Root, Stale, Surroundings,
-    WorkflowFiles, WriteTarget,
+    DirEntry, FileKind, FileOf, Found, KnownModel, Library, Model, Notify, ReadError, Root, Stale, Surroundings,
+    UserContent, UserLimits, WorkflowFiles, WriteTarget,
 };
 
 /// Begins a case, or a part of one.
@@ -190,13 +190,8 @@ fn a_load_has_the_errors_of_a_check() {
             let case = Case::read(&input);
             let (loaded, found) = Library::load(&case).unwrap();
             let (checked, expected) = Library::check(&case).unwrap();
-            let mut limits = LimitsFile::default();
-            limits.refresh(&case).unwrap();
-            let of_limits = match limits.found() {
-                Found::Unusable(diagnostics) => diagnostics.clone(),
-                Found::Nothing | Found::Limits(_) => Vec::new(),
-            };
-            let found = of_limits.into_iter().chain(found).collect();
+            let of_user = errors_of::<UserLimits>(&case).into_iter().chain(errors_of::<Notify>(&case));
+            let found = of_user.chain(found).collect();
             assert_eq!(errors(found), errors(expected), "{name}:\n{input}");
             let keys = |library: &Library| -> Vec<String> {
                 library.iter().map(|workflow| workflow.key.clone()).collect()
@@ -206,4 +201,14 @@ fn a_load_has_the_errors_of_a_check() {
         }
     }
     assert!(count > 150, "{count}");
+}
+
+/// The errors of a file of the user's own.
+fn errors_of<T: UserContent>(case: &Case) -> Vec<Diagnostic> {
+    let mut file = FileOf::<T>::default();
+    file.refresh(case).unwrap();
+    match file.found() {
+        Found::Unusable(diagnostics) => diagnostics.clone(),
+        Found::Nothing | Found::Content(_) => Vec::new(),
+    }
 }

@@ -59,6 +59,8 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
   const tui = {
     /** The visible screen as plain text. */
     screen,
+    /** Writes what pi sends to the terminal from now on into a file. */
+    record: (/** @type {string} */ file) => tmux("pipe-pane", "-O", `cat >> '${file}'`),
     /** Changes the terminal's size. */
     resize: (/** @type {number} */ columns, /** @type {number} */ rows) => tmux("resize-window", "-x", String(columns), "-y", String(rows)),
     /** The terminal's title. */

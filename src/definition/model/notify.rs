@@ -1,0 +1,54 @@
+//! How the user is told outside of pi that a run waits or has ended.
+
+/// What the user's `notify.yaml` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notify {
+    /// What the user is told; at least one.
+    pub on: Vec<Occasion>,
+    /// A program and its arguments; `None` without one.
+    pub command: Option<Vec<String>>,
+    /// The terminal shows the notification.
+    pub terminal: bool,
+}
+
+/// What a user can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// A run waits for the user.
+    Waits,
+    /// A run is done.
+    Done,
+    /// An outcome has stopped a run.
+    Stopped,
+}
+
+impl Occasion {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Waits, Self::Done, Self::Stopped];
+
+    /// Its name in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Waits => "waits",
+            Self::Done => "done",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// The arguments that stand for the title and the text of a notification.
+pub const TITLE: &str = "{title}";
+/// See [`TITLE`].
+pub const TEXT: &str = "{text}";
+
+impl Notify {
+    /// The program and its arguments for a notification; `None` without a program.
+    pub fn command_for(&self, title: &str, text: &str) -> Option<Vec<String>> {
+        let value = |argument: &String| match &**argument {
+            TITLE => title.to_owned(),
+            TEXT => text.to_owned(),
+            _ => argument.clone(),
+        };
+        Some(self.command.as_ref()?.iter().map(value).collect())
+    }
+}

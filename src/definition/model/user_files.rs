@@ -1,0 +1,40 @@
+//! The files of the user's own, beside their workflows. A project and a package have none.
+
+/// The root with the user's own files.
+pub(crate) const USERS_ROOT: &str = "global";
+
+/// A file of the user's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UserFile {
+    /// Its name.
+    pub name: &'static str,
+    /// Its content, in words.
+    pub what: &'static str,
+    /// Other names under which it may be written by mistake.
+    others: [&'static str; 3],
+}
+
+/// The user's limits.
+pub(crate) const LIMITS_FILE: UserFile = UserFile {
+    name: "limits.yaml",
+    what: "limits",
+    others: ["limits.yml", "limit.yaml", "limit.yml"],
+};
+
+/// How the user is told outside of pi.
+pub(crate) const NOTIFY_FILE: UserFile = UserFile {
+    name: "notify.yaml",
+    what: "notifications",
+    others: ["notify.yml", "notifications.yaml", "notifications.yml"],
+};
+
+impl UserFile {
+    /// The one that a file of this name may be meant for.
+    pub(crate) fn meant(name: &str) -> Option<Self> {
+        let is_meant = |file: &Self| {
+            let mut names = file.others.into_iter().chain([file.name]);
+            names.any(|other| other.eq_ignore_ascii_case(name))
+        };
+        [LIMITS_FILE, NOTIFY_FILE].into_iter().find(is_meant)
+    }
+}

@@ -1,0 +1,156 @@
+//! Reads the user's `notify.yaml`.
+
+use super::fields::{Fields, not_a_list};
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::meant::Mapping;
+use crate::definition::diagnostic::notify::NotifyProblem;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::value::{Expected, Needs};
+use crate::definition::model::blank::is_blank;
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::notify::{Notify, Occasion, TEXT, TITLE};
+use crate::definition::model::schema::{MAX_ARGUMENTS, NOTIFY_FIELDS, OCCASIONS, names};
+
+const FIELDS: [&str; NOTIFY_FIELDS.len()] = names(&NOTIFY_FIELDS);
+
+/// The options behind which interpreters take code.
+const CODE_OPTIONS: [&str; 9] =
+    ["-c", "-lc", "-ic", "-e", "-E", "/c", "--eval", "--command", "-Command"];
+
+/// Reads how the user is notified, and reports the errors in it. `None` after an error.
+pub(crate) fn read(
+    (file, text): (&str, &str),
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Notify> {
+    let needs = Needs { what: "a file of notifications", fields: &[] };
+    let of = (Mapping::Other, needs, &FIELDS[..]);
+    let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
+    let known = check_keys(&mut fields);
+    let values = fields.check_values(&NOTIFY_FIELDS);
+    let (on, command) = (occasions(&mut fields), command(&mut fields));
+    let terminal = fields.switch("terminal", false);
+    known.and(values)?;
+    let (on, command, terminal) = (on?, command?, terminal?);
+    if command.is_none() && !terminal {
+        fields.report(&[], NotifyProblem::NoWay);
+        return None;
+    }
+    Some(Notify { on, command, terminal })
+}
+
+/// Refuses unknown keys.
+fn check_keys(fields: &mut Fields) -> Option<()> {
+    let Yaml::Map(entries) = &fields.tree.root else { return None };
+    let unknown = entries.iter().map(|(key, _)| key.to_string());
+    let unknown: Vec<String> = unknown.filter(|key| !FIELDS.contains(&&**key)).collect();
+    for name in &unknown {
+        let suggestion = nearest(name, FIELDS.iter().copied());
+        let problem = NotifyProblem::NotAField { name: name.clone(), suggestion };
+        fields.report(&[Step::Name(name)], problem);
+    }
+    unknown.is_empty().then_some(())
+}
+
+/// Reads `on`.
+fn occasions(fields: &mut Fields) -> Option<Vec<Occasion>> {
+    let Some(items) = list(fields, "on", "a list of occasions")? else {
+        return Some(Occasion::ALL.into());
+    };
+    let mut occasions = Vec::new();
+    let mut sound = Some(());
+    for (index, item) in items.iter().enumerate() {
+        let word = item.scalar_text().unwrap_or_default();
+        match OCCASIONS.iter().position(|known| *known == word) {
+            Some(at) => occasions.extend(Occasion::ALL.get(at)),
+            None => {
+                let found = match item {
+                    Yaml::String(_) => format!("`{word}`"),
+                    other => other.kind().to_string(),
+                };
+                let suggestion = nearest(&word, OCCASIONS.iter().copied());
+                let problem = NotifyProblem::NotAnOccasion { found, suggestion };
+                fields.report(&[Step::Key("on"), Step::Item(index)], problem);
+                sound = None;
+            }
+        }
+    }
+    sound.map(|()| occasions)
+}
+
+/// Reads `command`; the inner `None` without one.
+fn command(fields: &mut Fields) -> Option<Option<Vec<String>>> {
+    let Some(items) = list(fields, "command", "a program and its arguments")? else { return Some(None) };
+    if items.len() > MAX_ARGUMENTS {
+        fields.report(&[Step::Key("command")], NotifyProblem::TooManyArguments);
+        return None;
+    }
+    let mut arguments: Vec<String> = Vec::with_capacity(items.len());
+    let mut sound = Some(());
+    for (index, item) in items.iter().enumerate() {
+        let before = arguments.last().map(String::as_str);
+        let argument = match argument(item, before) {
+            Ok(argument) => argument,
+            Err(problem) => {
+                fields.report(&[Step::Key("command"), Step::Item(index)], problem);
+                sound = None;
+                item.scalar_text().unwrap_or_default()
+            }
+        };
+        arguments.push(argument);
+    }
+    sound.map(|()| Some(arguments))
+}
+
+/// Reads an argument behind another one, or the program.
+fn argument(item: &Yaml, before: Option<&str>) -> Result<String, Problem> {
+    let Some(argument) = item.scalar_text() else {
+        let (expected, found) = (Expected::String, item.kind());
+        return Err(FieldProblem::WrongType { field: "command".into(), expected, found }.into());
+    };
+    if argument.contains(char::is_control) {
+        return Err(NotifyProblem::ControlCharacter.into());
+    }
+    let variable = [TITLE, TEXT].into_iter().find(|variable| argument.contains(variable));
+    let problem = match (before, variable) {
+        (None, Some(_)) => NotifyProblem::VariableAsProgram,
+        (None, None) if is_blank(&argument) => {
+            return Err(FieldProblem::Blank { field: "command".into() }.into());
+        }
+        (None, None) if is_relative(&argument) => NotifyProblem::RelativeProgram { program: argument },
+        (Some(_), Some(variable)) if argument != variable => {
+            NotifyProblem::VariableInArgument { variable }
+        }
+        (Some(option), Some(variable)) if CODE_OPTIONS.contains(&option) => {
+            NotifyProblem::VariableAsCode { variable, option: option.to_owned() }
+        }
+        (_, _) => return Ok(argument),
+    };
+    Err(problem.into())
+}
+
+/// Returns true if a program is another one in each folder: a path that does not begin at a root or the home folder.
+fn is_relative(program: &str) -> bool {
+    let is_path = program.contains(['/', '\\']);
+    let has_drive = program.get(1..3).is_some_and(|part| matches!(part, ":/" | ":\\"));
+    is_path && !program.starts_with('/') && !program.starts_with("~/") && !has_drive
+}
+
+/// Reads a list; the inner `None` without the field.
+fn list(
+    fields: &mut Fields,
+    field: &'static str,
+    expected: &'static str,
+) -> Option<Option<Vec<Yaml>>> {
+    match fields.tree.root.get(field) {
+        None | Some(Yaml::Null) => Some(None),
+        Some(Yaml::List(items)) => Some(Some(items.clone())),
+        Some(other) => {
+            let problem = not_a_list(field.into(), expected, other);
+            fields.report(&[Step::Key(field)], problem);
+            None
+        }
+    }
+}

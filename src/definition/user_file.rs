@@ -1,0 +1,189 @@
+//! A file of the user's own: when it is read, and what it says.
+
+use super::check::limits::path_problems;
+use super::diagnostic::anchor::Step;
+use super::diagnostic::description::Severity;
+use super::diagnostic::file::FileProblem;
+use super::diagnostic::limit::LimitProblem;
+use super::diagnostic::report::Diagnostic;
+use super::diagnostic::user_file::UserFileProblem;
+use super::model::confinement::Sandbox;
+use super::model::files::{FileError, ReadError, Stale, Surroundings, WorkflowFiles};
+use super::model::notify::Notify;
+use super::model::paths::join;
+use super::model::user_files::{LIMITS_FILE, NOTIFY_FILE, USERS_ROOT, UserFile};
+use super::model::user_limits::UserLimits;
+use super::read::{notify, user_limits, yaml};
+
+/// What a file of the user's own says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found<T> {
+    /// There is no file.
+    Nothing,
+    /// It cannot be read or has these errors.
+    Unusable(Vec<Diagnostic>),
+    /// This.
+    Content(T),
+}
+
+/// The content of a file of the user's own.
+pub trait UserContent: Sized + PartialEq {
+    /// Its file.
+    const FILE: UserFile;
+
+    /// Understands the text of the file; with `check` its warnings are reported too. `None` after an error, which is reported.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone.
+    fn understand(
+        file: (&str, &str),
+        files: &dyn WorkflowFiles,
+        check: Option<&Surroundings>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Option<Self>, Stale>;
+}
+
+/// A file of the user's own as it was last read.
+#[derive(Debug)]
+pub struct FileOf<T> {
+    /// Its bytes; `None` without one.
+    bytes: Option<Vec<u8>>,
+    found: Found<T>,
+}
+
+impl<T> Default for FileOf<T> {
+    fn default() -> Self {
+        Self { bytes: None, found: Found::Nothing }
+    }
+}
+
+impl<T: UserContent> FileOf<T> {
+    /// What the file said when it was last read.
+    pub fn found(&self) -> &Found<T> {
+        &self.found
+    }
+
+    /// Reads the file again. Returns true if it has changed.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone; what was found before stays.
+    pub fn refresh(&mut self, files: &dyn WorkflowFiles) -> Result<bool, Stale> {
+        let (bytes, found) = match read::<T>(files)? {
+            Read::Absent => (None, Found::Nothing),
+            Read::Unreadable(error) => {
+                let problem = FileProblem::Unreadable(error);
+                (None, Found::Unusable(vec![Diagnostic::new(shown_path::<T>(files)?, problem)]))
+            }
+            Read::Bytes(bytes) => {
+                if self.bytes.as_ref() == Some(&bytes) {
+                    return Ok(false);
+                }
+                let (content, mut diagnostics) = understood::<T>(&bytes, files, None)?;
+                diagnostics.retain(|diagnostic| diagnostic.severity() == Severity::Error);
+                (Some(bytes), content.map_or(Found::Unusable(diagnostics), Found::Content))
+            }
+        };
+        let is_new = found != self.found;
+        (self.bytes, self.found) = (bytes, found);
+        Ok(is_new)
+    }
+}
+
+/// Returns all problems of a file, warnings too.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub(crate) fn check<T: UserContent>(
+    files: &dyn WorkflowFiles,
+    surroundings: &Surroundings,
+) -> Result<Vec<Diagnostic>, Stale> {
+    Ok(match read::<T>(files)? {
+        Read::Absent => Vec::new(),
+        Read::Unreadable(error) => {
+            vec![Diagnostic::new(shown_path::<T>(files)?, FileProblem::Unreadable(error))]
+        }
+        Read::Bytes(bytes) => understood::<T>(&bytes, files, Some(surroundings))?.1,
+    })
+}
+
+enum Read {
+    Absent,
+    Unreadable(FileError),
+    Bytes(Vec<u8>),
+}
+
+fn read<T: UserContent>(files: &dyn WorkflowFiles) -> Result<Read, Stale> {
+    match files.read(USERS_ROOT, T::FILE.name) {
+        Ok(bytes) => Ok(Read::Bytes(bytes)),
+        Err(ReadError::Stale) => Err(Stale),
+        Err(ReadError::File(FileError::NotFound | FileError::NoSuchRoot)) => Ok(Read::Absent),
+        Err(ReadError::File(error)) => Ok(Read::Unreadable(error)),
+    }
+}
+
+/// The file as a user would write it.
+fn shown_path<T: UserContent>(files: &dyn WorkflowFiles) -> Result<String, Stale> {
+    let roots = files.roots()?;
+    let root = roots.iter().find(|root| root.name == USERS_ROOT);
+    let name = T::FILE.name;
+    Ok(root.map_or_else(|| name.to_owned(), |root| join(&root.path, name)))
+}
+
+/// Understands the bytes of the file; `None` after an error, which is among the diagnostics.
+fn understood<T: UserContent>(
+    bytes: &[u8],
+    files: &dyn WorkflowFiles,
+    check: Option<&Surroundings>,
+) -> Result<(Option<T>, Vec<Diagnostic>), Stale> {
+    let file = shown_path::<T>(files)?;
+    let Ok(text) = str::from_utf8(bytes) else {
+        return Ok((None, vec![Diagnostic::new(file, UserFileProblem::NotUtf8)]));
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut diagnostics = Vec::new();
+    let content = T::understand((&file, text), files, check, &mut diagnostics)?;
+    Ok((content, diagnostics))
+}
+
+/// Of limits that cannot be understood nothing holds for sure. Whoever wrote them wanted a limit: everything is refused.
+impl UserContent for UserLimits {
+    const FILE: UserFile = LIMITS_FILE;
+
+    fn understand(
+        (file, text): (&str, &str),
+        files: &dyn WorkflowFiles,
+        check: Option<&Surroundings>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Option<Self>, Stale> {
+        let limits = user_limits::read((file, text), files, check, diagnostics)?;
+        if let Some(Self { confinement, .. }) = limits.as_ref().filter(|_| check.is_some()) {
+            let mut warn = |problem: LimitProblem, at: &[Step]| {
+                let place = yaml::locate(text, at);
+                diagnostics.push(Diagnostic::new(file, problem).at(text, place, 0));
+            };
+            for (field, index, problem) in path_problems(confinement, files)? {
+                warn(problem, &[Step::Key(field), Step::Item(index)]);
+            }
+            if confinement.sandbox == Some(Sandbox::Off) {
+                warn(LimitProblem::OpenLimits, &[Step::Name("sandbox")]);
+            }
+        }
+        Ok(limits)
+    }
+}
+
+impl UserContent for Notify {
+    const FILE: UserFile = NOTIFY_FILE;
+
+    fn understand(
+        file: (&str, &str),
+        _: &dyn WorkflowFiles,
+        _: Option<&Surroundings>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Option<Self>, Stale> {
+        Ok(notify::read(file, diagnostics))
+    }
+}
