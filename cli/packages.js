@@ -1,7 +1,7 @@
 // The installed pi packages, as far as pi can be loaded; and a package in a folder.
 import { realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative, sep } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { fieldOf } from "../host-shim/files.js";
 import { readManifest } from "../host-shim/load.js";
@@ -27,6 +27,19 @@ export async function listedPackages(agentDir) {
   if (!pi?.DefaultPackageManager) return { packages: [], problem: NOT_LOADED };
   const bases = { agentDir: () => agentDir, cwd: () => process.cwd(), configDirName: ".pi", isProjectTrusted: () => true };
   return { packages: installedPackages(pi, bases)() };
+}
+
+/** The folder of this package. */
+export const packageFolder = () => fileURLToPath(new URL("..", import.meta.url)).replace(/[/\\]$/, "");
+
+/**
+ * Returns true if pi loads this package here by its settings, from whatever folder.
+ * @param {string} agentDir pi's own folder
+ */
+export async function isLoadedByPi(agentDir) {
+  const { name } = JSON.parse(readText(join(packageFolder(), "package.json")));
+  const { packages } = await listedPackages(agentDir);
+  return packages.some((installed) => installed.name === name);
 }
 
 /** Returns true if a settings file lists packages. @param {string} file */

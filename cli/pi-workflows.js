@@ -2,14 +2,16 @@
 // `pi-workflows`: checks and shows workflow files outside of pi.
 //
 // Exit status: 0; 1 if `check` fails or `may` says no; 2 if the command line is wrong or a file cannot be read or written, with one line
-// on standard error. `runs`, `report` and `stats` pass over a session file that cannot be read, with
+// on standard error; that of `run` is in headless/run.js. `runs`, `report` and `stats` pass over a session file that cannot be read, with
 // a line on standard error.
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { plainText } from "../host-shim/plain-text.js";
 import { FORMATS } from "./formats.js";
+import { runWorkflow } from "./headless/run.js";
 import { exampleFiles, writeNew } from "./new.js";
 import { packageFiles, shortName } from "./new-package.js";
 import { agentDir, isInPackage, isProject, placesOf } from "./places.js";
@@ -36,6 +38,9 @@ const USAGE = `Usage: pi-workflows COMMAND [options]; for one command: pi-workfl
                      the path for edit and write; PHASE is the id of a phase of WORKFLOW itself
   may - TOOL [ARGUMENT]
                      the same outside of runs, by your own limits
+  run NAME [INPUT=VALUE ...] TASK
+                     runs a workflow in a pi without its terminal interface, to its end; with --continue
+                     it goes on with a run that has not ended, by a message to its agent if there is one
   new NAME           writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi
                      package with it, to NAME; with --from a copy of an example
   list               the workflows that load
@@ -56,7 +61,8 @@ Options:
   --profiles A,B     of check: all subagent profiles; default: those in agents/ of pi's folders, if
                      there are any
   --task TEXT        of show and run-through: the task ("a sample task")
-  --input NAME=VALUE of run-through: a value of an input; once for each input
+  --input NAME=VALUE of run and run-through: a value of an input; once for each input, and of run for
+                     each item of a list
   --outcome ID=NAME[,NAME...]
                      of run-through: the outcomes of the phase with this id at its first, second, ...
                      visit, the last one also later; default: the first outcome that does not lead
@@ -69,6 +75,20 @@ Options:
   --item GROUP=TEXT  of run-through: an item of the list for which the group with this id is repeated;
                      once for each item; default: samples
   --all-ways         of run-through: lists all ways, each with at most one loop of each workflow
+  --model MODEL      of run: the model, as pi's own option
+  --budget BOUNDS    of run: a bound for this run beside those of the workflow, such as
+                     cost=2,time=30m; also outputTokens and turns
+  --continue         of run: goes on with the newest run of this project that has not ended, or with
+                     that of --session
+  --session FILE     of run: the session; default: a new one where pi has its own
+  --approve          of run: pi trusts the project, also its workflows, for this run
+  --allow-commands   of run: the commands of a project's or a package's workflow run without a question
+  --result FILE      of run: writes the report with the end of the run, as JSON
+  --summary FILE     of run: appends the report, as Markdown; say $GITHUB_STEP_SUMMARY
+  --detach           of run: goes on in the background; runs shows it
+  --watch            of runs: shows them again every two seconds
+  --quiet            of run: shows nothing but why a run has not ended
+  --pi PATH          of run: the program or the JavaScript file of pi; default: the command pi
   --global           of new: writes to ~/.pi/agent/workflows/NAME
   --package          of new: writes a pi package; NAME may be @SCOPE/NAME
   --from EXAMPLE     of new: copies an example of this package, such as bugfix, and what it shares
@@ -82,7 +102,8 @@ Options:
                      is possible too
   -h, --help, --version
 
-Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out.
+Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out. Of run: 0 done,
+1 error, 2 wrong command line, 3 paused, 4 stopped, 5 cancelled, 6 at the end of a budget.
 `;
 
 const TEXT = /** @type {const} */ ({ type: "string" });
@@ -100,6 +121,18 @@ const OPTIONS = {
   output: TEXTS,
   item: TEXTS,
   "all-ways": FLAG,
+  model: TEXT,
+  budget: TEXT,
+  continue: FLAG,
+  session: TEXT,
+  approve: FLAG,
+  "allow-commands": FLAG,
+  result: TEXT,
+  summary: TEXT,
+  quiet: FLAG,
+  detach: FLAG,
+  watch: FLAG,
+  pi: TEXT,
   strict: FLAG,
   global: FLAG,
   package: FLAG,
@@ -126,6 +159,18 @@ const OPTIONS = {
  * @property {string[]} [output]
  * @property {string[]} [item]
  * @property {boolean} [all-ways]
+ * @property {string} [model]
+ * @property {string} [budget]
+ * @property {boolean} [continue]
+ * @property {string} [session]
+ * @property {boolean} [approve]
+ * @property {boolean} [allow-commands]
+ * @property {string} [result]
+ * @property {string} [summary]
+ * @property {boolean} [quiet]
+ * @property {boolean} [detach]
+ * @property {boolean} [watch]
+ * @property {string} [pi]
  * @property {boolean} [strict]
  * @property {boolean} [global]
  * @property {boolean} [package]
@@ -153,8 +198,13 @@ const COMMANDS = {
   "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "answer", "output", "item", "all-ways"], run: runThrough },
   may: { takes: ["WORKFLOW", "PHASE", "[TOOL]", "[ARGUMENT]"], options: ["dir"], run: may },
   list: { takes: [], options: ["dir"], run: list },
+  run: {
+    takes: ["[NAME]", "[INPUT=VALUE...]", "[TASK]"],
+    options: ["input", "model", "budget", "continue", "session", "approve", "allow-commands", "result", "summary", "detach", "quiet", "pi"],
+    run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
+  },
   new: { takes: ["NAME"], options: ["dir", "global", "package", "from"], run: create },
-  runs: { takes: [], options: ["workflow", "since", "clean", "all", "sessions", "format"], run: runs },
+  runs: { takes: [], options: ["workflow", "since", "clean", "all", "sessions", "format", "watch"], run: runs },
   report: { takes: ["[RUN]"], options: ["all", "sessions", "format"], run: report },
   stats: { takes: ["[NAME]"], options: ["since", "all", "sessions", "format"], run: stats },
 };
@@ -266,8 +316,26 @@ async function runs(_, options) {
     return cleanRuns(timeOf(options.clean, "clean"));
   }
   const format = formatOf(RUN_FORMATS, options);
-  const { runs, problems } = findRuns({ ...sessionsOf(options), workflows: await keysOf(options.workflow) });
-  return { output: format(runs, options.all === true || options.sessions !== undefined, process.stdout.columns), problems };
+  const workflows = await keysOf(options.workflow);
+  const find = () => {
+    const { runs, problems } = findRuns({ ...sessionsOf(options), workflows });
+    return { output: format(runs, options.all === true || options.sessions !== undefined, process.stdout.columns), problems };
+  };
+  return options.watch ? watch(find) : find();
+}
+
+/** The time between two looks of `--watch`, in milliseconds. */
+const WATCH = 2000;
+
+/** Shows a result in a terminal again and again, until the user ends it. @param {() => Result} find @returns {Promise<Result>} */
+async function watch(find) {
+  if (!process.stdout.isTTY) throw new Failure("--watch needs a terminal.");
+  for (;;) {
+    const { output, problems = [] } = find();
+    const lines = [...shown(output).trimEnd().split("\n"), ...problems.map(shown)].slice(0, process.stdout.rows - 1);
+    process.stdout.write(`\x1b[H\x1b[J${lines.join("\n")}\n`);
+    await sleep(WATCH);
+  }
 }
 
 /** @type {Command["run"]} */
@@ -370,7 +438,7 @@ function main(parameters) {
   const unfit = Object.keys(values).find((option) => !command.options.includes(option));
   if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
   for (const [option, value] of Object.entries(values)) if ([value].flat().includes("")) throw new Failure(`--${option} needs a value.`);
-  const surplus = words[command.takes.length];
+  const surplus = command.takes.some((word) => word.includes("...")) ? undefined : words[command.takes.length];
   if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
   const missing = command.takes.find((word, index) => words[index] === "" || (words[index] === undefined && !word.startsWith("[")));
   if (missing) throw new Failure(`pi-workflows ${name} needs ${missing === "[ARGUMENT]" ? "an" : "a"} ${missing.replace(/[[\]]/g, "")}.`);

@@ -4,7 +4,7 @@ import { plainText } from "./plain-text.js";
 import { deliverAs, plainMessage } from "./messages.js";
 
 /** @typedef {import("./interface.js").Imports["pi:extension/api"]} Api */
-/** @typedef {"abort" | "appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView" | "setModel" | "getThinkingLevel" | "setThinkingLevel"} ActionName */
+/** @typedef {"abort" | "appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "getTextFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView" | "setModel" | "getThinkingLevel" | "setThinkingLevel"} ActionName */
 
 /**
  * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
@@ -27,6 +27,10 @@ export function actions(pi, calls, manifest, view, models) {
     },
     setSessionName: (name) => pi.setSessionName(plainText(name)),
     getFlag: (name) => pi.getFlag(name) === true,
+    getTextFlag: (name) => {
+      const text = pi.getFlag(name);
+      return text === undefined || text === false ? undefined : String(text);
+    },
     toolNames: () => pi.getAllTools().map(({ name }) => name),
     activeTools: () => pi.getActiveTools(),
     setActiveTools: (names) => {

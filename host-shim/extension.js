@@ -338,6 +338,7 @@ export class Extension {
       registerMessageRenderer: (customType) => once("message", customType, () => registerMessageRenderer(this.#parts, customType)),
       registerEntryRenderer: (customType) => once("entry", customType, () => registerEntryRenderer(this.#parts, customType)),
       registerFlag: ({ name, description }) => once("flag", name, () => this.#pi.registerFlag(name, { type: "boolean", description })),
+      registerTextFlag: ({ name, description }) => once("flag", name, () => this.#pi.registerFlag(name, { type: "string", description })),
       guardTools: (guard) => {
         this.#guarding = guard;
         if (guard) this.#confinement.prepare();

@@ -2,6 +2,7 @@
 import { count, noUsage, usageOf } from "../../host-shim/usage.js";
 import { openWorkflows, plain } from "../workflows.js";
 import { Parents, follow, upTo } from "./branch.js";
+import { processOf } from "./process.js";
 import { readSessions, taskOf } from "./sessions.js";
 
 /** @typedef {import("./sessions.js").Line} Line */
@@ -13,7 +14,9 @@ import { readSessions, taskOf } from "./sessions.js";
 /**
  * A run, as its newest state in a session file tells it.
  * @typedef {object} Run
- * @property {State["outcome"]} outcome replaced: another run began on its branch before it had ended
+ * @property {State["outcome"] | "lost"} outcome replaced: another run began on its branch before it had ended; lost: the process that worked on it has
+ *   ended, and the run has not
+ * @property {number} [pid] the process of `pi-workflows run` that works on it
  * @property {State} state
  * @property {string} stateId the id of its entry
  * @property {number} storedAt the time of its entry
@@ -95,7 +98,10 @@ function runOf(file, newest) {
   const { id, cwd, createdAt } = file.header;
   const session = { file: file.path, id, cwd };
   const lastAt = Math.max(entry.time, later.lastAt) || entry.time;
-  return { outcome: state.outcome, state, stateId: entry.id, storedAt: entry.time, lastAt, usage: state.usage, session, copied: entry.time < createdAt };
+  const works = state.outcome === "running" ? processOf(file.path) : undefined;
+  const outcome = works?.isAlive === false ? "lost" : state.outcome;
+  const pid = works?.isAlive ? works.pid : undefined;
+  return { outcome, pid, state, stateId: entry.id, storedAt: entry.time, lastAt, usage: state.usage, session, copied: entry.time < createdAt };
 }
 
 /** The reference may have copied each entry twice. */
@@ -157,8 +163,8 @@ function statesBefore(file, { taskId, lines, entry: { id } }) {
   return { before, start: place?.line.start ?? 0, isCut: () => parents.isCut(file, id) };
 }
 
-/** Returns true if a run has not ended. @param {{ outcome: State["outcome"] }} run */
-export const isOpen = ({ outcome }) => outcome === "running" || outcome === "paused";
+/** Returns true if a run has not ended. @param {{ outcome: Run["outcome"] }} run */
+export const isOpen = ({ outcome }) => outcome === "running" || outcome === "paused" || outcome === "lost";
 
 /**
  * Notes what the entries after the newest states tell.

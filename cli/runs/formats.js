@@ -19,22 +19,22 @@ export const RUN_FORMATS = {
   },
 
   json: (runs) => {
-    const all = runs.map(({ outcome, state, usage, session, storedAt, lastAt }) => {
+    const all = runs.map(({ outcome, pid, state, usage, session, storedAt, lastAt }) => {
       const { taskId, workflow, task, startedAt, steps, pause, fingerprint, phaseKey, phaseName } = state;
       const hasEnded = ["done", "stopped", "cancelled"].includes(outcome);
-      return { taskId, workflow, task, outcome, pause, phase: { key: phaseKey, name: phaseName }, startedAt, ...(hasEnded ? { endedAt: storedAt } : { lastAt }), fingerprint, steps, usage, session };
+      return { taskId, workflow, task, outcome, pid, pause, phase: { key: phaseKey, name: phaseName }, startedAt, ...(hasEnded ? { endedAt: storedAt } : { lastAt }), fingerprint, steps, usage, session };
     });
     return `${JSON.stringify({ runs: all }, null, 2)}\n`;
   },
 };
 
 /** Returns the cells below the `HEADINGS`. @param {Run} run */
-function row({ state, outcome, usage, session }) {
+function row({ state, outcome, pid, usage, session }) {
   const { taskId, startedAt, workflow, task } = state;
   return [
     cell(taskId, 40),
     `${day(startedAt)} ${clock(startedAt).slice(0, 5)}`,
-    outcome,
+    pid === undefined ? outcome : `${outcome} (${pid})`,
     cell(workflow, 40),
     cell(state.phaseTitle, 40),
     ...(usage ? [duration(usage.workMs), duration(usage.waitMs), cost(usage)] : ["unknown", "unknown", "unknown"]),

@@ -1,7 +1,7 @@
 // The report of a run that a session file knows.
 import { Failure, quoted, shortened } from "../words.js";
 import { courseOf } from "./course.js";
-import { reader } from "./find.js";
+import { isOpen, reader } from "./find.js";
 import { reportHtml } from "./html/report.js";
 
 /** @typedef {import("./find.js").Run} Run */
@@ -67,6 +67,5 @@ export function reportOf(run) {
 /** @param {Run} run @param {Run["outcome"]} outcome */
 function endOf({ storedAt, lastAt }, outcome) {
   const time = outcome === "replaced" ? lastAt : storedAt;
-  const hasEnded = outcome !== "running" && outcome !== "paused";
-  return hasEnded && time >= 0 && Number.isSafeInteger(time) ? BigInt(time) : undefined;
+  return !isOpen({ outcome }) && time >= 0 && Number.isSafeInteger(time) ? BigInt(time) : undefined;
 }

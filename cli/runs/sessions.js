@@ -424,6 +424,12 @@ function sessionFiles({ all, sessions }) {
 /** The name of the folder in which pi stores the sessions of a project. @param {string} cwd */
 export const encoded = (cwd) => `--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
 
+/** The path of a new session of this project, as pi names its own. @param {string} id */
+export function newSessionFile(id) {
+  const folder = ownFolder() ?? join(agentDir(), "sessions", encoded(process.cwd()));
+  return join(folder, `${new Date().toISOString().replace(/[:.]/g, "-")}_${id}.jsonl`);
+}
+
 /** The folder that the user has set for sessions of all projects; `undefined` if there is none. */
 function ownFolder() {
   const ofProject = settingsFolder(join(".pi", "settings.json"));

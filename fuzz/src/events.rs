@@ -392,6 +392,7 @@ impl Play {
             same_session: flag(64),
             panel: flag(4),
             allow_commands: flag(8),
+            budget: flag(128).then(|| "turns=3,cost=1".to_owned()),
             project: "/project".into(),
             mark: Mark::default(),
         };

@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
 
-use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL};
+use crate::engine::{ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, STEP_TOOL};
 use crate::engine::{
     ChildEnd, ChildReport, Context, Engine, Event, Facts, Output, Reply, Stop, Ui,
 };
@@ -109,6 +109,10 @@ impl Guest for Component {
         api::register_flag(&api::Flag {
             name: ALLOW_COMMANDS_FLAG.name.into(),
             description: ALLOW_COMMANDS_FLAG.description.into(),
+        });
+        api::register_text_flag(&api::Flag {
+            name: BUDGET_FLAG.name.into(),
+            description: BUDGET_FLAG.description.into(),
         });
         for command in &COMMANDS {
             api::register_command(&api::Command {
@@ -284,6 +288,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             let facts = Facts {
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
+                budget: known(api::get_text_flag(BUDGET_FLAG.name))?,
                 panel: panel(entries.newest.as_deref())?,
                 mark,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.

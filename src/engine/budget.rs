@@ -3,7 +3,7 @@
 use crate::sorted::Set;
 
 use crate::definition::{
-    BudgetBounds, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
+    Budget, BudgetBounds, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
 };
 use crate::run::{
     Active, Allowance, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown,
@@ -14,6 +14,7 @@ use crate::usage::Rule;
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
+use super::commands::BUDGET_FLAG;
 use super::commands::moves::Moved;
 use super::state::{Engine, Mover, Waiter};
 
@@ -28,6 +29,18 @@ pub(super) enum Widened {
 }
 
 impl Engine {
+    /// Reads the bound of the command line. With an error nothing may be spent, and the user is told.
+    pub(super) fn take_up_bound(&mut self, text: Option<&str>, cx: &mut Cx) {
+        let (bound, error) = match text.map_or(Ok(Budget::default()), bound) {
+            Ok(bound) => (bound, None),
+            Err(error) => (Budget(std::iter::once((Measure::Turns, 0)).collect()), Some(error)),
+        };
+        if let Some(error) = &error {
+            cx.notify(Level::Error, error);
+        }
+        (self.session.bound, self.session.bound_error) = (bound, error);
+    }
+
     /// Refuses a tool call at the end of a budget: the run pauses, and the agent's run ends. Near the end, the agent is told
     /// once what is left.
     pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
@@ -339,6 +352,27 @@ fn phases_with_cost<'a>(workflow: &'a Workflow, library: &'a Library) -> Vec<&'a
         }
     }
     found
+}
+
+/// Reads the bound of the command line, such as `cost=2,time=30m`.
+///
+/// # Errors
+///
+/// The message for a text without an amount, with another measure, or with one twice.
+fn bound(text: &str) -> Result<Budget, String> {
+    let mut bound = Budget::default();
+    for part in text.split(',').map(trim) {
+        let pair = part.split_once('=').and_then(|(name, value)| {
+            let measure = Measure::from_name(trim(name))?;
+            Some((measure, amount(measure, trim(value))?))
+        });
+        let wrong = || text::bad_bound(BUDGET_FLAG.name, part);
+        let (measure, amount) = pair.ok_or_else(wrong)?;
+        if bound.0.insert(measure, amount).is_some() {
+            return Err(wrong());
+        }
+    }
+    Ok(bound)
 }
 
 /// The amount that a text of the user means; a `+` before it changes nothing.

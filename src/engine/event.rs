@@ -153,6 +153,8 @@ pub struct Facts {
     pub project: String,
     /// The user gave [`ALLOW_COMMANDS_FLAG`](super::ALLOW_COMMANDS_FLAG).
     pub allow_commands: bool,
+    /// The value of [`BUDGET_FLAG`](super::BUDGET_FLAG); `None` without it.
+    pub budget: Option<String>,
     /// The panel is on; see [`PANEL_ENTRY_TYPE`](crate::protocol::PANEL_ENTRY_TYPE).
     pub panel: bool,
     /// The place of the newest entry of the stored run.

@@ -8,6 +8,11 @@ use super::{Active, PhasePath, RunState};
 /// The part of a budget, in hundredths, from which on the agent is told what is left.
 const NEARLY: u64 = 80;
 
+/// The key of the bound of the command line among [`Allowance`]s; no path has it.
+const BOUND_KEY: &str = "--";
+/// Its name in messages.
+const BOUND_NAME: &str = "the command line";
+
 /// The decisions of the user about one budget.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -130,13 +135,14 @@ impl<'a> Active<'a> {
     pub fn has_budget(&self) -> bool {
         let scopes = self.state.current_path.iter();
         !self.phase.budget.is_empty()
+            || !self.state.bound.is_empty()
             || scopes
                 .filter_map(|scope| self.library.get(&scope.workflow_key))
                 .any(|workflow| !workflow.budget.is_empty())
     }
 
     /// The budgets that hold in the current phase: its own, which counts anew with each visit, and those of the workflows
-    /// that it is in, the innermost first, which count all that is spent in them.
+    /// that it is in, the innermost first, and that of the command line, which count all that is spent in them.
     pub fn budgets(&self) -> Vec<Spending<'a>> {
         let state = self.state;
         let path = &state.current_path;
@@ -159,12 +165,26 @@ impl<'a> Active<'a> {
                 budgets.push(spending(scope.scope_key(), &workflow.name, budget, spent));
             }
         }
+        budgets.push(Spending {
+            key: BOUND_KEY.to_owned(),
+            of: BOUND_NAME,
+            budget: state.bound.clone(),
+            allowance: state.progress.allowances.get(BOUND_KEY),
+            spent: state.usage(),
+        });
         budgets.retain(|budget| !budget.budget.is_empty());
         budgets
     }
 }
 
 impl RunState {
+    /// The same with the bound of the command line. What the user added to an earlier one does not count for it.
+    pub fn bounded(mut self, bound: &Budget) -> Self {
+        self.bound = bound.clone();
+        self.progress.allowances.remove(BOUND_KEY);
+        self
+    }
+
     /// The usage of all visits in the innermost scope of a path.
     fn spent_in(&self, scope: &PhasePath) -> Usage {
         if scope.len() <= 1 {

@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::sorted::Map;
 
-use crate::definition::{Input, Workflow, trim};
+use crate::definition::{Budget, Input, Workflow, trim};
 
 use super::{PhasePath, Progress};
 
@@ -32,6 +32,8 @@ pub struct RunState {
     pub started_at: u64,
     /// Fields that the reference does not have.
     pub progress: Progress,
+    /// The bound of the command line for the whole run. It is not stored: each process has its own.
+    pub bound: Budget,
 }
 
 /// Status of a run.
@@ -92,6 +94,7 @@ impl RunState {
             task_id: format!("wf-{unix_ms}-{}", base36(random)),
             task_description: trim(task).to_owned(),
             started_at: unix_ms,
+            bound: Budget::default(),
             progress: Progress::default(),
         }
     }

@@ -377,6 +377,7 @@ fn state_of(data: &Value) -> Option<RunState> {
             _ => String::new(),
         },
         started_at: count_of(get(data, "startedAt")?)?,
+        bound: Budget::default(),
         progress: match get(data, "progress") {
             None | Some(Value::Null) => Progress::default(),
             Some(stored) => progress(stored),

@@ -100,6 +100,14 @@ pub(super) fn command(measure: Measure) -> &'static str {
     }
 }
 
+/// Returns the error in the bound of the command line.
+pub fn bad_bound(flag: &str, found: &str) -> String {
+    format!(
+        "--{flag}: expected amounts of `cost`, `outputTokens`, `time` and `turns`, each once, such as `cost=2,time=30m`, found {}. Nothing may be spent.",
+        if found.is_empty() { "nothing".to_owned() } else { format!("`{}`", short_name(found)) }
+    )
+}
+
 /// Returns the error of a start with a model whose cost cannot be bounded.
 pub fn unpriced_model(phase: &Phase, model: &Model) -> String {
     format!(

@@ -45,7 +45,7 @@ pub use branches::{
     BranchNow, branch_lines, branch_name, branch_over, branch_phase, branch_prompt, branch_usage, branches_told,
 };
 pub use budget::{
-    BUDGET, CALL_OVER_BUDGET, budget_nearly_used_up, budget_used_up, left_over_budget, budget_notice, budget_question, budget_refusal, no_amount,
+    BUDGET, CALL_OVER_BUDGET, bad_bound, budget_nearly_used_up, budget_used_up, left_over_budget, budget_notice, budget_question, budget_refusal, no_amount,
     unknown_accepted, unpriced_model,
 };
 pub use limits::{NO_LIMITS, changed_limits, limits_in_brief, limits_panel, limits_switched, unusable_limits};

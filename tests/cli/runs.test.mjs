@@ -11,6 +11,7 @@ import { courseOf } from "../../cli/runs/course.js";
 import { findRuns } from "../../cli/runs/find.js";
 import { RUN_FORMATS } from "../../cli/runs/formats.js";
 import { encoded } from "../../cli/runs/sessions.js";
+import { LONG } from "../pi/harness/extent.mjs";
 import { NODE, REPO } from "../pi/harness/pi.mjs";
 import { workflow } from "../pi/harness/workflows.mjs";
 import { CANCELLED, DONE, Recording, START, state, used, visit } from "./session-files.mjs";
@@ -46,7 +47,7 @@ const id = (/** @type {number} */ number) => `wf-${number}-aaaaaa`;
 const LOOK = { 0: visit("Look", { endedAt: START + 1 }), 1: visit("Do", { startedAt: START + 1 }) };
 const ended = (/** @type {number} */ number, fields = {}) => state(1, LOOK, { taskId: id(number), startedAt: START + number * HOUR, ...DONE, ...fields });
 
-test("every command takes the command name and the key of a workflow", { timeout: 120_000 }, (t) => {
+test("every command takes the command name and the key of a workflow", { ...LONG, timeout: 120_000 }, (t) => {
   const { root, project, agent, run, write } = place(t);
   const files = (/** @type {string} */ folder, /** @type {Record<string, string>} */ content) => {
     for (const [path, text] of Object.entries(content)) {

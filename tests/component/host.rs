@@ -98,6 +98,8 @@ pub struct Host {
     pub snapshot: Option<FileAnswers>,
     /// The flags that are set.
     pub flags: Vec<&'static str>,
+    /// The flags with a text.
+    pub text_flags: BTreeMap<&'static str, String>,
     /// The values in the store.
     pub stored: BTreeMap<String, String>,
     /// The session's custom entries, oldest first: type and data.
@@ -149,6 +151,7 @@ impl Default for Host {
             outside: Vec::new(),
             snapshot: None,
             flags: Vec::new(),
+            text_flags: BTreeMap::new(),
             stored: BTreeMap::new(),
             entries: Vec::new(),
             messages: Vec::new(),
@@ -351,6 +354,16 @@ impl api::Host for Host {
         self.asked(format!("get-flag {name}"));
         let given = self.flags.contains(&name.as_str());
         self.answer("get-flag", given)
+    }
+
+    fn register_text_flag(&mut self, flag: api::Flag) {
+        self.did(format!("register-text-flag {}: {}", flag.name, flag.description));
+    }
+
+    fn get_text_flag(&mut self, name: String) -> Result<Option<String>, types::Error> {
+        self.asked(format!("get-text-flag {name}"));
+        let text = self.text_flags.get(&*name).cloned();
+        self.answer("get-text-flag", text)
     }
 
     fn guard_tools(&mut self, guard: bool) {

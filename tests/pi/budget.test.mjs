@@ -210,7 +210,7 @@ for (const version of VERSIONS) {
     const strange = [{ prompt_tokens: -10, completion_tokens: -5 }, { completion_tokens: "5" }, { prompt_tokens: 1e300, completion_tokens: 1e300 }, { completion_tokens: [5] }];
     for (const rawUsage of ["none", null, {}, { prompt_tokens: 0, completion_tokens: 0 }, ...strange]) {
       const name = typeof rawUsage === "object" ? JSON.stringify(rawUsage) : String(rawUsage);
-      test(`a provider whose usage is ${name} does not switch a budget off`, rawUsage === "none" || rawUsage === strange[0] ? {} : LONG, async (t) => {
+      test(`a provider whose usage is ${name} does not switch a budget off`, rawUsage === "none" ? {} : LONG, async (t) => {
         for (const budget of [{ cost: 0.0001 }, { outputTokens: 5 }, { cost: 0.0001, outputTokens: 5 }]) {
           const { model, sandbox } = await stage(t, (_, index) => ({ ...(index === 7 ? step("next") : read), rawUsage }), {
             globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { ...budget, turns: 12 } }),

@@ -85,7 +85,7 @@ const BROKEN = {
 for (const version of VERSIONS) {
   suite(`pi ${version}: a held run`, { concurrency: 2 }, () => {
     for (const [name, { breakIn, why, usable = false, leavesFork }] of Object.entries(BROKEN)) {
-      const isShort = name === "malformed" || name === "with a missing part";
+      const isShort = name === "malformed";
       test(`${name} refuses tools in every mode and in a fork, until the user decides`, { timeout: 180_000, skip: isShort ? false : LONG.skip }, async (t) => {
         let moves = 4;
         // After its moves the agent calls bash at each prompt.

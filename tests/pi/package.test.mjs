@@ -23,7 +23,8 @@ const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
 const PACKED = [
   ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"],
   ...["formats", "new", "new-package", "packages", "pi-workflows", "places", "words", "workflows"].map((name) => `cli/${name}.js`),
-  ...["branch", "clean", "course", "figures", "find", "formats", "report", "sessions", "stats"].map((name) => `cli/runs/${name}.js`),
+  ...["pi", "progress", "questions", "run"].map((name) => `cli/headless/${name}.js`),
+  ...["branch", "clean", "course", "figures", "find", "formats", "process", "report", "sessions", "stats"].map((name) => `cli/runs/${name}.js`),
   ...["report", "style", "text", "timeline"].map((name) => `cli/runs/html/${name}.js`),
   ...["coming-from", "differences", "moving", "performance", "reference", "tutorial"].map((name) => `docs/${name}.md`),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),

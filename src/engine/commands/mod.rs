@@ -61,6 +61,12 @@ pub const ALLOW_COMMANDS_FLAG: Command = Command {
     description: "Run the commands that gates of the project's and of packages' workflows name, without a question",
 };
 
+/// The flag with a bound for each run beside the budgets of its workflow, such as `cost=2,time=30m`.
+pub const BUDGET_FLAG: Command = Command {
+    name: "workflow-budget",
+    description: "What a workflow may take beside its own budgets, such as cost=2,time=30m",
+};
+
 impl Engine {
     /// Runs a command.
     pub(super) fn command(

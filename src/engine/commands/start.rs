@@ -74,6 +74,10 @@ impl Engine {
             cx.fail(Level::Error, text::task_too_long(length));
             return Reply::None;
         }
+        if let Some(error) = self.session.bound_error.clone() {
+            cx.fail(Level::Error, error);
+            return Reply::None;
+        }
         let workflow = self.definitions.library().by_command_name(&start.command_name);
         if let Some(error) = workflow.and_then(|workflow| self.unpriced_model(workflow, cx)) {
             cx.fail(Level::Error, error);
@@ -154,7 +158,8 @@ impl Engine {
             return Reply::None;
         };
         let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
-        let (state, arrival) = begin(&state.with_inputs(workflow, values), library);
+        let state = state.with_inputs(workflow, values).bounded(&self.session.bound);
+        let (state, arrival) = begin(&state, library);
         if arrival == Arrival::Done {
             cx.fail(Level::Error, text::nothing_to_do(&state, library));
             return Reply::None;

@@ -215,6 +215,7 @@ impl Engine {
     /// Takes up the run that the session stores, and sets its model, or the user's again.
     pub(super) fn restore(&mut self, mut stored: Option<RunState>, mark: Mark, cx: &mut Cx) {
         let model = stored.as_mut().and_then(|state| state.progress.users_model.take());
+        let stored = stored.map(|state| state.bounded(&self.session.bound));
         self.run.take_up(stored, mark, self.definitions.library());
         self.meter.take_up(self.run.state().is_some() && !self.has_run());
         self.restore_model(model, cx);

@@ -4,7 +4,7 @@ use crate::sorted::Set;
 
 use serde_json::json;
 
-use crate::definition::Sandbox;
+use crate::definition::{Budget, Sandbox};
 
 use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
@@ -16,6 +16,10 @@ pub struct Session {
     pub project: String,
     /// The commands of a project's workflows run without a question.
     pub allow_commands: bool,
+    /// The bound of the command line for each run. With an error it leaves nothing to spend.
+    pub bound: Budget,
+    /// The error in it.
+    pub bound_error: Option<String>,
     /// The panel above the editor is on.
     pub panel: bool,
     /// The commands that the user allowed for this session.

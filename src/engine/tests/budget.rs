@@ -662,3 +662,79 @@ fn the_end_of_a_budget_can_stop_the_run() {
     });
     assert!(end.unwrap().starts_with("⛔ The w was stopped in * a: budget\n"), "{end:?}");
 }
+
+/// Begins a session with the stored run, by a process with this bound.
+fn begin_with(session: &mut Session, bound: Option<&str>) -> Output {
+    session.engine = Engine::default();
+    let facts = Facts { budget: bound.map(Into::into), ..Facts::default() };
+    let stored = session.stored_run().cloned();
+    session.on(Event::Session { stored, in_view: None, facts })
+}
+
+#[test]
+fn the_bound_of_the_command_line_holds_beside_those_of_the_workflow() {
+    for (bound, of_workflow, taken, of) in [
+        ("turns=3", "", 3, Some("the command line")),
+        (" time=30m , turns=3", "budget: {turns: 10}\n", 3, Some("the command line")),
+        ("turns=3", "budget: {turns: 2}\n", 2, Some("The w")),
+        ("turns=3", "", 2, None),
+        ("cost=2", "budget: {turns: 10}\n", 9, None),
+    ] {
+        let mut session = Session::new(&[("w", &["a", "b"])]);
+        session.files.global.get_mut("w/workflow.yaml").unwrap().push_str(of_workflow);
+        assert_eq!(notices(&begin_with(&mut session, Some(bound))), "");
+        let _ = session.command("workflow", "w x");
+        let _ = session.on(Event::AgentStart);
+        session.has_taken(turns(taken));
+        let call = session.call();
+        let stopped = match &call.reply {
+            Reply::Stop(reason) => Some(reason.clone()),
+            Reply::None => None,
+            other => panic!("{other:?}"),
+        };
+        let expected = of.map(|of| format!("the budget of “{of}” is used up"));
+        match (stopped, expected) {
+            (Some(stopped), Some(expected)) => assert!(stopped.contains(&expected), "{stopped}"),
+            (stopped, expected) => assert_eq!(stopped, expected, "{bound}"),
+        }
+    }
+}
+
+#[test]
+fn a_bound_of_the_command_line_is_that_of_one_process() {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    let _ = begin_with(&mut session, Some("turns=3"));
+    let _ = session.command("workflow", "w x");
+    let _ = session.on(Event::AgentStart);
+    session.has_taken(turns(3));
+    let _ = session.stopped();
+    session.has_taken(Usage::default());
+    let _ = session.on(Event::AgentSettled);
+    let _ = session.command("workflow", ":resume +10");
+    let _ = session.on(Event::AgentStart);
+    assert_eq!(session.call().reply, Reply::None, "the user added to it");
+    assert!(!session.entries[0].contains("bound"), "it is not stored");
+    let _ = begin_with(&mut session, None);
+    let _ = session.on(Event::AgentStart);
+    assert_eq!(session.call().reply, Reply::None);
+    let _ = begin_with(&mut session, Some("turns=3"));
+    let _ = session.on(Event::AgentStart);
+    assert!(session.stopped().contains("3 of 3 turns"), "what was added to an earlier one is over");
+}
+
+#[test]
+fn a_bound_that_cannot_be_read_leaves_nothing_to_spend() {
+    for wrong in ["", "turns", "turns=", "turns=0", "turns=-1", "turns=3,turns=4", "steps=3", "cost=x", "turns=3,", "time=1"] {
+        let mut session = Session::new(&[("w", &["a", "b"])]);
+        let _ = session.command("workflow", "w x");
+        let told = notices(&begin_with(&mut session, Some(wrong)));
+        assert!(told.starts_with("--workflow-budget: expected amounts of `cost`, "), "{wrong}: {told}");
+        let _ = session.on(Event::AgentStart);
+        assert!(session.stopped().contains("0 of 0 turns"), "{wrong}");
+        let mut session = Session::new(&[("w", &["a", "b"])]);
+        let _ = begin_with(&mut session, Some(wrong));
+        let started = session.command("workflow", "w x");
+        assert!(notices(&started).contains("Nothing may be spent."), "{wrong}: {started:?}");
+        assert_eq!(session.stored_run(), None);
+    }
+}

@@ -1,0 +1,177 @@
+// Starts pi without its terminal interface, and reads what it tells.
+import { spawn, spawnSync } from "node:child_process";
+import { StringDecoder } from "node:string_decoder";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Failure, inWords, quoted, shortened } from "../words.js";
+
+/** The oldest version of pi with which this package is tested. */
+const OLDEST = [0, 87, 1];
+/** The time that pi has to tell its version, and to start, in milliseconds. */
+const PATIENCE = 30_000;
+/** The time that pi has to end after a signal, in milliseconds. */
+const GRACE = 5000;
+/** The longest line that is read, in characters; pi's records repeat whole messages. */
+const MAX_LINE = 64 * 2 ** 20;
+
+/** A record that pi writes in JSON or RPC mode. @typedef {Record<string, any> & { type: string }} PiRecord */
+
+/**
+ * Returns the command that starts pi: that of the option `--pi`, or `pi`.
+ * @param {string | undefined} path a program, or a JavaScript file for this Node
+ * @returns {[string, ...string[]]}
+ */
+export function piCommand(path) {
+  const command = /** @type {[string, ...string[]]} */ (path !== undefined && /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path ?? "pi"]);
+  const [program, ...args] = command;
+  const { error, status, stdout, stderr } = spawnSync(program, [...args, "--version"], { encoding: "utf8", timeout: PATIENCE, killSignal: "SIGKILL", stdio: ["ignore", "pipe", "pipe"] });
+  const name = quoted(path ?? "pi");
+  if (/** @type {any} */ (error)?.code === "ETIMEDOUT") throw new Failure(`${name} does not tell its version within ${PATIENCE / 1000} seconds.`);
+  if (/** @type {any} */ (error)?.code === "ENOENT") throw new Failure(path === undefined ? "There is no command pi here; --pi PATH names one." : `There is no ${name}.`);
+  if (error) throw new Failure(`${name} cannot be started: ${inWords(error)}`);
+  const version = /\d+\.\d+\.\d+/.exec(`${stdout}\n${stderr}`)?.[0];
+  if (status !== 0 || version === undefined) throw new Failure(`${name} does not tell its version${status === 0 ? "" : `, and ends with status ${status}`}: it is not pi, or it is broken.`);
+  if (isOlder(version, OLDEST)) throw new Failure(`${name} is version ${version}; ${OLDEST.join(".")} or later is needed.`);
+  return command;
+}
+
+/** @param {string} version @param {number[]} oldest */
+function isOlder(version, oldest) {
+  const numbers = version.split(".").map(Number);
+  const index = oldest.findIndex((number, at) => numbers[at] !== number);
+  return index >= 0 && numbers[index] < oldest[index];
+}
+
+/** The end of a pi: its status, or the signal that ended it; `hung`: it was stopped because it did not start. @typedef {{ status: number | null, signal: NodeJS.Signals | null, hung: boolean }} PiEnd */
+
+/** A pi that runs. */
+export class Pi {
+  #child;
+  #hung = false;
+  /** @type {NodeJS.Timeout | undefined} */
+  #patience;
+  /** Resolves when it has ended and all that it wrote was read. @type {Promise<PiEnd>} */
+  ended;
+
+  /**
+   * @param {[string, ...string[]]} command
+   * @param {string[]} args
+   * @param {object} listeners
+   * @param {(record: PiRecord) => void} listeners.onRecord
+   * @param {(line: string) => void} listeners.onError gets each line of standard error
+   */
+  constructor([program, ...before], args, { onRecord, onError }) {
+    // In a process group of its own: Ctrl+C comes to this process alone, which ends pi in order.
+    this.#child = spawn(program, [...before, ...args], { stdio: ["pipe", "pipe", "pipe"], detached: true });
+    const { stdin, stdout, stderr } = this.#child;
+    stdin.on("error", () => {});
+    this.#patience = setTimeout(() => {
+      this.#hung = true;
+      this.#signal("SIGKILL");
+    }, PATIENCE);
+    eachLine(stdout, (line) => {
+      const record = recordOf(line);
+      if (!record) return;
+      clearTimeout(this.#patience);
+      onRecord(record);
+    });
+    eachLine(stderr, onError);
+    this.ended = new Promise((resolve, reject) => {
+      this.#child.on("error", (error) => {
+        clearTimeout(this.#patience);
+        reject(new Failure(`pi cannot be started: ${inWords(error)}`));
+      });
+      this.#child.on("close", (status, signal) => {
+        clearTimeout(this.#patience);
+        resolve({ status, signal, hung: this.#hung });
+      });
+    });
+    // It is awaited later.
+    this.ended.catch(() => {});
+  }
+
+  /** The process id. */
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** Writes a record; in RPC mode. @param {object} record */
+  send(record) {
+    this.#child.stdin.write(`${JSON.stringify(record)}\n`);
+  }
+
+  /** There is nothing more to write: in RPC mode pi ends. */
+  finish() {
+    this.#child.stdin.end();
+  }
+
+  /** Ends pi, in order if it can. */
+  end() {
+    this.#signal("SIGTERM");
+    setTimeout(() => this.#signal("SIGKILL"), GRACE).unref();
+  }
+
+  /** @param {NodeJS.Signals} name */
+  #signal(name) {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) return;
+    try {
+      // Its commands have groups of their own, which pi ends.
+      this.#child.kill(name);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+/** Ends a pi that another process has started, in order if it can. @param {number} pid */
+export async function endProcess(pid) {
+  const ended = (/** @type {NodeJS.Signals | 0} */ name) => {
+    try {
+      return !process.kill(pid, name);
+    } catch {
+      return true;
+    }
+  };
+  const started = performance.now();
+  let isOver = ended("SIGTERM");
+  while (!isOver && performance.now() - started < GRACE) {
+    await sleep(50);
+    isOver = ended(0);
+  }
+  if (!isOver) ended("SIGKILL");
+}
+
+/**
+ * @param {NodeJS.ReadableStream} stream
+ * @param {(line: string) => void} use
+ */
+function eachLine(stream, use) {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  stream.on("data", (/** @type {Buffer} */ bytes) => {
+    const lines = (rest + decoder.write(bytes)).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > MAX_LINE) rest = "";
+    lines.forEach(use);
+  });
+  stream.on("end", () => {
+    if (rest !== "") use(rest);
+  });
+}
+
+/** @param {string} line @returns {PiRecord | undefined} */
+function recordOf(line) {
+  try {
+    const record = JSON.parse(line);
+    return typeof record?.type === "string" ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The words of a pi that has ended by itself before it should, with the last line that it wrote to standard error. @param {PiEnd} end @param {string} last */
+export function earlyEnd({ status, signal, hung }, last) {
+  if (hung) return `pi did not start within ${PATIENCE / 1000} seconds, and was stopped.`;
+  const how = signal === null ? `with exit status ${status}` : `by ${signal}`;
+  return `pi ended ${how} before the run was over${last === "" ? "." : `: ${shortened(last)}`}`;
+}

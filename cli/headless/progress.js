@@ -1,0 +1,65 @@
+// Shows on standard error what a run does: in a terminal one line that changes, elsewhere a line for each phase.
+import { plainText } from "../../host-shim/plain-text.js";
+import { cell, cost, duration } from "../runs/figures.js";
+
+/** @typedef {import("../runs/find.js").Run} Run */
+
+/** The width of a line where the terminal does not tell its own. */
+const WIDTH = 80;
+
+export class Progress {
+  #isQuiet;
+  #isLive;
+  #live = "";
+  #phase = "";
+
+  /** @param {boolean} isQuiet */
+  constructor(isQuiet) {
+    this.#isQuiet = isQuiet;
+    this.#isLive = !isQuiet && process.stderr.isTTY === true;
+  }
+
+  /** Shows how a run stands. @param {Run} run */
+  run(run) {
+    const { phaseTitle } = run.state;
+    const place = cell(phaseTitle, 60);
+    if (this.#isLive) return this.#draw(`${place} · ${figures(run)}`);
+    if (run.outcome !== "running" || place === this.#phase) return;
+    this.#phase = place;
+    this.line(`${place} · ${figures(run)}`);
+  }
+
+  /** Shows a line that stays. @param {string} text */
+  line(text) {
+    if (!this.#isQuiet) this.always(text);
+  }
+
+  /** Shows a line that stays, also if it is to be quiet. @param {string} text */
+  always(text) {
+    const live = this.#live;
+    this.clear();
+    process.stderr.write(`${plainText(text)}\n`);
+    if (live !== "") this.#draw(live);
+  }
+
+  /** Takes the line that changes away, for the end or a question. */
+  clear() {
+    if (this.#live !== "") process.stderr.write("\r\x1b[K");
+    this.#live = "";
+  }
+
+  /** @param {string} text */
+  #draw(text) {
+    if (text === this.#live) return;
+    const width = process.stderr.columns ?? WIDTH;
+    process.stderr.write(`\r\x1b[K${[...text].slice(0, width - 1).join("")}`);
+    this.#live = text;
+  }
+}
+
+/** What a run took: turns, cost, time. @param {Run} run */
+export function figures({ usage }) {
+  if (!usage) return "usage unknown";
+  const turns = Object.values(usage.models).reduce((sum, count) => sum + count, 0);
+  return `${turns} ${turns === 1 ? "turn" : "turns"} · ${cost(usage)} · ${duration(usage.workMs)}`;
+}

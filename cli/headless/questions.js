@@ -1,0 +1,59 @@
+// Asks the user of a terminal what pi asks.
+import { createInterface } from "node:readline/promises";
+
+import { plainText } from "../../host-shim/plain-text.js";
+
+/** @typedef {import("./pi.js").PiRecord} PiRecord */
+
+/**
+ * Asks a question of pi, and returns the fields of the answer.
+ *
+ * @param {PiRecord} request
+ * @param {AbortSignal} signal ends the question without an answer
+ * @returns {Promise<object>}
+ */
+export async function ask(request, signal) {
+  const { method, title = "", message = "", placeholder = "" } = request;
+  const options = Array.isArray(request.options) ? request.options.map(String) : [];
+  const text = [title, message].map((part) => plainText(String(part)).trim()).filter(Boolean).join("\n");
+  const hint = typeof placeholder === "string" && placeholder !== "" ? ` (${plainText(placeholder)})` : "";
+  switch (method) {
+    case "confirm": {
+      const answer = await line(`${text}\nyes or no? `, signal);
+      return answer === undefined ? { cancelled: true } : { confirmed: /^y(es)?$/i.test(answer.trim()) };
+    }
+    case "select": {
+      const listed = options.map((option, index) => `  ${index + 1}  ${plainText(option)}`).join("\n");
+      for (;;) {
+        const answer = (await line(`${text}\n${listed}\n1 to ${options.length}, or nothing for no answer: `, signal))?.trim();
+        if (!answer) return { cancelled: true };
+        const chosen = /^\d+$/.test(answer) ? options[Number(answer) - 1] : options.find((option) => option.toLowerCase() === answer.toLowerCase());
+        if (chosen !== undefined) return { value: chosen };
+      }
+    }
+    default: {
+      const answer = await line(`${text}${hint}\n> `, signal);
+      return answer === undefined || answer === "" ? { cancelled: true } : { value: answer };
+    }
+  }
+}
+
+/**
+ * Reads a line of the terminal; `undefined` if there is none.
+ *
+ * @param {string} question
+ * @param {AbortSignal} signal
+ */
+export async function line(question, signal) {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl+C ends the whole command.
+  reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  const closed = new Promise((resolve) => reader.once("close", () => resolve(undefined)));
+  try {
+    return /** @type {string | undefined} */ (await Promise.race([reader.question(question, { signal }), closed]));
+  } catch {
+    return undefined;
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,452 @@
+// `pi-workflows run`: runs a workflow in a pi without its terminal interface, and ends with the end of the run.
+import { randomUUID } from "node:crypto";
+import { spawn } from "node:child_process";
+import { appendFileSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+import { plainText } from "../../host-shim/plain-text.js";
+import { isLoadedByPi, packageFolder } from "../packages.js";
+import { agentDir, placesOf } from "../places.js";
+import { findRuns, isOpen } from "../runs/find.js";
+import { forgetProcess, noteProcess, processOf } from "../runs/process.js";
+import { REPORT_FORMATS, reportOf, runOf } from "../runs/report.js";
+import { newSessionFile } from "../runs/sessions.js";
+import { Failure, inWords, quoted, shortened } from "../words.js";
+import { openWorkflows } from "../workflows.js";
+import { Pi, earlyEnd, endProcess, piCommand } from "./pi.js";
+import { Progress, figures } from "./progress.js";
+import { ask, line } from "./questions.js";
+
+/** @typedef {import("../runs/find.js").Run} Run */
+/** @typedef {import("./pi.js").PiRecord} PiRecord */
+
+/**
+ * The options of the command, see its usage.
+ * @typedef {object} RunOptions
+ * @property {string[]} [input]
+ * @property {string} [model]
+ * @property {string} [budget]
+ * @property {string} [pi]
+ * @property {string} [session]
+ * @property {boolean} [continue]
+ * @property {boolean} [approve]
+ * @property {boolean} [allow-commands]
+ * @property {boolean} [quiet]
+ * @property {boolean} [detach]
+ * @property {string} [result]
+ * @property {string} [summary]
+ */
+
+/** Exit statuses. */
+const STATUS = /** @type {const} */ ({ done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6 });
+/** Kinds of pauses at the end of a budget, or because what was spent is not known. */
+const BUDGET_PAUSES = ["budget", "unknownCost", "unknownUsage"];
+/** The time between two readings of the session, in milliseconds. */
+const REFRESH = 1000;
+/** The time after the agent has come to rest in which a countdown begins, in milliseconds. */
+const COUNTDOWN_BEGINS = 300;
+/** The key of the countdown's widget. */
+const COUNTDOWN = "workflow-countdown";
+
+/**
+ * How a run ended.
+ * @typedef {object} End
+ * @property {number} status the exit status
+ * @property {Run["outcome"] | "error" | "interrupted"} outcome
+ * @property {string} text one line
+ */
+
+/**
+ * Carries out the command, and returns its exit status.
+ *
+ * @param {string[]} words
+ * @param {RunOptions} options
+ */
+export async function runWorkflow(words, options) {
+  const prompt = await promptOf(words, options);
+  const session = sessionOf(options);
+  for (const file of [options.result, options.summary]) checkFile(file);
+  const worker = processOf(session);
+  if (worker?.isAlive) throw new Failure(`Process ${worker.pid} works on this session.`);
+  // Its command was killed.
+  if (worker?.pi !== undefined) await endProcess(worker.pi);
+  const before = options.continue ? [] : runsIn(session);
+  if (before.some(isOpen)) throw new Failure("The session has a run that has not ended: --continue goes on with it.");
+  if (options.detach) return detach(words, options, session);
+  const known = new Set(before.map(({ state }) => state.taskId));
+  const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true);
+  const args = await argumentsOf(session, options);
+  const end = await headless.run(options.pi, args, prompt);
+  const run = headless.newestRun();
+  const text = run ? `${end.text} · ${figures(run)}` : end.text;
+  if (end.status === STATUS.done) headless.progress.line(text);
+  else headless.progress.always(text);
+  if (run && end.status !== STATUS.done && isOpen(run)) headless.progress.always(`To go on: pi-workflows run --continue --session ${shellQuoted(session)}`);
+  write(options, run, end, session);
+  return end.status;
+}
+
+/**
+ * Starts the command again as a process of its own, and returns.
+ *
+ * @param {string[]} words
+ * @param {RunOptions} options
+ * @param {string} session
+ */
+function detach(words, options, session) {
+  const log = `${session}.log`;
+  mkdirSync(dirname(session), { recursive: true });
+  const output = openSync(log, "a", 0o600);
+  const given = Object.entries({ ...options, detach: undefined, session }).flatMap(([name, value]) => {
+    if (value === true) return [`--${name}`];
+    return [value ?? []].flat().map((one) => `--${name}=${one}`);
+  });
+  const child = spawn(process.execPath, [process.argv[1], "run", ...given, "--", ...words], { detached: true, stdio: ["ignore", output, output] });
+  child.unref();
+  process.stdout.write(`process ${child.pid}\nsession ${session}\nlog     ${log}\n"pi-workflows runs" shows it.\n`);
+  return STATUS.done;
+}
+
+/** A pi that works on a run. */
+class Headless {
+  #session;
+  #isMeant;
+  /** The last line of standard error. */
+  #lastError = "";
+  #readAt = 0;
+  /** @type {Run | undefined} */
+  #run;
+  /** @type {NodeJS.Signals | undefined} */
+  #interruptedBy;
+  /** The agent has worked and come to rest. */
+  #isAtRest = false;
+  progress;
+
+  /**
+   * @param {string} session
+   * @param {(run: Run) => boolean} isMeant
+   * @param {boolean} isQuiet
+   */
+  constructor(session, isMeant, isQuiet) {
+    this.#session = session;
+    this.#isMeant = isMeant;
+    this.progress = new Progress(isQuiet);
+  }
+
+  /** The run, if it has begun. */
+  newestRun() {
+    this.#run = runsIn(this.#session).find(this.#isMeant) ?? this.#run;
+    return this.#run;
+  }
+
+  /**
+   * Runs a pi to its end.
+   *
+   * @param {string | undefined} path the value of `--pi`
+   * @param {string[]} args
+   * @param {string} prompt
+   * @returns {Promise<End>}
+   */
+  async run(path, args, prompt) {
+    try {
+      return this.#end(await this.#carryOut(piCommand(path), args, prompt));
+    } catch (error) {
+      return { status: STATUS.error, outcome: "error", text: inWords(error) };
+    }
+  }
+
+  /**
+   * @param {[string, ...string[]]} command
+   * @param {string[]} args
+   * @param {string} prompt
+   */
+  async #carryOut(command, args, prompt) {
+    mkdirSync(dirname(this.#session), { recursive: true });
+    const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+    const onError = (/** @type {string} */ text) => this.#onError(text);
+    const asked = new AbortController();
+    /** @type {Pi} */
+    let pi;
+    if (isTerminal) {
+      const conversation = new Conversation(this.progress, asked.signal, () => this.newestRun());
+      pi = new Pi(command, ["--mode", "rpc", ...args], {
+        onRecord: (record) => {
+          this.#onRecord(record);
+          conversation.onRecord(pi, record);
+        },
+        onError,
+      });
+      pi.send({ id: "start", type: "prompt", message: prompt });
+    } else {
+      pi = new Pi(command, ["--mode", "json", prompt, ...args], { onRecord: (record) => this.#onRecord(record), onError });
+      // pi would read a pipe to its end before it starts.
+      pi.finish();
+    }
+    noteProcess(this.#session, pi.pid);
+    const interrupt = (/** @type {NodeJS.Signals} */ name) => {
+      if (this.#interruptedBy) return;
+      this.#interruptedBy = name;
+      asked.abort();
+      pi.end();
+    };
+    const refresh = setInterval(() => this.#refresh(true), REFRESH);
+    process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
+    try {
+      return await pi.ended;
+    } finally {
+      forgetProcess(this.#session);
+      clearInterval(refresh);
+      process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
+      asked.abort();
+      this.progress.clear();
+    }
+  }
+
+  /** @param {PiRecord} record */
+  #onRecord(record) {
+    if (record.type === "agent_start") {
+      this.#isAtRest = false;
+      this.#refresh(true);
+    }
+    if (record.type === "agent_end" || record.type === "agent_settled") this.#isAtRest = true;
+    if (record.type === "turn_end" || record.type === "tool_execution_end") this.#refresh(record.toolName === "workflow_step");
+    if (record.type === "extension_ui_request" && record.method === "notify") this.#tell(String(record.message ?? ""));
+  }
+
+  /** Shows how the run stands. @param {boolean} isLate the time has come for it */
+  #refresh(isLate) {
+    const now = Date.now();
+    if (!isLate && now - this.#readAt < REFRESH) return;
+    this.#readAt = now;
+    try {
+      const run = this.newestRun();
+      if (run) this.progress.run(run);
+    } catch {
+      // The end of the run tells what is wrong with its session.
+    }
+  }
+
+  /** @param {string} text */
+  #onError(text) {
+    const line = plainText(text).trim();
+    if (line === "") return;
+    this.#lastError = line;
+    this.#tell(line);
+  }
+
+  /** @param {string} text */
+  #tell(text) {
+    this.progress.line(text);
+  }
+
+  /** @param {import("./pi.js").PiEnd} piEnd @returns {End} */
+  #end(piEnd) {
+    const run = this.newestRun();
+    if (this.#interruptedBy) {
+      const status = this.#interruptedBy === "SIGINT" ? 130 : this.#interruptedBy === "SIGHUP" ? 129 : 143;
+      return { status, outcome: "interrupted", text: `interrupted by ${this.#interruptedBy}` };
+    }
+    if (!run) {
+      // pi itself ended in order, with the reason on standard error.
+      const failed = piEnd.signal === null && piEnd.status !== null && piEnd.status <= 1 && !piEnd.hung ? `no run was started${this.#lastError === "" ? "." : `: ${shortened(this.#lastError)}`}` : earlyEnd(piEnd, this.#lastError);
+      return { status: STATUS.error, outcome: "error", text: failed };
+    }
+    const end = endOf(run);
+    if (end) return end;
+    const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
+    if (this.#isAtRest && hasEnded) return { status: STATUS.paused, outcome: "paused", text: `waits in ${run.state.phaseTitle}: its agent has stopped, and nothing goes on by itself` };
+    return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, this.#lastError) };
+  }
+}
+
+/** The questions of pi, and the waits of the run, in a terminal. */
+class Conversation {
+  #progress;
+  #signal;
+  #newestRun;
+  #hasCountdown = false;
+  #isAtWork = false;
+  /** Questions one after another. */
+  #turn = Promise.resolve();
+
+  /**
+   * @param {Progress} progress
+   * @param {AbortSignal} signal ends a question without an answer
+   * @param {() => Run | undefined} newestRun
+   */
+  constructor(progress, signal, newestRun) {
+    this.#progress = progress;
+    this.#signal = signal;
+    this.#newestRun = newestRun;
+  }
+
+  /** @param {Pi} pi @param {PiRecord} record */
+  onRecord(pi, record) {
+    switch (record.type) {
+      case "extension_ui_request":
+        return this.#onRequest(pi, record);
+      case "agent_start":
+        this.#isAtWork = true;
+        return undefined;
+      case "agent_settled":
+        this.#isAtWork = false;
+        return this.#atRest(pi);
+      case "response":
+        // A command that did not prompt the agent.
+        if (record.id === "start") this.#atRest(pi);
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** @param {Pi} pi @param {PiRecord} request */
+  #onRequest(pi, request) {
+    if (request.method === "setWidget" && request.widgetKey === COUNTDOWN) this.#hasCountdown = Array.isArray(request.widgetLines);
+    if (!["select", "confirm", "input", "editor"].includes(request.method)) return;
+    this.#turn = this.#turn.then(async () => {
+      this.#progress.clear();
+      const answer = await ask(request, this.#signal);
+      pi.send({ type: "extension_ui_response", id: request.id, ...answer });
+    });
+  }
+
+  /** The agent is at rest: if nothing goes on by itself, the user says how, or pi ends. @param {Pi} pi */
+  #atRest(pi) {
+    setTimeout(() => {
+      if (this.#isAtWork || this.#hasCountdown || this.#signal.aborted) return;
+      this.#turn = this.#turn.then(async () => {
+        const run = this.#newestRun();
+        if (this.#isAtWork || this.#hasCountdown) return;
+        if (!run || run.outcome !== "running" || this.#signal.aborted) return pi.finish();
+        this.#progress.clear();
+        const message = await line("The run waits for your message (nothing ends this command): ", this.#signal);
+        if (!message?.trim()) return pi.finish();
+        pi.send({ id: "message", type: "prompt", message });
+      });
+    }, COUNTDOWN_BEGINS);
+  }
+}
+
+/** The end of a run as its session has it; `undefined` if it goes on. @param {Run} run @returns {End | undefined} */
+function endOf(run) {
+  const { outcome, state } = run;
+  switch (outcome) {
+    case "done":
+      return { status: STATUS.done, outcome, text: "done" };
+    case "stopped":
+      return { status: STATUS.stopped, outcome, text: "stopped by an outcome of a phase" };
+    case "cancelled":
+      return { status: STATUS.cancelled, outcome, text: "cancelled" };
+    case "paused": {
+      const { pause } = /** @type {{ pause?: string }} */ (reportOf(run).data);
+      const status = BUDGET_PAUSES.includes(state.pause ?? "") ? STATUS.budget : STATUS.paused;
+      return { status, outcome, text: `paused in ${state.phaseTitle}${pause === undefined ? "" : `: ${pause}`}` };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The session file of the run. @param {RunOptions} options */
+function sessionOf({ session, continue: goesOn }) {
+  if (!goesOn) return session === undefined ? newSessionFile(randomUUID()) : resolve(session);
+  if (session !== undefined && !statSync(session, { throwIfNoEntry: false })?.isFile()) throw new Failure(`There is no session ${quoted(session)}.`);
+  const { runs } = findRuns({ sessions: session });
+  const open = session === undefined ? runs.filter(isOpen) : runs;
+  if (open.length === 0) throw new Failure(session === undefined ? "No run of this project is unfinished." : `${quoted(session)} has no run.`);
+  const newest = runOf(open, undefined, session === undefined);
+  if (!isOpen(newest)) throw new Failure(`The run ${quoted(newest.state.taskId)} is over: ${newest.outcome}.`);
+  return newest.session.file;
+}
+
+/** The runs of a session file, newest first; none if it cannot be read yet. @param {string} session */
+function runsIn(session) {
+  return existsSync(session) ? findRuns({ sessions: session }).runs : [];
+}
+
+/** The prompt that starts the run, or has it go on. @param {string[]} words @param {RunOptions} options */
+async function promptOf([name, ...rest], { input = [], continue: goesOn }) {
+  if (goesOn) {
+    if (input.length > 0) throw new Failure("--continue takes no --input.");
+    const message = [name, ...rest].filter((word) => word !== undefined).join(" ");
+    return message === "" ? "/workflow :resume" : message;
+  }
+  if (name === undefined) throw new Failure("pi-workflows run needs a NAME.");
+  if (/\s/.test(name) || name.startsWith(":")) throw new Failure(`${quoted(name)} is no name of a workflow.`);
+  const values = rest.slice(0, -1);
+  const wrong = values.find((word) => !/^[\w-]+=/.test(word));
+  if (wrong !== undefined) throw new Failure(`${quoted(wrong)} is one word too many. Put the task in quotes, and values of inputs before it: NAME=VALUE.`);
+  const task = rest.at(-1);
+  if (task === undefined || task.trim() === "") throw new Failure("pi-workflows run needs a TASK.");
+  const given = [...input, ...values].map((pair) => {
+    const at = pair.indexOf("=");
+    if (at < 1) throw new Failure(`--input takes NAME=VALUE, but is ${quoted(pair)}.`);
+    return /** @type {[string, string]} */ ([pair.slice(0, at), pair.slice(at + 1)]);
+  });
+  if (given.length > 0) await checkInputs(name, task, given);
+  const written = given.map(([name, value]) => `${name}="${value.replace(/[\\"]/g, "\\$&")}"`);
+  return `/workflow ${[name, ...written, ...(given.length > 0 ? ["--"] : []), task].join(" ")}`;
+}
+
+/** Refuses values that the workflow does not take: without inputs it would take them for its task. @param {string} name @param {string} task @param {[string, string][]} given */
+async function checkInputs(name, task, given) {
+  const { grants, packages } = await placesOf(undefined);
+  openWorkflows(grants, packages).runThrough(name, task, given, [], [], []);
+}
+
+/** The arguments of pi. @param {string} session @param {RunOptions} options */
+async function argumentsOf(session, { model, budget, approve, "allow-commands": allowCommands }) {
+  const extension = (await isLoadedByPi(agentDir())) ? [] : ["-e", packageFolder()];
+  return [
+    "--session",
+    session,
+    ...extension,
+    ...(model === undefined ? [] : ["--model", model]),
+    ...(approve ? ["--approve"] : []),
+    ...(budget === undefined ? [] : [`--workflow-budget=${budget}`]),
+    // pi takes a word behind such a flag for its value.
+    ...(allowCommands ? ["--allow-workflow-commands"] : []),
+  ];
+}
+
+/** @param {string | undefined} file */
+function checkFile(file) {
+  if (file === undefined) return;
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Failure(`${shortened(file)} is a folder.`);
+  if (!statSync(dirname(resolve(file)), { throwIfNoEntry: false })?.isDirectory()) throw new Failure(`There is no folder ${shortened(dirname(file))}.`);
+}
+
+/**
+ * Writes the files that the user wants.
+ *
+ * @param {RunOptions} options
+ * @param {Run | undefined} run
+ * @param {End} end
+ * @param {string} session
+ */
+function write({ result, summary }, run, end, session) {
+  const report = run && reportOf(run);
+  const { status, outcome, text } = end;
+  if (result !== undefined) {
+    const data = { end: { status, outcome, text }, session, ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}) };
+    const temporary = `${result}.${process.pid}.new`;
+    try {
+      writeFileSync(temporary, `${JSON.stringify(data, null, 2)}\n`);
+      renameSync(temporary, result);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw new Failure(`The result cannot be written: ${inWords(error)}`);
+    }
+  }
+  if (summary !== undefined) {
+    try {
+      appendFileSync(summary, report ? `${REPORT_FORMATS.md(report)}\n` : `# ${plainText(text)}\n`);
+    } catch (error) {
+      throw new Failure(`The summary cannot be written: ${inWords(error)}`);
+    }
+  }
+}
+
+/** A word as a shell takes it. @param {string} word */
+const shellQuoted = (word) => (/^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

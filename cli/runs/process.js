@@ -1,0 +1,56 @@
+// The process of `pi-workflows run` that works on the run of a session, and its pi, by a file beside the session.
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+
+import { readText } from "../../host-shim/packages.js";
+
+/** A process: its number, and when it started, for another one may get its number later. @typedef {{ pid: number, started: string }} Process */
+
+/** @param {string} session */
+const fileOf = (session) => `${session}.process`;
+
+/** Notes that this process works on a session, with the process of its pi. @param {string} session @param {number} [pi] */
+export function noteProcess(session, pi) {
+  writeFileSync(fileOf(session), `${JSON.stringify({ ...identity(process.pid), pi: pi === undefined ? undefined : identity(pi) })}\n`);
+}
+
+/** This process works no longer on a session. @param {string} session */
+export function forgetProcess(session) {
+  rmSync(fileOf(session), { force: true });
+}
+
+/**
+ * The process that works, or worked, on a session; `undefined` if none was noted or its note cannot be read. `pi`: its pi, if it still works.
+ * @param {string} session
+ * @returns {{ pid: number, isAlive: boolean, pi?: number } | undefined}
+ */
+export function processOf(session) {
+  try {
+    const { pi, ...own } = JSON.parse(readText(fileOf(session)));
+    if (!isProcess(own)) return undefined;
+    return { pid: own.pid, isAlive: isAlive(own), pi: isProcess(pi) && isAlive(pi) ? pi.pid : undefined };
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {any} value @returns {value is Process} */
+const isProcess = (value) => Number.isSafeInteger(value?.pid) && value.pid > 1 && typeof value.started === "string" && value.started !== "";
+
+/** @param {Process} process */
+const isAlive = ({ pid, started }) => startOf(pid) === started;
+
+/** @param {number} pid @returns {Process} */
+const identity = (pid) => ({ pid, started: startOf(pid) });
+
+/** When a process started, in the system's words; empty if there is none. @param {number} pid */
+function startOf(pid) {
+  try {
+    if (process.platform !== "linux") return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    // The name of the program, in parentheses, may have any character.
+    const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+    return state === "Z" ? "" : `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fields[18]}`;
+  } catch {
+    return "";
+  }
+}

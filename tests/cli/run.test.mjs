@@ -1,0 +1,333 @@
+// `pi-workflows run`: a run in a real pi without its terminal interface, by its exit statuses, signals and files.
+
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
+import { NODE, REPO, piCli, sessionFiles } from "../pi/harness/pi.mjs";
+import { stage } from "../pi/harness/stage.mjs";
+import { leave, nextUntilDone, step, steps, workflow } from "../pi/harness/workflows.mjs";
+
+const exec = promisify(execFile);
+const CLI = join(REPO, "cli/pi-workflows.js");
+const REST = { text: "I rest." };
+const OFF = { autoContinue: false };
+const HELLO = workflow("hello", ["plan", "build"], OFF);
+
+/**
+ * A sandbox with a command `pi`.
+ *
+ * @param {import("node:test").TestContext} t
+ * @param {string} version
+ * @param {Parameters<typeof stage>[1]} script
+ * @param {Partial<import("../pi/harness/sandbox.mjs").SandboxOptions>} [options]
+ */
+async function withPi(t, version, script, options = { globalFiles: HELLO }) {
+  const { model, sandbox } = await stage(t, script, options);
+  const bin = join(sandbox.root, "bin");
+  mkdirSync(bin);
+  const [node, cli] = piCli(version);
+  program("pi", `exec ${node} ${cli} --offline "$@"`);
+  return { model, sandbox, run, runs, start, program, bin, terminal };
+
+  /** @param {string} name @param {string} script */
+  function program(name, script) {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(bin, name), 0o755);
+    return join(bin, name);
+  }
+
+  /** @param {string[]} args @param {Record<string, string>} [env] */
+  function start(args, env = {}) {
+    return startCommand(["run", ...args], env);
+  }
+
+  /** @param {string[]} args */
+  function runs(...args) {
+    return startCommand(["runs", ...args]).ended;
+  }
+
+  /** @param {string[]} args @param {Record<string, string>} [env] */
+  function startCommand(args, env = {}) {
+    const child = spawn(NODE, [CLI, ...args], { cwd: sandbox.project, env: { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}`, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const output = { stdout: "", stderr: "" };
+    child.stdout.setEncoding("utf8").on("data", (text) => (output.stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text) => (output.stderr += text));
+    const ended = new Promise((resolve) => child.on("close", (status, signal) => resolve({ status: status ?? signal, ...output })));
+    t.after(() => child.kill("SIGKILL"));
+    return { child, output, ended: /** @type {Promise<{ status: number | string, stdout: string, stderr: string }>} */ (ended) };
+  }
+
+  /** Runs the command in a terminal, which shows its exit status at the end. @param {string[]} args */
+  async function terminal(args) {
+    const socket = join(sandbox.root, `tmux-${Math.random()}`);
+    const tmux = async (/** @type {string[]} */ ...rest) => (await exec("tmux", ["-u", "-S", socket, ...rest])).stdout;
+    const line = [NODE, CLI, "run", ...args].map((word) => `'${word}'`).join(" ");
+    const env = { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}` };
+    await exec("tmux", ["-u", "-S", socket, "new-session", "-d", "-x", "120", "-y", "40", "-c", sandbox.project, `${line}; echo "status $?"; sleep 60`], { env });
+    sandbox.adopt(() => tmux("kill-server").catch(() => ""));
+    return {
+      type: (/** @type {string} */ text) => tmux("send-keys", "-l", "--", text.replace("\n", "\r")),
+      press: (/** @type {string} */ key) => tmux("send-keys", "--", key),
+      /** @param {RegExp | string} wanted */
+      async waitFor(wanted) {
+        let screen = "";
+        for (const end = Date.now() + 20_000; Date.now() < end; await sleep(50)) {
+          screen = await tmux("capture-pane", "-p", "-S", "-");
+          if (typeof wanted === "string" ? screen.includes(wanted) : wanted.test(screen)) return screen;
+        }
+        throw new Error(`waited for ${wanted} on\n${screen}`);
+      },
+    };
+  }
+
+  /** @param {string[]} args */
+  function run(...args) {
+    return start(args).ended;
+  }
+}
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: pi-workflows run`, { concurrency: 2 }, () => {
+    test("ends with 0 at DONE, and writes the result and the summary", async (t) => {
+      const { run, sandbox, model } = await withPi(t, version, nextUntilDone);
+      const ended = await run("hello", "Add a route", "--result", "result.json", "--summary", "summary.md", "--session", "own.jsonl");
+      assert.deepEqual([ended.status, ended.stdout], [0, ""], ended.stderr);
+      assert.match(ended.stderr, /^(Plan|Build) · \d turns? · /);
+      assert.match(ended.stderr, /\ndone · 3 turns · \S+ · \d+s\n$/);
+      const result = JSON.parse(readFileSync(join(sandbox.project, "result.json"), "utf8"));
+      assert.deepEqual(result.end, { status: 0, outcome: "done", text: "done" });
+      assert.equal(result.outcome, "done");
+      assert.equal(result.session.file, join(sandbox.project, "own.jsonl"));
+      assert.match(readFileSync(join(sandbox.project, "summary.md"), "utf8"), /^# Run of hello\n/);
+      assert.equal(model.requests.length, 3);
+      assert.deepEqual(readdirSync(sandbox.project).filter((name) => name.includes(".new")), []);
+    });
+
+    test("a run that pauses ends with 3, and --continue goes on", async (t) => {
+      const { run, sandbox } = await withPi(t, version, [REST, ...steps("next", "next"), REST]);
+      const paused = await run("hello", "Do it");
+      assert.equal(paused.status, 3, paused.stderr);
+      assert.match(paused.stderr, /\nwaits in Plan: its agent has stopped, and nothing goes on by itself · 1 turn · /);
+      const [session] = sessionFiles(sandbox);
+      assert.match(paused.stderr, new RegExp(`To go on: pi-workflows run --continue --session ${session}`));
+      const over = await run("--continue");
+      assert.equal(over.status, 0, over.stderr);
+      assert.equal(sessionFiles(sandbox).length, 1);
+      const again = await run("--continue");
+      assert.deepEqual([again.status, again.stderr], [2, "No run of this project is unfinished.\n"]);
+    });
+
+    test("a budget of the command line ends with 6, and one that cannot be read starts nothing", async (t) => {
+      const work = { calls: [{ name: "bash", arguments: { command: "true" } }] };
+      const { run, model, sandbox } = await withPi(t, version, () => work);
+      const ended = await run("hello", "Do it", "--budget", "turns=2,time=1h");
+      assert.equal(ended.status, 6, ended.stderr);
+      assert.match(ended.stderr, /\npaused in Plan: the budget of “the command line” is used up: [23] of 2 turns · /);
+      const requests = model.requests.length;
+      assert.ok(requests <= 4, String(requests));
+      const again = await run("--continue", "--budget", "turns=2");
+      assert.equal(again.status, 6, again.stderr);
+      const wrong = await run("hello", "Do it", "--budget", "cost=cheap", "--session", "new.jsonl");
+      assert.equal(wrong.status, 1);
+      assert.match(wrong.stderr, /--workflow-budget: expected amounts of `cost`, [^]*found `cost=cheap`/);
+      assert.equal(sessionFiles(sandbox).length, 1);
+    });
+
+    test("a stop by an outcome ends with 4, a question with 3 and why", async (t) => {
+      const ends = workflow("ends", [{ id: "look", outcomes: { bad: "stop", good: "next" } }], OFF);
+      const stopped = await withPi(t, version, [leave("bad"), REST], { globalFiles: ends });
+      const end = await stopped.run("ends", "Do it", "--quiet");
+      assert.deepEqual([end.status, end.stdout], [4, ""]);
+      assert.match(end.stderr, /^stopped by an outcome of a phase · 2 turns · \S+ · \d+s\n$/);
+      const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }], OFF);
+      const asking = await withPi(t, version, [step("next"), REST], { globalFiles: asks });
+      const result = join(asking.sandbox.project, "r.json");
+      const paused = await asking.run("asks", "Do it", "--result", result);
+      assert.equal(paused.status, 3, paused.stderr);
+      assert.match(paused.stderr, /\npaused in Look: it waits for your answer to “Ship it\?” · /);
+      const { end: told, outcome, pause } = JSON.parse(readFileSync(result, "utf8"));
+      assert.deepEqual([told.status, told.outcome, outcome, pause], [3, "paused", "paused", "it waits for your answer to “Ship it?”"]);
+    });
+
+    test("inputs are checked before pi starts, and reach the run", async (t) => {
+      const files = workflow("typed", [{ id: "look", instructions: "Look at {input.scope}, {input.deep}." }], { ...OFF, inputs: { scope: { type: "text" }, deep: { type: "flag" } } });
+      const { run, model } = await withPi(t, version, nextUntilDone, { globalFiles: { ...files, ...HELLO } });
+      const ended = await run("typed", "--input", 'scope=the "src" \\ folder', "deep=true", "scope=x is the task");
+      assert.equal(ended.status, 0, ended.stderr);
+      assert.match(model.messagesText(0), /Look at the "src" \\ folder, true\./);
+      assert.match(model.messagesText(0), /Start The typed: scope=x is the task/);
+      for (const [args, message] of [
+        [["typed", "--input", "scop=x", "Do it"], /scop/],
+        [["typed", "deep=perhaps", "Do it"], /deep/],
+        [["hello", "--input", "x=1", "Do it"], /x/],
+        [["nothing", "x=1", "Do it"], /nothing/],
+        [["hello", "one", "two"], /^"one" is one word too many\. Put the task in quotes/],
+        [["hello"], /^pi-workflows run needs a TASK\.$/],
+        [[], /^pi-workflows run needs a NAME\.$/],
+        [["hello", " "], /needs a TASK/],
+        [[":status", "x"], /is no name of a workflow/],
+        [["hello", "x", "--result", "no/such/folder.json"], /^There is no folder no\/such\.$/],
+        [["hello", "x", "--result", "."], /is a folder/],
+        [["--continue", "--session", "none.jsonl"], /^There is no session "none\.jsonl"\.$/],
+        [["--continue", "--input", "x=1"], /takes no --input/],
+      ]) {
+        const { status, stderr } = await run(.../** @type {string[]} */ (args));
+        assert.deepEqual([status, stderr.split("\n").length], [2, 2], `${args}: ${stderr}`);
+        assert.match(stderr.trim(), /** @type {RegExp} */ (message));
+      }
+      assert.equal(model.requests.length, 2);
+    });
+
+    test("a signal ends pi, keeps the session, and says how to go on", async (t) => {
+      const script = (/** @type {any} */ request, /** @type {number} */ index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request));
+      for (const [signal, status] of /** @type {const} */ ([["SIGTERM", 143], ["SIGINT", 130]])) {
+        const { run, start, model, sandbox } = await withPi(t, version, script);
+        const started = start(["hello", "Do it", "--result", "r.json"]);
+        await model.waitForRequests(2, { timeoutMs: 20_000 });
+        started.child.kill(signal);
+        const ended = await started.ended;
+        assert.equal(ended.status, status, ended.stderr);
+        const [session] = sessionFiles(sandbox);
+        assert.match(ended.stderr, new RegExp(`interrupted by ${signal} · .*\nTo go on: pi-workflows run --continue --session ${session}\n$`));
+        assert.equal(JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end.outcome, "interrupted");
+        const over = await run("--continue");
+        assert.equal(over.status, 0, over.stderr);
+      }
+    });
+
+    test("a pi that is missing, old, broken, or dies, is told in a line", async (t) => {
+      const { start, program, sandbox, bin } = await withPi(t, version, nextUntilDone);
+      const versioned = (/** @type {string} */ rest) => `[ "$1" = --version ] && echo 1.5.2 && exit 0\n${rest}`;
+      for (const [script, message] of [
+        ["echo 0.80.0", /^".*" is version 0\.80\.0; 0\.87\.1 or later is needed\.$/],
+        ["echo hello", /does not tell its version: it is not pi, or it is broken\.$/],
+        ["exit 3", /does not tell its version, and ends with status 3/],
+        [versioned("echo boom >&2; exit 7"), /^boom\npi ended with exit status 7 before the run was over: boom$/],
+        [versioned("kill -9 $$"), /^pi ended by SIGKILL before the run was over\.$/],
+        [versioned("exit 0"), /^no run was started\.$/],
+        [versioned("echo '{\"type\":\"session\"}'; echo not json; echo 'null'; exit 1"), /^no run was started\.$/],
+      ]) {
+        const { status, stderr } = await start(["hello", "Do it", "--pi", program("other", String(script)), "--result", "r.json"]).ended;
+        assert.equal(status, 1, stderr);
+        assert.match(stderr.trim(), /** @type {RegExp} */ (message));
+        assert.equal(JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end.status, 1);
+      }
+      const missing = await start(["hello", "Do it"], { PATH: "/nowhere" }).ended;
+      assert.deepEqual([missing.status, missing.stderr], [1, "There is no command pi here; --pi PATH names one.\n"]);
+      const named = await start(["hello", "Do it", "--pi", join(bin, "none")]).ended;
+      assert.deepEqual([named.status, named.stderr], [1, `There is no "${join(bin, "none")}".\n`]);
+      assert.deepEqual(sessionFiles(sandbox), []);
+    });
+
+    test("--detach goes on in the background, and runs shows it as running, lost or ended", async (t) => {
+      const script = (/** @type {any} */ request, /** @type {number} */ index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request));
+      const { run, runs, model } = await withPi(t, version, script);
+      const started = await run("hello", "Do it", "--detach");
+      assert.equal(started.status, 0, started.stderr);
+      const [, pid, session] = /^process (\d+)\nsession (.*)\nlog +\S+\.log\n"pi-workflows runs" shows it\.\n$/.exec(started.stdout) ?? [];
+      await model.waitForRequests(2, { timeoutMs: 20_000 });
+      const shown = async () => JSON.parse((await runs("--format", "json")).stdout).runs.map((/** @type {any} */ run) => [run.outcome, run.pid]);
+      assert.deepEqual(await shown(), [["running", Number(pid)]]);
+      assert.match((await runs()).stdout, new RegExp(`running \\(${pid}\\)`));
+      const other = await run("--continue", "--session", session);
+      assert.deepEqual([other.status, other.stderr], [2, `Process ${pid} works on this session.\n`]);
+      process.kill(Number(pid), "SIGKILL");
+      while (existsSync(`/proc/${pid}/fd/0`)) await sleep(20);
+      assert.deepEqual(await shown(), [["lost", undefined]]);
+      // pi itself hangs: it is ended before another one goes on.
+      const { pi } = JSON.parse(readFileSync(`${session}.process`, "utf8"));
+      assert.ok(existsSync(`/proc/${pi.pid}/fd/0`));
+      const over = await run("--continue");
+      assert.equal(over.status, 0, over.stderr);
+      assert.ok(!existsSync(`/proc/${pi.pid}/fd/0`) && !existsSync(`${session}.process`));
+      assert.deepEqual(await shown(), [["done", undefined]]);
+      assert.deepEqual((await runs("--watch")).stderr, "--watch needs a terminal.\n");
+    });
+
+    test("in a terminal it shows a live line, and questions and waits are answered there", async (t) => {
+      const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }, { id: "talk", interactive: true }], OFF);
+      const { terminal } = await withPi(t, version, [step("next"), { text: "What now?" }, step("next"), REST], { globalFiles: asks });
+      const screen = await terminal(["asks", "Do it"]);
+      await screen.waitFor(/│ Ship it\?\n\s*1 {2}Not yet\n\s*2 {2}Yes\n\s*3 {2}No\n1 to 3, or nothing for no answer:/);
+      await screen.type("7\n");
+      await screen.waitFor(/answer: 7\n[^]*Ship it[^]*no answer:/);
+      await screen.type("yes\n");
+      await screen.waitFor("The run waits for your message (nothing ends this command):");
+      await screen.type("Go on\n");
+      await screen.waitFor(/\ndone · 4 turns · /);
+      assert.match(await screen.waitFor(/status \d+/), /status 0/);
+    });
+
+    test("in a terminal Ctrl+C and no answer end it, with how to go on", async (t) => {
+      const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }, { id: "talk", interactive: true }], OFF);
+      const script = [step("next"), { text: "What now?" }, REST];
+      const first = await withPi(t, version, script, { globalFiles: asks });
+      const asked = await first.terminal(["asks", "Do it"]);
+      await asked.waitFor("no answer:");
+      await asked.press("C-c");
+      assert.match(await asked.waitFor(/status \d+/), /interrupted by SIGINT · [^]*To go on: pi-workflows run --continue [^]*status 130/);
+      const second = await withPi(t, version, script, { globalFiles: asks });
+      const waits = await second.terminal(["asks", "Do it"]);
+      await waits.waitFor("no answer:");
+      await waits.type("2\n");
+      await waits.waitFor("(nothing ends this command):");
+      await waits.type("\n");
+      assert.match(await waits.waitFor(/status \d+/), /waits in Talk: [^]*To go on: [^]*status 3/);
+    });
+
+    test("a pi without a model, an unknown workflow, and a project without trust start nothing", async (t) => {
+      const { run } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO, projectFiles: workflow("ours", ["look"], OFF) });
+      const unknown = await run("nothing", "Do it");
+      assert.equal(unknown.status, 1, unknown.stderr);
+      assert.match(unknown.stderr, /Unknown workflow: "nothing"/);
+      assert.match(unknown.stderr, /\nno run was started: /);
+      const model = await run("hello", "Do it", "--model", "nobody/nothing");
+      assert.equal(model.status, 1, model.stderr);
+      assert.match(model.stderr, /nobody\/nothing/);
+      const trusted = await run("ours", "Do it", "--approve");
+      assert.equal(trusted.status, 0, trusted.stderr);
+    });
+
+    test("commands of a project need --allow-commands", async (t) => {
+      const ours = workflow("ours", [{ id: "look", gate: [{ run: "touch ran" }] }], OFF);
+      const { run, sandbox } = await withPi(t, version, nextUntilDone, { projectFiles: ours });
+      const ran = () => existsSync(join(sandbox.project, "ran"));
+      const refused = await run("ours", "Do it", "--approve", "--session", "a.jsonl");
+      assert.deepEqual([refused.status, ran()], [3, false], refused.stderr);
+      assert.match(refused.stderr, /paused in Look: it runs commands of this project that you have not allowed/);
+      const allowed = await run("--continue", "--session", "a.jsonl", "--approve", "--allow-commands");
+      assert.deepEqual([allowed.status, ran()], [0, true], allowed.stderr);
+    });
+
+    test("a session with another run, and one at work, are told", async (t) => {
+      const { run, start, model } = await withPi(t, version, (request, index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request)));
+      const first = start(["hello", "One", "--session", "a.jsonl"]);
+      await model.waitForRequests(2, { timeoutMs: 20_000 });
+      const second = await run("hello", "Two", "--session", "a.jsonl");
+      assert.equal(second.status, 2);
+      assert.match(second.stderr, /^Process \d+ works on this session\.\n$/);
+      first.child.kill("SIGTERM");
+      assert.equal((await first.ended).status, 143);
+      const third = await run("hello", "Two", "--session", "a.jsonl");
+      assert.deepEqual([third.status, third.stderr], [2, "The session has a run that has not ended: --continue goes on with it.\n"]);
+      const over = await run("--continue", "--session", "a.jsonl");
+      assert.equal(over.status, 0, over.stderr);
+      const next = await run("hello", "Two", "--session", "a.jsonl");
+      assert.equal(next.status, 0, next.stderr);
+    });
+
+    test("a pi that hangs at its start is stopped", LONG, async (t) => {
+      const { run, program } = await withPi(t, version, nextUntilDone);
+      const hangs = await run("hello", "Do it", "--pi", program("other", '[ "$1" = --version ] && echo 1.5.2 && exit 0\nexec sleep 100'));
+      assert.deepEqual([hangs.status, hangs.stderr], [1, "pi did not start within 30 seconds, and was stopped.\n"]);
+      const silent = await run("hello", "Do it", "--pi", program("other", "exec sleep 100"));
+      assert.equal(silent.status, 1);
+      assert.match(silent.stderr, /does not tell its version within 30 seconds\.\n$/);
+    });
+  });
+}
