@@ -26,6 +26,16 @@ export function exampleFiles(example, name) {
   };
 }
 
+/** The folder of the tasks of this package for `compare`. */
+const EVALS = fileURLToPath(new URL("../evals-examples/bugfix", import.meta.url));
+/** Those of them that a new folder of tasks has. */
+const FIRST_EVALS = ["csv-quotes", "leap-year"];
+
+/** Returns the files of a new folder of tasks. */
+export function evalFiles() {
+  return FIRST_EVALS.flatMap((task) => filesIn(join(EVALS, task)).map(({ path, text }) => ({ path: `${task}/${path}`, text, executable: path === "check" || path === "setup" })));
+}
+
 /** @param {string} folder */
 function filesIn(folder) {
   const entries = readdirSync(folder, { recursive: true, encoding: "utf8" });
@@ -37,7 +47,7 @@ function filesIn(folder) {
  * Makes a folder with files in it, all or none. An existing folder is not changed.
  *
  * @param {string} folder
- * @param {{ path: string, text: string }[]} files
+ * @param {{ path: string, text: string, executable?: boolean }[]} files
  * @returns {string[]} the paths of the files
  */
 export function writeNew(folder, files) {
@@ -45,9 +55,9 @@ export function writeNew(folder, files) {
   makeFolder(dirname(folder));
   mkdirSync(folder);
   try {
-    return files.map(({ path, text }) => {
+    return files.map(({ path, text, executable }) => {
       makeFolder(dirname(join(folder, path)));
-      writeFileSync(join(folder, path), text, { flag: "wx" });
+      writeFileSync(join(folder, path), text, { flag: "wx", mode: executable ? 0o755 : 0o644 });
       return join(folder, path);
     });
   } catch (error) {

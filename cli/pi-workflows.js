@@ -10,9 +10,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { plainText } from "../host-shim/plain-text.js";
+import { compare } from "./compare/compare.js";
 import { FORMATS } from "./formats.js";
 import { runWorkflow } from "./headless/run.js";
-import { exampleFiles, writeNew } from "./new.js";
+import { evalFiles, exampleFiles, writeNew } from "./new.js";
 import { packageFiles, shortName } from "./new-package.js";
 import { agentDir, isInPackage, isProject, placesOf } from "./places.js";
 import { cleanRuns } from "./runs/clean.js";
@@ -41,8 +42,11 @@ const USAGE = `Usage: pi-workflows COMMAND [options]; for one command: pi-workfl
   run NAME [INPUT=VALUE ...] TASK
                      runs a workflow in a pi without its terminal interface, to its end; with --continue
                      it goes on with a run that has not ended, by a message to its agent if there is one
+  compare NAME ...   runs workflows, and the agent without one (none), on the tasks of --tasks, and tells
+                     which solves more, at which cost; goes on where it was; with --results alone it reads
   new NAME           writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi
-                     package with it, to NAME; with --from a copy of an example
+                     package with it, to NAME; with --from a copy of an example;
+                     with --evals a folder of two tasks for compare, to NAME
   list               the workflows that load
   runs               the runs in the sessions of this project, newest first
   report [RUN]       the report of a run: outcome, phases, time, tokens, cost, gates, summaries; RUN is
@@ -55,7 +59,7 @@ Options:
                      pi reads here: ~/.pi/agent/workflows, .pi/workflows and installed packages
   --strict           of check: warnings fail too
   --format FORMAT    of check: text, json, or github (annotations of a workflow run); of runs and
-                     stats: text or json; of report: md, json or html
+                     stats: text or json; of report and compare: md, json or html
   --tools A,B        of check: all tools of the agent; default: pi's own, and names that are not
                      similar to one of them are allowed
   --profiles A,B     of check: all subagent profiles; default: those in agents/ of pi's folders, if
@@ -75,20 +79,30 @@ Options:
   --item GROUP=TEXT  of run-through: an item of the list for which the group with this id is repeated;
                      once for each item; default: samples
   --all-ways         of run-through: lists all ways, each with at most one loop of each workflow
-  --model MODEL      of run: the model, as pi's own option
+  --tasks DIR        of compare: the folder of tasks
+  --results DIR      of compare: the folder of results; default: the folder of tasks with -results;
+                     to read: any number of them
+  --repeat N         of compare: the trials of each task and variant; default: 1
+  --jobs N           of compare: the trials at the same time; default: 1
+  --shard I/N        of compare: one of N parts, for a machine of its own
+  --max-cost DOLLARS of compare: no trial is started when the trials have cost that much
+  --yes              of compare: starts without a question
+  --model MODEL      of run and compare: the model, as pi's own option
   --budget BOUNDS    of run: a bound for this run beside those of the workflow, such as
                      cost=2,time=30m; also outputTokens and turns
   --continue         of run: goes on with the newest run of this project that has not ended, or with
                      that of --session
   --session FILE     of run: the session; default: a new one where pi has its own
-  --approve          of run: pi trusts the project, also its workflows, for this run
-  --allow-commands   of run: the commands of a project's or a package's workflow run without a question
+  --approve          of run: pi trusts the project, also its workflows, for this run; of compare: the
+                     workflows of this project may run, with their commands
+  --allow-commands   of run and compare: the commands of a project's or a package's workflow run without a question
   --result FILE      of run: writes the report with the end of the run, as JSON
   --summary FILE     of run: appends the report, as Markdown; say $GITHUB_STEP_SUMMARY
   --detach           of run: goes on in the background; runs shows it
   --watch            of runs: shows them again every two seconds
   --quiet            of run: shows nothing but why a run has not ended
-  --pi PATH          of run: the program or the JavaScript file of pi; default: the command pi
+  --pi PATH          of run and compare: the program or the JavaScript file of pi; default: the command pi
+  --evals            of new: writes tasks for compare
   --global           of new: writes to ~/.pi/agent/workflows/NAME
   --package          of new: writes a pi package; NAME may be @SCOPE/NAME
   --from EXAMPLE     of new: copies an example of this package, such as bugfix, and what it shares
@@ -103,7 +117,8 @@ Options:
   -h, --help, --version
 
 Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out. Of run: 0 done,
-1 error, 2 wrong command line, 3 paused, 4 stopped, 5 cancelled, 6 at the end of a budget.
+1 error, 2 wrong command line, 3 paused, 4 stopped, 5 cancelled, 6 at the end of a budget. Of compare: 0 all
+trials have ended, 2 it could not start, 6 --max-cost is reached, 130 interrupted.
 `;
 
 const TEXT = /** @type {const} */ ({ type: "string" });
@@ -133,6 +148,14 @@ const OPTIONS = {
   detach: FLAG,
   watch: FLAG,
   pi: TEXT,
+  tasks: TEXT,
+  results: TEXTS,
+  repeat: TEXT,
+  jobs: TEXT,
+  shard: TEXT,
+  "max-cost": TEXT,
+  yes: FLAG,
+  evals: FLAG,
   strict: FLAG,
   global: FLAG,
   package: FLAG,
@@ -171,6 +194,14 @@ const OPTIONS = {
  * @property {boolean} [detach]
  * @property {boolean} [watch]
  * @property {string} [pi]
+ * @property {string} [tasks]
+ * @property {string[]} [results]
+ * @property {string} [repeat]
+ * @property {string} [jobs]
+ * @property {string} [shard]
+ * @property {string} [max-cost]
+ * @property {boolean} [yes]
+ * @property {boolean} [evals]
  * @property {boolean} [strict]
  * @property {boolean} [global]
  * @property {boolean} [package]
@@ -203,7 +234,12 @@ const COMMANDS = {
     options: ["input", "model", "budget", "continue", "session", "approve", "allow-commands", "result", "summary", "detach", "quiet", "pi"],
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
-  new: { takes: ["NAME"], options: ["dir", "global", "package", "from"], run: create },
+  compare: {
+    takes: ["[NAME...]"],
+    options: ["tasks", "results", "repeat", "jobs", "shard", "model", "max-cost", "yes", "approve", "allow-commands", "pi", "format"],
+    run: compare,
+  },
+  new: { takes: ["NAME"], options: ["dir", "global", "package", "from", "evals"], run: create },
   runs: { takes: [], options: ["workflow", "since", "clean", "all", "sessions", "format", "watch"], run: runs },
   report: { takes: ["[RUN]"], options: ["all", "sessions", "format"], run: report },
   stats: { takes: ["[NAME]"], options: ["since", "all", "sessions", "format"], run: stats },
@@ -280,7 +316,8 @@ async function list(_, { dir }) {
 }
 
 /** @type {Command["run"]} */
-function create([name], { dir, global, package: isPackage, from }) {
+function create([name], { dir, global, package: isPackage, from, evals }) {
+  if (evals) return createEvals(name, { dir, global, package: isPackage, from });
   if (dir !== undefined && global) throw new Failure("new takes --dir or --global, not both.");
   if (isPackage && global) throw new Failure("new takes --package or --global, not both.");
   if (isPackage && from !== undefined) throw new Failure("new takes --package or --from, not both.");
@@ -292,6 +329,15 @@ function create([name], { dir, global, package: isPackage, from }) {
   if (shared.length > 0 && !existsSync(join(folder, "_shared"))) written.push(...writeNew(join(folder, "_shared"), shared));
   const next = `Change these, look at them with "pi-workflows run-through ${name}", start them in pi with "/workflow ${name} TASK".`;
   return { output: [...written, "", next].join("\n") };
+}
+
+/** @param {string} name @param {Options} others @returns {Result} */
+function createEvals(name, { dir = ".", ...others }) {
+  const other = Object.entries(others).find(([, value]) => value !== undefined);
+  if (other) throw new Failure(`new takes --evals or --${other[0]}, not both.`);
+  const folder = join(dir, name);
+  const written = writeNew(folder, evalFiles());
+  return { output: [...written, "", `Change these, and compare workflows with "pi-workflows compare NAME none --tasks ${folder} --repeat 5".`].join("\n") };
 }
 
 /**

@@ -29,9 +29,16 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @property {(name: string, phase: string, tool: string, argument?: string) => { allowed: boolean, text: string }} may
  * @property {(tool: string, argument?: string) => { allowed: boolean, text: string }} mayWithoutRun
  * @property {(name: string) => { path: string, text: string }[]} skeleton
+ * @property {(name: string) => string} definition
+ * @property {(file: string, text: string) => Task} readTask throws with diagnostics as its `payload`
+ * @property {(text: string) => Bounds} readBounds
+ * @property {(limits: string | undefined, hide: string[], home: string) => string} trialLimits
  * @property {(run: StoredRun) => any} readRun a `RunRecord`, with integers of 64 bits and lists of counts by name
  * @property {(run: StoredRun) => { markdown: string, json: string }} reportRun
  * @property {new () => { add: (entries: BranchEntry[]) => void, end: (replaced: boolean) => [any[], any[]] }} Course `Visit[]` and `Span[]`, with integers of 64 bits
+ *
+ * @typedef {{ text: string, inputs: [string, string][], timeoutMs: bigint, checkTimeoutMs: bigint, budget?: string, repo?: [address: string, commit: string] }} Task
+ * @typedef {{ cost?: number, outputTokens?: bigint, timeMs?: bigint, turns?: bigint }} Bounds
  *
  * @typedef {{ states: string[], since?: import("../host-shim/interface.js").Usage, endedMs?: bigint, replaced: boolean }} StoredRun
  * @typedef {{ at?: bigint, kind: { tag: "state", val: string } | { tag: "work" | "wait" | "other" } }} BranchEntry

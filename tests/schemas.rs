@@ -8,7 +8,7 @@ use std::path::Path;
 use pi_workflows::definition::WayBound;
 use pi_workflows::definition::schema::{
     Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS,
-    MAX_OUTCOMES, MAX_OUTPUTS, NOTIFY_FIELDS, Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
+    MAX_OUTCOMES, MAX_OUTPUTS, NOTIFY_FIELDS, Needed, PHASE_FIELDS, TASK_FIELDS, WORKFLOW_FIELDS,
 };
 use serde_json::{Map, Value, json};
 
@@ -44,6 +44,13 @@ fn the_schema_of_notifications_is_up_to_date() {
         json!({ "required": ["terminal"], "properties": { "terminal": { "const": true } } });
     schema.insert("anyOf".into(), json!([requires(&["command"]), terminal]));
     is_up_to_date("notify.json", "The user's notifications of pi-workflows (notify.yaml)", schema);
+}
+
+#[test]
+fn the_schema_of_tasks_is_up_to_date() {
+    let mut schema = object(&TASK_FIELDS);
+    schema.insert("dependencies".into(), json!({ "repo": ["commit"], "commit": ["repo"] }));
+    is_up_to_date("task.json", "A task of a comparison of pi-workflows (task.md)", schema);
 }
 
 #[track_caller]

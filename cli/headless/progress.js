@@ -57,7 +57,7 @@ export class Progress {
   }
 }
 
-/** What a run took: turns, cost, time. @param {Run} run */
+/** What a run took: turns, cost, time. @param {{ usage?: { models: Record<string, number>, cost: number, unpriced: number, workMs: number } }} run */
 export function figures({ usage }) {
   if (!usage) return "usage unknown";
   const turns = Object.values(usage.models).reduce((sum, count) => sum + count, 0);

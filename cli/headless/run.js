@@ -13,6 +13,7 @@ import { REPORT_FORMATS, reportOf, runOf } from "../runs/report.js";
 import { newSessionFile } from "../runs/sessions.js";
 import { Failure, inWords, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
+import { agentIn, usedUp } from "./agent.js";
 import { Pi, earlyEnd, endProcess, piCommand } from "./pi.js";
 import { Progress, figures } from "./progress.js";
 import { ask, line } from "./questions.js";
@@ -52,7 +53,7 @@ const COUNTDOWN = "workflow-countdown";
  * How a run ended.
  * @typedef {object} End
  * @property {number} status the exit status
- * @property {Run["outcome"] | "error" | "interrupted"} outcome
+ * @property {Run["outcome"] | "error" | "interrupted" | "budget"} outcome
  * @property {string} text one line
  */
 
@@ -63,7 +64,8 @@ const COUNTDOWN = "workflow-countdown";
  * @param {RunOptions} options
  */
 export async function runWorkflow(words, options) {
-  const prompt = await promptOf(words, options);
+  const bounds = words[0] === "-" ? boundsOf(options) : undefined;
+  const prompt = bounds ? taskOf(words, options) : await promptOf(words, options);
   const session = sessionOf(options);
   for (const file of [options.result, options.summary]) checkFile(file);
   const worker = processOf(session);
@@ -71,18 +73,21 @@ export async function runWorkflow(words, options) {
   // Its command was killed.
   if (worker?.pi !== undefined) await endProcess(worker.pi);
   const before = options.continue ? [] : runsIn(session);
+  if (bounds && statSync(session, { throwIfNoEntry: false })?.size) throw new Failure("- takes a new session.");
   if (before.some(isOpen)) throw new Failure("The session has a run that has not ended: --continue goes on with it.");
   if (options.detach) return detach(words, options, session);
   const known = new Set(before.map(({ state }) => state.taskId));
-  const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true);
-  const args = await argumentsOf(session, options);
+  const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true, bounds);
+  const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
   const end = await headless.run(options.pi, args, prompt);
   const run = headless.newestRun();
-  const text = run ? `${end.text} · ${figures(run)}` : end.text;
+  const agent = bounds && agentIn(session);
+  const took = run ? run : agent && { usage: agent.usage };
+  const text = took ? `${end.text} · ${figures(took)}` : end.text;
   if (end.status === STATUS.done) headless.progress.line(text);
   else headless.progress.always(text);
   if (run && end.status !== STATUS.done && isOpen(run)) headless.progress.always(`To go on: pi-workflows run --continue --session ${shellQuoted(session)}`);
-  write(options, run, end, session);
+  write(options, run, end, session, agent?.usage);
   return end.status;
 }
 
@@ -120,14 +125,21 @@ class Headless {
   #interruptedBy;
   /** The agent has worked and come to rest. */
   #isAtRest = false;
+  #bounds;
+  /** The bound of an agent without a workflow that is used up. @type {string | undefined} */
+  #usedUp;
+  /** @type {Pi | undefined} */
+  #pi;
   progress;
 
   /**
    * @param {string} session
    * @param {(run: Run) => boolean} isMeant
    * @param {boolean} isQuiet
+   * @param {import("../workflows.js").Bounds} [bounds] there is no workflow, and this bounds the agent
    */
-  constructor(session, isMeant, isQuiet) {
+  constructor(session, isMeant, isQuiet, bounds) {
+    this.#bounds = bounds;
     this.#session = session;
     this.#isMeant = isMeant;
     this.progress = new Progress(isQuiet);
@@ -162,7 +174,7 @@ class Headless {
    */
   async #carryOut(command, args, prompt) {
     mkdirSync(dirname(this.#session), { recursive: true });
-    const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+    const isTerminal = !this.#bounds && process.stdin.isTTY === true && process.stderr.isTTY === true;
     const onError = (/** @type {string} */ text) => this.#onError(text);
     const asked = new AbortController();
     /** @type {Pi} */
@@ -182,6 +194,7 @@ class Headless {
       // pi would read a pipe to its end before it starts.
       pi.finish();
     }
+    this.#pi = pi;
     noteProcess(this.#session, pi.pid);
     const interrupt = (/** @type {NodeJS.Signals} */ name) => {
       if (this.#interruptedBy) return;
@@ -210,7 +223,16 @@ class Headless {
     }
     if (record.type === "agent_end" || record.type === "agent_settled") this.#isAtRest = true;
     if (record.type === "turn_end" || record.type === "tool_execution_end") this.#refresh(record.toolName === "workflow_step");
+    // After an answer without tool calls the agent comes to rest.
+    if (record.type === "turn_end" && this.#bounds && record.toolResults?.length > 0) this.#bound(this.#bounds);
     if (record.type === "extension_ui_request" && record.method === "notify") this.#tell(String(record.message ?? ""));
+  }
+
+  /** Ends an agent without a workflow that has used up a bound. @param {import("../workflows.js").Bounds} bounds */
+  #bound(bounds) {
+    const { usage } = agentIn(this.#session);
+    this.#usedUp ??= usedUp(usage, bounds);
+    if (this.#usedUp !== undefined) this.#pi?.end();
   }
 
   /** Shows how the run stands. @param {boolean} isLate the time has come for it */
@@ -246,6 +268,14 @@ class Headless {
       const status = this.#interruptedBy === "SIGINT" ? 130 : this.#interruptedBy === "SIGHUP" ? 129 : 143;
       return { status, outcome: "interrupted", text: `interrupted by ${this.#interruptedBy}` };
     }
+    const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
+    if (this.#bounds) {
+      const { failure } = agentIn(this.#session);
+      if (this.#usedUp !== undefined) return { status: STATUS.budget, outcome: "budget", text: `the budget is used up: ${this.#usedUp}` };
+      if (failure !== undefined) return { status: STATUS.error, outcome: "error", text: shortened(failure) };
+      if (this.#isAtRest && hasEnded) return { status: STATUS.done, outcome: "done", text: "the agent has stopped" };
+      return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, this.#lastError) };
+    }
     if (!run) {
       // pi itself ended in order, with the reason on standard error.
       const failed = piEnd.signal === null && piEnd.status !== null && piEnd.status <= 1 && !piEnd.hung ? `no run was started${this.#lastError === "" ? "." : `: ${shortened(this.#lastError)}`}` : earlyEnd(piEnd, this.#lastError);
@@ -253,7 +283,6 @@ class Headless {
     }
     const end = endOf(run);
     if (end) return end;
-    const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
     if (this.#isAtRest && hasEnded) return { status: STATUS.paused, outcome: "paused", text: `waits in ${run.state.phaseTitle}: its agent has stopped, and nothing goes on by itself` };
     return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, this.#lastError) };
   }
@@ -389,6 +418,21 @@ async function promptOf([name, ...rest], { input = [], continue: goesOn }) {
   return `/workflow ${[name, ...written, ...(given.length > 0 ? ["--"] : []), task].join(" ")}`;
 }
 
+/** The bounds of an agent without a workflow. @param {RunOptions} options */
+function boundsOf({ continue: goesOn, detach: isDetached, budget }) {
+  if (goesOn || isDetached) throw new Failure(`- and --${goesOn ? "continue" : "detach"} exclude each other.`);
+  return budget === undefined ? {} : openWorkflows([]).readBounds(budget);
+}
+
+/** The task of an agent without a workflow. @param {string[]} words @param {RunOptions} options */
+function taskOf([, task, ...rest], { input = [] }) {
+  if (rest.length > 0) throw new Failure(`${quoted(rest[0])} is one word too many. Put the task in quotes.`);
+  if (input.length > 0) throw new Failure("- takes no --input.");
+  if (task === undefined || task.trim() === "") throw new Failure("pi-workflows run needs a TASK.");
+  if (/^\s*[/!]/.test(task)) throw new Failure(`A task without a workflow cannot begin with ${quoted(task.trim()[0])}.`);
+  return task;
+}
+
 /** Refuses values that the workflow does not take: without inputs it would take them for its task. @param {string} name @param {string} task @param {[string, string][]} given */
 async function checkInputs(name, task, given) {
   const { grants, packages } = await placesOf(undefined);
@@ -424,12 +468,13 @@ function checkFile(file) {
  * @param {Run | undefined} run
  * @param {End} end
  * @param {string} session
+ * @param {import("./agent.js").AgentUsage} [usage] of an agent without a workflow
  */
-function write({ result, summary }, run, end, session) {
+function write({ result, summary }, run, end, session, usage) {
   const report = run && reportOf(run);
   const { status, outcome, text } = end;
   if (result !== undefined) {
-    const data = { end: { status, outcome, text }, session, ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}) };
+    const data = { end: { status, outcome, text }, session, usage, ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}) };
     const temporary = `${result}.${process.pid}.new`;
     try {
       writeFileSync(temporary, `${JSON.stringify(data, null, 2)}\n`);

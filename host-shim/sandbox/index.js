@@ -3,7 +3,9 @@
 //
 //   Confinement   one for each session: judges calls, confines pi's `bash` and file tools, and cleans up after them
 //   canConfine    tells if the system can confine command lines
+//   lineInFolder  a confined command line outside of pi, with one folder that it may write
 //   resolveWrite  the file that pi's `edit` and `write` would write for a path
+//   shellQuoted   a text as a word of the shell
 //
 //   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── seccomp.js      Linux
 //                   │                   └─ seatbelt.js                      macOS
@@ -17,6 +19,8 @@
 // and what a hidden path has led to (hidden-paths.js).
 export { canConfine } from "./command-line.js";
 export { Confinement } from "./confinement.js";
+export { lineInFolder } from "./one-folder.js";
+export { quoted as shellQuoted } from "./shell-quote.js";
 export { resolveWrite } from "./write-target.js";
 
 /**

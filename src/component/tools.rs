@@ -2,11 +2,14 @@
 
 use crate::sorted::Map;
 use std::cell::RefCell;
+use std::time::Duration;
 
 use crate::definition::{
     Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
+use crate::definition::{Measure, Task, read_task, trial_limits};
 use crate::definition::{is_within, nearest, skeleton, writes_path};
+use crate::engine::bound;
 use crate::engine::{Given, Host, May, all_ways, may, run_through};
 use crate::run::{self, Broken, PauseReason, Restored, RunState};
 use crate::run::{is_of_later_version, stored_pause, take_up};
@@ -111,6 +114,57 @@ impl wit::Guest for Component {
     fn skeleton(name: String) -> Result<Vec<wit::NewFile>, String> {
         let files = skeleton(&name)?;
         Ok(files.into_iter().map(|(path, text)| wit::NewFile { path: path.into(), text }).collect())
+    }
+
+    fn definition(name: String) -> Result<String, String> {
+        let library = library()?;
+        let roots = Files.roots().map_err(words)?;
+        let mut ahead = vec![find(&library, &name)?];
+        let mut seen: Vec<&str> = Vec::new();
+        let mut text = String::new();
+        while let Some(workflow) = ahead.pop() {
+            if seen.contains(&&*workflow.key) {
+                continue;
+            }
+            seen.push(&workflow.key);
+            text.push_str(&format!("{workflow:?}\n"));
+            ahead.extend(
+                workflow.phases.iter().filter_map(|entry| library.get(entry.nested_key()?)),
+            );
+        }
+        for root in roots.iter().filter(|root| !root.path.is_empty()) {
+            text = text.replace(&format!("{}/", root.path), "");
+        }
+        Ok(text)
+    }
+
+    fn read_task(file: String, text: String) -> Result<wit::Task, Vec<wit::Diagnostic>> {
+        let task = read_task(&file, text, |text| bound(text).map(drop)).map_err(|diagnostics| {
+            diagnostics.into_iter().map(wit::Diagnostic::from).collect::<Vec<_>>()
+        })?;
+        let Task { text, inputs, timeout, check_timeout, budget, repo } = task;
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let (timeout_ms, check_timeout_ms) = (ms(timeout), ms(check_timeout));
+        Ok(wit::Task { text, inputs, timeout_ms, check_timeout_ms, budget, repo })
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
+    fn read_bounds(text: String) -> Result<wit::Bounds, String> {
+        let budget = bound(&text)?;
+        Ok(wit::Bounds {
+            cost: budget.get(Measure::Cost).map(|millionths| millionths as f64 / 1e6),
+            output_tokens: budget.get(Measure::OutputTokens),
+            time_ms: budget.get(Measure::Time),
+            turns: budget.get(Measure::Turns),
+        })
+    }
+
+    fn trial_limits(
+        limits: Option<String>,
+        hide: Vec<String>,
+        home: String,
+    ) -> Result<String, String> {
+        trial_limits(limits.as_deref(), &hide, &home)
     }
 
     type Course = Course;

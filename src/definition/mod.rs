@@ -80,5 +80,7 @@ pub use model::workflow::{
 pub use model::{schema, seal, variables};
 pub use read::profiles::defined_profiles;
 pub use read::rule_place::rule_place;
+pub use read::task::{Task, read as read_task};
+pub use read::trial_limits::trial_limits;
 pub use skeleton::skeleton;
 pub use user_file::{FileOf, Found, UserContent};

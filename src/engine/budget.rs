@@ -359,7 +359,7 @@ fn phases_with_cost<'a>(workflow: &'a Workflow, library: &'a Library) -> Vec<&'a
 /// # Errors
 ///
 /// The message for a text without an amount, with another measure, or with one twice.
-fn bound(text: &str) -> Result<Budget, String> {
+pub fn bound(text: &str) -> Result<Budget, String> {
     let mut bound = Budget::default();
     for part in text.split(',').map(trim) {
         let pair = part.split_once('=').and_then(|(name, value)| {

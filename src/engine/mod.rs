@@ -68,6 +68,7 @@ use crate::definition::Stale;
 use context::Cx;
 use state::{Turn, Waiter};
 
+pub use budget::bound;
 pub use commands::{ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, Completion};
 pub use context::{Context, Ui};
 pub use effect::{ChildStart, Effect, Elsewhere, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};

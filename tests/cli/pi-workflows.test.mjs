@@ -683,7 +683,7 @@ test("help, version, and unknown commands", (t) => {
     [["check", "--frob"], "Unknown option '--frob'\n"],
     [["check", "--format=__proto__"], 'There is no format "__proto__", only text, json, github.\n'],
     [["check", "--format", "toString"], 'There is no format "toString", only text, json, github.\n'],
-    [["constructor"], 'There is no command "constructor", only check, graph, show, run-through, may, list, run, new, runs, report, stats.\n'],
+    [["constructor"], 'There is no command "constructor", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n'],
     [["chec\x1b[31mk\nx"], 'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, run, new, runs, report, stats.\n'],
     [["a".repeat(5000)], `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, run, new, runs, report, stats.\n`],
     [["check", "--__proto__"], "Unknown option '--__proto__'\n"],

@@ -1,4 +1,4 @@
-// The HTML report: its structure, hostile texts, missing fields, its size; and how Chromium shows it.
+// The HTML report and the page of a comparison: their structure, hostile texts, missing fields, its size; and how Chromium shows it.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,11 +6,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
+import { answerOf } from "../../cli/compare/answer.js";
+import { comparisonHtml } from "../../cli/compare/html.js";
 import { reportHtml } from "../../cli/runs/html/report.js";
 import { duration, preciseDuration, tokens } from "../../cli/runs/figures.js";
 import { line, shown } from "../../cli/runs/html/text.js";
 import { ALL } from "../pi/harness/extent.mjs";
 import { startBrowser } from "./browser.mjs";
+import { comparison } from "./comparison-samples.mjs";
 import { ATTACKS, hostile, huge, ordinary, reference, uneven } from "./report-samples.mjs";
 
 process.env.TZ = "UTC";
@@ -19,9 +22,9 @@ const SAMPLES = { ordinary, hostile, huge, uneven, reference };
 
 /** All elements and attributes of reports. */
 const ELEMENTS =
-  "html head meta title style body header main section footer figure figcaption h1 h2 h3 p b bdi span div time dl dt dd ul li table thead tbody tr th td details summary pre svg defs pattern path g rect text".split(" ");
+  "html head meta title style body header main section footer figure figcaption h1 h2 h3 p b bdi span div time dl dt dd ul li table thead tbody tr th td details summary pre a svg defs pattern path g rect text".split(" ");
 const ATTRIBUTES =
-  "lang charset http-equiv content name class id aria-labelledby aria-hidden aria-label role scope colspan datetime data-of open width height x y dx d text-anchor patternUnits patternTransform".split(" ");
+  "lang charset http-equiv content name class id aria-labelledby aria-hidden aria-label role scope colspan datetime data-of href viewBox preserveAspectRatio open width height x y dx d text-anchor patternUnits patternTransform".split(" ");
 const EMPTY = ["meta"];
 
 /**
@@ -175,6 +178,17 @@ test("the tokens of answers without usage are never zero, and requests that keep
   assert.match(warm, /Tokens\n5\n[^]*Prompt cache kept\n2 requests\n50\.0k tokens, \$0\.50, in no budget\n/);
 });
 
+/** A comparison whose names and texts attack the page. */
+const attacked = () => comparison((text) => `${text} ${ATTACKS.join(" ")}`);
+
+test("the page of a comparison has every figure as text, and no text leaves its place", () => {
+  const text = read(comparisonHtml(comparison()));
+  for (const part of ["\nbugfix-v2\n20 of 20\n39\u00a0% to 100\u00a0%\n0\nnone\n", "\n17 of 20\n", "\n9 of 20\n", "“bugfix-v2” solved 4 tasks more often than “none”", "6 tasks that differ, all one way, would.", "\nrounded-shares\n2 of 4\n✓\n1: solved\n"]) assert.ok(text.includes(part), `${part} ${text}`);
+  const hostile = read(comparisonHtml(attacked()));
+  assert.ok(hostile.includes(line(`bugfix ${ATTACKS.join(" ")}`, 60)));
+  assert.match(read(comparisonHtml(answerOf([], "/"))), /No trial has ended/);
+});
+
 test("a report of any run has a size", () => {
   const report = huge();
   const start = performance.now();
@@ -230,9 +244,10 @@ test("Chromium shows reports without scripts, requests, or overflow, light and d
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const browser = await startBrowser();
   t.after(() => browser.close());
-  for (const [name, sample] of Object.entries(SAMPLES)) {
+  const pages = { ...Object.fromEntries(Object.entries(SAMPLES).map(([name, sample]) => [name, reportHtml(sample())])), comparison: comparisonHtml(comparison()), attacked: comparisonHtml(attacked()) };
+  for (const [name, source] of Object.entries(pages)) {
     const url = pathToFileURL(join(folder, `${name}.html`)).href;
-    writeFileSync(join(folder, `${name}.html`), reportHtml(sample()));
+    writeFileSync(join(folder, `${name}.html`), source);
     const page = await browser.open(url, { width: 1280, scheme: "light" });
     /** @type {Record<string, Buffer>} */
     const pictures = {};

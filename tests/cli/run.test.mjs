@@ -1,100 +1,23 @@
 // `pi-workflows run`: a run in a real pi without its terminal interface, by its exit statuses, signals and files.
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
-import { NODE, REPO, piCli, sessionFiles } from "../pi/harness/pi.mjs";
-import { stage } from "../pi/harness/stage.mjs";
+import { sessionFiles } from "../pi/harness/pi.mjs";
 import { leave, nextUntilDone, step, steps, workflow } from "../pi/harness/workflows.mjs";
+import { withPi } from "./with-pi.mjs";
 
-const exec = promisify(execFile);
-const CLI = join(REPO, "cli/pi-workflows.js");
 const REST = { text: "I rest." };
 const OFF = { autoContinue: false };
 const HELLO = workflow("hello", ["plan", "build"], OFF);
 
-/**
- * A sandbox with a command `pi`.
- *
- * @param {import("node:test").TestContext} t
- * @param {string} version
- * @param {Parameters<typeof stage>[1]} script
- * @param {Partial<import("../pi/harness/sandbox.mjs").SandboxOptions>} [options]
- */
-async function withPi(t, version, script, options = { globalFiles: HELLO }) {
-  const { model, sandbox } = await stage(t, script, options);
-  const bin = join(sandbox.root, "bin");
-  mkdirSync(bin);
-  const [node, cli] = piCli(version);
-  program("pi", `exec ${node} ${cli} --offline "$@"`);
-  return { model, sandbox, run, runs, start, program, bin, terminal };
-
-  /** @param {string} name @param {string} script */
-  function program(name, script) {
-    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
-    chmodSync(join(bin, name), 0o755);
-    return join(bin, name);
-  }
-
-  /** @param {string[]} args @param {Record<string, string>} [env] */
-  function start(args, env = {}) {
-    return startCommand(["run", ...args], env);
-  }
-
-  /** @param {string[]} args */
-  function runs(...args) {
-    return startCommand(["runs", ...args]).ended;
-  }
-
-  /** @param {string[]} args @param {Record<string, string>} [env] */
-  function startCommand(args, env = {}) {
-    const child = spawn(NODE, [CLI, ...args], { cwd: sandbox.project, env: { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}`, ...env }, stdio: ["ignore", "pipe", "pipe"] });
-    const output = { stdout: "", stderr: "" };
-    child.stdout.setEncoding("utf8").on("data", (text) => (output.stdout += text));
-    child.stderr.setEncoding("utf8").on("data", (text) => (output.stderr += text));
-    const ended = new Promise((resolve) => child.on("close", (status, signal) => resolve({ status: status ?? signal, ...output })));
-    t.after(() => child.kill("SIGKILL"));
-    return { child, output, ended: /** @type {Promise<{ status: number | string, stdout: string, stderr: string }>} */ (ended) };
-  }
-
-  /** Runs the command in a terminal, which shows its exit status at the end. @param {string[]} args */
-  async function terminal(args) {
-    const socket = join(sandbox.root, `tmux-${Math.random()}`);
-    const tmux = async (/** @type {string[]} */ ...rest) => (await exec("tmux", ["-u", "-S", socket, ...rest])).stdout;
-    const line = [NODE, CLI, "run", ...args].map((word) => `'${word}'`).join(" ");
-    const env = { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}` };
-    await exec("tmux", ["-u", "-S", socket, "new-session", "-d", "-x", "120", "-y", "40", "-c", sandbox.project, `${line}; echo "status $?"; sleep 60`], { env });
-    sandbox.adopt(() => tmux("kill-server").catch(() => ""));
-    return {
-      type: (/** @type {string} */ text) => tmux("send-keys", "-l", "--", text.replace("\n", "\r")),
-      press: (/** @type {string} */ key) => tmux("send-keys", "--", key),
-      /** @param {RegExp | string} wanted */
-      async waitFor(wanted) {
-        let screen = "";
-        for (const end = Date.now() + 20_000; Date.now() < end; await sleep(50)) {
-          screen = await tmux("capture-pane", "-p", "-S", "-");
-          if (typeof wanted === "string" ? screen.includes(wanted) : wanted.test(screen)) return screen;
-        }
-        throw new Error(`waited for ${wanted} on\n${screen}`);
-      },
-    };
-  }
-
-  /** @param {string[]} args */
-  function run(...args) {
-    return start(args).ended;
-  }
-}
-
 for (const version of VERSIONS) {
   suite(`pi ${version}: pi-workflows run`, { concurrency: 2 }, () => {
     test("ends with 0 at DONE, and writes the result and the summary", async (t) => {
-      const { run, sandbox, model } = await withPi(t, version, nextUntilDone);
+      const { run, sandbox, model } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO });
       const ended = await run("hello", "Add a route", "--result", "result.json", "--summary", "summary.md", "--session", "own.jsonl");
       assert.deepEqual([ended.status, ended.stdout], [0, ""], ended.stderr);
       assert.match(ended.stderr, /^(Plan|Build) · \d turns? · /);
@@ -109,7 +32,7 @@ for (const version of VERSIONS) {
     });
 
     test("a run that pauses ends with 3, and --continue goes on", async (t) => {
-      const { run, sandbox } = await withPi(t, version, [REST, ...steps("next", "next"), REST]);
+      const { run, sandbox } = await withPi(t, version, [REST, ...steps("next", "next"), REST], { globalFiles: HELLO });
       const paused = await run("hello", "Do it");
       assert.equal(paused.status, 3, paused.stderr);
       assert.match(paused.stderr, /\nwaits in Plan: its agent has stopped, and nothing goes on by itself · 1 turn · /);
@@ -124,7 +47,7 @@ for (const version of VERSIONS) {
 
     test("a budget of the command line ends with 6, and one that cannot be read starts nothing", async (t) => {
       const work = { calls: [{ name: "bash", arguments: { command: "true" } }] };
-      const { run, model, sandbox } = await withPi(t, version, () => work);
+      const { run, model, sandbox } = await withPi(t, version, () => work, { globalFiles: HELLO });
       const ended = await run("hello", "Do it", "--budget", "turns=2,time=1h");
       assert.equal(ended.status, 6, ended.stderr);
       assert.match(ended.stderr, /\npaused in Plan: the budget of “the command line” is used up: [23] of 2 turns · /);
@@ -186,7 +109,7 @@ for (const version of VERSIONS) {
     test("a signal ends pi, keeps the session, and says how to go on", async (t) => {
       const script = (/** @type {any} */ request, /** @type {number} */ index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request));
       for (const [signal, status] of /** @type {const} */ ([["SIGTERM", 143], ["SIGINT", 130]])) {
-        const { run, start, model, sandbox } = await withPi(t, version, script);
+        const { run, start, model, sandbox } = await withPi(t, version, script, { globalFiles: HELLO });
         const started = start(["hello", "Do it", "--result", "r.json"]);
         await model.waitForRequests(2, { timeoutMs: 20_000 });
         started.child.kill(signal);
@@ -201,7 +124,7 @@ for (const version of VERSIONS) {
     });
 
     test("a pi that is missing, old, broken, or dies, is told in a line", async (t) => {
-      const { start, program, sandbox, bin } = await withPi(t, version, nextUntilDone);
+      const { start, program, sandbox, bin } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO });
       const versioned = (/** @type {string} */ rest) => `[ "$1" = --version ] && echo 1.5.2 && exit 0\n${rest}`;
       for (const [script, message] of [
         ["echo 0.80.0", /^".*" is version 0\.80\.0; 0\.87\.1 or later is needed\.$/],
@@ -226,7 +149,7 @@ for (const version of VERSIONS) {
 
     test("--detach goes on in the background, and runs shows it as running, lost or ended", async (t) => {
       const script = (/** @type {any} */ request, /** @type {number} */ index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request));
-      const { run, runs, model } = await withPi(t, version, script);
+      const { run, runs, model } = await withPi(t, version, script, { globalFiles: HELLO });
       const started = await run("hello", "Do it", "--detach");
       assert.equal(started.status, 0, started.stderr);
       const [, pid, session] = /^process (\d+)\nsession (.*)\nlog +\S+\.log\n"pi-workflows runs" shows it\.\n$/.exec(started.stdout) ?? [];
@@ -305,7 +228,7 @@ for (const version of VERSIONS) {
     });
 
     test("a session with another run, and one at work, are told", async (t) => {
-      const { run, start, model } = await withPi(t, version, (request, index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request)));
+      const { run, start, model } = await withPi(t, version, (request, index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request)), { globalFiles: HELLO });
       const first = start(["hello", "One", "--session", "a.jsonl"]);
       await model.waitForRequests(2, { timeoutMs: 20_000 });
       const second = await run("hello", "Two", "--session", "a.jsonl");
@@ -322,7 +245,7 @@ for (const version of VERSIONS) {
     });
 
     test("a pi that hangs at its start is stopped", LONG, async (t) => {
-      const { run, program } = await withPi(t, version, nextUntilDone);
+      const { run, program } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO });
       const hangs = await run("hello", "Do it", "--pi", program("other", '[ "$1" = --version ] && echo 1.5.2 && exit 0\nexec sleep 100'));
       assert.deepEqual([hangs.status, hangs.stderr], [1, "pi did not start within 30 seconds, and was stopped.\n"]);
       const silent = await run("hello", "Do it", "--pi", program("other", "exec sleep 100"));

@@ -1,10 +1,13 @@
 // The report of a run as one HTML file: no scripts, no other files, nothing from a network.
 import { cost, dollars, duration, preciseDuration, tokens, tokensOf } from "../figures.js";
 import { STYLE } from "./style.js";
+import { table } from "./table.js";
 import { Html, count, counted, date, html, line, name, number, record, records, shown, time, zone } from "./text.js";
 import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
 
 /**
+ * @typedef {import("./table.js").Heading} Heading
+ * @typedef {import("./table.js").Row} Row
  * @typedef {Record<string, unknown>} Fields
  * @typedef {ReturnType<typeof usageOf>} Usage
  *
@@ -22,7 +25,7 @@ import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
  */
 
 /** Forbids scripts, and everything from elsewhere. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+export const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /** Maximum numbers of things, and of characters. */
 const MAX = {
@@ -462,24 +465,3 @@ function largest(phases, number, figure) {
 
 /** @param {number} left @param {string} noun @param {string} [plural] */
 const more = (left, noun, plural) => left > 0 && html`<p class="note">${counted(left, `more ${noun}`, plural && `more ${plural}`)}.</p>`;
-
-/**
- * @typedef {[words: string, className?: string]} Heading
- * @typedef {{ cells: unknown[], className?: string }} Row the first cell names the row; a row with one cell is a heading of those below
- *
- * @param {Heading[]} headings
- * @param {Row[]} rows
- */
-function table(headings, rows) {
-  // The roles stay where a narrow screen shows rows as blocks.
-  return html`<table class="stack" role="table"><thead role="rowgroup"><tr role="row">${headings.map(([words, className]) => html`<th scope="col" role="columnheader"${className && html` class="${className}"`}>${words}</th>`)}</tr></thead>
-<tbody role="rowgroup">${rows.map(({ cells: [first, ...cells], className }) => {
-    const span = cells.length === 0 && html` colspan="${headings.length}"`;
-    const others = cells.map((cell, index) => {
-      const [words, className] = headings[index + 1];
-      return cell === "" ? html`<td role="cell"></td>` : html`<td role="cell" data-of="${words}"${className && html` class="${className}"`}><div>${cell}</div></td>`;
-    });
-    return html`<tr role="row"${className && html` class="${className}"`}><th scope="row" role="rowheader"${span}>${first}</th>${others}</tr>
-`;
-  })}</tbody></table>`;
-}

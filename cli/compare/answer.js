@@ -1,0 +1,152 @@
+// What the trials of a comparison tell.
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+
+import { LEVEL, interval, pairsNeeded, signTest, spread } from "./statistics.js";
+
+/** @typedef {import("./results.js").Found} Found */
+/** @typedef {ReturnType<typeof spread>} Spread */
+
+/**
+ * @typedef {object} Variant
+ * @property {string} name
+ * @property {string} definition
+ * @property {string} model empty: the user's own
+ * @property {number} trials
+ * @property {number} solved
+ * @property {number} falseGreen it said that it was done, and the check failed
+ * @property {Record<string, number>} others the other endings
+ * @property {[low: number, high: number]} [interval] of 95 % for the share of solved trials
+ * @property {Spread} cost of the trials whose cost is known
+ * @property {number} unknownCost trials whose cost is not known
+ * @property {Spread} tokens
+ * @property {Spread} ms
+ * @property {Spread} turns
+ *
+ * @typedef {{ number: number, mark: string, words: string, text: string, session?: string, report?: string, check?: string }} Shown paths, for links
+ * @typedef {{ trials: number, solved: number, falseGreen: number, shown: Shown[] }} Cell
+ * @typedef {{ name: string, cells: (Cell | undefined)[] }} TaskRow the cells in the order of the variants
+ * @typedef {{ first: string, second: string, more: number, less: number, alike: number, p: number, text: string }} Pair the second against the first
+ *
+ * @typedef {object} Answer
+ * @property {Variant[]} variants
+ * @property {TaskRow[]} tasks
+ * @property {Pair[]} pairs
+ * @property {string[]} notes
+ */
+
+export const METHOD =
+  "Interval: 95\u00a0%, Wilson's, with the effective number of trials (design effect of Rao and Scott), because the trials of one task are not independent, and with Student's quantile for few tasks. " +
+  "p: exact two-sided sign test on the tasks that differ.";
+
+/**
+ * Returns what trials tell. Of a task that was changed only the newest version counts.
+ * @param {Found[]} all
+ * @param {string} base the folder that paths are relative to
+ * @returns {Answer}
+ */
+export function answerOf(all, base) {
+  const newest = new Map(all.map(({ task, taskDigest }) => [task, taskDigest]));
+  const trials = all.filter(({ task, taskDigest }) => newest.get(task) === taskDigest);
+  const groups = [...Map.groupBy(trials, ({ variant, definition, model }) => JSON.stringify([variant, definition, model])).values()];
+  groups.sort((a, b) => a[0].startedAt - b[0].startedAt);
+  const names = namesOf(groups.map(([first]) => first));
+  const variants = groups.map((group, index) => variantOf(names[index], group));
+  const tasks = [...newest.keys()].sort().map((name) => ({ name, cells: groups.map((group) => cellOf(group.filter(({ task }) => task === name), base)) }));
+  const pairs = groups.flatMap((first, index) => groups.slice(index + 1).map((second, later) => pairOf([names[index], first], [names[index + 1 + later], second])));
+  const notes = [];
+  if (all.length > trials.length) notes.push(`${all.length - trials.length} trials of earlier versions of tasks are left out.`);
+  if (trials.some(({ hidden }) => !hidden)) notes.push("In some trials the folder of tasks was not hidden: the system could not confine commands, and an agent could read a check.");
+  if (pairs.length > 1) notes.push(`${pairs.length} pairs are compared: with so many, one with p just below ${LEVEL} may be chance. Multiply each p by ${pairs.length} to be sure.`);
+  return { variants, tasks, pairs, notes };
+}
+
+/** Names that tell the groups apart: with the model and the digest where they differ. @param {Found[]} firsts */
+function namesOf(firsts) {
+  const models = new Set(firsts.map(({ model }) => model)).size > 1;
+  const named = firsts.map(({ variant, model }) => (models ? `${variant} (${model || "own model"})` : variant));
+  return named.map((name, index) => (named.filter((other) => other === name).length > 1 ? `${name} @${firsts[index].definition.slice(0, 6)}` : name));
+}
+
+/** @param {string} name @param {Found[]} trials @returns {Variant} */
+function variantOf(name, trials) {
+  const [{ definition, model }] = trials;
+  const tasks = [...Map.groupBy(trials, ({ task }) => task).values()];
+  const priced = trials.filter(({ unpriced }) => unpriced === 0);
+  /** @type {Record<string, number>} */
+  const others = {};
+  for (const { ending } of trials) if (ending !== "done") others[ending] = (others[ending] ?? 0) + 1;
+  return {
+    name,
+    definition,
+    model,
+    trials: trials.length,
+    solved: solvedOf(trials),
+    falseGreen: trials.filter(isFalseGreen).length,
+    others,
+    interval: interval(tasks.map((task) => ({ solved: solvedOf(task), trials: task.length }))),
+    cost: spread(priced.map(({ cost }) => cost)),
+    unknownCost: trials.length - priced.length,
+    tokens: spread(trials.map(({ tokens }) => tokens)),
+    ms: spread(trials.map(({ ms }) => ms)),
+    turns: spread(trials.map(({ turns }) => turns)),
+  };
+}
+
+/** @param {Found[]} trials */
+const solvedOf = (trials) => trials.filter(({ solved }) => solved).length;
+
+/** @param {Found} trial */
+const isFalseGreen = ({ ending, solved }) => ending === "done" && !solved;
+
+/** @param {Found[]} trials @param {string} base @returns {Cell | undefined} */
+function cellOf(trials, base) {
+  if (trials.length === 0) return undefined;
+  const shown = trials.toSorted((a, b) => a.number - b.number).map((trial) => {
+    const { number, ending, solved, check, text, folder } = trial;
+    const link = (/** @type {string} */ name) => (existsSync(join(folder, name)) ? relative(base, join(folder, name)) : undefined);
+    const words = solved ? "solved" : isFalseGreen(trial) ? `false green${check?.late ? ": the check was stopped at its time limit" : ""}` : ending;
+    return { number, mark: solved ? "✓" : isFalseGreen(trial) ? "✗" : "–", words, text, session: link("session.jsonl"), report: link("report.html"), check: link("check.txt") };
+  });
+  return { trials: trials.length, solved: solvedOf(trials), falseGreen: trials.filter(isFalseGreen).length, shown };
+}
+
+/**
+ * Compares two variants by the tasks, with the numbers of trials that both have.
+ * @param {[name: string, trials: Found[]]} first
+ * @param {[name: string, trials: Found[]]} second
+ * @returns {Pair}
+ */
+function pairOf([first, before], [second, after]) {
+  let [more, less, alike] = [0, 0, 0];
+  for (const task of new Set(before.map(({ task }) => task))) {
+    const of = (/** @type {Found[]} */ trials) => new Map(trials.filter((trial) => trial.task === task).map(({ number, solved }) => [number, solved]));
+    const [one, other] = [of(before), of(after)];
+    const both = [...one.keys()].filter((number) => other.has(number));
+    if (both.length === 0) continue;
+    const difference = both.reduce((sum, number) => sum + Number(other.get(number)) - Number(one.get(number)), 0);
+    if (difference > 0) more += 1;
+    else if (difference < 0) less += 1;
+    else alike += 1;
+  }
+  const p = signTest(more, less);
+  return { first, second, more, less, alike, p, text: wordsOf({ first, second, more, less, alike, p }) };
+}
+
+/** What a pair tells, for an engineer: the better one first. @param {Omit<Pair, "text">} pair @returns {string} */
+function wordsOf({ first, second, more, less, alike, p }) {
+  if (less > more) return wordsOf({ first: second, second: first, more: less, less: more, alike, p });
+  const all = more + less + alike;
+  if (all === 0) return `“${second}” and “${first}” have no trials of the same tasks.`;
+  if (more + less === 0) return `“${second}” and “${first}” solved each of the ${counted(all, "task")} equally often: no difference was seen.`;
+  const than = `“${second}” solved ${counted(more, "task")} more often than “${first}” and ${less === 0 ? "no task" : counted(less, "task")} less often`;
+  if (p < LEVEL) return `${than}: more than chance (p = ${shortP(p)}).`;
+  const would = `${pairsNeeded(less)} tasks that differ, ${less === 0 ? "all one way" : `only ${less} of them the other way`}, would`;
+  return `${than}: ${counted(more + less, "pair")} cannot tell (p = ${shortP(p)}); ${would}.`;
+}
+
+/** @param {number} p */
+export const shortP = (p) => (p < 0.001 ? p.toExponential(1) : String(Number(p.toPrecision(2))));
+
+/** @param {number} number @param {string} noun */
+const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;

@@ -1,0 +1,274 @@
+// `pi-workflows compare`: runs workflows on tasks many times, and tells which solves more, at which cost.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+
+import { plainText } from "../../host-shim/plain-text.js";
+import { canConfine } from "../../host-shim/sandbox/index.js";
+import { line } from "../headless/questions.js";
+import { agentDir, placesOf } from "../places.js";
+import { dollars, duration } from "../runs/figures.js";
+import { Failure, inWords, quoted, shortened } from "../words.js";
+import { openWorkflows } from "../workflows.js";
+import { answerOf } from "./answer.js";
+import { COMPARISON_FORMATS } from "./formats.js";
+import { Results, digest, trialsIn } from "./results.js";
+import { tasksIn } from "./tasks.js";
+import { carryOut } from "./trial.js";
+
+/** @typedef {import("./results.js").Planned} Planned */
+/** @typedef {import("./results.js").Found} Found */
+/** @typedef {import("./tasks.js").Task} Task */
+
+/**
+ * The options of the command, see its usage.
+ * @typedef {object} CompareOptions
+ * @property {string} [tasks]
+ * @property {string[]} [results]
+ * @property {string} [repeat]
+ * @property {string} [jobs]
+ * @property {string} [shard]
+ * @property {string} [model]
+ * @property {string} [max-cost]
+ * @property {boolean} [yes]
+ * @property {boolean} [approve]
+ * @property {boolean} [allow-commands]
+ * @property {string} [pi]
+ * @property {string} [format]
+ */
+
+/** The agent without a workflow. */
+const NONE = "none";
+/** Above these the user is asked. */
+const ASK_ABOVE = { trials: 10, cost: 2 };
+/** The greatest numbers. */
+const MAX = { repeat: 1000, jobs: 16, shards: 1000 };
+
+/**
+ * Carries out the command.
+ * @param {string[]} words names of workflows; without `--tasks` more folders of results
+ * @param {CompareOptions} options
+ * @returns {Promise<{ output: string, status?: number, problems?: string[] }>}
+ */
+export async function compare(words, options) {
+  const format = COMPARISON_FORMATS[options.format ?? "md"];
+  if (!Object.hasOwn(COMPARISON_FORMATS, options.format ?? "md")) throw new Failure(`There is no format ${quoted(options.format ?? "")}, only ${Object.keys(COMPARISON_FORMATS).join(", ")}.`);
+  const { tasks: folder, results = [] } = options;
+  if (folder === undefined) {
+    const other = Object.keys(options).find((name) => name !== "results" && name !== "format");
+    if (results.length === 0 || other !== undefined) throw new Failure("compare needs the names of workflows and --tasks DIR, or only --results DIR to read.");
+    const { trials, problems } = trialsIn([...results, ...words]);
+    return { output: format(answerOf(trials, process.cwd())), problems };
+  }
+  if (words.length === 0) throw new Failure("compare needs the names of workflows.");
+  if (results.length > 1) throw new Failure("compare writes to one folder of --results.");
+  const again = words.find((name, index) => words.indexOf(name) !== index);
+  if (again !== undefined) throw new Failure(`${quoted(again)} is there twice.`);
+  const comparison = await prepared(words, folder, results[0], options);
+  const status = await work(comparison, options);
+  const { trials, problems } = comparison.results.all();
+  writeAnswer(comparison.resultsFolder, trials);
+  return { output: format(answerOf(trials, process.cwd())), status, problems };
+}
+
+/**
+ * Reads everything that a comparison needs, before anything is started.
+ *
+ * @param {string[]} variants
+ * @param {string} folder
+ * @param {string | undefined} results
+ * @param {CompareOptions} options
+ */
+async function prepared(variants, folder, results, options) {
+  const repeat = numberOf("repeat", options.repeat, 1, MAX.repeat);
+  const jobs = numberOf("jobs", options.jobs, 1, MAX.jobs);
+  const [shard, shards] = shardOf(options.shard);
+  const maxCost = options["max-cost"] === undefined ? Infinity : Number(options["max-cost"].replace(/^\$/, ""));
+  if (!(maxCost > 0)) throw new Failure(`--max-cost takes US dollars, but is ${quoted(options["max-cost"] ?? "")}.`);
+  const { grants, packages } = await placesOf(undefined);
+  const workflows = openWorkflows(grants, packages);
+  const tasks = tasksIn(folder, workflows);
+  const definitions = new Map(variants.map((name) => [name, name === NONE ? NONE : definitionOf(name, workflows, tasks, options)]));
+  const model = options.model ?? ownModel();
+  const all = planOf({ variants, definitions, tasks, repeat, model }).filter(({ block }) => block % shards === shard).map(({ planned }) => planned);
+  const resultsFolder = resolve(results ?? `${resolve(folder)}-results`);
+  mkdirSync(resultsFolder, { recursive: true });
+  const tasksFolder = realpathSync(folder);
+  return { all, tasks: new Map(tasks.map((task) => [task.name, task])), jobs, maxCost, grants, workflows, resultsFolder: realpathSync(resultsFolder), results: new Results(realpathSync(resultsFolder)), tasksFolder };
+}
+
+/**
+ * The digest of a workflow; throws if it cannot run on a task.
+ * @param {string} name
+ * @param {import("../workflows.js").Workflows} workflows
+ * @param {Task[]} tasks
+ * @param {CompareOptions} options
+ */
+function definitionOf(name, workflows, tasks, { approve }) {
+  const workflow = workflows.all().find(({ key, commandName }) => key === name || commandName === name);
+  const text = workflows.definition(name);
+  for (const task of tasks) workflows.runThrough(name, task.text, task.inputs, [], [], []);
+  const project = resolve(".pi", "workflows");
+  if (workflow && workflow.package === undefined && !approve && resolve(workflow.folder).startsWith(`${project}/`)) {
+    throw new Failure(`${quoted(name)} is a workflow of this project. With --approve its rules hold in the trials, and its commands run.`);
+  }
+  return digest(text);
+}
+
+/** The model that pi's settings name, for the key of trials. */
+function ownModel() {
+  try {
+    const { defaultProvider = "", defaultModel = "" } = JSON.parse(readFileSync(join(agentDir(), "settings.json"), "utf8"));
+    return defaultModel === "" ? "" : `${defaultProvider}/${defaultModel}`;
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * All trials: in blocks of one task and number, in which the order of the variants changes.
+ * @param {{ variants: string[], definitions: Map<string, string>, tasks: Task[], repeat: number, model: string }} comparison
+ * @returns {{ block: number, planned: Planned }[]}
+ */
+function planOf({ variants, definitions, tasks, repeat, model }) {
+  const blocks = Array.from({ length: repeat }, (_, index) => tasks.map((task) => ({ task, number: index + 1 }))).flat();
+  return blocks.flatMap(({ task, number }, block) => {
+    const start = block % variants.length;
+    return [...variants.slice(start), ...variants.slice(0, start)].map((variant) => {
+      const definition = definitions.get(variant) ?? "";
+      return { block, planned: { variant, definition, task: task.name, taskDigest: task.digest, model, number } };
+    });
+  });
+}
+
+/** @param {"repeat" | "jobs"} option @param {string | undefined} value @param {number} standard @param {number} most */
+function numberOf(option, value, standard, most) {
+  if (value === undefined) return standard;
+  if (!/^\d{1,4}$/.test(value) || Number(value) < 1 || Number(value) > most) throw new Failure(`--${option} takes a number from 1 to ${most}, but is ${quoted(value)}.`);
+  return Number(value);
+}
+
+/** @param {string | undefined} value @returns {[index: number, count: number]} */
+function shardOf(value) {
+  if (value === undefined) return [0, 1];
+  const [, index, count] = /^(\d{1,4})\/(\d{1,4})$/.exec(value)?.map(Number) ?? [];
+  if (!(index >= 1 && index <= count && count <= MAX.shards)) throw new Failure(`--shard takes 1/8, 2/8 and so on, but is ${quoted(value)}.`);
+  return [index - 1, count];
+}
+
+/**
+ * Carries out the trials that are left, and returns the exit status.
+ * @param {Awaited<ReturnType<typeof prepared>>} comparison
+ * @param {CompareOptions} options
+ */
+async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder }, options) {
+  const left = all.filter((trial) => !results.has(trial));
+  const tell = (/** @type {string} */ text) => process.stderr.write(`${plainText(text)}\n`);
+  tell(`${all.length} trials${left.length < all.length ? `, ${all.length - left.length} of them done before` : ""}`);
+  if (left.length === 0) return 0;
+  const before = results.all().trials;
+  const estimate = estimateOf(left, before);
+  tell(estimate === undefined ? "What they will cost is not known yet." : `By the trials that have ended, the others will cost about ${dollars(estimate)}.`);
+  const unhidden = reasonForUnhidden();
+  if (unhidden !== undefined) tell(`The tasks cannot be hidden from the agents, which may read the checks: ${unhidden}`);
+  if (!(await mayStart(left.length, estimate, options))) return 2;
+  await results.take();
+  const folder = join(realpathSync(tmpdir()), `pi-workflows-compare-${createHash("sha256").update(resultsFolder).digest("hex").slice(0, 12)}`);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  mkdirSync(folder, { mode: 0o700 });
+  const slots = Array.from({ length: jobs }, (_, index) => join(folder, String(index + 1)));
+  // An empty folder can be hidden before a trial works in it.
+  for (const slot of slots) mkdirSync(slot, { mode: 0o700 });
+  const { trialLimits } = workflows;
+  const hide = [tasksFolder, resultsFolder, ...gitFolderAbove(tasksFolder)];
+  const common = { agentDir: agentDir(), grants, work: folder, hide, hidden: unhidden === undefined, slots, trialLimits, model: options.model, pi: options.pi, "allow-commands": options["allow-commands"] || options.approve };
+  const abort = new AbortController();
+  const interrupt = () => abort.abort();
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
+  let spent = all.reduce((sum, trial) => sum + (before.find((found) => isSame(found, trial))?.cost ?? 0), 0);
+  let done = all.length - left.length;
+  const queue = left.values();
+  const worker = async (/** @type {string} */ slot) => {
+    for (const planned of queue) {
+      if (abort.signal.aborted || spent >= maxCost) return;
+      const place = results.begin(planned);
+      const trial = await carryOut(planned, /** @type {Task} */ (tasks.get(planned.task)), slot, place, common, abort.signal);
+      if (!trial) return results.drop(place);
+      results.end(place, trial);
+      mkdirSync(slot, { recursive: true, mode: 0o700 });
+      spent += trial.cost;
+      done += 1;
+      const how = trial.solved ? "solved" : trial.ending === "done" ? "false green" : `${trial.ending}: ${trial.text}`;
+      tell(`${done} of ${all.length}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} turns · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`);
+    }
+  };
+  try {
+    await Promise.all(slots.map(worker));
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    results.release();
+  }
+  if (abort.signal.aborted) {
+    tell("Interrupted. The same command goes on.");
+    return 130;
+  }
+  if (done < all.length) {
+    tell(`--max-cost is reached: ${dollars(spent)}. ${all.length - done} trials are left; with a higher one the same command goes on.`);
+    return 6;
+  }
+  return 0;
+}
+
+/** @param {Planned} found @param {Planned} trial */
+const isSame = (found, trial) => found.variant === trial.variant && found.definition === trial.definition && found.task === trial.task && found.taskDigest === trial.taskDigest && found.model === trial.model && found.number === trial.number;
+
+/** The mean costs of the variants, for the trials that are left; `undefined` if one has none yet. @param {Planned[]} left @param {Found[]} before */
+function estimateOf(left, before) {
+  let sum = 0;
+  for (const { variant, definition } of left) {
+    const known = before.filter((trial) => trial.variant === variant && trial.definition === definition && trial.unpriced === 0);
+    if (known.length === 0) return undefined;
+    sum += known.reduce((all, { cost }) => all + cost, 0) / known.length;
+  }
+  return sum;
+}
+
+/** Why tasks cannot be hidden; `undefined` if they can. */
+function reasonForUnhidden() {
+  try {
+    canConfine();
+    return undefined;
+  } catch (error) {
+    return shortened(inWords(error));
+  }
+}
+
+/** The folder of the repository that has the tasks: their history has the checks too. @param {string} folder */
+function gitFolderAbove(folder) {
+  for (let above = folder; ; above = dirname(above)) {
+    const git = join(above, ".git");
+    if (statSync(git, { throwIfNoEntry: false })?.isDirectory()) return [git];
+    if (dirname(above) === above) return [];
+  }
+}
+
+/** @param {number} trials @param {number | undefined} estimate @param {CompareOptions} options */
+async function mayStart(trials, estimate, { yes }) {
+  if (yes || (trials <= ASK_ABOVE.trials && (estimate ?? 0) <= ASK_ABOVE.cost)) return true;
+  if (!process.stdin.isTTY) throw new Failure(`${trials} trials are started only with --yes.`);
+  const answer = await line(`Start ${trials} trials? yes or no? `, new AbortController().signal);
+  return /^y(es)?$/i.test(answer?.trim() ?? "");
+}
+
+/** Writes the answer beside the results. @param {string} folder @param {Found[]} trials */
+function writeAnswer(folder, trials) {
+  const answer = answerOf(trials, folder);
+  for (const [name, format] of Object.entries(COMPARISON_FORMATS)) {
+    const file = join(folder, `comparison.${name}`);
+    writeFileSync(`${file}.new`, format(answer));
+    renameSync(`${file}.new`, file);
+  }
+}
+

@@ -1,0 +1,63 @@
+// The answer of a comparison as Markdown, JSON and HTML.
+import { dollars, duration, tokens } from "../runs/figures.js";
+import { METHOD } from "./answer.js";
+import { comparisonHtml } from "./html.js";
+
+/** @typedef {import("./answer.js").Answer} Answer */
+/** @typedef {import("./answer.js").Variant} Variant */
+/** @typedef {import("./answer.js").Spread} Spread */
+
+/** Formats of `compare`. @type {Record<string, (answer: Answer) => string>} */
+export const COMPARISON_FORMATS = {
+  md: markdown,
+  json: (answer) => `${JSON.stringify({ ...answer, method: METHOD }, null, 2)}\n`,
+  html: comparisonHtml,
+};
+
+/** The columns of figures: heading, and text of a variant. @type {[heading: string, text: (variant: Variant) => string][]} */
+export const FIGURES = [
+  ["solved", ({ solved, trials }) => `${solved} of ${trials}`],
+  ["95 %", ({ interval }) => (interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "needs 2 tasks")],
+  ["false green", ({ falseGreen }) => String(falseGreen)],
+  ["other ends", ({ others }) => Object.entries(others).map(([ending, count]) => `${count} ${ending}`).join(", ") || "none"],
+  ["cost", ({ cost, unknownCost }) => `${spreadText(cost, dollars)}${unknownCost > 0 ? `${cost ? ", " : ""}${unknownCost} unknown` : ""}`],
+  ["tokens", (variant) => spreadText(variant.tokens, tokens)],
+  ["time", ({ ms }) => spreadText(ms, duration)],
+  ["turns", ({ turns }) => spreadText(turns, String)],
+];
+
+/** @param {Spread} spread @param {(value: number) => string} text */
+function spreadText(spread, text) {
+  if (!spread) return "";
+  const { least, median, greatest } = spread;
+  return text(least) === text(greatest) ? text(median) : `${text(median)} (${text(least)} to ${text(greatest)})`;
+}
+
+/** @param {number} share */
+const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
+
+/** @param {Answer} answer */
+function markdown({ variants, tasks, pairs, notes }) {
+  if (variants.length === 0) return "# Comparison\n\nNo trial has ended.\n";
+  const names = variants.map(({ name }) => name);
+  const cells = tasks.map(({ name, cells }) => [
+    name,
+    ...cells.map((cell) => (cell ? `${cell.solved} of ${cell.trials} ${cell.shown.map(({ mark, number, report, session }) => linked(`${mark}${number}`, report ?? session)).join(" ")}` : "")),
+  ]);
+  return [
+    "# Comparison",
+    table(["", ...FIGURES.map(([heading]) => heading)], variants.map((variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))])),
+    `Median (least to greatest). Solved: the run was done and the check passed; false green: it was done and the check failed. ${METHOD}`,
+    ...(pairs.length > 0 ? ["## Differences", pairs.map(({ text }) => `- ${text}`).join("\n")] : []),
+    "## Tasks",
+    table(["", ...names], cells),
+    "✓ solved, ✗ false green, – another end.",
+    ...notes,
+  ].join("\n\n").concat("\n");
+}
+
+/** @param {string[]} head @param {string[][]} rows */
+const table = (head, rows) => [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n");
+
+/** @param {string} text @param {string} [path] */
+const linked = (text, path) => (path === undefined ? text : `[${text}](<${path}>)`);

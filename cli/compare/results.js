@@ -1,0 +1,152 @@
+// The folder of results: a folder for each trial, which counts once its trial.json is there.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { endProcess } from "../headless/pi.js";
+import { forgetProcess, noteProcess, processOf } from "../runs/process.js";
+import { Failure, shortened } from "../words.js";
+
+/** The way in which a trial ended. @typedef {"done" | "paused" | "stopped" | "cancelled" | "budget" | "timeout" | "error"} Ending */
+
+/**
+ * A trial that has ended. Times in milliseconds, costs in US dollars.
+ * @typedef {object} Trial
+ * @property {string} variant the name of a workflow, or `none`
+ * @property {string} definition a digest of the workflow with its texts
+ * @property {string} task
+ * @property {string} taskDigest
+ * @property {string} model as it was asked for; empty: the user's own
+ * @property {number} number from 1
+ * @property {Ending} ending
+ * @property {string} text the end in words
+ * @property {boolean} solved it is done, and the check passed
+ * @property {{ status: number | null, signal: string | null, late: boolean }} [check] `late`: it was stopped at its time limit
+ * @property {boolean} hidden the agent could not read the tasks
+ * @property {number} startedAt since 1970
+ * @property {number} ms
+ * @property {number} turns
+ * @property {number} tokens
+ * @property {number} cost of the answers that have a price
+ * @property {number} unpriced answers without one
+ */
+
+/** A trial that may still have to be done. @typedef {Pick<Trial, "variant" | "definition" | "task" | "taskDigest" | "model" | "number">} Planned */
+
+const FILE = "trial.json";
+
+/** A trial, and its folder. @typedef {Trial & { folder: string }} Found */
+
+/** @param {string | Buffer} text */
+export const digest = (text) => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+/** The name of a trial's folder. @param {Planned} trial */
+function nameOf({ variant, definition, task, taskDigest, model, number }) {
+  const key = digest(JSON.stringify([variant, definition, task, taskDigest, model, number])).slice(0, 8);
+  return `${task}-${variant.replace(/[^\w.-]+/g, "_").slice(0, 60)}-${number}-${key}`;
+}
+
+/** A folder of results that this process writes to. */
+export class Results {
+  #folder;
+  #lock;
+
+  /** @param {string} folder */
+  constructor(folder) {
+    this.#folder = folder;
+    this.#lock = join(folder, "comparison");
+  }
+
+  /** Takes the folder for this process, and ends what a killed one has left. */
+  async take() {
+    mkdirSync(this.#folder, { recursive: true });
+    const other = processOf(this.#lock);
+    if (other?.isAlive) throw new Failure(`Process ${other.pid} works on these results.`);
+    noteProcess(this.#lock);
+    for (const name of readdirSync(this.#folder)) {
+      const folder = join(this.#folder, name);
+      if (!existsSync(join(folder, "begun")) || existsSync(join(folder, FILE))) continue;
+      const worker = processOf(join(folder, "session.jsonl"));
+      if (worker?.isAlive) await endProcess(worker.pid);
+      if (worker?.pi !== undefined) await endProcess(worker.pi);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  release() {
+    forgetProcess(this.#lock);
+  }
+
+  /** Returns true if a trial has ended. @param {Planned} trial */
+  has(trial) {
+    return existsSync(join(this.#folder, nameOf(trial), FILE));
+  }
+
+  /** The folder of a trial that begins; it is empty. @param {Planned} trial */
+  begin(trial) {
+    const folder = join(this.#folder, nameOf(trial));
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    writeFileSync(join(folder, "begun"), "");
+    return folder;
+  }
+
+  /** The trial is lost. @param {string} folder */
+  drop(folder) {
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  /** From here on the trial counts. @param {string} folder @param {Trial} trial */
+  end(folder, trial) {
+    writeFileSync(join(folder, `${FILE}.new`), `${JSON.stringify(trial, null, 2)}\n`);
+    renameSync(join(folder, `${FILE}.new`), join(folder, FILE));
+    rmSync(join(folder, "begun"), { force: true });
+  }
+
+  all() {
+    return trialsIn([this.#folder]);
+  }
+}
+
+/**
+ * Returns the trials of folders of results, each trial once: a folder may be a copy of a part of another.
+ * @param {string[]} folders also folders above them
+ * @returns {{ trials: Found[], problems: string[] }}
+ */
+export function trialsIn(folders) {
+  /** @type {Map<string, Found>} */
+  const trials = new Map();
+  /** @type {string[]} */
+  const problems = [];
+  const look = (/** @type {string} */ folder, /** @type {number} */ depth) => {
+    const file = join(folder, FILE);
+    if (existsSync(file)) {
+      const trial = trialOf(file);
+      const key = trial && `${nameOf(trial)} ${trial.startedAt}`;
+      if (!trial || key === undefined) problems.push(`${shortened(file)} cannot be read; it is left out.`);
+      else if (!trials.has(key)) trials.set(key, { ...trial, folder });
+    } else if (depth > 0) {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) look(join(folder, entry.name), depth - 1);
+    }
+  };
+  for (const folder of folders) {
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new Failure(`There is no folder ${shortened(folder)}.`);
+    look(folder, 2);
+  }
+  return { trials: [...trials.values()].sort((a, b) => a.startedAt - b.startedAt || a.folder.localeCompare(b.folder)), problems };
+}
+
+const ENDINGS = ["done", "paused", "stopped", "cancelled", "budget", "timeout", "error"];
+
+/** @param {string} file @returns {Trial | undefined} */
+function trialOf(file) {
+  try {
+    const trial = JSON.parse(readFileSync(file, "utf8"));
+    const texts = [trial.variant, trial.definition, trial.task, trial.taskDigest, trial.model, trial.text];
+    const numbers = [trial.number, trial.startedAt, trial.ms, trial.turns, trial.tokens, trial.cost, trial.unpriced];
+    const isSound = texts.every((text) => typeof text === "string") && numbers.every((number) => Number.isFinite(number) && number >= 0);
+    return isSound && ENDINGS.includes(trial.ending) && typeof trial.solved === "boolean" ? trial : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,103 @@
+// The statistics of comparisons: an interval for a share of solved trials, and a test of paired differences.
+
+/** Trials of one task: how many were solved, of how many. @typedef {{ solved: number, trials: number }} Cluster */
+
+/** The 97.5 % quantile of the normal distribution. */
+const Z = 1.959963984540054;
+
+/** The 97.5 % quantiles of Student's t distribution with 1 to 30 degrees of freedom. */
+const T = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086,
+  2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/** The 97.5 % quantile of Student's t distribution; above 30 degrees of freedom by the first terms of its expansion. @param {number} freedom */
+export const quantileT = (freedom) => T[freedom - 1] ?? Z + (Z ** 3 + Z) / (4 * freedom) + (5 * Z ** 5 + 16 * Z ** 3 + 3 * Z) / (96 * freedom ** 2);
+
+/**
+ * Wilson's score interval of 95 % for a share.
+ * @param {number} share
+ * @param {number} trials may be a fraction
+ * @returns {[low: number, high: number]}
+ */
+export function wilson(share, trials) {
+  const square = Z * Z;
+  const middle = (share + square / (2 * trials)) / (1 + square / trials);
+  const half = (Z / (1 + square / trials)) * Math.sqrt((share * (1 - share)) / trials + square / (4 * trials * trials));
+  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}
+
+/**
+ * The design effect of Rao and Scott (1992): how many times as large the variance of the share is as that of independent trials.
+ * `undefined` if it cannot be estimated: of one task, or if all trials end alike.
+ * @param {Cluster[]} tasks
+ */
+export function designEffect(tasks) {
+  const [count, trials, solved] = [tasks.length, sum(tasks, ({ trials }) => trials), sum(tasks, ({ solved }) => solved)];
+  const share = solved / trials;
+  if (count < 2 || solved === 0 || solved === trials) return undefined;
+  const variance = (count / (count - 1) / trials ** 2) * sum(tasks, (task) => (task.solved - task.trials * share) ** 2);
+  return (variance * trials) / (share * (1 - share));
+}
+
+/**
+ * An interval of 95 % for the share of solved trials in tasks like these: Wilson's, with the effective number of trials. That is their
+ * number by the design effect, which is at least 1, and where the effect cannot be estimated the number of tasks; less for few tasks,
+ * by the quantiles of Student's distribution (Korn and Graubard, 1998). `undefined` of fewer than two tasks: one tells nothing about others.
+ *
+ * @param {Cluster[]} tasks
+ * @returns {[low: number, high: number] | undefined}
+ */
+export function interval(tasks) {
+  const known = tasks.filter(({ trials }) => trials > 0);
+  if (known.length < 2) return undefined;
+  const trials = sum(known, ({ trials }) => trials);
+  const effect = designEffect(known);
+  const independent = effect === undefined ? known.length : trials / Math.max(1, effect);
+  return wilson(sum(known, ({ solved }) => solved) / trials, independent * (Z / quantileT(known.length - 1)) ** 2);
+}
+
+/**
+ * The two-sided exact sign test: how probable a split at least as uneven is if both sides are equally good; 1 without a difference.
+ * @param {number} more
+ * @param {number} less
+ */
+export function signTest(more, less) {
+  const all = more + less;
+  // The logarithms of the binomial coefficients of 0 to the lesser side, by 2^all.
+  let term = all * Math.log(0.5);
+  let tail = 0;
+  for (let index = 0; index <= Math.min(more, less); index += 1) {
+    tail += Math.exp(term);
+    term += Math.log((all - index) / (index + 1));
+  }
+  return Math.min(1, 2 * tail);
+}
+
+/** The level of significance. */
+export const LEVEL = 0.05;
+
+/** The number of differing pairs of which, with some the other way, the rest would be more than chance. @param {number} others */
+export function pairsNeeded(others) {
+  let more = others;
+  while (signTest(more, others) >= LEVEL) more += 1;
+  return more + others;
+}
+
+/**
+ * The least, the median and the greatest of some numbers; `undefined` of none.
+ * @param {number[]} values
+ */
+export function spread(values) {
+  if (values.length === 0) return undefined;
+  const sorted = values.toSorted((a, b) => a - b);
+  const median = (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.floor(sorted.length / 2)]) / 2;
+  return { least: sorted[0], median, greatest: sorted[sorted.length - 1], count: sorted.length };
+}
+
+/**
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => number} of
+ */
+const sum = (items, of) => items.reduce((all, item) => all + of(item), 0);

@@ -1,0 +1,129 @@
+// The tasks of a comparison: folders with a task, a project and a check.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, realpathSync, rmSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { promisify } from "node:util";
+
+import { Failure, inWords, quoted, shortened } from "../words.js";
+
+const run = promisify(execFile);
+
+/**
+ * @typedef {object} Task
+ * @property {string} name that of its folder
+ * @property {string} folder absolute, links followed
+ * @property {string} digest of all its files
+ * @property {string} text
+ * @property {[string, string][]} inputs
+ * @property {number} timeout in milliseconds
+ * @property {number} checkTimeout the time of `setup` and of `check`, in milliseconds
+ * @property {string} [budget]
+ * @property {[address: string, commit: string]} [repo]
+ */
+
+/** What a task consists of beside its project. */
+const PARTS = { text: "task.md", project: "project", setup: "setup", check: "check" };
+
+/**
+ * Returns the tasks of a folder, by name.
+ * @param {string} folder
+ * @param {Pick<import("../workflows.js").Workflows, "readTask">} workflows
+ * @returns {Task[]}
+ */
+export function tasksIn(folder, { readTask }) {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new Failure(`There is no folder ${shortened(folder)}.`);
+  const root = realpathSync(folder);
+  const names = readdirSync(root).filter((name) => existsSync(join(root, name, PARTS.text)));
+  if (names.length === 0) throw new Failure(`${shortened(folder)} has no tasks: a task is a folder with ${PARTS.text}, a project and a check. "pi-workflows new --evals NAME" writes two.`);
+  return names.sort().map((name) => taskIn(join(root, name), name, readTask));
+}
+
+/** @param {string} folder @param {string} name @param {import("../workflows.js").Workflows["readTask"]} readTask @returns {Task} */
+function taskIn(folder, name, readTask) {
+  const file = join(folder, PARTS.text);
+  if (!/^[\w.-]{1,60}$/.test(name)) throw new Failure(`${quoted(name)} is no name of a task: it may have letters, digits, ".", "_" and "-".`);
+  const { text, inputs, timeoutMs, checkTimeoutMs, budget, repo } = readOrFail(file, readTask);
+  const hasProject = statSync(join(folder, PARTS.project), { throwIfNoEntry: false })?.isDirectory() === true;
+  if (hasProject === (repo !== undefined)) throw new Failure(`${file}: ${hasProject ? "a task has a folder project or a repo, not both" : "there is no folder project beside it, and no repo in it"}.`);
+  executable(join(folder, PARTS.check), true);
+  executable(join(folder, PARTS.setup), false);
+  return { name, folder: realpathSync(folder), digest: digestOf(folder), text, inputs, timeout: Number(timeoutMs), checkTimeout: Number(checkTimeoutMs), budget, repo: repo && [addressIn(folder, repo[0]), repo[1]] };
+}
+
+/** @param {string} file @param {import("../workflows.js").Workflows["readTask"]} readTask */
+function readOrFail(file, readTask) {
+  try {
+    return readTask(file, readFileSync(file, "utf8"));
+  } catch (error) {
+    const diagnostics = /** @type {{ payload?: import("../workflows.js").Diagnostic[] }} */ (error).payload;
+    throw new Failure(Array.isArray(diagnostics) ? diagnostics.map(({ text }) => text).join("\n") : inWords(error));
+  }
+}
+
+/** A path is relative to the folder of the task. @param {string} folder @param {string} address */
+const addressIn = (folder, address) => (/^[\w+-]+:|^[^/]+@[^/]+:/.test(address) || isAbsolute(address) ? address : resolve(folder, address));
+
+/** @param {string} file @param {boolean} isNeeded */
+function executable(file, isNeeded) {
+  if (!existsSync(file)) {
+    if (isNeeded) throw new Failure(`There is no ${file}.`);
+    return;
+  }
+  try {
+    accessSync(file, constants.X_OK);
+    if (!statSync(file).isFile()) throw new Error();
+  } catch {
+    throw new Failure(`${file} is not an executable file.`);
+  }
+}
+
+/** The digest of a folder: of the names, kinds and contents of all that is in it. @param {string} folder */
+export function digestOf(folder) {
+  const hash = createHash("sha256");
+  const add = (/** @type {string} */ path, /** @type {string} */ shown) => {
+    const stat = lstatSync(path);
+    if (stat.isSymbolicLink()) hash.update(`link ${shown}\0${readlinkSync(path)}\0`);
+    else if (stat.isDirectory()) {
+      hash.update(`folder ${shown}\0`);
+      for (const name of readdirSync(path).sort()) add(join(path, name), `${shown}/${name}`);
+    } else if (stat.isFile()) hash.update(`file ${shown}\0${stat.mode & 0o111 ? "x" : ""}\0${stat.size}\0`).update(readFileSync(path));
+    else throw new Failure(`${path} is neither a file nor a folder.`);
+  };
+  add(folder, "");
+  return hash.digest("hex").slice(0, 16);
+}
+
+/**
+ * Returns the folder of a task's project. That of a repository is made below `work`, once: with the history of its commit, and without a
+ * remote, so that a later solution is not in it.
+ *
+ * @param {Task} task
+ * @param {string} work
+ */
+export async function projectOf({ name, folder, repo }, work) {
+  if (!repo) return join(folder, PARTS.project);
+  const [address, commit] = repo;
+  const project = join(work, `repo-${name}`);
+  if (existsSync(project)) return project;
+  mkdirSync(dirname(project), { recursive: true });
+  const git = (/** @type {string[]} */ ...words) => run("git", ["-c", "advice.detachedHead=false", ...words], { env: { ...process.env, GIT_TERMINAL_PROMPT: "0" }, maxBuffer: 2 ** 26 });
+  try {
+    await git("init", "--quiet", project);
+    await git("-C", project, "fetch", "--quiet", "--no-tags", "--", address, commit);
+    await git("-C", project, "checkout", "--quiet", "-B", "main", "FETCH_HEAD");
+    await git("-C", project, "submodule", "--quiet", "update", "--init", "--recursive");
+    rmSync(join(project, ".git/FETCH_HEAD"), { force: true });
+    return project;
+  } catch (error) {
+    rmSync(project, { recursive: true, force: true });
+    const last = String(/** @type {any} */ (error).stderr ?? "").trim().split("\n").at(-1) || inWords(error);
+    throw new Failure(`${name}: the project cannot be fetched: ${shortened(last)}`);
+  }
+}
+
+/** The parts of a task that a check may need. @param {Task} task */
+export const checkParts = ({ folder }) => readdirSync(folder).filter((name) => name !== PARTS.project && name !== PARTS.text && name !== PARTS.setup);
+
+/** @param {Task} task */
+export const setupOf = ({ folder }) => (existsSync(join(folder, PARTS.setup)) ? join(folder, PARTS.setup) : undefined);

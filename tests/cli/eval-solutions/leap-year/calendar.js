@@ -1,0 +1,20 @@
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+const isLeap = (year) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+
+/** Returns the number of days of a month, from 1 to 12. */
+export function daysInMonth(year, month) {
+  return month === 2 && isLeap(year) ? 29 : DAYS[month - 1];
+}
+
+/** Returns the number of a day in its year, from 1. */
+export function dayOfYear(year, month, day) {
+  let days = day;
+  for (let before = 1; before < month; before += 1) days += daysInMonth(year, before);
+  return days;
+}
+
+/** Returns the number of days of a year. */
+export function daysInYear(year) {
+  return isLeap(year) ? 366 : 365;
+}
