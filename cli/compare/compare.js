@@ -192,6 +192,11 @@ async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolde
   const worker = async (/** @type {string} */ slot) => {
     for (const planned of queue) {
       if (abort.signal.aborted || spent >= maxCost) return;
+      // Another process may have done it while the user was asked.
+      if (results.has(planned)) {
+        done += 1;
+        continue;
+      }
       const place = results.begin(planned);
       const trial = await carryOut(planned, /** @type {Task} */ (tasks.get(planned.task)), slot, place, common, abort.signal);
       if (!trial) return results.drop(place);

@@ -282,6 +282,33 @@ for (const version of VERSIONS) {
       assert.deepEqual(variants.map((/** @type {any} */ { solved }) => solved), [3, 3], JSON.stringify(tasks) + ended.stderr);
     });
 
+    test("costs are told beforehand and bounded, two at once exclude each other, and workflows of packages and of the project run", LONG, async (t) => {
+      const plays = player(() => "solve");
+      const slowly = async (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request, /** @type {number} */ index) => ({ ...(await plays(request, index)), delayMs: index === 0 ? 3000 : 0 });
+      const prices = { cost: { input: 100, output: 100, cacheRead: 0, cacheWrite: 0 } };
+      const { startCommand, sandbox, model } = await withPi(t, version, slowly, { globalFiles: FLOWS, modelConfig: prices, settings: { packages: ["../kit"] }, projectFiles: workflow("ours", ["plan", { id: "build", gate: [{ run: "grep -q yes done.txt" }] }], OFF) });
+      const kit = join(sandbox.root, "kit");
+      for (const [path, text] of Object.entries({ "package.json": JSON.stringify({ name: "kit", version: "1.0.0", keywords: ["pi-package"], pi: { extensions: [] }, "pi-workflows": { workflows: ["./workflows"] } }), ...Object.fromEntries(Object.entries(workflow("packed", ["plan"], OFF)).map(([path, text]) => [`workflows/${path}`, text])) })) {
+        mkdirSync(dirname(join(kit, path)), { recursive: true });
+        writeFileSync(join(kit, path), text);
+      }
+      const evals = writeTasks(sandbox, { a: {}, b: {}, c: {} });
+      const args = ["compare", "packed", "ours", "none", "--tasks", evals, "--approve", "--max-cost", "0.5"];
+      const first = startCommand(args);
+      await model.waitForRequests(1, { timeoutMs: 30_000 });
+      const second = await startCommand(args).ended;
+      assert.equal(second.status, 2);
+      assert.match(second.stderr, /\nProcess \d+ works on these results\.\n$/);
+      const ended = await first.ended;
+      assert.equal(ended.status, 6, ended.stderr);
+      assert.match(ended.stderr, /\n--max-cost is reached: \$0\.\d\d\. \d trials are left; with a higher one the same command goes on\.\n$/);
+      const rest = await startCommand(args.with(-1, "100")).ended;
+      assert.equal(rest.status, 0, rest.stderr);
+      assert.match(rest.stderr, /^9 trials, \d of them done before\n(What they will cost is not known yet\.|By the trials that have ended, the others will cost about \$\d)/);
+      const { variants } = readAnswer(`${evals}-results`);
+      assert.deepEqual(variants.map((/** @type {any} */ { name, trials, solved, unknownCost }) => [name, trials, solved, unknownCost]), [["packed", 3, 3, 0], ["ours", 3, 3, 0], ["none", 3, 3, 0]]);
+    });
+
     test("what is wrong is told before anything starts", async (t) => {
       const broken = workflow("broken", ["plan"], { tools: { blacklist: 7 } });
       const { startCommand, sandbox, model } = await withPi(t, version, player(() => "solve"), { globalFiles: { ...FLOWS, ...broken }, projectFiles: workflow("ours", ["plan"], OFF) });
