@@ -59,7 +59,8 @@ Options:
                      pi reads here: ~/.pi/agent/workflows, .pi/workflows and installed packages
   --strict           of check: warnings fail too
   --format FORMAT    of check: text, json, or github (annotations of a workflow run); of runs and
-                     stats: text or json; of report and compare: md, json or html
+                     stats: text or json; of report: md, json or html; of compare: text, md, json or
+                     html
   --tools A,B        of check: all tools of the agent; default: pi's own, and names that are not
                      similar to one of them are allowed
   --profiles A,B     of check: all subagent profiles; default: those in agents/ of pi's folders, if

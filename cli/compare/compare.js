@@ -52,8 +52,8 @@ const MAX = { repeat: 1000, jobs: 16, shards: 1000 };
  * @returns {Promise<{ output: string, status?: number, problems?: string[] }>}
  */
 export async function compare(words, options) {
-  const format = COMPARISON_FORMATS[options.format ?? "md"];
-  if (!Object.hasOwn(COMPARISON_FORMATS, options.format ?? "md")) throw new Failure(`There is no format ${quoted(options.format ?? "")}, only ${Object.keys(COMPARISON_FORMATS).join(", ")}.`);
+  const format = COMPARISON_FORMATS[options.format ?? "text"];
+  if (!Object.hasOwn(COMPARISON_FORMATS, options.format ?? "text")) throw new Failure(`There is no format ${quoted(options.format ?? "")}, only ${Object.keys(COMPARISON_FORMATS).join(", ")}.`);
   const { tasks: folder, results = [] } = options;
   if (folder === undefined) {
     const other = Object.keys(options).find((name) => name !== "results" && name !== "format");
@@ -69,6 +69,7 @@ export async function compare(words, options) {
   const status = await work(comparison, options);
   const { trials, problems } = comparison.results.all();
   writeAnswer(comparison.resultsFolder, trials);
+  process.stderr.write(`The results: ${join(comparison.resultsFolder, "comparison.html")}\n\n`);
   return { output: format(answerOf(trials, process.cwd())), status, problems };
 }
 
@@ -205,7 +206,7 @@ async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolde
       spent += trial.cost;
       done += 1;
       const how = trial.solved ? "solved" : trial.ending === "done" ? "false green" : `${trial.ending}: ${trial.text}`;
-      tell(`${done} of ${all.length}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} turns · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`);
+      tell(`${done} of ${all.length}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} ${trial.turns === 1 ? "turn" : "turns"} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`);
     }
   };
   try {
@@ -270,9 +271,9 @@ async function mayStart(trials, estimate, { yes }) {
 /** Writes the answer beside the results. @param {string} folder @param {Found[]} trials */
 function writeAnswer(folder, trials) {
   const answer = answerOf(trials, folder);
-  for (const [name, format] of Object.entries(COMPARISON_FORMATS)) {
+  for (const name of ["md", "json", "html"]) {
     const file = join(folder, `comparison.${name}`);
-    writeFileSync(`${file}.new`, format(answer));
+    writeFileSync(`${file}.new`, COMPARISON_FORMATS[name](answer));
     renameSync(`${file}.new`, file);
   }
 }

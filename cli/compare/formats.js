@@ -1,5 +1,5 @@
 // The answer of a comparison as Markdown, JSON and HTML.
-import { dollars, duration, tokens } from "../runs/figures.js";
+import { columns, dollars, duration, tokens } from "../runs/figures.js";
 import { METHOD } from "./answer.js";
 import { comparisonHtml } from "./html.js";
 
@@ -9,6 +9,7 @@ import { comparisonHtml } from "./html.js";
 
 /** Formats of `compare`. @type {Record<string, (answer: Answer) => string>} */
 export const COMPARISON_FORMATS = {
+  text: plain,
   md: markdown,
   json: (answer) => `${JSON.stringify({ ...answer, method: METHOD }, null, 2)}\n`,
   html: comparisonHtml,
@@ -37,6 +38,19 @@ function spreadText(spread, text) {
 const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
 
 /** @param {Answer} answer */
+function plain({ variants, tasks, pairs, notes }) {
+  if (variants.length === 0) return "No trial has ended.\n";
+  const figures = [["", ...FIGURES.map(([heading]) => heading)], ...variants.map((variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))])];
+  const trials = (/** @type {import("./answer.js").Cell | undefined} */ cell) => (cell ? cell.shown.map(({ mark }) => mark).join("") : "");
+  const cells = [["", ...variants.map(({ name }) => name)], ...tasks.map(({ name, cells }) => [name, ...cells.map(trials)])];
+  const lines = [...columns(figures), "", ...(pairs.length > 0 ? [...pairs.map(({ text }) => text), ""] : []), ...columns(cells), "", MARKS, ...notes, MEANING];
+  return `${lines.join("\n")}\n`;
+}
+
+const MARKS = "✓ solved, ✗ false green, – another end.";
+const MEANING = `Median (least to greatest). Solved: the run was done and the check passed; false green: it was done and the check failed. ${METHOD}`;
+
+/** @param {Answer} answer */
 function markdown({ variants, tasks, pairs, notes }) {
   if (variants.length === 0) return "# Comparison\n\nNo trial has ended.\n";
   const names = variants.map(({ name }) => name);
@@ -47,11 +61,11 @@ function markdown({ variants, tasks, pairs, notes }) {
   return [
     "# Comparison",
     table(["", ...FIGURES.map(([heading]) => heading)], variants.map((variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))])),
-    `Median (least to greatest). Solved: the run was done and the check passed; false green: it was done and the check failed. ${METHOD}`,
+    MEANING,
     ...(pairs.length > 0 ? ["## Differences", pairs.map(({ text }) => `- ${text}`).join("\n")] : []),
     "## Tasks",
     table(["", ...names], cells),
-    "✓ solved, ✗ false green, – another end.",
+    MARKS,
     ...notes,
   ].join("\n\n").concat("\n");
 }

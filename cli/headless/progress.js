@@ -12,6 +12,8 @@ export class Progress {
   #isLive;
   #live = "";
   #phase = "";
+  /** Lines that wait for the end of a question. @type {string[] | undefined} */
+  #held;
 
   /** @param {boolean} isQuiet */
   constructor(isQuiet) {
@@ -36,13 +38,31 @@ export class Progress {
 
   /** Shows a line that stays, also if it is to be quiet. @param {string} text */
   always(text) {
+    if (this.#held) return void this.#held.push(text);
     const live = this.#live;
     this.clear();
     process.stderr.write(`${plainText(text)}\n`);
     if (live !== "") this.#draw(live);
   }
 
-  /** Takes the line that changes away, for the end or a question. */
+  /**
+   * Shows nothing while the user is asked.
+   * @template T
+   * @param {() => Promise<T>} question
+   */
+  async during(question) {
+    this.clear();
+    this.#held = [];
+    try {
+      return await question();
+    } finally {
+      const lines = this.#held;
+      this.#held = undefined;
+      lines.forEach((line) => this.always(line));
+    }
+  }
+
+  /** Takes the line that changes away. */
   clear() {
     if (this.#live !== "") process.stderr.write("\r\x1b[K");
     this.#live = "";
@@ -50,7 +70,7 @@ export class Progress {
 
   /** @param {string} text */
   #draw(text) {
-    if (text === this.#live) return;
+    if (text === this.#live || this.#held) return;
     const width = process.stderr.columns ?? WIDTH;
     process.stderr.write(`\r\x1b[K${[...text].slice(0, width - 1).join("")}`);
     this.#live = text;

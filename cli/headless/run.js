@@ -334,8 +334,7 @@ class Conversation {
     if (request.method === "setWidget" && request.widgetKey === COUNTDOWN) this.#hasCountdown = Array.isArray(request.widgetLines);
     if (!["select", "confirm", "input", "editor"].includes(request.method)) return;
     this.#turn = this.#turn.then(async () => {
-      this.#progress.clear();
-      const answer = await ask(request, this.#signal);
+      const answer = await this.#progress.during(() => ask(request, this.#signal));
       pi.send({ type: "extension_ui_response", id: request.id, ...answer });
     });
   }
@@ -348,8 +347,7 @@ class Conversation {
         const run = this.#newestRun();
         if (this.#isAtWork || this.#hasCountdown) return;
         if (!run || run.outcome !== "running" || this.#signal.aborted) return pi.finish();
-        this.#progress.clear();
-        const message = await line("The run waits for your message (nothing ends this command): ", this.#signal);
+        const message = await this.#progress.during(() => line("The run waits for your message (nothing ends this command): ", this.#signal));
         if (!message?.trim()) return pi.finish();
         pi.send({ id: "message", type: "prompt", message });
       });

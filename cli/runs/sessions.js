@@ -504,7 +504,8 @@ class Progress {
   next() {
     this.#count += 1;
     const now = Date.now();
-    if (!process.stderr.isTTY || now - this.#shownAt < 100) return;
+    // One file is read again and again while `run` shows how it stands.
+    if (!process.stderr.isTTY || this.#total === 1 || now - this.#shownAt < 100) return;
     process.stderr.write(`\rReading session ${this.#count} of ${this.#total}`);
     this.#shownAt = now;
   }

@@ -91,14 +91,16 @@ for (const version of VERSIONS) {
       assert.deepEqual(figures, { careful: [2, 2, 0], none: [2, 1, 1] });
       assert.deepEqual(tasks.map((/** @type {any} */ { name }) => name), ["a", "b"]);
       assert.equal(pairs[0].text, "“careful” solved 1 task more often than “none” and no task less often: 1 pair cannot tell (p = 1); 6 tasks that differ, all one way, would.");
-      assert.match(first.stdout, /^# Comparison\n/);
+      assert.match(first.stdout, /^ +solved +95 %/);
+      assert.match(first.stdout, /\ncareful +2 of 2 /);
+      assert.match(first.stderr, /\nThe results: .*comparison\.html\n\n$/);
       for (const { cells } of tasks) {
         for (const cell of cells) for (const { session, check } of cell.shown) for (const path of [session, check]) assert.ok(existsSync(join(results, path)), path);
       }
       const requests = model.requests.length;
       const again = await startCommand([...args, "--format", "json"]).ended;
       assert.equal(again.status, 0);
-      assert.match(again.stderr, /^4 trials, 4 of them done before\n$/);
+      assert.match(again.stderr, /^4 trials, 4 of them done before\nThe results: .*\n\n$/);
       assert.equal(model.requests.length, requests);
       assert.deepEqual(JSON.parse(again.stdout).variants, variants);
       // A changed workflow is another variant.
@@ -301,7 +303,7 @@ for (const version of VERSIONS) {
       assert.match(second.stderr, /\nProcess \d+ works on these results\.\n$/);
       const ended = await first.ended;
       assert.equal(ended.status, 6, ended.stderr);
-      assert.match(ended.stderr, /\n--max-cost is reached: \$0\.\d\d\. \d trials are left; with a higher one the same command goes on\.\n$/);
+      assert.match(ended.stderr, /\n--max-cost is reached: \$0\.\d\d\. \d trials are left; with a higher one the same command goes on\.\n/);
       const rest = await startCommand(args.with(-1, "100")).ended;
       assert.equal(rest.status, 0, rest.stderr);
       assert.match(rest.stderr, /^9 trials, \d of them done before\n(What they will cost is not known yet\.|By the trials that have ended, the others will cost about \$\d)/);
