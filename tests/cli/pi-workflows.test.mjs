@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { canConfine } from "../../host-shim/sandbox/index.js";
+import { LONG } from "../pi/harness/extent.mjs";
 import { NODE, PI_VERSIONS, REPO, piCli } from "../pi/harness/pi.mjs";
 import { phaseFile, workflow } from "../pi/harness/workflows.mjs";
 
@@ -836,7 +837,7 @@ test("the packed tarball contains the command", (t) => {
   assert.deepEqual(run(["check", join(root, "examples")], cli), { status: 0, stdout: "12 workflows, no errors.\n", stderr: "" });
 });
 
-test("no command waits for a pipe at a file that it reads", { skip: process.platform === "win32" }, (t) => {
+test("no command waits for a pipe at a file that it reads", process.platform === "win32" ? { skip: true } : LONG, (t) => {
   const { root, home, project } = place(t, { ...FLOW, ...PART }, { "workflows/x/workflow.yaml": "name: X\n" });
   const pipe = (/** @type {string} */ path) => {
     rmSync(path, { force: true });
@@ -895,7 +896,7 @@ test("check in a package's own folder checks the package, list outside a project
   assert.deepEqual(run(["list"]).stderr, "");
 });
 
-test("each command has help of its own", (t) => {
+test("each command has help of its own", LONG, (t) => {
   const { run } = place(t, {});
   const { stdout } = run(["--help"]);
   for (const parameters of [["-h"], ["help"]]) assert.deepEqual(run(parameters), { status: 0, stdout, stderr: "" });
@@ -911,7 +912,7 @@ test("each command has help of its own", (t) => {
   assert.doesNotMatch(run(["list", "--help"]).stdout, /--from/);
 });
 
-test("new --from copies each example, which then has no errors", (t) => {
+test("new --from copies each example, which then has no errors", LONG, (t) => {
   for (const example of ["audit", "backlog", "bugfix", "panel", "pull-request", "quick", "release", "rpir", "until-clean"]) {
     const { run } = place(t, {});
     const { status, stdout, stderr } = run(["new", "mine", "--from", example]);

@@ -192,6 +192,9 @@ for (const version of VERSIONS) {
       const first = await withPi(t, version, script, { globalFiles: asks });
       const asked = await first.terminal(["asks", "Do it"]);
       await asked.waitFor("no answer:");
+      // The question stays while the run is looked at again.
+      await sleep(2200);
+      await asked.waitFor(/3 {2}No\n1 to 3, or nothing for no answer:\s*$/);
       await asked.press("C-c");
       assert.match(await asked.waitFor(/status \d+/), /interrupted by SIGINT · [^]*To go on: pi-workflows run --continue [^]*status 130/);
       const second = await withPi(t, version, script, { globalFiles: asks });

@@ -18,7 +18,7 @@ import { shrink } from "./random/shrink.mjs";
 import { makeFiles } from "./random/workflow-files.mjs";
 import { beginWorld, projectDir } from "./random/world.mjs";
 
-const FILES = countOfRun("FILES", ALL ? 3000 : 300);
+const FILES = countOfRun("FILES", ALL ? 3000 : 100);
 const SEED = seedOfRun();
 /** The number of kinds of differences that are reduced to a small example. */
 const SHOWN = 3;

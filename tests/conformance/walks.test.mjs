@@ -15,7 +15,7 @@ import { depthOf, isPhase } from "./random/trees.mjs";
 import { findDisagreement, kindOf, makeWalk, scriptOf, smallerWalks } from "./random/walk.mjs";
 import { beginWorld } from "./random/world.mjs";
 
-const WALKS = countOfRun("WALKS", ALL ? 2000 : 200);
+const WALKS = countOfRun("WALKS", ALL ? 2000 : 80);
 const SEED = seedOfRun();
 /** The number of kinds of disagreements that are reduced to a small example. */
 const SHOWN = 3;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { branchOf, branchesOf, childFiles, endsOf, ends, headerOf, panel, parentEntries, parentFiles, requestsOf, team } from "./harness/branches.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { bash } from "./harness/limited.mjs";
 import { parseJsonLines, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -135,7 +135,7 @@ for (const version of VERSIONS) {
       ["a compaction", (rpc) => rpc.send({ type: "compact" })],
       ["the end of pi", (rpc) => rpc.close()],
     ])) {
-      test(`${name} ends them, and none is orphaned`, async (t) => {
+      test(`${name} ends them, and none is orphaned`, LONG, async (t) => {
         const { model, sandbox, rpc, end, start } = await atWork(t, version, { settings: { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } } });
         const [parent] = parentFiles(sandbox);
         await act(rpc).catch(() => {});
@@ -148,7 +148,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("a branch that never goes on, whose model fails, or that fails for good", async (t) => {
+    test("a branch that never goes on, whose model fails, or that fails for good", LONG, async (t) => {
       const scripts = {
         Stops: () => ({ text: "I stop here." }),
         Fails: () => ({ status: 500, text: "overloaded" }),
@@ -212,7 +212,7 @@ for (const version of VERSIONS) {
     });
 
     for (const [control, path] of [[":skip", "panel:2"], [":cancel", undefined], [":pause", "panel:1"]]) {
-      test(`${control} while branches work ends them`, async (t) => {
+      test(`${control} while branches work ends them`, LONG, async (t) => {
         const { model, rpc, end } = await atWork(t, version);
         rpc.onDialog(() => true);
         await rpc.prompt("/workflow :next");
@@ -228,7 +228,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test(":back while branches work ends them, and the next visit of the group begins all anew", async (t) => {
+    test(":back while branches work ends them, and the next visit of the group begins all anew", LONG, async (t) => {
       const { model, rpc, settled, end } = await atWork(t, version);
       end();
       await rpc.prompt("/workflow :back");
@@ -265,7 +265,7 @@ for (const version of VERSIONS) {
       assert.ok(own.requests <= 8, `${own.requests} requests`);
     });
 
-    test("in print and JSON mode, and without a session file", async (t) => {
+    test("in print and JSON mode, and without a session file", LONG, async (t) => {
       for (const mode of /** @type {("text" | "json")[]} */ (["text", "json"])) {
         for (const args of [[], ["--no-session"]]) {
           const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b", "c"]) });
@@ -283,7 +283,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("a child that is done and does not rest is ended", async (t) => {
+    test("a child that is done and does not rest is ended", LONG, async (t) => {
       const { model, sandbox } = await stage(t, team({ A: (_request, index) => (index === 0 ? ends("A") : { calls: [bash("true")] }) }), { globalFiles: panel(["a", "b"]) });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });

@@ -164,7 +164,7 @@ for (const version of VERSIONS) {
       assert.equal(none.B, undefined);
     });
 
-    test("has no workflows, settings, extensions and context files of a project that is not trusted", async (t) => {
+    test("has no workflows, settings, extensions and context files of a project that is not trusted", LONG, async (t) => {
       const files = {
         ".pi/extensions/evil.ts": `import { writeFileSync } from "node:fs"; export default (pi) => { writeFileSync("loaded", "x"); pi.registerTool({ name: "evil", label: "evil", description: "x", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [], details: {} }) }); };`,
         ".pi/settings.json": JSON.stringify({ defaultModel: "evil", extensions: ["../other.ts"] }),
@@ -189,7 +189,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([trusted.text, trusted.skill, trusted.loaded, trusted.tools.includes("evil")], [true, true, true, true]);
     });
 
-    test("is under the guards of other extensions, wherever they come from", async (t) => {
+    test("is under the guards of other extensions, wherever they come from", LONG, async (t) => {
       const names = ["by-flag", "by-folder", "by-settings", "by-project"];
       const files = { "by-flag.ts": guard("by-flag"), "by-settings.ts": guard("by-settings"), ".pi/extensions/by-project.ts": guard("by-project") };
       const calls = { calls: names.map((name) => bash(`echo ${name} > a/${name}`)) };
@@ -205,7 +205,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(names.filter((name) => existsSync(join(sandbox.project, "a", name))), []);
     });
 
-    test("does not begin without an extension of the session", async (t) => {
+    test("does not begin without an extension of the session", LONG, async (t) => {
       const once = `export default () => { if ((globalThis.loadedOnce = (globalThis.loadedOnce ?? 0) + 1) > 1) throw new Error("only once"); };`;
       const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b"]), files: { "once.ts": once } });
       const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "once.ts")] });
@@ -216,7 +216,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("sees nothing of the user interface but dialogs and notices with its name", async (t) => {
+    test("sees nothing of the user interface but dialogs and notices with its name", LONG, async (t) => {
       const act = inChildren(`pi.on("tool_call", async (event, ctx) => {
         if (!isChild(ctx) || event.toolName !== "read") return;
         ctx.ui.setTitle("child"); ctx.ui.setStatus("x", "child"); ctx.ui.setWidget("x", ["child"]); ctx.ui.setEditorText("child"); ctx.ui.pasteToEditor?.("child");
@@ -300,7 +300,7 @@ for (const version of VERSIONS) {
       for (const name of ["A", "B"]) assert.match(found[name], /^waits: /, `exit code ${code}`);
     });
 
-    test("uses the models of its session, and the start says which one cannot be used", async (t) => {
+    test("uses the models of its session, and the start says which one cannot be used", LONG, async (t) => {
       const other = (/** @type {string} */ url) => `export default (pi) => pi.registerProvider("other", { baseUrl: "${url}", apiKey: "other-key", api: "openai-completions", models: [{ id: "of-extension", name: "x", reasoning: false, input: ["text"], cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 128000, maxTokens: 1000 }] });`;
       const { model, sandbox } = await stage(t, team(), { globalFiles: panel([{ id: "a", model: "other/of-extension" }, { id: "b", model: "keyless/keyless" }, "c"], { need: 2 }) });
       writeFileSync(join(sandbox.project, "other.ts"), other(model.baseUrl));
@@ -318,7 +318,7 @@ for (const version of VERSIONS) {
       assert.ok(!model.requests.some((request) => request.model === "keyless"));
     });
 
-    test("has no influence on the exit code of pi, whatever becomes of it", async (t) => {
+    test("has no influence on the exit code of pi, whatever becomes of it", LONG, async (t) => {
       const script = team({ A: () => ({ calls: [bash("true")] }) });
       const { sandbox, model } = await stage(t, script, { globalFiles: panel([{ id: "a", budget: { turns: 2 } }, "b"], { need: 1 }) });
       const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow panel The task" });

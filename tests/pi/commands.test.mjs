@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -145,7 +145,7 @@ for (const version of VERSIONS) {
       ]);
     });
 
-    test("asks no question after a run has ended", async (t) => {
+    test("asks no question after a run has ended", LONG, async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello One");
@@ -154,7 +154,7 @@ for (const version of VERSIONS) {
       assert.equal(ends(await rpc.entries()).length, 2);
     });
 
-    test("takes events into account that occurred while its question was open", async (t) => {
+    test("takes events into account that occurred while its question was open", LONG, async (t) => {
       const { sandbox } = await stage(t, [REST, ...steps("next", "next"), { text: "Done." }, REST], {
         globalFiles: HELLO,
       });
@@ -190,7 +190,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("refuses to replace a run without a UI", async (t) => {
+    test("refuses to replace a run without a UI", LONG, async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const prompt = ["/workflow hello One", "/workflow hello Two", "Bye"];
       await runPrint({ version, sandbox, prompt });

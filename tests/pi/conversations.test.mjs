@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -52,7 +52,7 @@ for (const version of VERSIONS) {
     });
 
     for (const mode of /** @type {("text" | "json")[]} */ (["text", "json"])) {
-      test(`pauses with each answer in ${mode === "text" ? "print" : "JSON"} mode, and goes on with --continue`, async (t) => {
+      test(`pauses with each answer in ${mode === "text" ? "print" : "JSON"} mode, and goes on with --continue`, LONG, async (t) => {
         const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], { globalFiles: files() });
         const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, mode, args });
         const first = await run("/workflow hello Paint it", []);
@@ -69,7 +69,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("goes on without a message by :resume, and is left by :next, in print mode too", async (t) => {
+    test("goes on without a message by :resume, and is left by :next, in print mode too", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [ASK, ASK, next("Built."), { text: "Over." }], { globalFiles: files() });
       const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, args });
       await run("/workflow hello Paint it", []);
@@ -80,7 +80,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([left.code, left.stderr], [0, `🔹 Talk → 🔹 Build\n${DONE}`]);
     });
 
-    test("gets the messages of one command line, one after the other", async (t) => {
+    test("gets the messages of one command line, one after the other", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], { globalFiles: files() });
       const run = await runPrint({ version, sandbox, prompt: ["/workflow hello Paint it", "What is there?", "Blue."] });
       assert.deepEqual([run.code, run.stderr, model.requests.length], [0, DONE, 5]);
@@ -99,7 +99,7 @@ for (const version of VERSIONS) {
       assert.equal((await run("Blue.")).code, 0);
     });
 
-    test("that was paused in print mode goes on in another mode", async (t) => {
+    test("that was paused in print mode goes on in another mode", LONG, async (t) => {
       const { sandbox } = await stage(t, [ASK, ASK], { globalFiles: files() });
       await runPrint({ version, sandbox, prompt: "/workflow hello Paint it" });
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
@@ -152,7 +152,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("has a budget, which a message does not widen", async (t) => {
+    test("has a budget, which a message does not widen", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [ASK, ASK, ASK, ASK], { globalFiles: files({ budget: { turns: 2 } }) });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Paint it");
@@ -169,7 +169,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("in which the model never stops calling tools ends with its budget", async (t) => {
+    test("in which the model never stops calling tools ends with its budget", LONG, async (t) => {
       const { model, sandbox } = await stage(t, () => ({ calls: [{ name: "bash", arguments: { command: "true" } }] }), {
         globalFiles: files({ budget: { turns: 5 } }),
       });
@@ -178,7 +178,7 @@ for (const version of VERSIONS) {
       assert.ok(model.requests.length <= 7, String(model.requests.length));
     });
 
-    test("waits after an answer without a word too", async (t) => {
+    test("waits after an answer without a word too", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "" }, ASK], { globalFiles: files() });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Paint it");
@@ -190,7 +190,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("takes messages while the agent is at work", async (t) => {
+    test("takes messages while the agent is at work", LONG, async (t) => {
       const busy = { calls: [{ name: "bash", arguments: { command: "sleep 1" } }] };
       const { model, sandbox } = await stage(t, [busy, ASK, ASK], { globalFiles: files() });
       const rpc = await startRpc({ version, sandbox });
@@ -234,14 +234,14 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("goes on after a retry of pi's own as if nothing had happened", async (t) => {
+    test("goes on after a retry of pi's own as if nothing had happened", LONG, async (t) => {
       const settings = { retry: { enabled: true, maxRetries: 2, baseDelayMs: 10 } };
       const { model, sandbox } = await stage(t, [{ status: 500, text: "overloaded" }, ASK], { globalFiles: files(), settings });
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello Paint it" });
       assert.deepEqual([run.code, run.stderr, model.requests.length], [1, PAUSED, 2]);
     });
 
-    test("gets its instructions again after a compaction", async (t) => {
+    test("gets its instructions again after a compaction", LONG, async (t) => {
       const settings = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
       const { model, sandbox } = await stage(t, (request) => (request.tools?.length ? ASK : { text: "They talked." }), {
         globalFiles: files(),
@@ -260,7 +260,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("killed while it waits, it waits again", async (t) => {
+    test("killed while it waits, it waits again", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], { globalFiles: files() });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Paint it");
@@ -276,7 +276,7 @@ for (const version of VERSIONS) {
       await again.close();
     });
 
-    test("follows an entry without the agent, and is repeated for items", async (t) => {
+    test("follows an entry without the agent, and is repeated for items", LONG, async (t) => {
       const phases = [{ run: "true", id: "look" }, { phases: [{ run: "true", id: "see" }, "talk.md"], each: ["walls", "roof"], id: "parts" }, "build.md"];
       const script = [ASK, next("Blue."), ASK, next("Red."), next("Built."), { text: "Over." }];
       const { model, sandbox } = await stage(t, script, { globalFiles: files({}, { phases }) });

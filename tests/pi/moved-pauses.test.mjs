@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -82,7 +82,7 @@ for (const version of VERSIONS) {
       await tui.close();
     });
 
-    test("a project that is not trusted: the reason of an unknown workflow", async (t) => {
+    test("a project that is not trusted: the reason of an unknown workflow", LONG, async (t) => {
       const { sandbox } = await stage(t, [], { projectFiles: TIDY });
       for (const mode of /** @type {const} */ (["text", "json"])) {
         const run = await runPrint({ version, sandbox, mode, trust: false, prompt: "/workflow tidy the code" });
@@ -103,7 +103,7 @@ for (const version of VERSIONS) {
       await tui.close();
     });
 
-    test("… which no other project is told", async (t) => {
+    test("… which no other project is told", LONG, async (t) => {
       const { sandbox } = await stage(t, [], { projectFiles: TIDY });
       const trusted = await runPrint({ version, sandbox, trust: true, prompt: "/workflow other x" });
       assert.doesNotMatch(trusted.stderr, /trust/);

@@ -7,6 +7,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LONG } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
 import { PI_VERSIONS, REPO, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";

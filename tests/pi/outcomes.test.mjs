@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { lastPath, progress } from "./harness/gates.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -161,7 +161,7 @@ for (const version of VERSIONS) {
       ["far", "ways:3", "✓ Advanced with `far`: Look → 🔹 Ship\nPassed over: Do (`far` of look leads past it)", ["ways:2"]],
       ["end", "ways:1", "✓ Advanced with `end`: Look → DONE", ["ways:2", "ways:3"]],
     ])) {
-      test(`\`${TARGETS[/** @type {keyof typeof TARGETS} */ (outcome)]}\` as a target`, async (t) => {
+      test(`\`${TARGETS[/** @type {keyof typeof TARGETS} */ (outcome)]}\` as a target`, LONG, async (t) => {
         const { model, sandbox } = await stage(t, [step("next"), leave(outcome), REST], { globalFiles: WAYS });
         const rpc = await startRpc({ version, sandbox });
         await rpc.promptAndSettle("/workflow ways The task");
@@ -223,7 +223,7 @@ for (const version of VERSIONS) {
       ["`:resume`", "/workflow :resume"],
       ["a message", "Once more."],
     ]) {
-      test(`after \`maxLoops\` loops the run pauses, and ${name} allows as many again`, async (t) => {
+      test(`after \`maxLoops\` loops the run pauses, and ${name} allows as many again`, LONG, async (t) => {
         const round = [step("next"), leave("issues")];
         const { sandbox } = await stage(t, [...round, ...round, leave("clean"), leave("issues"), ...round, REST], { globalFiles: AGAIN({ maxLoops: 1 }) });
         const rpc = await startRpc({ version, sandbox });
@@ -330,7 +330,7 @@ for (const version of VERSIONS) {
     });
 
     for (const mode of /** @type {const} */ (["text", "json"])) {
-      test(`without a user interface the last line tells the pause (${mode})`, async (t) => {
+      test(`without a user interface the last line tells the pause (${mode})`, LONG, async (t) => {
         const round = [step("next"), leave("issues")];
         const { sandbox } = await stage(t, [...round, ...round, REST, leave("clean"), step("next"), REST], { globalFiles: AGAIN({ maxLoops: 1, autoContinue: true }) });
         const run = await runPrint({ version, sandbox, mode, prompt: "/workflow again The task" });
@@ -427,7 +427,7 @@ for (const version of VERSIONS) {
       ["scope=web issue=1", ["scoped:0", "scoped:1"]],
       ["scope=all issue=12.00", ["scoped:1", "scoped:2", "scoped:3"]],
     ])) {
-      test(`conditions on inputs: ${values || "the defaults"}`, async (t) => {
+      test(`conditions on inputs: ${values || "the defaults"}`, LONG, async (t) => {
         const script = (/** @type {any} */ request) => {
           const answer = nextUntilDone(request);
           return "calls" in answer ? leave("bad") : answer;
@@ -442,7 +442,7 @@ for (const version of VERSIONS) {
     }
 
     for (const mode of /** @type {const} */ (["text", "json"])) {
-      test(`a run in which nothing is to do is not started (${mode})`, async (t) => {
+      test(`a run in which nothing is to do is not started (${mode})`, LONG, async (t) => {
         const files = workflow("scoped", [{ id: "web", when: { "input.scope": "web" } }, { id: "@inner", when: { "input.scope": ["web", "all"] } }], {
           inputs: { scope: { type: "choice", options: ["api", "web", "all"] } },
         });
@@ -481,7 +481,7 @@ for (const version of VERSIONS) {
       ["a target", "triage.md", '"large":"next"', '"large":"do"'],
       ["`onMaxLoops`", "workflow.yaml", "name:", "onMaxLoops: next\nname:"],
     ]) {
-      test(`while the run is in progress, a change of ${name} holds it`, async (t) => {
+      test(`while the run is in progress, a change of ${name} holds it`, LONG, async (t) => {
         const { model, sandbox } = await stage(t, [REST, leave("small"), REST, leave("small"), REST], { globalFiles: SHORT });
         const rpc = await startRpc({ version, sandbox });
         await rpc.promptAndSettle("/workflow short The task");
