@@ -119,7 +119,7 @@ Options:
 
 Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out. Of run: 0 done,
 1 error, 2 wrong command line, 3 paused, 4 stopped, 5 cancelled, 6 at the end of a budget. Of compare: 0 all
-trials have ended, 2 it could not start, 6 --max-cost is reached, 130 interrupted.
+trials have ended, 1 three errors in a row, 2 it could not start, 6 --max-cost is reached, 130 interrupted.
 `;
 
 const TEXT = /** @type {const} */ ({ type: "string" });
@@ -390,7 +390,9 @@ function report([run], options) {
   const format = formatOf(REPORT_FORMATS, options, "md");
   const { runs, problems } = findRuns(sessionsOf(options));
   try {
-    return { output: format(reportOf(runOf(runs, run, options.all !== true && options.sessions === undefined))), problems };
+    const chosen = runOf(runs, run, options.all !== true && options.sessions === undefined);
+    const lost = `The process that worked on this run has ended: pi-workflows run --continue --session ${chosen.session.file}`;
+    return { output: format(reportOf(chosen)), problems: chosen.outcome === "lost" ? [...problems, lost] : problems };
   } catch (error) {
     // A file that cannot be read may be the reason.
     return { output: "", status: 2, problems: [...problems, inWords(error)] };

@@ -1,11 +1,12 @@
 // `pi-workflows compare`: runs workflows on tasks many times, and tells which solves more, at which cost.
-import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 import { plainText } from "../../host-shim/plain-text.js";
 import { canConfine } from "../../host-shim/sandbox/index.js";
+import { piCommand } from "../headless/pi.js";
 import { line } from "../headless/questions.js";
 import { agentDir, placesOf } from "../places.js";
 import { dollars, duration } from "../runs/figures.js";
@@ -14,7 +15,7 @@ import { openWorkflows } from "../workflows.js";
 import { answerOf } from "./answer.js";
 import { COMPARISON_FORMATS } from "./formats.js";
 import { Results, digest, trialsIn } from "./results.js";
-import { tasksIn } from "./tasks.js";
+import { projectOf, tasksIn } from "./tasks.js";
 import { carryOut } from "./trial.js";
 
 /** @typedef {import("./results.js").Planned} Planned */
@@ -40,6 +41,8 @@ import { carryOut } from "./trial.js";
 
 /** The agent without a workflow. */
 const NONE = "none";
+/** After so many errors one after the other no trial is started: a key or the network may be missing. */
+const MAX_ERRORS = 3;
 /** Above these the user is asked. */
 const ASK_ABOVE = { trials: 10, cost: 2 };
 /** The greatest numbers. */
@@ -165,6 +168,7 @@ function shardOf(value) {
  */
 async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder }, options) {
   const left = all.filter((trial) => !results.has(trial));
+  if (left.length > 0) piCommand(options.pi);
   const tell = (/** @type {string} */ text) => process.stderr.write(`${plainText(text)}\n`);
   tell(`${all.length} trials${left.length < all.length ? `, ${all.length - left.length} of them done before` : ""}`);
   if (left.length === 0) return 0;
@@ -175,24 +179,25 @@ async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolde
   if (unhidden !== undefined) tell(`The tasks cannot be hidden from the agents, which may read the checks: ${unhidden}`);
   if (!(await mayStart(left.length, estimate, options))) return 2;
   await results.take();
-  const folder = join(realpathSync(tmpdir()), `pi-workflows-compare-${createHash("sha256").update(resultsFolder).digest("hex").slice(0, 12)}`);
+  const folder = join(realpathSync(tmpdir()), `pi-workflows-compare-${digest(resultsFolder)}`);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   mkdirSync(folder, { mode: 0o700 });
   const slots = Array.from({ length: jobs }, (_, index) => join(folder, String(index + 1)));
   // An empty folder can be hidden before a trial works in it.
   for (const slot of slots) mkdirSync(slot, { mode: 0o700 });
   const { trialLimits } = workflows;
-  const hide = [tasksFolder, resultsFolder, ...gitFolderAbove(tasksFolder)];
+  const hide = [tasksFolder, resultsFolder, ...gitFolderOf(tasksFolder)];
   const common = { agentDir: agentDir(), grants, work: folder, hide, hidden: unhidden === undefined, slots, trialLimits, model: options.model, pi: options.pi, "allow-commands": options["allow-commands"] || options.approve };
   const abort = new AbortController();
   const interrupt = () => abort.abort();
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
   let spent = all.reduce((sum, trial) => sum + (before.find((found) => isSame(found, trial))?.cost ?? 0), 0);
   let done = all.length - left.length;
+  let errors = 0;
   const queue = left.values();
   const worker = async (/** @type {string} */ slot) => {
     for (const planned of queue) {
-      if (abort.signal.aborted || spent >= maxCost) return;
+      if (abort.signal.aborted || spent >= maxCost || errors >= MAX_ERRORS) return;
       // Another process may have done it while the user was asked.
       if (results.has(planned)) {
         done += 1;
@@ -205,11 +210,13 @@ async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolde
       mkdirSync(slot, { recursive: true, mode: 0o700 });
       spent += trial.cost;
       done += 1;
+      errors = trial.ending === "error" ? errors + 1 : 0;
       const how = trial.solved ? "solved" : trial.ending === "done" ? "false green" : `${trial.ending}: ${trial.text}`;
       tell(`${done} of ${all.length}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} ${trial.turns === 1 ? "turn" : "turns"} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`);
     }
   };
   try {
+    for (const task of new Set(left.map(({ task }) => task))) await projectOf(/** @type {Task} */ (tasks.get(task)), folder);
     await Promise.all(slots.map(worker));
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
@@ -219,6 +226,10 @@ async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolde
   if (abort.signal.aborted) {
     tell("Interrupted. The same command goes on.");
     return 130;
+  }
+  if (errors >= MAX_ERRORS) {
+    tell(`${MAX_ERRORS} trials one after the other ended with an error. Remove their folders from the results to try them again.`);
+    return 1;
   }
   if (done < all.length) {
     tell(`--max-cost is reached: ${dollars(spent)}. ${all.length - done} trials are left; with a higher one the same command goes on.`);
@@ -234,7 +245,7 @@ const isSame = (found, trial) => found.variant === trial.variant && found.defini
 function estimateOf(left, before) {
   let sum = 0;
   for (const { variant, definition } of left) {
-    const known = before.filter((trial) => trial.variant === variant && trial.definition === definition && trial.unpriced === 0);
+    const known = before.filter((trial) => trial.variant === variant && trial.definition === definition && trial.unpriced === 0 && trial.ending !== "error");
     if (known.length === 0) return undefined;
     sum += known.reduce((all, { cost }) => all + cost, 0) / known.length;
   }
@@ -251,13 +262,11 @@ function reasonForUnhidden() {
   }
 }
 
-/** The folder of the repository that has the tasks: their history has the checks too. @param {string} folder */
-function gitFolderAbove(folder) {
-  for (let above = folder; ; above = dirname(above)) {
-    const git = join(above, ".git");
-    if (statSync(git, { throwIfNoEntry: false })?.isDirectory()) return [git];
-    if (dirname(above) === above) return [];
-  }
+/** The git folder of the repository that has the tasks: their history has the checks too. @param {string} folder */
+function gitFolderOf(folder) {
+  const { status, stdout } = spawnSync("git", ["-C", folder, "rev-parse", "--path-format=absolute", "--git-common-dir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const path = status === 0 ? stdout.replace(/\n$/, "") : "";
+  return path === "" ? [] : [realpathSync(path)];
 }
 
 /** @param {number} trials @param {number | undefined} estimate @param {CompareOptions} options */

@@ -1,8 +1,7 @@
 // The answer of a comparison as one HTML file: no scripts, nothing from a network.
-import { POLICY } from "../runs/html/report.js";
-import { STYLE } from "../runs/html/style.js";
+import { page } from "../runs/html/page.js";
 import { table } from "../runs/html/table.js";
-import { Html, html, line, name } from "../runs/html/text.js";
+import { html, line, name } from "../runs/html/text.js";
 import { METHOD } from "./answer.js";
 import { FIGURES } from "./formats.js";
 
@@ -27,19 +26,7 @@ export function comparisonHtml({ variants, tasks, pairs, notes }) {
   const rows = variants.map((variant) => ({ cells: [name(variant.name, 60), ...FIGURES.map(([heading, text]) => (heading === "95 %" ? html`${text(variant)}${intervalBar(variant)}` : text(variant)))] }));
   const byTask = tasks.map((task) => ({ cells: [name(task.name), ...task.cells.map(cellHtml)] }));
   const trials = variants.reduce((sum, variant) => sum + variant.trials, 0);
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>Comparison of workflows</title>
-<style>${new Html(STYLE + OWN_STYLE)}</style>
-</head>
-<body>
-<header><p class="kicker">Comparison of workflows</p>
+  const body = html`<header><p class="kicker">Comparison of workflows</p>
 <h1>${variants.length === 0 ? "No trial has ended" : line(variants.map(({ name }) => name).join(", "), 160)}</h1>
 <p class="muted">${trials} trials, ${tasks.length} tasks</p></header>
 <main>
@@ -51,11 +38,8 @@ ${pairs.length > 0 && html`<section aria-labelledby="pairs"><h2 id="pairs">Diffe
 <section aria-labelledby="tasks"><h2 id="tasks">Tasks</h2>
 ${table([["Task"], ...variants.map((variant) => /** @type {[string, string]} */ ([line(variant.name, 40), "wide"]))], byTask)}
 ${notes.map((note) => html`<p class="note">${note}</p>`)}</section>
-</main>
-</body>
-</html>
-`;
-  return page.source;
+</main>`;
+  return page("Comparison of workflows", body, OWN_STYLE);
 }
 
 /** The interval on a line from 0 to 100 %; the figures stand beside it. @param {Variant} variant */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { endProcess } from "../headless/pi.js";
 import { forgetProcess, noteProcess, processOf } from "../runs/process.js";
@@ -63,6 +64,9 @@ export class Results {
     const other = processOf(this.#lock);
     if (other?.isAlive) throw new Failure(`Process ${other.pid} works on these results.`);
     noteProcess(this.#lock);
+    // Of several that start at the same time, the last one to note itself goes on.
+    await sleep(100);
+    if (processOf(this.#lock)?.pid !== process.pid) throw new Failure("Another process works on these results.");
     for (const name of readdirSync(this.#folder)) {
       const folder = join(this.#folder, name);
       if (!existsSync(join(folder, "begun")) || existsSync(join(folder, FILE))) continue;
@@ -109,7 +113,7 @@ export class Results {
 }
 
 /**
- * Returns the trials of folders of results, each trial once: a folder may be a copy of a part of another.
+ * Returns the trials of folders of results. A trial that is in several of them, by a copy or because it was done again, counts once: the first.
  * @param {string[]} folders also folders above them
  * @returns {{ trials: Found[], problems: string[] }}
  */
@@ -122,9 +126,10 @@ export function trialsIn(folders) {
     const file = join(folder, FILE);
     if (existsSync(file)) {
       const trial = trialOf(file);
-      const key = trial && `${nameOf(trial)} ${trial.startedAt}`;
-      if (!trial || key === undefined) problems.push(`${shortened(file)} cannot be read; it is left out.`);
-      else if (!trials.has(key)) trials.set(key, { ...trial, folder });
+      if (!trial) return void problems.push(`${shortened(file)} cannot be read; it is left out.`);
+      const name = nameOf(trial);
+      const other = trials.get(name);
+      if (!other || trial.startedAt < other.startedAt) trials.set(name, { ...trial, folder });
     } else if (depth > 0) {
       for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) look(join(folder, entry.name), depth - 1);
     }

@@ -117,8 +117,8 @@ export async function projectOf({ name, folder, repo }, work) {
     return project;
   } catch (error) {
     rmSync(project, { recursive: true, force: true });
-    const last = String(/** @type {any} */ (error).stderr ?? "").trim().split("\n").at(-1) || inWords(error);
-    throw new Failure(`${name}: the project cannot be fetched: ${shortened(last)}`);
+    const [told] = /^(?:fatal|error): .*/m.exec(String(/** @type {any} */ (error).stderr ?? "")) ?? [inWords(error)];
+    throw new Failure(`${name}: the project cannot be fetched: ${shortened(told)}`);
   }
 }
 

@@ -140,7 +140,7 @@ for (const version of VERSIONS) {
     });
 
     test("no agent reads the tasks, the results or another trial, and a check can write and use the network", LONG, async (t) => {
-      const ways = ["EVALS/a/check", "EVALS-results", "EVALS/../evals/a/secret.txt", "REPO/.git/HEAD"];
+      const ways = ["EVALS/a/check", "EVALS-results", "EVALS/../evals/a/secret.txt", "REPO/.git/secret.txt"];
       /** @type {string[]} */
       const seen = [];
       let evals = "";
@@ -157,8 +157,8 @@ for (const version of VERSIONS) {
       const address = new URL(model.baseUrl);
       const check = `#!/bin/sh\necho more > written.txt\n[ -f "$(dirname "$0")/secret.txt" ] && grep -q yes done.txt && node -e 'require("net").connect(${address.port}, "${address.hostname}").on("connect", () => process.exit(0)).on("error", () => process.exit(5))'\n`;
       evals = writeTasks(sandbox, { a: { "secret.txt": "THE SECRET\n", check }, b: { "secret.txt": "THE SECRET\n", check } });
-      mkdirSync(join(dirname(evals), ".git"));
-      writeFileSync(join(dirname(evals), ".git/HEAD"), "THE SECRET\n");
+      execFileSync("git", ["init", "-q", dirname(evals)]);
+      writeFileSync(join(dirname(evals), ".git/secret.txt"), "THE SECRET\n");
       mkdirSync(join(sandbox.home, "mine"));
       writeFileSync(join(sandbox.home, "mine/secret.txt"), "THE SECRET\n");
       const ended = await startCommand(["compare", "hasty", "none", "--tasks", evals, "--jobs", "2"]).ended;
@@ -284,6 +284,22 @@ for (const version of VERSIONS) {
       assert.deepEqual(variants.map((/** @type {any} */ { solved }) => solved), [3, 3], JSON.stringify(tasks) + ended.stderr);
     });
 
+    test("errors one after the other end it, and a repository that cannot be fetched starts nothing", LONG, async (t) => {
+      const { startCommand, sandbox, model } = await withPi(t, version, player(() => "fail"), { globalFiles: FLOWS });
+      const evals = writeTasks(sandbox, { a: {}, b: {}, c: {}, d: {}, e: {} });
+      const ended = await startCommand(["compare", "none", "--tasks", evals]).ended;
+      assert.equal(ended.status, 1, ended.stderr);
+      assert.match(ended.stderr, /\n3 trials one after the other ended with an error\. /);
+      assert.equal(trialsOf(`${evals}-results`).length, 3);
+      const requests = model.requests.length;
+      rmSync(join(evals, "d/project"), { recursive: true });
+      writeFileSync(join(evals, "d/task.md"), "---\nrepo: ./nowhere\ncommit: main\n---\nTask d: say yes.\n");
+      const unfetched = await startCommand(["compare", "none", "--tasks", evals]).ended;
+      assert.deepEqual([unfetched.status, model.requests.length], [2, requests], unfetched.stderr);
+      assert.match(unfetched.stderr, /\nd: the project cannot be fetched: fatal: /);
+      assert.equal(trialsOf(`${evals}-results`).length, 3);
+    });
+
     test("costs are told beforehand and bounded, two at once exclude each other, and workflows of packages and of the project run", LONG, async (t) => {
       const plays = player(() => "solve");
       const slowly = async (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request, /** @type {number} */ index) => ({ ...(await plays(request, index)), delayMs: index === 0 ? 3000 : 0 });
@@ -329,6 +345,7 @@ for (const version of VERSIONS) {
       assert.match(await told("none", "--tasks", evals, "--shard", "3/2"), /--shard takes/);
       assert.match(await told("none", "--tasks", evals, "--repeat", "0"), /--repeat takes a number from 1 to 1000/);
       assert.match(await told("none", "--tasks", evals, "--max-cost", "much"), /--max-cost takes US dollars/);
+      assert.match(await told("none", "--tasks", evals, "--pi", join(sandbox.root, "no-pi")), /There is no ".*no-pi"/);
       assert.match(await told("--results", join(sandbox.root, "nowhere")), /There is no folder/);
       writeFileSync(join(evals, "a/task.md"), "---\ntimeuot: 3m\n---\nDo it.\n");
       assert.match(await told("none", "--tasks", evals), /task\.md:2:1: error: unknown field `timeuot` in `task\.md`/);

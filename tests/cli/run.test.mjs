@@ -149,7 +149,7 @@ for (const version of VERSIONS) {
 
     test("--detach goes on in the background, and runs shows it as running, lost or ended", async (t) => {
       const script = (/** @type {any} */ request, /** @type {number} */ index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request));
-      const { run, runs, model } = await withPi(t, version, script, { globalFiles: HELLO });
+      const { run, runs, startCommand, model } = await withPi(t, version, script, { globalFiles: HELLO });
       const started = await run("hello", "Do it", "--detach");
       assert.equal(started.status, 0, started.stderr);
       const [, pid, session] = /^process (\d+)\nsession (.*)\nlog +\S+\.log\n"pi-workflows runs" shows it\.\n$/.exec(started.stdout) ?? [];
@@ -162,6 +162,8 @@ for (const version of VERSIONS) {
       process.kill(Number(pid), "SIGKILL");
       while (existsSync(`/proc/${pid}/fd/0`)) await sleep(20);
       assert.deepEqual(await shown(), [["lost", undefined]]);
+      const report = await startCommand(["report"]).ended;
+      assert.deepEqual([report.status, report.stderr], [0, `The process that worked on this run has ended: pi-workflows run --continue --session ${session}\n`]);
       // pi itself hangs: it is ended before another one goes on.
       const { pi } = JSON.parse(readFileSync(`${session}.process`, "utf8"));
       assert.ok(existsSync(`/proc/${pi.pid}/fd/0`));

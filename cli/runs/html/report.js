@@ -1,6 +1,6 @@
 // The report of a run as one HTML file: no scripts, no other files, nothing from a network.
 import { cost, dollars, duration, preciseDuration, tokens, tokensOf } from "../figures.js";
-import { STYLE } from "./style.js";
+import { page } from "./page.js";
 import { table } from "./table.js";
 import { Html, count, counted, date, html, line, name, number, record, records, shown, time, zone } from "./text.js";
 import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
@@ -23,9 +23,6 @@ import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
  * @property {Usage} usage
  * @property {Fields} fields
  */
-
-/** Forbids scripts, and everything from elsewhere. */
-export const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /** Maximum numbers of things, and of characters. */
 const MAX = {
@@ -73,19 +70,7 @@ export function reportHtml(report) {
   const recorded = usageOf(fields.usage);
   const usage = recorded.unknown ? summed(phases.map((phase) => phase.usage)) : recorded;
   const title = line(fields.task, MAX.title) || line(fields.workflow, MAX.title) || "A run of a workflow";
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>${title}</title>
-<style>${new Html(STYLE)}</style>
-</head>
-<body>
-${head(fields, title, visits)}
+  const body = html`${head(fields, title, visits)}
 <main>
 ${totals(fields, usage)}
 ${courseSection(visits, spans, phases, records(course.visits).length > 0)}
@@ -98,11 +83,8 @@ ${refusals(usage, phases)}
 ${outputs(phases)}
 ${summaries(phases)}
 </main>
-${foot(fields)}
-</body>
-</html>
-`;
-  return page.source;
+${foot(fields)}`;
+  return page(title, body);
 }
 
 /** @param {Fields} fields @returns {Phase} */
