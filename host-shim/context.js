@@ -1,6 +1,7 @@
 // The `pi:extension/context` interface.
 import { identityOf } from "./files.js";
 import { utcOffset } from "./local-time.js";
+import { workTreeOf } from "./project-state.js";
 import { resolveWrite } from "./sandbox/index.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -11,9 +12,10 @@ import { resolveWrite } from "./sandbox/index.js";
  * @param {import("./models.js").Models} models
  * @param {import("./tools.js").RunningCalls} running
  * @param {boolean} isChild
+ * @param {boolean} tellsProjectState
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
-export function contextImports(calls, confinement, models, running, isChild) {
+export function contextImports(calls, confinement, models, running, isChild, tellsProjectState) {
   /** @type {Omit<import("./interface.js").Imports["pi:extension/context"], keyof ReturnType<typeof models.questions>>} */
   const functions = {
     runMode: () => runMode(calls.context),
@@ -30,6 +32,7 @@ export function contextImports(calls, confinement, models, running, isChild) {
     runningCalls: () => running.all,
     resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
     canConfine: () => confinement.test(),
+    canTellChanges: () => void workTreeOf(tellsProjectState, calls.context.cwd),
     utcOffset,
   };
   return { ...calls.guarded(functions), ...models.questions() };

@@ -298,7 +298,7 @@ export class Extension {
     return {
       "pi:extension/types": {},
       "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest, this.#view, this.#models) },
-      "pi:extension/context": contextImports(calls, this.#confinement, this.#models, this.#running, this.#childOf !== undefined),
+      "pi:extension/context": contextImports(calls, this.#confinement, this.#models, this.#running, this.#childOf !== undefined, this.#manifest.projectState),
       "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
       "pi:extension/files": fileImports(this.#manifest.files, bases, installedPackages(codingAgent, bases)),

@@ -27,7 +27,7 @@
 //     │                │
 //     │                ▼                   its imports:
 //     │◀─ api ─────── extension.js (registrations), actions.js, view.js, models.js
-//     │◀─ context ─── context.js, models.js, sandbox/
+//     │◀─ context ─── context.js, models.js, sandbox/, project-state.js: git tells what has changed
 //     │◀─ session ─── session.js, usage.js
 //     │◀─ ui ──────── ui.js, terminal-watch.js, blocked-status.js
 //     │   files ───── files.js, snapshot.js, packages.js: what the manifest grants
@@ -39,7 +39,7 @@
 //     │                            child-ui.js
 //     │
 //     │             an outcome `pending` of a tool or a command goes to
-//     └◀─────────── requests.js            which shows dialogs.js or runs exec.js, and resumes the guest with the answer;
+//     └◀─────────── requests.js            which shows dialogs.js, runs exec.js or asks project-state.js, and resumes the guest;
 //                        output-file.js    keeps the whole output of a command
 //                        turns.js          one dialog and one command after another, also those of children
 //
@@ -70,6 +70,7 @@ import { Extension } from "./extension.js";
  * @property {boolean} conversation true if the component may read the user's messages and replace earlier messages by a summary
  * @property {boolean} models true if the component may set the model and the thinking level
  * @property {boolean} notifications true if the component may notify the user outside of pi
+ * @property {boolean} projectState true if the component may know the state of the project's files, and the paths of those that change
  * @property {boolean} confine true if tool calls can be confined for the component
  * @property {import("./children.js").ChildrenGrant | undefined} children how many children the component may have at a time
  * @property {string} folder the folder of the package
@@ -111,8 +112,8 @@ export function readManifest(url) {
     throw new Error(`${fileURLToPath(url)}: the maximum number of children is a whole number from 1 to ${MAX_CHILDREN}.`);
   }
   const folder = fileURLToPath(new URL(".", url));
-  const [exec, confine, activeTools, conversation, models, notifications] = ["exec", "confine", "activeTools", "conversation", "models", "notifications"].map((grant) => component[grant] === true);
-  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, notifications, store, folders, children, folder };
+  const [exec, confine, activeTools, conversation, models, notifications, projectState] = ["exec", "confine", "activeTools", "conversation", "models", "notifications", "projectState"].map((grant) => component[grant] === true);
+  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, notifications, projectState, store, folders, children, folder };
 }
 
 /**

@@ -4,6 +4,7 @@ import { plainText } from "./plain-text.js";
 import { runCommandLine, showSeconds, userShell } from "./exec.js";
 import { createFile } from "./folders.js";
 import { OutputFile } from "./output-file.js";
+import { projectState } from "./project-state.js";
 import { Turns } from "./turns.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -33,6 +34,7 @@ export class Requests {
   #codingAgent;
   #execGranted;
   #foldersGrant;
+  #projectStateGranted;
 
   /**
    * @param {import("./load.js").Host} host
@@ -40,7 +42,7 @@ export class Requests {
    * @param {() => import("./children.js").Children} children
    * @param {import("./extension.js").ChildOf} [childOf]
    */
-  constructor({ codingAgent }, { exec, folders }, children, childOf) {
+  constructor({ codingAgent }, { exec, folders, projectState }, children, childOf) {
     this.#children = children;
     this.#folderSession = childOf?.session;
     this.#label = childOf?.label;
@@ -48,6 +50,7 @@ export class Requests {
     this.#codingAgent = codingAgent;
     this.#execGranted = exec;
     this.#foldersGrant = folders;
+    this.#projectStateGranted = projectState;
   }
 
   /** The turns of the dialogs. */
@@ -116,6 +119,10 @@ export class Requests {
         } finally {
           if (!this.#session.signal.aborted) end();
         }
+      }
+      if (request.tag === "project-state") {
+        const place = { granted: this.#projectStateGranted, cwd: context.cwd, agentDir: this.#codingAgent.getAgentDir(), sessionFile: context.sessionManager.getSessionFile() };
+        return await projectState(place, request.val, signal);
       }
       if (request.tag !== "exec") return await this.#dialogs.ask(context, request, signal);
       if (!this.#execGranted) return { tag: "not-granted" };

@@ -200,7 +200,7 @@ function confined(line, place, cwd, temporary) {
   } catch {
     return line;
   }
-  return lineInFolder(line, place, { cwd, temporary });
+  return lineInFolder(line, place, { cwd, temporary, network: true });
 }
 
 /** The end of a script. @typedef {{ status: number | null, signal: NodeJS.Signals | null, late: boolean }} ScriptEnd */

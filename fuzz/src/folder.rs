@@ -191,4 +191,8 @@ impl Host for Folder {
     fn can_confine(&self) -> Result<Result<(), String>, Stale> {
         Ok(Ok(()))
     }
+
+    fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
+        Ok(Ok(()))
+    }
 }

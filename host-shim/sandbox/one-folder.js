@@ -3,13 +3,13 @@ import { confinedLine } from "./command-line.js";
 import { sessionFolder } from "./session-folder.js";
 
 /**
- * Returns a confined command line that may write a folder and nothing else, and has the network.
+ * Returns a confined command line that may write a folder and nothing else.
  *
  * @param {string} line without NUL
  * @param {string} folder
- * @param {{ cwd: string, temporary: string }} places `temporary` is not below the folder
+ * @param {{ cwd: string, temporary: string, network: boolean }} places `temporary` is not below the folder
  */
-export function lineInFolder(line, folder, { cwd, temporary }) {
+export function lineInFolder(line, folder, { cwd, temporary, network }) {
   const { standIns } = sessionFolder(folder, lineInFolder);
-  return confinedLine(line, { writable: [folder], readOnly: [], network: true, cwd, temporary, hidden: [], fixed: [], unreadable: [], kept: [], standIns });
+  return confinedLine(line, { writable: [folder], readOnly: [], network, cwd, temporary, hidden: [], fixed: [], unreadable: [], kept: [], standIns });
 }

@@ -441,6 +441,10 @@ impl Host for Files {
         known(context::can_confine())
     }
 
+    fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
+        known(context::can_tell_changes())
+    }
+
     fn utc_offset(&self, unix_ms: u64) -> Result<i16, Stale> {
         Ok(known(context::utc_offset(unix_ms))?.unwrap_or_default())
     }

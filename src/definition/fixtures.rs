@@ -47,6 +47,8 @@ pub struct Files {
     pub linked: Vec<String>,
     /// The reason why commands cannot be confined.
     pub cannot_confine: Option<String>,
+    /// The host can tell the state of the project's files.
+    pub tells_changes: bool,
     /// Numbers of files and of directories that were read.
     pub reads: Cell<usize>,
     pub lists: Cell<usize>,

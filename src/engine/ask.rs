@@ -5,6 +5,10 @@ use super::context::Cx;
 use super::effect::{OutputFile, Reply, Request};
 use super::event::{Answer, CommandEnd};
 use super::state::{Engine, Purpose, Waiting};
+use crate::run::ProjectState;
+
+/// Why the state of the project's files is not known where the host answers otherwise.
+const NOT_HERE: &str = "it cannot be told here";
 
 /// The answer to a command.
 pub(super) enum Ran {
@@ -42,6 +46,7 @@ impl Engine {
                 | Answer::Entered(_)
                 | Answer::Ran { .. }
                 | Answer::ChildrenEnded { .. }
+                | Answer::ProjectState(_)
                 | Answer::Cancelled
                 | Answer::NoUi => None,
             };
@@ -74,6 +79,7 @@ impl Engine {
                 | Answer::Entered(_)
                 | Answer::Ran { .. }
                 | Answer::ChildrenEnded { .. }
+                | Answer::ProjectState(_)
                 | Answer::Cancelled => Some(false),
             };
             then(engine, is_yes, cx)
@@ -94,6 +100,7 @@ impl Engine {
                 | Answer::Selected(_)
                 | Answer::Ran { .. }
                 | Answer::ChildrenEnded { .. }
+                | Answer::ProjectState(_)
                 | Answer::Cancelled
                 | Answer::NoUi => None,
             };
@@ -120,6 +127,7 @@ impl Engine {
                 | Answer::Selected(_)
                 | Answer::Entered(_)
                 | Answer::ChildrenEnded { .. }
+                | Answer::ProjectState(_)
                 | Answer::NoUi => Ran::NotHere,
             };
             then(engine, ran, cx)
@@ -141,9 +149,33 @@ impl Engine {
                 | Answer::Selected(_)
                 | Answer::Entered(_)
                 | Answer::Ran { .. }
+                | Answer::ProjectState(_)
                 | Answer::NoUi => None,
             };
             then(engine, whole, cx)
+        })
+    }
+
+    /// Asks the host for the state of the project's files, and what has changed since these; the answer is `None` if the request was
+    /// cancelled.
+    pub(super) fn project_state(
+        &mut self,
+        purpose: impl Into<Purpose>,
+        since: Vec<String>,
+        then: impl FnOnce(&mut Self, Option<Result<ProjectState, String>>, &mut Cx) -> Reply + 'static,
+    ) -> Reply {
+        self.ask(purpose.into(), false, Request::ProjectState { since }, |engine, answer, cx| {
+            let state = match answer {
+                Answer::ProjectState(state) => Some(state),
+                Answer::Cancelled => None,
+                Answer::Confirmed(_)
+                | Answer::Selected(_)
+                | Answer::Entered(_)
+                | Answer::Ran { .. }
+                | Answer::ChildrenEnded { .. }
+                | Answer::NoUi => Some(Err(NOT_HERE.to_owned())),
+            };
+            then(engine, state, cx)
         })
     }
 

@@ -102,7 +102,7 @@ impl Engine {
             duration_ms: 0,
             attempt: 1,
             tail: String::new(),
-            file: String::new(),
+            ..Evidence::default()
         };
         let state = self.running()?;
         let key = state.current_path.key();

@@ -261,6 +261,11 @@ pub enum Request {
         /// The file for its whole output.
         output_file: Option<OutputFile>,
     },
+    /// The state of the project's files.
+    ProjectState {
+        /// Earlier states: what has changed since each of them is told too.
+        since: Vec<String>,
+    },
     /// A wait until no child works.
     Children {
         /// The text that is shown meanwhile, until [`Effect::ShowChildren`].

@@ -167,7 +167,7 @@ impl Engine {
             duration_ms: 0,
             attempt: 1,
             tail: String::new(),
-            file: String::new(),
+            ..Evidence::default()
         };
         let state = active.state.with_summary(active.phase, summary).with_evidence(vec![evidence]);
         self.run.amend(self.definitions.library(), |_| state);
@@ -311,6 +311,7 @@ impl Engine {
             attempt: 1,
             tail: text::kept_tail(&if passed { String::new() } else { text::gate_tail(&output) }),
             file: file.clone().unwrap_or_default(),
+            ..Evidence::default()
         };
         let outcome = if passed { Step::OK } else { Step::FAILED };
         let state = active.state.with_summary(active.phase, &text::step_summary(&output, file.as_deref()));

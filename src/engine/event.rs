@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::run::{Mark, Pick, RunState};
+use crate::run::{Mark, Pick, ProjectState, RunState};
 use crate::text::DefaultRole;
 use crate::usage::Usage;
 
@@ -243,6 +243,8 @@ pub enum Answer {
         /// They were interrupted: by the user, or because the request was cancelled.
         interrupted: bool,
     },
+    /// The state of the project's files, or why it is not known.
+    ProjectState(Result<ProjectState, String>),
     /// The user gave no answer, or the request was cancelled.
     Cancelled,
     /// There is no user interface, or the host may not do it.

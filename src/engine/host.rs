@@ -102,6 +102,11 @@ pub trait Host: WorkflowFiles {
     /// Returns true if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
     fn can_confine(&self) -> Result<Result<(), String>, Stale>;
 
+    /// Returns true if the host can tell the state of the project's files; the inner error is the reason, for the user.
+    fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
+        Ok(Err("this host cannot tell it".to_owned()))
+    }
+
     /// The difference between the user's local time and UTC at this instant, in minutes, positive east of Greenwich.
     fn utc_offset(&self, _unix_ms: u64) -> Result<i16, Stale> {
         Ok(0)
@@ -181,6 +186,10 @@ mod tests {
 
         fn can_confine(&self) -> Result<Result<(), String>, Stale> {
             Ok(self.cannot_confine.clone().map_or(Ok(()), Err))
+        }
+
+        fn can_tell_changes(&self) -> Result<Result<(), String>, Stale> {
+            Ok(self.tells_changes.then_some(()).ok_or_else(|| "it is no git work tree".to_owned()))
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::text;
 use super::ask::YesOrNo;
 use super::context::Cx;
 use super::effect::{Level, Reply, ToolResult};
-use super::state::{Caller, Engine, Mover, Requester, Standing, Waiter};
+use super::state::{Caller, Engine, Mover, OpenGate, Requester, Standing, Waiter};
 
 /// Registration of a tool.
 #[derive(Debug)]
@@ -261,8 +261,8 @@ impl Engine {
         let gate = self.gates_ahead(Requester::Agent(caller.clone()), outcome.clone());
         match (gate, paused) {
             (Some(_), _) if self.pending.has_gate() => gate_result(text::GATE_OPEN),
-            (Some(_), _) if self.turn.gate_checked => gate_result(text::GATE_HAD),
-            (gate, Some(text)) if gate.is_some() || waits_at_gate => {
+            (Some(gate), _) if gate.has_checks() && self.turn.gate_checked => gate_result(text::GATE_HAD),
+            (gate, Some(text)) if gate.as_ref().is_some_and(OpenGate::has_checks) || waits_at_gate => {
                 self.end_agents_run();
                 result(text, json!({ "active": true, "gate": "paused" }))
             }

@@ -1119,6 +1119,7 @@ mod budget;
 mod confinement;
 mod conversation;
 mod ending;
+mod evidence;
 mod entries;
 mod fresh_start;
 mod gate;

@@ -233,6 +233,7 @@ mod tests {
                     attempt: 1,
                     tail: text(size),
                     file: text(size),
+                    ..Evidence::default()
                 };
                 return state.with_evidence(vec![check; count]);
             }

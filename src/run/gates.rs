@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::definition::{Check, Gate, Library, OnGateFail, Workflow};
+use crate::definition::{Check, Entry, Gate, Library, OnGateFail, Workflow};
 
 use super::progress::MAX_EVIDENCE;
-use super::{Active, Branch, LoopError, RunState, Segment, leave};
+use super::{Active, Branch, LoopError, PhasePath, RunState, RunStatus, Segment, leave};
 
 /// A gate that a run must pass to leave its phase.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct GateAhead<'a> {
 }
 
 /// The result of one check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
     /// The label of the check.
@@ -43,6 +43,79 @@ pub struct Evidence {
     /// The path of the file with the whole output of a step, from the project's directory; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub file: String,
+    /// The state of the project's files when the check passed, as the host names it; empty if it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tree: String,
+    /// The check, if it is made again before DONE.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recheck: Option<CheckPlace>,
+    /// The files that have changed between the check and the end of the run; `None` if there are none, or they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Changed>,
+}
+
+/// The place of a check in the files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CheckPlace {
+    /// The identity of its gate, see [`GateAhead::key`].
+    pub gate: String,
+    /// Its index in the gate.
+    pub index: u32,
+}
+
+/// Files of the project that have changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Changed {
+    /// Their number.
+    pub count: u64,
+    /// The paths of some of them, from the top of the work tree, at most [`Changed::MAX_PATHS`].
+    pub paths: Vec<String>,
+}
+
+impl Changed {
+    /// Maximum number of paths.
+    pub const MAX_PATHS: usize = 3;
+}
+
+/// The project's files now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectState {
+    /// The name of their state: the same one for the same files.
+    pub tree: String,
+    /// Of each earlier state that was asked about, the files that have changed since; without those that are not known any more.
+    pub since: Vec<(String, Changed)>,
+}
+
+impl ProjectState {
+    /// The files that have changed since a state; `None` if they are not known.
+    pub fn changed_since(&self, tree: &str) -> Option<&Changed> {
+        self.since.iter().find(|(known, _)| known == tree).map(|(_, changed)| changed)
+    }
+}
+
+impl Evidence {
+    /// Notes which files have changed since.
+    pub fn note_changes(&mut self, now: &ProjectState) {
+        self.changed = now.changed_since(&self.tree).filter(|changed| changed.count > 0).cloned();
+    }
+}
+
+/// A check that has passed and is made again before DONE if files have changed.
+#[derive(Debug, Clone)]
+pub struct Recheck<'a> {
+    pub gate: &'a Gate,
+    pub check: &'a Check,
+    /// The name of the phase or workflow that has it.
+    pub of: &'a str,
+    /// The workflow whose files have it.
+    pub scope: &'a Workflow,
+    /// See [`GateAhead::depth`].
+    pub depth: usize,
+    /// The run when it was at the phase of the check: the values of the check are those of that phase.
+    pub there: RunState,
+    /// The result of the check.
+    pub evidence: &'a Evidence,
+    pub place: &'a CheckPlace,
 }
 
 impl<'a> Active<'a> {
@@ -76,6 +149,40 @@ impl<'a> Active<'a> {
         }));
         gates.retain(|ahead| !ahead.checks.is_empty());
         gates
+    }
+
+    /// Returns true if the run is done after the current phase with this outcome. A branch ends alone.
+    pub fn is_done_after(&self, outcome: Option<&str>) -> bool {
+        let after = self.after(outcome).filter(|_| self.state.progress.branch.is_none());
+        after.is_some_and(|after| matches!(after.status, RunStatus::Done { .. }))
+    }
+
+    /// The checks with `recheck` that have passed, in the order of their phases.
+    pub fn rechecks(&self) -> Vec<Recheck<'a>> {
+        let visits = self.state.visits_by(|visit| Some(visit.step)).into_iter();
+        let all = visits.flat_map(|(key, visit)| {
+            visit.evidence.iter().filter_map(move |evidence| self.recheck(key, evidence))
+        });
+        all.collect()
+    }
+
+    fn recheck(&self, visited: &str, evidence: &'a Evidence) -> Option<Recheck<'a>> {
+        let place = evidence.recheck.as_ref().filter(|_| evidence.passed)?;
+        let path = PhasePath::parse(visited)?;
+        let depth = (1..=path.len()).find(|&depth| path.at_depth(depth).scope_key() == place.gate);
+        let is_of_phase = path.key() == place.gate;
+        let depth = if is_of_phase { path.len() } else { depth? };
+        let segment = path.get(depth.checked_sub(1)?)?;
+        let scope = self.library.get(&segment.workflow_key)?;
+        let phase = scope.phases.get(segment.phase_index).and_then(Entry::as_phase);
+        let (gate, of) = match phase.filter(|_| is_of_phase) {
+            Some(phase) => (phase.gate.as_ref()?, &phase.name),
+            None if is_of_phase => return None,
+            None => (scope.gate.as_ref()?, &scope.name),
+        };
+        let check = gate.checks.get(place.index as usize).filter(|check| check.recheck)?;
+        let there = RunState { current_path: path, ..self.state.clone() };
+        Some(Recheck { gate, check, of, scope, depth, there, evidence, place })
     }
 
     /// The outcomes of the current phase, or `None` alone for a phase without outcomes, and for a parallel group all of whose branches
@@ -140,6 +247,36 @@ impl RunState {
         new
     }
 
+    /// Returns the run with the files that have changed since each of its checks; since those that were made again, none.
+    pub fn with_changes(&self, now: &ProjectState, made_again: &[CheckPlace]) -> Self {
+        let mut new = self.clone();
+        for key in self.progress.visits.keys() {
+            let visit = new.progress.visits.get_mut(key);
+            for evidence in visit.into_iter().flat_map(|visit| &mut visit.evidence) {
+                evidence.note_changes(now);
+                if evidence.recheck.as_ref().is_some_and(|of| made_again.contains(of)) {
+                    evidence.changed = None;
+                }
+            }
+        }
+        new
+    }
+
+    /// The states of the project's files in which checks of the run have passed, each once.
+    pub fn checked_trees(&self) -> Vec<String> {
+        let visits = self.progress.visits.values();
+        let trees = visits.flat_map(|visit| &visit.evidence).map(|evidence| &evidence.tree);
+        let mut trees: Vec<String> = trees.filter(|tree| !tree.is_empty()).cloned().collect();
+        trees.sort_unstable();
+        trees.dedup();
+        trees
+    }
+
+    /// Returns true if a check of a gate has passed since which files may have changed.
+    pub fn has_checked_files(&self) -> bool {
+        self.progress.visits.values().flat_map(|visit| &visit.evidence).any(|check| check.passed)
+    }
+
     /// Returns the run with one more failed attempt of this gate, and the number of failed attempts.
     pub fn gate_failed(&self, key: &str) -> (Self, u32) {
         let mut new = self.clone();
@@ -187,7 +324,7 @@ mod tests {
     fn gate(label: &str, on_fail: OnGateFail) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
         Some(Gate {
-            checks: vec![Check { label: label.into(), kind, outcome: None }],
+            checks: vec![Check { label: label.into(), kind, outcome: None, recheck: false }],
             attempts: 3.into(),
             on_fail,
         })

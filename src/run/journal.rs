@@ -396,7 +396,7 @@ mod tests {
             Action::Check(attempt) => {
                 let (label, result) = ("l".to_owned(), "r".to_owned());
                 let tail = String::new();
-                let check = Evidence { label, passed: true, result, duration_ms: 1, attempt, tail, file: String::new() };
+                let check = Evidence { label, passed: true, result, duration_ms: 1, attempt, tail, ..Evidence::default() };
                 return state.with_evidence(vec![check]);
             }
             Action::Outcome(index, true) => {

@@ -101,7 +101,7 @@ mod tests {
                 duration_ms: 0,
                 attempt: 1,
                 tail: format!("output of {id}"),
-                file: String::new(),
+                ..Evidence::default()
             };
             let left = state.with_summary(&phase(id), id).with_evidence(vec![check]);
             state = advance(&left, &library).0.moved_from(&left, Leaving::Done, 0);

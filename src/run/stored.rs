@@ -12,7 +12,7 @@ use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{
-    Allowance, Branch, BranchEnd, BranchRun, Broken, Evidence, HandedOutputs, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
+    Allowance, Branch, BranchEnd, BranchRun, Broken, Changed, CheckPlace, Evidence, HandedOutputs, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
     Progress, Records, RunDir, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
@@ -751,9 +751,22 @@ fn evidence(checks: &Value) -> Vec<Evidence> {
             attempt: number(get(data, "attempt")?)?,
             tail: get(data, "tail").and_then(string).unwrap_or_default(),
             file: get(data, "file").and_then(string).unwrap_or_default(),
+            tree: get(data, "tree").and_then(string).unwrap_or_default(),
+            recheck: get(data, "recheck").and_then(check_place),
+            changed: get(data, "changed").and_then(changed),
         })
     };
     checks.as_array().into_iter().flatten().filter_map(check).collect()
+}
+
+fn check_place(data: &Value) -> Option<CheckPlace> {
+    Some(CheckPlace { gate: string(get(data, "gate")?)?, index: number(get(data, "index")?)? })
+}
+
+fn changed(data: &Value) -> Option<Changed> {
+    let paths = get(data, "paths").map(strings).unwrap_or_default();
+    let paths = paths.into_iter().take(Changed::MAX_PATHS).collect();
+    Some(Changed { count: get(data, "count")?.as_u64()?, paths })
 }
 
 /// The records that can be read.
@@ -876,6 +889,9 @@ mod tests {
             attempt: 8,
             tail: "e".into(),
             file: "f".into(),
+            tree: "t".into(),
+            recheck: Some(CheckPlace { gate: "/g".into(), index: 2 }),
+            changed: Some(Changed { count: 9, paths: vec!["p".into()] }),
         };
         let usage = Usage {
             turns: 1,

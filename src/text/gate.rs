@@ -11,7 +11,7 @@ use crate::definition::{
     Check, CheckKind, Command, Library, Phase, Variable, label_of, on_one_line, resolve_path, short,
     unescaped,
 };
-use crate::run::{Active, Evidence, GateAhead, Outputs, PhasePath, RunState};
+use crate::run::{Active, Changed, CheckPlace, Evidence, GateAhead, Outputs, PhasePath, RunState};
 
 /// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
@@ -66,7 +66,14 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
         };
         format!("- {of}{}", requirement(&with_values(check, active, *depth)))
     }));
-    (!checks.is_empty()).then(|| lines.join("\n"))
+    let rechecks = active.rechecks();
+    if !rechecks.is_empty() && outcomes.iter().any(|outcome| active.is_done_after(*outcome)) {
+        lines.extend(rechecks.iter().map(|recheck| {
+            let label = &recheck.evidence.label;
+            format!("- once more, if files have changed since it passed: {label}")
+        }));
+    }
+    (lines.len() > 1).then(|| lines.join("\n"))
 }
 
 /// Returns a text for the user with the values of its variables, each quoted on one line.
@@ -135,6 +142,33 @@ fn env(command: &Command) -> String {
     if variables.is_empty() { String::new() } else { format!(" ({})", variables.join(", ")) }
 }
 
+/// Returns the line of `:status` that says why it is not known which files have changed since the checks.
+pub fn changes_unknown(why: &str) -> String {
+    format!("Which files have changed since the checks is not known: {why}.")
+}
+
+/// Returns why a check that has passed is made again.
+pub fn made_again(changed: Option<&Changed>) -> String {
+    match changed {
+        Some(changed) => format!("made again: {}", files_changed(changed)),
+        None => "made again: not known which files have changed since".to_owned(),
+    }
+}
+
+/// Returns the number of files that have changed, and the names of some.
+fn files_changed(changed: &Changed) -> String {
+    let Changed { count, paths } = changed;
+    let files = if *count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    let names: Vec<String> = paths.iter().map(|path| short(&on_one_line(path), MAX_PATH)).collect();
+    let others = count.saturating_sub(names.len() as u64);
+    let others = if others == 0 || names.is_empty() { String::new() } else { format!(" and {others} more") };
+    let names = if names.is_empty() { String::new() } else { format!(" ({}{others})", names.join(", ")) };
+    format!("{files} changed since{names}")
+}
+
+/// Maximum length of the path of a file that has changed, in characters.
+const MAX_PATH: usize = 80;
+
 /// Returns the text shown while a command runs.
 pub fn gate_progress(label: &str, number: usize, of: usize) -> String {
     format!("Gate {number}/{of}: {label}")
@@ -193,30 +227,38 @@ fn last_bytes(text: &str, limit: usize) -> &str {
 /// Returns sample evidence in which every check of the gates ahead with this outcome has passed.
 pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> {
     let checks = active.gates_ahead(outcome).into_iter().flat_map(|ahead| {
-        let depth = ahead.depth;
-        ahead.checks.into_iter().map(move |check| (check, depth))
+        let (depth, key, gate) = (ahead.depth, ahead.key, ahead.gate);
+        ahead.checks.into_iter().map(move |check| {
+            let index = (0..).zip(&gate.checks).find(|(_, of)| std::ptr::eq(*of, check));
+            let place = index.filter(|_| check.recheck).map(|(index, _)| CheckPlace { gate: key.clone(), index });
+            (check, depth, place)
+        })
     });
-    let passed = |(check, depth): (&Check, usize)| {
+    let passed = |(check, depth, recheck): (&Check, usize, Option<CheckPlace>)| {
         let (result, duration_ms) = match &check.kind {
             CheckKind::Run { .. } => ("exit status 0", 1000),
             CheckKind::File { .. } => ("it holds", 0),
             CheckKind::Approve { .. } => ("the user said yes", 0),
         };
         let (label, result) = (with_values(check, active, depth).label, result.to_owned());
-        Evidence { label, passed: true, result, duration_ms, attempt: 1, tail: String::new(), file: String::new() }
+        Evidence { label, passed: true, result, duration_ms, attempt: 1, recheck, ..Evidence::default() }
     };
     checks.map(passed).collect()
 }
 
-/// Returns the subject of an approval in Markdown: the evidence of the gate so far, then the agent's summary; `None` without
-/// both. The agent's text comes last, so that it cannot imitate a text of this package after it.
+/// Returns the subject of an approval in Markdown: the earlier checks since which files have changed, the evidence of the gate so far, then
+/// the agent's summary; `None` without any. The agent's text comes last, so that it cannot imitate a text of this package after it.
 pub fn approval_subject(
     phase: &Phase,
     evidence: &[Evidence],
+    changed: &[String],
     summary: Option<&str>,
     outputs: &Outputs,
 ) -> Option<String> {
     let mut parts = Vec::new();
+    if !changed.is_empty() {
+        parts.push(format!("**Files have changed since these checks:**\n{}", changed.join("\n")));
+    }
     if !evidence.is_empty() {
         let lines: Vec<String> = evidence_lines(evidence).map(|line| format!("- {line}")).collect();
         parts.push(format!("**Checked before:**\n{}", lines.join("\n")));
@@ -257,22 +299,41 @@ fn evidence_line(evidence: &Evidence) -> String {
         "" => String::new(),
         path => format!("; its output: {path}"),
     };
-    format!("{mark} {}: {result}{took}{attempt}{file}", evidence.label)
+    let changed = match &evidence.changed {
+        Some(changed) => format!(", {}", files_changed(changed)),
+        None => String::new(),
+    };
+    format!("{mark} {}: {result}{took}{attempt}{file}{changed}", evidence.label)
+}
+
+/// Returns the lines of the checks that have passed and since which files have changed.
+pub fn changed_since(state: &RunState, library: &Library) -> Vec<String> {
+    evidence_lines_where(state, library, |check| check.passed && check.changed.is_some())
 }
 
 /// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line for
-/// each gate that was skipped with its phase. With `open_only`, those of passed checks are left out.
+/// each gate that was skipped with its phase. With `open_only`, those of passed checks since which no file has changed are left out.
 pub(super) fn all_evidence_lines(
     state: &RunState,
     library: &Library,
     open_only: bool,
 ) -> Vec<String> {
+    evidence_lines_where(state, library, |check| !open_only || !check.passed || check.changed.is_some())
+}
+
+/// The same with the checks for which `is_shown` returns true.
+fn evidence_lines_where(
+    state: &RunState,
+    library: &Library,
+    is_shown: impl Fn(&Evidence) -> bool,
+) -> Vec<String> {
+    let is_shown = &is_shown;
     let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
     let lines = visits.flat_map(|(key, visit)| {
         let phase = phase_at(key, library);
         let skipped = phase.filter(|phase| visit.skipped && phase.gate.is_some());
         let name = phase.map_or(String::new(), |phase| format!("{} {}: ", phase.emoji, phase.name));
-        let checks = visit.evidence.iter().filter(move |check| !(open_only && check.passed));
+        let checks = visit.evidence.iter().filter(move |check| is_shown(check));
         let checks = checks.map(move |check| format!("- {name}{}", evidence_line(check)));
         checks.chain(skipped.map(|phase| format!("- {} {}: ⤼ skipped", phase.emoji, phase.name)))
     });

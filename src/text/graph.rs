@@ -6,7 +6,7 @@ use crate::definition::{
     DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
     Phase, Target, ToolPolicy, Workflow,
 };
-use crate::definition::{Work, BoundValue, Results, columns, is_group_key, label_of, on_one_line};
+use crate::definition::{Work, BoundValue, Check, Results, columns, is_group_key, label_of, on_one_line};
 use crate::run::{PhasePath, RunState, Segment};
 
 use super::budget::{budget_note, over_budget_note};
@@ -74,7 +74,11 @@ pub fn exits_note(entry: &Entry, scope: &Workflow, library: &Library) -> Option<
 
 /// Returns a note with the labels of a gate's checks.
 pub fn gate_note(gate: Option<&Gate>) -> Option<String> {
-    let labels: Vec<&str> = gate?.checks.iter().map(|check| check.label.as_str()).collect();
+    let label = |check: &Check| match check.recheck {
+        true => format!("{} (again before DONE)", check.label),
+        false => check.label.clone(),
+    };
+    let labels: Vec<String> = gate?.checks.iter().map(label).collect();
     Some(format!("gate: {}", labels.join(", ")))
 }
 
@@ -700,7 +704,7 @@ mod tests {
 
     fn back(label: &str, on_fail: OnGateFail) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
-        let checks = vec![Check { label: label.into(), kind, outcome: None }];
+        let checks = vec![Check { label: label.into(), kind, outcome: None, recheck: false }];
         Some(Gate { checks, attempts: 3.into(), on_fail })
     }
 

@@ -406,7 +406,7 @@ mod tests {
             duration_ms: 0,
             attempt: 1,
             tail: String::new(),
-            file: String::new(),
+            ..Evidence::default()
         }
     }
 

@@ -270,7 +270,7 @@ mod tests {
     fn gates_of_nested_workflows_are_shown() {
         let gate = |label: &str, on_fail| {
             let kind = CheckKind::Run { command: label.into(), timeout_ms: 1 };
-            let checks = vec![Check { label: label.into(), kind, outcome: None }];
+            let checks = vec![Check { label: label.into(), kind, outcome: None, recheck: false }];
             Some(Gate { checks, attempts: 3.into(), on_fail })
         };
         let mut root = workflow("w", &["a", "@s", "@s"]);

@@ -302,7 +302,12 @@ for (const version of VERSIONS) {
 
     test("costs are told beforehand and bounded, two at once exclude each other, and workflows of packages and of the project run", LONG, async (t) => {
       const plays = player(() => "solve");
-      const slowly = async (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request, /** @type {number} */ index) => ({ ...(await plays(request, index)), delayMs: index === 0 ? 3000 : 0 });
+      /** @type {PromiseWithResolvers<void>} */
+      const secondEnded = Promise.withResolvers();
+      const slowly = async (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request, /** @type {number} */ index) => {
+        if (index === 0) await secondEnded.promise;
+        return plays(request, index);
+      };
       const prices = { cost: { input: 100, output: 100, cacheRead: 0, cacheWrite: 0 } };
       const { startCommand, sandbox, model } = await withPi(t, version, slowly, { globalFiles: FLOWS, modelConfig: prices, settings: { packages: ["../kit"] }, projectFiles: workflow("ours", ["plan", { id: "build", gate: [{ run: "grep -q yes done.txt" }] }], OFF) });
       const kit = join(sandbox.root, "kit");
@@ -315,6 +320,7 @@ for (const version of VERSIONS) {
       const first = startCommand(args);
       await model.waitForRequests(1, { timeoutMs: 30_000 });
       const second = await startCommand(args).ended;
+      secondEnded.resolve();
       assert.equal(second.status, 2);
       assert.match(second.stderr, /\nProcess \d+ works on these results\.\n$/);
       const ended = await first.ended;

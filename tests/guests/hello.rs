@@ -449,6 +449,7 @@ fn words(answer: Answer) -> &'static str {
         | Answer::Selected(_)
         | Answer::Entered(_)
         | Answer::Ran(_)
+        | Answer::ProjectState(_)
         | Answer::ChildrenEnded(_) => "no answer",
         Answer::NoUi => "nobody to ask",
     }

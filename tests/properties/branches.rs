@@ -332,7 +332,7 @@ impl<'a> Session<'a> {
                 standard_output: None,
                 output_file: None,
             },
-            Request::Children { .. } => unreachable!(),
+            Request::Children { .. } | Request::ProjectState { .. } => unreachable!(),
         }
     }
 }

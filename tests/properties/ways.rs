@@ -702,7 +702,10 @@ impl<'a> Session<'a> {
                     let is_blank = self.answered.is_multiple_of(3);
                     Answer::Entered(if is_blank { "" } else { "{task}" }.into())
                 }
-                Request::Confirm { .. } | Request::Exec { .. } | Request::Children { .. } => {
+                Request::Confirm { .. }
+                | Request::Exec { .. }
+                | Request::Children { .. }
+                | Request::ProjectState { .. } => {
                     unreachable!("{request:?}")
                 }
             };

@@ -172,7 +172,7 @@ export function standIn() {
  */
 export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/agent", registrations = undefined) {
   const host = /** @type {any} */ ({ codingAgent: { ...CODING_AGENT, getAgentDir: () => agentDir }, tui });
-  const manifest = { name: "hello-guest", glue: "", files: [], exec: false, confine: false, activeTools: false, conversation: false, models: false, notifications: false, store: undefined, folders: undefined, children: undefined, folder: "/no/such/package", ...changes };
+  const manifest = { name: "hello-guest", glue: "", files: [], exec: false, confine: false, activeTools: false, conversation: false, models: false, notifications: false, projectState: false, store: undefined, folders: undefined, children: undefined, folder: "/no/such/package", ...changes };
   new Extension(/** @type {any} */ (pi.api), host, manifest, instantiate).start(registrations);
   pi.emit("session_start", { reason: "startup" });
   return pi;

@@ -382,7 +382,10 @@ function gates(phases) {
     const output = tail && html`<details><summary>The end of the output</summary><pre><bdi>${tail}</bdi></pre></details>`;
     const file = line(check.file, MAX.result);
     const place = file && html`<div class="muted">Its output: ${name(file, MAX.result)}</div>`;
-    const verdict = html`<b class="${passed ? "good" : "bad"}">${passed ? "✓ passed" : "✗ failed"}</b>${result && html`: ${name(result, MAX.result)}`}${place}${output}`;
+    const changed = record(check.changed);
+    const paths = Array.isArray(changed.paths) ? changed.paths.filter((path) => typeof path === "string") : [];
+    const since = count(changed.count) > 0 && html`<div>${counted(count(changed.count), "file")} changed since${paths.length > 0 && html`: ${name(paths.join(", "), MAX.result)}${count(changed.count) > paths.length && ", …"}`}</div>`;
+    const verdict = html`<b class="${passed ? "good" : "bad"}">${passed ? "✓ passed" : "✗ failed"}</b>${result && html`: ${name(result, MAX.result)}`}${since}${place}${output}`;
     return { cells: [name(check.label, 200), name(phase.name), count(check.attempt) || "", verdict, number(check.durationMs) === undefined ? "" : preciseDuration(count(check.durationMs))] };
   });
   return html`<section aria-labelledby="gates"><h2 id="gates">Evidence of gates</h2>

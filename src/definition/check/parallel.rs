@@ -294,6 +294,14 @@ impl<'a> Errors<'a> {
             let phase = at.phase.id.clone();
             self.report_at(at, ParallelProblem::Conversation { phase }, "interactive");
         }
+        // A nested workflow may run elsewhere too.
+        let is_rechecked = |at: &&InBranch| {
+            at.is_of_file && at.phase.gate.iter().flat_map(|gate| &gate.checks).any(|check| check.recheck)
+        };
+        for at in branch.phases.iter().filter(is_rechecked) {
+            let phase = at.phase.id.clone();
+            self.report_at(at, ParallelProblem::Recheck { phase }, "gate");
+        }
         let is_shared = |at: &&InBranch| {
             at.phase.is_of_agent() && at.phase.context == Some(ContextMode::Shared)
         };

@@ -13,6 +13,7 @@ pub enum GateProblem {
     GateSize { limit: usize },
     NotOneKind { kinds: Vec<&'static str> },
     UnknownCheckField { field: String, known: &'static [&'static str] },
+    RecheckedApproval,
     MisplacedCheckField { field: &'static str, of: &'static str },
     EnvSize { of: &'static str, limit: usize },
     BadVariable { of: &'static str, name: String },
@@ -63,6 +64,11 @@ impl GateProblem {
             }
             Self::MisplacedCheckField { field, of } => {
                 error(format!("`{field}` belongs to a check with `{of}`"))
+            }
+            Self::RecheckedApproval => {
+                error("`recheck` belongs to a check with `run` or `file`").help(
+                    "a question shows the user what has changed since earlier checks; nobody is asked twice",
+                )
             }
             Self::EnvSize { of, limit } => {
                 error(format!("`{of}` must have from 1 to {limit} variables"))

@@ -34,6 +34,8 @@ pub struct Check {
     pub kind: CheckKind,
     /// It is made for this outcome only.
     pub outcome: Option<String>,
+    /// It is made again before DONE if files have changed since it passed.
+    pub recheck: bool,
 }
 
 /// Maximum length of a label, in characters.

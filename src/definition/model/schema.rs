@@ -551,7 +551,7 @@ const ON_GATE_FAIL: Field = field(
 );
 
 /// The fields of a check of a gate.
-pub const CHECK_FIELDS: [Field; 8] = [
+pub const CHECK_FIELDS: [Field; 9] = [
     field(
         "run",
         Kind::Text,
@@ -585,6 +585,12 @@ pub const CHECK_FIELDS: [Field; 8] = [
         "A regular expression that must match in the file of `file`; `^` and `$` mean lines.",
     ),
     field("outcome", Kind::Text, "each outcome", "The check is made for this outcome only."),
+    field(
+        "recheck",
+        Kind::Bool,
+        "false",
+        "The check is made again before DONE if files have changed since it passed; for `run` and `file`.",
+    ),
 ];
 
 /// The fields of `autoContinue`.

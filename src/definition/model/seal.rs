@@ -28,7 +28,8 @@
 //! | 2 | with `write`, `network` and `sandbox` |
 //! | 3 | with all others but `results`, `hide`, `outputs`, `env` of commands, bounds that are inputs, and the need of a folder of the run |
 //! | 4 | with these, but without groups, and without ids and outcomes of entries that are nested workflows |
-//! | 5 | all |
+//! | 5 | with all others but `recheck` |
+//! | 6 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
 //! stored before these fields existed, so it still holds, and it does not hold any more once there is one of them.
@@ -60,14 +61,16 @@ use super::workflow::{
 pub const FIRST_VERSION: u32 = 1;
 
 /// The last version of it.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The version of the seal, and the hash of the rules of a workflow and of all nested in it, in hexadecimal digits.
 pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
     let fourth = [has_results, has_hidden, has_outputs, has_env, has_bound_of_input, Workflow::names_run_dir];
-    let version = if has(has_new_entries) || has(has_work) {
+    let version = if has(has_rechecks) {
+        6
+    } else if has(has_new_entries) || has(has_work) {
         5
     } else if fourth.into_iter().any(has) {
         4
@@ -121,10 +124,19 @@ fn has_hidden(workflow: &Workflow) -> bool {
         || workflow.own_phases().any(|phase| phase.confinement.hide.is_some())
 }
 
+fn checks(workflow: &Workflow) -> impl Iterator<Item = &Check> {
+    let of_phases = workflow.own_phases().filter_map(|phase| phase.gate.as_ref());
+    workflow.end_gate().into_iter().chain(of_phases).flat_map(|gate| &gate.checks)
+}
+
+/// Returns true if a check of a gate is made again at the end.
+fn has_rechecks(workflow: &Workflow) -> bool {
+    checks(workflow).any(|check| check.recheck)
+}
+
 /// Returns true if a command of a gate gets values of the run.
 fn has_env(workflow: &Workflow) -> bool {
-    let of_phases = workflow.own_phases().filter_map(|phase| phase.gate.as_ref());
-    workflow.end_gate().into_iter().chain(of_phases).flat_map(|gate| &gate.checks).any(|check| {
+    checks(workflow).any(|check| {
         matches!(&check.kind, CheckKind::Run { command, .. } if !command.env().is_empty())
     })
 }
@@ -555,8 +567,11 @@ impl Rules {
                 self.text(id);
             }
         }
-        self.list(checks, |rules, Check { label, kind, outcome }| {
+        self.list(checks, |rules, Check { label, kind, outcome, recheck }| {
             rules.text(label);
+            if rules.version >= 6 {
+                rules.number(u64::from(*recheck));
+            }
             if rules.version >= 3 {
                 rules.option(outcome.as_ref(), |rules, outcome| rules.text(outcome));
             }
@@ -644,7 +659,7 @@ mod tests {
     }
 
     fn gate(kind: CheckKind) -> Option<Gate> {
-        let checks = vec![Check { label: "it".into(), kind, outcome: None }];
+        let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck: false }];
         Some(Gate { checks, attempts: 3.into(), on_fail: OnGateFail::Stay })
     }
 
@@ -917,6 +932,25 @@ mod tests {
         let seals = [root, of(&[]), of(&[".env"]), of(&[".env", "a/"]), seal(|_| {})];
         assert_eq!(Set::from(seals).len(), 5);
         assert_eq!(of(&["a", "b"]), of(&["b", "a", "b"]));
+    }
+
+    #[test]
+    fn checks_that_are_made_again_are_in_it() {
+        let of = |of_phase: Option<bool>, of_workflow: Option<bool>| {
+            let gate = |recheck| {
+                let kind = CheckKind::Run { command: "a".into(), timeout_ms: 1 };
+                let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck }];
+                Gate { checks, attempts: 3.into(), on_fail: OnGateFail::Stay }
+            };
+            seal(move |w| {
+                at(&mut w[0], 2).gate = of_phase.map(gate);
+                w[2].gate = of_workflow.map(gate);
+            })
+        };
+        let again = [of(Some(true), Some(false)), of(Some(false), Some(true)), of(Some(true), Some(true))];
+        assert!(again.iter().all(|seal| seal.starts_with("6:")), "{again:?}");
+        assert_eq!(Set::from(again).len(), 3);
+        assert!(of(Some(false), Some(false)).starts_with("1:"), "without one it is the seal of an earlier version");
     }
 
     #[test]

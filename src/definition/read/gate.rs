@@ -115,6 +115,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Partly<Check> {
         label: String::new(),
         kind: CheckKind::Approve { question: String::new() },
         outcome: None,
+        recheck: false,
     };
     let Yaml::Map(entries) = item else {
         wrong_type(fields, &here, "gate", "a check", item.kind());
@@ -162,6 +163,17 @@ fn read_check(
     let [run, file, approve] = KINDS.map(&mut text);
     let (label, contains) = (text("label"), text("contains"));
     let outcome = text("outcome");
+    let recheck = match item.get("recheck") {
+        None => Some(false),
+        // Reported as a field without a value.
+        Some(Yaml::Null) => None,
+        Some(Yaml::Bool(recheck)) => Some(*recheck),
+        Some(other) => {
+            let at = [Step::Key("gate"), Step::Item(index), Step::Key("recheck")];
+            wrong_type(fields, &at, "gate.recheck", "true or false", other.kind());
+            None
+        }
+    };
     let timeout = timeout(fields, &here, "gate.timeout", item);
     let env = env(fields, &here, "gate.env", item);
     let at = |field| [here[0], here[1], Step::Key(field)];
@@ -185,7 +197,7 @@ fn read_check(
         part.kind = CheckKind::Run { command, timeout_ms: DEFAULT_TIMEOUT_MS };
     }
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
-    let (timeout_ms, outcome, env) = (timeout?, outcome?, env.ok()?);
+    let (timeout_ms, outcome, env, recheck) = (timeout?, outcome?, env.ok()?, recheck?);
     // Errors that follow from one of these are not reported.
     sound.then_some(())?;
     let kinds: Vec<&'static str> =
@@ -254,7 +266,11 @@ fn read_check(
         fields.report(&at, GateProblem::LongLabel { limit: MAX_LABEL });
     }
     let label = label_of(&label.unwrap_or(default_label));
-    Some(Check { label, kind, outcome })
+    if recheck && matches!(kind, CheckKind::Approve { .. }) {
+        fields.report(&here, GateProblem::RecheckedApproval);
+        return None;
+    }
+    Some(Check { label, kind, outcome, recheck })
 }
 
 /// `env` of the mapping at a path: a mapping of names of variables to names of values. `of` names it in diagnostics.

@@ -181,7 +181,7 @@ impl Engine {
             Control::Report => self.show_report(cx)?,
             Control::Panel => self.switch_panel(cx),
             Control::Limits => self.limits_by_user(argument, cx)?,
-            Control::Status => self.show_status(cx),
+            Control::Status => return self.show_status(cx),
             Control::Pause => {
                 self.pending.withdraw_gates(cx);
                 if self.pause_reason().is_some_and(PauseReason::needs_resume) {

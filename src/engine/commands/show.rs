@@ -5,20 +5,43 @@ use serde_json::json;
 use crate::definition::{Library, Stale};
 use crate::engine::host::Host;
 use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
-use crate::run::{Active, Broken, RunState, pause_reason, restore};
+use crate::run::{Active, Broken, ProjectState, RunState, pause_reason, restore};
 use crate::text::{self, Circumstances, Report};
 
 use super::start::{unknown_workflow, untrusted};
 use crate::engine::context::Cx;
-use crate::engine::effect::{Effect, Level};
-use crate::engine::state::Engine;
+use crate::engine::effect::{Effect, Level, Reply};
+use crate::engine::state::{Engine, Waiter};
 
 /// Notice of a control that needs a run.
 pub(super) const NO_RUN: &str = "No active workflow.";
 
 impl Engine {
-    pub(super) fn show_status(&self, cx: &mut Cx) {
-        let state = self.up_to_now(cx);
+    /// Shows how the run stands, with what has changed since its checks.
+    pub(super) fn show_status(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
+        let trees = self.running().map(RunState::checked_trees).unwrap_or_default();
+        let why = match cx.host.can_tell_changes()? {
+            Ok(()) if trees.is_empty() => None,
+            Ok(()) => {
+                let then = |engine: &mut Self, now: Option<Result<ProjectState, String>>, cx: &mut Cx| {
+                    let now = now.unwrap_or_else(|| Err("it was interrupted".to_owned()));
+                    engine.show_status_with(now.as_ref().ok(), now.as_ref().err(), cx);
+                    Reply::None
+                };
+                return Ok(self.project_state(Waiter::User, trees, then));
+            }
+            Err(why) => Some(why),
+        };
+        self.show_status_with(None, why.as_ref(), cx);
+        Ok(Reply::None)
+    }
+
+    /// Shows the status with the state of the project's files, or why it is not known.
+    fn show_status_with(&self, now: Option<&ProjectState>, why: Option<&String>, cx: &mut Cx) {
+        let state = self.up_to_now(cx).map(|state| match now {
+            Some(now) => state.with_changes(now, &[]),
+            None => state,
+        });
         let library = self.definitions.library();
         let Some(active) = state.as_ref().and_then(|state| Active::resolve(state, library)) else {
             cx.fail(Level::Warning, self.unavailable());
@@ -32,7 +55,10 @@ impl Engine {
         let utc_offset = cx.unless_gone(utc_offset).unwrap_or_default();
         let branch = |branch: &_| self.branch_now(branch);
         let model = in_use.as_ref();
-        let content = text::status_panel(&active, cx.unix_ms, waits, model, utc_offset, &branch);
+        let mut content = text::status_panel(&active, cx.unix_ms, waits, model, utc_offset, &branch);
+        if let Some(why) = why.filter(|_| active.state.has_checked_files()) {
+            content.push_str(&format!("\n\n{}", text::changes_unknown(why)));
+        }
         show(STATUS_TYPE, content, false, cx);
     }
 

@@ -170,7 +170,9 @@ impl Engine {
         let summary = summary.or_else(|| stored().map(|(_, summary)| &*summary.text));
         let outputs = caller.and_then(|caller| caller.outputs.as_ref());
         let outputs = outputs.or_else(|| active.state.handed_outputs()).cloned().unwrap_or_default();
-        let subject = text::approval_subject(active.phase, gate.evidence(), summary, &outputs);
+        let now = gate.with_changes(active.state);
+        let changed = text::changed_since(&now, active.library);
+        let subject = text::approval_subject(active.phase, gate.evidence(), &changed, summary, &outputs);
         if let Some(content) = subject {
             let data = json!({ "content": content });
             cx.push(Effect::AppendEntry { custom_type: APPROVAL_TYPE, data });

@@ -13,8 +13,8 @@ mod consent;
 mod files;
 mod verdict;
 
-use crate::definition::CheckKind;
-use crate::run::PauseReason;
+use crate::definition::{CheckKind, Stale};
+use crate::run::{PauseReason, ProjectState};
 use crate::text;
 
 use super::ask::{Command, Ran};
@@ -64,7 +64,21 @@ impl Engine {
     fn make_checks(&mut self, mut gate: OpenGate, cx: &mut Cx) -> Reply {
         let mut work = Work::default();
         loop {
+            let asks = self.running().and_then(|state| gate.files_to_ask(state));
+            if let Some(since) = asks {
+                match cx.host.can_tell_changes() {
+                    Ok(Ok(())) => {
+                        let purpose = gate.purpose();
+                        return self.project_state(purpose, since, if_stands(gate, Self::files_known));
+                    }
+                    Ok(Err(_)) => gate.take_files(None),
+                    Err(Stale) => return Reply::None,
+                }
+            }
             let Some(check) = gate.current().cloned() else {
+                if self.active().is_some_and(|active| gate.add_rechecks(&active)) {
+                    return self.begin_gate(gate, cx);
+                }
                 return self.close_gate(gate, Outcome::Passed, cx);
             };
             match check.kind {
@@ -99,6 +113,21 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Goes on with the state of the project's files.
+    fn files_known(
+        &mut self,
+        mut gate: OpenGate,
+        files: Option<Result<ProjectState, String>>,
+        cx: &mut Cx,
+    ) -> Reply {
+        let Some(files) = files else {
+            let text = "The gate was interrupted before it was passed.".to_owned();
+            return self.close_gate(gate, Outcome::Interrupted(text), cx);
+        };
+        gate.take_files(files.ok());
+        self.make_checks(gate, cx)
     }
 
     /// Goes on after the command of the current check.

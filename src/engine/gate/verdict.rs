@@ -58,6 +58,8 @@ impl Engine {
         self.meter.gate_tried(matches!(outcome, Outcome::Failed));
         match outcome {
             Outcome::Passed => {
+                let library = self.definitions.library();
+                self.run.amend(library, |state| gate.with_changes(&state));
                 let (evidence, outcome) = (gate.kept_evidence(), gate.outcome());
                 match gate.requester() {
                     Requester::Agent(caller) => {

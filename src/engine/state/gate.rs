@@ -1,7 +1,7 @@
 //! A gate whose checks are being made.
 
-use crate::definition::{Check, CheckKind, Command, Gate, ValueName, Variable};
-use crate::run::{Active, Evidence, Outputs, RunState};
+use crate::definition::{BoundValue, Check, CheckKind, Command, Gate, OnGateFail, ValueName, Variable};
+use crate::run::{Active, CheckPlace, Evidence, Outputs, ProjectState, Recheck, RunState};
 use crate::text;
 
 use super::pending::{Purpose, Waiter, Withdrawal};
@@ -62,6 +62,16 @@ pub struct OpenGate {
     /// The checks that are made.
     done: usize,
     evidence: Vec<Evidence>,
+    /// The run is done when the gates are passed.
+    is_at_end: bool,
+    /// The number of results with which the state of the project's files is noted.
+    bound: usize,
+    /// The number of results when it was last asked what has changed.
+    looked: Option<usize>,
+    /// The state of the project's files at that time, if it is known.
+    files: Option<ProjectState>,
+    /// The checks of earlier phases that are made again are among the checks.
+    has_rechecks: bool,
     withdrawal: Withdrawal,
 }
 
@@ -89,10 +99,24 @@ struct PlannedCheck {
     gate: usize,
     /// The variables of its command, with their values when the gate was opened; `None` where the run lacks its folder.
     env: Vec<(String, Option<String>)>,
+    /// Its place, if it has `recheck`.
+    place: Option<CheckPlace>,
+    /// Why it is made again, if it has passed before.
+    again: Option<String>,
+}
+
+impl PlannedCheck {
+    fn of(check: &Check, (gate, depth): (usize, usize), place: Option<CheckPlace>, active: &Active) -> Self {
+        let env = match &check.kind {
+            CheckKind::Run { command, .. } => environment(command, active, depth),
+            CheckKind::File { .. } | CheckKind::Approve { .. } => Vec::new(),
+        };
+        Self { check: text::with_values(check, active, depth), gate, env, place, again: None }
+    }
 }
 
 impl OpenGate {
-    /// The gates ahead of the run with this outcome; `None` if they have no checks.
+    /// The gates ahead of the run with this outcome; `None` if they have no checks, and no earlier ones count at the end.
     pub fn ahead_of(
         active: &Active,
         requester: Requester,
@@ -101,14 +125,12 @@ impl OpenGate {
         let attempts = &active.state.progress.gate_attempts;
         let (mut gates, mut checks) = (Vec::new(), Vec::new());
         for (gate, ahead) in active.gates_ahead(outcome.as_deref()).into_iter().enumerate() {
-            let planned = |check: &Check| {
-                let env = match &check.kind {
-                    CheckKind::Run { command, .. } => environment(command, active, ahead.depth),
-                    CheckKind::File { .. } | CheckKind::Approve { .. } => Vec::new(),
-                };
-                PlannedCheck { check: text::with_values(check, active, ahead.depth), gate, env }
-            };
-            checks.extend(ahead.checks.iter().copied().map(planned));
+            let all = (0..).zip(&ahead.gate.checks);
+            let made = all.filter(|(_, check)| ahead.checks.iter().any(|of| std::ptr::eq(*of, *check)));
+            checks.extend(made.map(|(index, check)| {
+                let place = check.recheck.then(|| CheckPlace { gate: ahead.key.clone(), index });
+                PlannedCheck::of(check, (gate, ahead.depth), place, active)
+            }));
             gates.push(GateToPass {
                 gate: ahead.gate.clone(),
                 of: ahead.of.to_owned(),
@@ -118,7 +140,9 @@ impl OpenGate {
                 key: ahead.key,
             });
         }
-        if checks.is_empty() {
+        let is_at_end = active.is_done_after(outcome.as_deref());
+        let counts_earlier = || !active.state.checked_trees().is_empty() || !active.rechecks().is_empty();
+        if checks.is_empty() && !(is_at_end && counts_earlier()) {
             return None;
         }
         Some(Self {
@@ -129,8 +153,103 @@ impl OpenGate {
             checks,
             done: 0,
             evidence: Vec::new(),
+            is_at_end,
+            bound: 0,
+            looked: None,
+            files: None,
+            has_rechecks: false,
             withdrawal: Withdrawal::default(),
         })
+    }
+
+    /// Returns true if it has checks of its own.
+    pub fn has_checks(&self) -> bool {
+        !self.checks.is_empty()
+    }
+
+    /// The earlier states of the project's files that the host is to be asked about before the gate goes on; `None` if it need not be
+    /// asked. A check that has passed is bound to the files before anything else is done that takes time; a question to the user, and the end
+    /// of the run, need to know what has changed since all checks.
+    pub fn files_to_ask(&self, state: &RunState) -> Option<Vec<String>> {
+        let needs_changes = match self.current().map(|check| &check.kind) {
+            Some(CheckKind::File { .. }) => return None,
+            Some(CheckKind::Approve { .. }) => true,
+            Some(CheckKind::Run { .. }) => false,
+            None => self.is_at_end,
+        } && self.looked != Some(self.evidence.len());
+        let mut since = Vec::new();
+        if needs_changes {
+            since = state.checked_trees();
+            since.extend(self.evidence.iter().map(|evidence| evidence.tree.clone()));
+            since.retain(|tree| !tree.is_empty());
+            since.sort_unstable();
+            since.dedup();
+        }
+        (!since.is_empty() || self.bound < self.evidence.len()).then_some(since)
+    }
+
+    /// Takes the state of the project's files: it is noted with the checks that have passed since the last one.
+    pub fn take_files(&mut self, files: Option<ProjectState>) {
+        for evidence in self.evidence.iter_mut().skip(self.bound).filter(|evidence| evidence.passed) {
+            evidence.tree = files.as_ref().map_or_else(String::new, |files| files.tree.clone());
+        }
+        for evidence in &mut self.evidence {
+            match &files {
+                Some(files) => evidence.note_changes(files),
+                None => evidence.changed = None,
+            }
+        }
+        self.bound = self.evidence.len();
+        self.looked = Some(self.bound);
+        self.files = files;
+    }
+
+    /// The run with what has changed since its checks, as far as it is known.
+    pub fn with_changes(&self, state: &RunState) -> RunState {
+        let again = self.checks.iter().take(self.done).filter(|planned| planned.again.is_some());
+        let again: Vec<CheckPlace> = again.filter_map(|planned| planned.place.clone()).collect();
+        self.files.as_ref().map_or_else(|| state.clone(), |files| state.with_changes(files, &again))
+    }
+
+    /// Adds the checks of earlier phases that must be made again before the run is done: those since which files have changed, or may have.
+    /// Returns true if it added some; once for each attempt.
+    pub fn add_rechecks(&mut self, active: &Active) -> bool {
+        if !self.is_at_end || std::mem::replace(&mut self.has_rechecks, true) {
+            return false;
+        }
+        let before = self.checks.len();
+        for recheck in active.rechecks() {
+            let Recheck { gate, check, of, scope, depth, there, evidence, place } = recheck;
+            // Just made.
+            if self.checks.iter().any(|planned| planned.place.as_ref() == Some(place)) {
+                continue;
+            }
+            let files = self.files.as_ref();
+            let changed = files.and_then(|files| files.changed_since(&evidence.tree));
+            if changed.is_some_and(|changed| changed.count == 0) {
+                continue;
+            }
+            let then = active.with(&there);
+            let planned = PlannedCheck::of(check, (self.gates.len(), depth), Some(place.clone()), &then);
+            self.checks.push(PlannedCheck { again: Some(text::made_again(changed)), ..planned });
+            let here = active.state.current_path.at_depth(depth);
+            let is_around = depth <= active.state.current_path.len()
+                && here.scope_key() == there.current_path.at_depth(depth).scope_key();
+            let attempts = there.gate_attempts(gate, depth, active.library);
+            // Behind a workflow that has ended, the run stays where it is.
+            let on_fail = if is_around { gate.on_fail.clone() } else { OnGateFail::Stay };
+            let attempts = BoundValue::Fixed(attempts);
+            let made = active.state.progress.gate_attempts.get(&place.gate);
+            self.gates.push(GateToPass {
+                gate: Gate { attempts, on_fail, ..gate.clone() },
+                of: of.to_owned(),
+                depth,
+                source: text::GateSource::of(scope),
+                attempt: made.map_or(1, |made| made.saturating_add(1)),
+                key: place.gate.clone(),
+            });
+        }
+        self.checks.len() > before
     }
 
     /// Returns true if the run is where the gate was opened.
@@ -203,11 +322,11 @@ impl OpenGate {
         (self.done + 1, self.checks.len())
     }
 
-    /// The texts that the user must agree to, of the commands of workflows that are not the user's own, each once, with the name of the phase or workflow that has
+    /// The texts that the user must agree to, of the commands to come of workflows that are not the user's own, each once, with the name of the phase or workflow that has
     /// the gate.
     pub fn foreign_commands(&self) -> Vec<(&str, &str, &text::GateSource)> {
         let mut commands: Vec<(&str, &str, &text::GateSource)> = Vec::new();
-        for PlannedCheck { check, gate, .. } in &self.checks {
+        for PlannedCheck { check, gate, .. } in self.checks.iter().skip(self.done) {
             if let (CheckKind::Run { command, .. }, Some(gate)) =
                 (&check.kind, self.gates.get(*gate))
                 && let Some(source) = &gate.source
@@ -230,9 +349,16 @@ impl OpenGate {
     /// Records the result of the current check; the next one is current.
     pub fn record(&mut self, result: CheckResult) {
         let CheckResult { passed, result, duration_ms, tail } = result;
+        let planned = self.checks.get(self.done);
+        let recheck = planned.and_then(|planned| planned.place.clone());
+        let result = match planned.and_then(|planned| planned.again.as_ref()) {
+            Some(again) => format!("{result} ({again})"),
+            None => result,
+        };
         let label = self.current().map_or_else(String::new, |check| check.label.clone());
         let attempt = self.current_gate().map_or(1, |gate| gate.attempt);
-        self.evidence.push(Evidence { label, passed, result, duration_ms, attempt, tail, file: String::new() });
+        let evidence = Evidence { label, passed, result, duration_ms, attempt, tail, recheck, ..Evidence::default() };
+        self.evidence.push(evidence);
         self.done += 1;
     }
 

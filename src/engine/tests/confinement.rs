@@ -297,7 +297,7 @@ fn an_open_gate_refuses_first() {
     let mut first = phase("a");
     first.confinement = write(&["docs/"]);
     let kind = CheckKind::Approve { question: "Go on?".into() };
-    let checks = vec![Check { label: "it".into(), kind, outcome: None }];
+    let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck: false }];
     first.gate = Some(Gate { checks, attempts: 3.into(), on_fail: OnGateFail::Stay });
     root.phases[0] = Entry::phase(first);
     session.engine.set_library(Library::new(vec![root], &mut Vec::new()));

@@ -951,7 +951,7 @@ fn evidence_of_an_earlier_version_reads_as_that_of_this_one() {
             duration_ms: 0,
             attempt: 1,
             tail: String::new(),
-            file: String::new(),
+            ..crate::run::Evidence::default()
         };
         let state = state.with_evidence(vec![evidence]);
         let lines = text::status_panel(

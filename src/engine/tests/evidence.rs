@@ -1,0 +1,419 @@
+//! Evidence that is still true: the files in which a check has passed, what has changed since, and checks that are made again.
+
+use super::*;
+use crate::run::{Changed, ProjectState};
+
+/// A session whose project has files that change.
+struct Project {
+    session: Session,
+    /// The name of the state of its files; `None` if the host cannot tell it.
+    tree: Option<&'static str>,
+    /// The commands that ran, with the status with which they end next.
+    commands: Vec<String>,
+    status: u32,
+    /// The numbers of earlier states that the host was asked about.
+    asked: Vec<usize>,
+}
+
+const RECHECKED: &str = "gate: [{run: make test, label: the tests, recheck: true}]\n";
+const ONCE: &str = "gate: [{run: make test, label: the tests}]\n";
+
+impl Project {
+    /// A run of `flat` (a, b), whose phases have these lines in their front matter.
+    fn flat(gates: &[(&str, &str)]) -> Self {
+        Self::of(&[("flat", &["a", "b"])], gates, "flat x", |_| {})
+    }
+
+    fn of(
+        workflows: &[(&str, &[&str])],
+        front_matter: &[(&str, &str)],
+        task: &str,
+        change: impl Fn(&mut Session),
+    ) -> Self {
+        let mut session = Session::new(workflows);
+        for (file, lines) in front_matter {
+            let phase = session.files.global.get_mut(*file).unwrap();
+            *phase = phase.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1);
+        }
+        session.files.tells_changes = true;
+        change(&mut session);
+        let facts = Facts { project: "/p".into(), ..Facts::default() };
+        let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+        let _ = session.without_ui(Event::Command { name: "workflow", arguments: task });
+        let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = session.on(Event::AgentStart);
+        Self { session, tree: Some("one"), commands: Vec::new(), status: 0, asked: Vec::new() }
+    }
+
+    /// Answers all requests but questions to the user; returns what follows.
+    fn answer(&mut self, mut output: Output) -> Output {
+        loop {
+            let Reply::Ask { ticket, request } = &output.reply else { return output };
+            let answer = match request {
+                Request::Exec { command, .. } => {
+                    self.commands.push(command.clone());
+                    let output = "it broke\n".into();
+                    let end = CommandEnd::Exited(self.status);
+                    Answer::Ran { end, duration_ms: 1000, output, standard_output: None, output_file: None }
+                }
+                Request::ProjectState { since } => {
+                    self.asked.push(since.len());
+                    Answer::ProjectState(self.tree.ok_or("it took too long".to_owned()).map(|tree| {
+                        let changed = |since: &String| {
+                            let (count, paths) = if since == tree { (0, vec![]) } else { (4, vec!["a".into(), "`b`\nc".into()]) };
+                            (since.clone(), Changed { count, paths })
+                        };
+                        ProjectState { tree: tree.into(), since: since.iter().map(changed).collect() }
+                    }))
+                }
+                _ => return output,
+            };
+            let mut effects = output.effects.clone();
+            output = self.session.on(Event::Answer { ticket: *ticket, answer });
+            effects.append(&mut output.effects);
+            output.effects = effects;
+        }
+    }
+
+    fn next(&mut self) -> Output {
+        let _ = self.session.on(Event::TurnEnd { queued: false });
+        let output = self.session.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false });
+        self.answer(output)
+    }
+
+    /// Calls `next`, and returns what it says.
+    fn says(&mut self) -> String {
+        match self.next().reply {
+            Reply::Tool(result) => result.text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn control(&mut self, arguments: &str) -> Output {
+        let output = self.session.command("workflow", arguments);
+        self.answer(output)
+    }
+
+    /// The evidence of the visit of this key, as `TREE PASSED RESULT CHANGED`.
+    fn evidence(&self, key: &str) -> Vec<String> {
+        let state = self.session.run.as_ref().unwrap();
+        let visit = state.progress.visits.get(key).unwrap();
+        let line = |of: &crate::run::Evidence| {
+            let changed = of.changed.as_ref().map_or(0, |changed| changed.count);
+            format!("{} {} {} {changed}", of.tree, of.passed, of.result)
+        };
+        visit.evidence.iter().map(line).collect()
+    }
+
+    /// The message at the end of the run.
+    fn end(&mut self) -> String {
+        let effects = self.session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
+        let Effect::AppendEntry { data, .. } = &effects[0] else { panic!("{effects:?}") };
+        data["content"].as_str().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn a_check_that_passes_is_bound_to_the_files() {
+    let gate = "gate: [{run: one}, {run: two}, {file: a.md}]\n";
+    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", gate)], "flat x", |session| {
+        session.files.tree.insert("a.md".into(), "text".into());
+    });
+    assert!(project.says().starts_with("✓ Advanced: a → * b"));
+    assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"; 2].into_iter().chain(["one true it holds 0"]).collect::<Vec<_>>());
+    assert_eq!(project.asked, [0, 0], "nothing has changed since: nobody asks yet");
+}
+
+#[test]
+fn a_check_that_fails_is_not() {
+    let mut project = Project::flat(&[("flat/a.md", "gate: [{run: one}, {run: two}]\n")]);
+    project.status = 1;
+    assert!(project.says().starts_with("✗ The gate of a is not passed"));
+    assert_eq!(project.evidence("flat:0"), [" false exit status 1 0"]);
+    assert_eq!(project.asked, [0; 0]);
+}
+
+#[test]
+fn the_end_says_which_files_have_changed_since() {
+    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
+    project.says();
+    project.tree = Some("two");
+    assert!(project.says().contains("→ DONE"));
+    assert_eq!(project.commands, ["make test"]);
+    assert_eq!(project.evidence("flat:0"), ["one true exit status 0 4"]);
+    let line = "- * a: ✓ the tests: exit status 0, 1s, 4 files changed since (a, `b` c and 2 more)";
+    assert!(project.end().ends_with(line), "in the stored run, and for the user");
+
+    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
+    project.says();
+    assert!(project.says().contains("→ DONE"));
+    assert!(project.end().ends_with("✓ the tests: exit status 0, 1s"));
+}
+
+#[test]
+fn a_message_of_the_workflow_has_the_checks_since_which_files_have_changed() {
+    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", ONCE)], "flat x", |session| {
+        session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("completionMessage: Done.\n");
+    });
+    project.says();
+    project.tree = Some("two");
+    project.says();
+    assert!(project.end().contains("**Gates:**\n- * a: ✓ the tests"));
+}
+
+#[test]
+fn a_recheck_is_made_again_if_files_have_changed() {
+    for (tree, commands) in [("one", 1), ("two", 2)] {
+        let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
+        project.says();
+        project.tree = Some(tree);
+        assert!(project.says().contains("→ DONE"), "{tree}");
+        assert_eq!(project.commands.len(), commands, "{tree}");
+        assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"], "it is made again, so it is true");
+        let again = "two true exit status 0 (made again: 4 files changed since (a, `b` c and 2 more)) 0";
+        assert_eq!(project.evidence("flat:1"), [again; 1][..commands - 1], "{tree}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_made_again() {
+    type Change = fn(&mut Project);
+    let unknown: [(&str, Change); 3] = [
+        ("the files take too long at the end", |project| project.tree = None),
+        ("the host cannot tell it at the end", |project| project.session.files.tells_changes = false),
+        ("git has gone, and its states with it", |project| {
+            let run = project.session.run.as_mut().unwrap();
+            run.progress.visits.get_mut("flat:0").unwrap().evidence[0].tree.clear();
+            let stored = project.session.run.clone();
+            let facts = Facts { project: "/p".into(), ..Facts::default() };
+            let _ = project.session.on(Event::Session { stored, in_view: None, facts });
+            let _ = project.session.on(Event::AgentStart);
+        }),
+    ];
+    for (name, change) in unknown {
+        let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
+        project.says();
+        change(&mut project);
+        assert!(project.says().contains("→ DONE"), "{name}");
+        assert_eq!(project.commands.len(), 2, "{name}");
+        assert!(project.evidence("flat:1")[0].contains("made again: not known which files have changed since"), "{name}");
+    }
+    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", RECHECKED)], "flat x", |session| {
+        session.files.tells_changes = false;
+    });
+    project.says();
+    project.says();
+    assert_eq!((project.commands.len(), project.asked.len()), (2, 0), "without git");
+}
+
+#[test]
+fn a_recheck_that_fails_keeps_the_run_in_its_last_phase() {
+    let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
+    project.says();
+    (project.tree, project.status) = (Some("two"), 2);
+    for left in [2, 1] {
+        let said = project.says();
+        assert!(said.starts_with("✗ The gate of a is not passed: the tests: exit status 2 (made again: 4 files changed"), "{said}");
+        assert!(said.contains(&format!(", {left} left.")) && said.contains("it broke"), "{said}");
+    }
+    let said = project.says();
+    assert!(said.contains("The workflow is paused: "), "{said}");
+    assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"]);
+    project.status = 0;
+    let _ = project.control(":resume");
+    assert!(project.says().contains("→ DONE"));
+    assert_eq!(project.commands.len(), 5);
+    assert!(!project.session.run.as_ref().unwrap().is_running());
+}
+
+#[test]
+fn a_recheck_leads_back_where_its_gate_says() {
+    let loopable = |session: &mut Session| {
+        session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: true\nmaxLoops: 3\n");
+    };
+    let gate = format!("{RECHECKED}onGateFail: a\n");
+    let mut project = Project::of(&[("flat", &["a", "b", "c"])], &[("flat/b.md", &gate)], "flat x", loopable);
+    project.says();
+    project.says();
+    (project.tree, project.status) = (Some("two"), 2);
+    let said = project.says();
+    assert!(said.contains("The workflow goes back to * a."), "{said}");
+    project.status = 0;
+    for _ in 0..3 {
+        project.says();
+    }
+    assert!(!project.session.run.as_ref().unwrap().is_running());
+    assert_eq!(project.commands.len(), 3, "the gate on the way has passed on the files as they are");
+}
+
+#[test]
+fn checks_of_workflows_that_have_ended_are_made_again_with_their_values() {
+    let nested = |session: &mut Session| {
+        let outer = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+        *outer = outer.replacen("{subworkflow: sub}", "{subworkflow: sub, with: { what: parser }}", 1);
+        let inner = session.files.global.get_mut("sub/workflow.yaml").unwrap();
+        inner.push_str("inputs: { what: { type: text, default: x } }\n");
+        inner.push_str("gate:\n  - { run: 'test \"$WHAT\"', env: { WHAT: input.what }, recheck: true }\n  - run: once\nonGateFail: b\nloopable: true\n");
+    };
+    let mut project = Project::of(&[("flat", &["a", "@sub", "c"]), ("sub", &["b"])], &[], "flat x", nested);
+    let said = project.says();
+    assert!(said.starts_with("✓ Entered"), "{said}");
+    assert!(project.says().starts_with("✓"));
+    project.tree = Some("two");
+    let _ = project.session.on(Event::TurnEnd { queued: false });
+    let output = project.session.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false });
+    let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
+    let since = vec![("one".to_owned(), Changed { count: 1, paths: vec![] })];
+    let state = Answer::ProjectState(Ok(ProjectState { tree: "two".into(), since }));
+    let output = project.session.on(Event::Answer { ticket, answer: state });
+    let Reply::Ask { request: Request::Exec { ref command, ref env, .. }, .. } = output.reply else { panic!("{output:?}") };
+    assert_eq!((command.as_str(), &env[..]), ("test \"$WHAT\"", &[("WHAT".to_owned(), "parser".to_owned())][..]));
+    project.status = 1;
+    let output = project.answer(output);
+    let Reply::Tool(result) = output.reply else { panic!("{output:?}") };
+    assert!(result.text.starts_with("✗ The gate of The sub is not passed"), "{}", result.text);
+    assert!(!result.text.contains("goes back"), "the workflow has ended: {}", result.text);
+    project.status = 0;
+    assert!(project.says().contains("→ DONE"));
+    assert_eq!(project.commands.iter().filter(|command| *command == "once").count(), 1);
+}
+
+#[test]
+fn own_checks_come_first_and_are_not_made_twice() {
+    let lint = "gate: [{run: lint, recheck: true}]\n";
+    let mut project = Project::flat(&[("flat/a.md", RECHECKED), ("flat/b.md", lint)]);
+    project.says();
+    project.tree = Some("two");
+    assert!(project.says().contains("→ DONE"));
+    assert_eq!(project.commands, ["make test", "lint", "make test"]);
+}
+
+#[test]
+fn the_user_and_steps_end_a_run_with_it_too() {
+    let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
+    project.says();
+    (project.tree, project.status) = (Some("two"), 1);
+    let _ = project.control(":next");
+    assert!(project.session.run.as_ref().unwrap().is_running());
+    project.status = 0;
+    let _ = project.control(":next");
+    assert!(!project.session.run.as_ref().unwrap().is_running());
+    assert_eq!(project.commands.len(), 3);
+
+    let step = |session: &mut Session| {
+        let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+        *yaml = yaml.replacen("b.md", "{ run: format, id: b }", 1);
+    };
+    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", RECHECKED)], "flat x", step);
+    let said = project.says();
+    assert!(said.contains("DONE"), "{said}");
+    assert_eq!(project.commands, ["make test", "format"], "the step has changed nothing");
+    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", RECHECKED)], "flat x", step);
+    project.tree = None;
+    project.says();
+    assert_eq!(project.commands, ["make test", "format", "make test"], "or it may have");
+}
+
+#[test]
+fn a_user_who_skips_is_not_kept() {
+    let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
+    project.says();
+    project.tree = Some("two");
+    let _ = project.control(":skip");
+    assert!(!project.session.run.as_ref().unwrap().is_running());
+    assert_eq!(project.commands.len(), 1);
+}
+
+#[test]
+fn consent_is_asked_for_what_is_made_again() {
+    let of_project = |session: &mut Session| {
+        session.files.project = std::mem::take(&mut session.files.global);
+    };
+    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", RECHECKED)], "flat x", of_project);
+    let choose = |project: &mut Project, output: Output| {
+        let Reply::Ask { ticket, request: Request::Select { title, .. } } = output.reply else { panic!("{output:?}") };
+        assert!(title.contains("make test"), "{title}");
+        let output = project.session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
+        project.answer(output)
+    };
+    let output = project.next();
+    let _ = choose(&mut project, output);
+    project.tree = Some("two");
+    let output = project.next();
+    let output = choose(&mut project, output);
+    assert!(matches!(output.reply, Reply::Tool(result) if result.text.contains("→ DONE")));
+    assert_eq!(project.commands.len(), 2);
+}
+
+#[test]
+fn an_approval_shows_what_has_changed_since() {
+    let mut project = Project::flat(&[("flat/a.md", ONCE), ("flat/b.md", "gate: [{approve: Ship it?}]\n")]);
+    project.says();
+    project.tree = Some("two");
+    let output = project.next();
+    let subject = output.effects.iter().find_map(|effect| match effect {
+        Effect::AppendEntry { custom_type: crate::protocol::APPROVAL_TYPE, data } => data["content"].as_str(),
+        _ => None,
+    });
+    let expected = "**Files have changed since these checks:**\n- * a: ✓ the tests: exit status 0, 1s, 4 files changed since (a, `b` c and 2 more)";
+    assert!(subject.unwrap().starts_with(expected), "{subject:?}");
+    let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
+    let output = project.session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
+    let output = project.answer(output);
+    assert!(matches!(output.reply, Reply::Tool(result) if result.text.contains("→ DONE")));
+    assert_eq!(project.evidence("flat:1"), ["two true the user said yes 0"]);
+}
+
+#[test]
+fn the_status_shows_what_has_changed_since() {
+    let shown = |output: &Output| match &output.effects[..] {
+        [.., Effect::AppendEntry { data, .. }] => data["content"].as_str().unwrap().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
+    let _ = project.control(":status");
+    assert_eq!(project.asked, [0; 0], "there is no evidence yet");
+    project.says();
+    assert!(!shown(&project.control(":status")).contains("changed since"));
+    project.tree = Some("two");
+    assert!(shown(&project.control(":status")).contains("✓ the tests: exit status 0, 1s, 4 files changed since (a, `b` c and 2 more)"));
+    assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"], "it is not stored");
+    project.tree = None;
+    assert!(shown(&project.control(":status")).ends_with("Which files have changed since the checks is not known: it took too long."));
+    project.session.files.tells_changes = false;
+    assert!(shown(&project.control(":status")).ends_with("is not known: it is no git work tree."));
+}
+
+#[test]
+fn an_end_without_checks_of_its_own_is_no_second_gate_of_an_answer() {
+    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
+    project.says();
+    let output = project.session.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false });
+    let output = project.answer(output);
+    assert!(matches!(output.reply, Reply::Tool(result) if result.text.contains("→ DONE")));
+}
+
+#[test]
+fn an_interruption_while_the_host_looks_keeps_the_run() {
+    let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
+    project.says();
+    for answer in [Answer::Cancelled, Answer::NoUi] {
+        let _ = project.session.on(Event::TurnEnd { queued: false });
+        let output = project.session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false });
+        let Reply::Ask { ticket, request: Request::ProjectState { .. } } = output.reply else { panic!("{output:?}") };
+        let is_cancelled = answer == Answer::Cancelled;
+        let output = project.session.on(Event::Answer { ticket, answer });
+        assert_eq!(matches!(&output.reply, Reply::Tool(result) if result.text.contains("interrupted")), is_cancelled);
+        if !is_cancelled {
+            let _ = project.answer(output);
+        }
+    }
+    assert_eq!(project.commands.len(), 2, "an answer of another kind tells nothing");
+    assert!(!project.session.run.as_ref().unwrap().is_running());
+}
+
+#[test]
+fn the_last_phase_is_told_what_is_made_again() {
+    let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
+    assert!(project.says().contains("- once more, if files have changed since it passed: the tests"));
+}
