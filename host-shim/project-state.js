@@ -8,9 +8,10 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
-import { canConfine, lineInFolder, shellQuoted } from "./sandbox/index.js";
+import { SYSTEM_FOLDERS, canConfine, lineInFolder, shellQuoted } from "./sandbox/index.js";
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
 
@@ -20,7 +21,9 @@ const FOLDER = join("extension-data", "project-states");
 /** The time in which the state must be known, in milliseconds. */
 const PATIENCE = 10_000;
 /** The age at which a lock of git, which ends after `PATIENCE`, is stale, in milliseconds. */
-const LOCK_STALE = 60_000;
+const LOCK_STALE = 15_000;
+/** The time between attempts while another process has the lock, in milliseconds. */
+const LOCK_POLL = 50;
 /** The time after which an own repository that nobody uses is removed, in milliseconds. */
 const KEPT = 60 * 24 * 60 * 60 * 1000;
 /** The maximum size of what git prints, in bytes. */
@@ -29,6 +32,9 @@ const MAX_OUTPUT = 32 * 2 ** 20;
 const MAX_SINCE = 100;
 /** The maximum number of paths that are told. */
 const MAX_PATHS = 10;
+
+/** A part of git's message where another process has the lock. */
+const LOCKED = ".lock': File exists";
 
 /** The name of a tree. */
 const TREE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -88,10 +94,14 @@ export function workTreeOf(granted, cwd) {
     top = dirname(top);
   }
   if (tooLarge.has(top)) throw new Error(`its files take longer than ${PATIENCE / 1000} s`);
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  if (!folders.some((folder) => existsSync(join(folder, process.platform === "win32" ? "git.exe" : "git")))) throw new Error("git is not installed");
+  if (!programFolders().some((folder) => existsSync(join(folder, process.platform === "win32" ? "git.exe" : "git")))) throw new Error("git is not installed");
   canConfine();
   return top;
+}
+
+/** Returns the folders of programs, those of the system first: others may be writable for the agent. */
+function programFolders() {
+  return [...SYSTEM_FOLDERS, ...(process.env.PATH ?? "").split(delimiter)];
 }
 
 /**
@@ -125,6 +135,8 @@ async function ask(top, agentDir, sessionFile, since, signal) {
   const parent = join(agentDir, FOLDER);
   const folder = join(parent, createHash("sha256").update(top).digest("hex").slice(0, 20));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // The agent folder may be a work tree itself.
+  writeFileSync(join(parent, ".gitignore"), "*\n");
   tidy(parent, folder);
   const earlier = since.filter((id) => TREE.test(id)).slice(0, MAX_SINCE);
   const words = [top, realpathSync(folder), ...earlier].map(shellQuoted).join(" ");
@@ -132,7 +144,15 @@ async function ask(top, agentDir, sessionFile, since, signal) {
   try {
     writeFileSync(join(temporary, "excluded"), patternsOf(sessionFile, top));
     const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, realpathSync(folder), { cwd: top, temporary: realpathSync(temporary), network: false });
-    return stateOf(await output(line, top, signal));
+    for (const start = Date.now(); ; tidy(parent, folder)) {
+      try {
+        return stateOf(await output(line, top, signal));
+      } catch (error) {
+        const isLocked = messageOf(error).includes(LOCKED) && Date.now() - start < PATIENCE;
+        if (!isLocked) throw error;
+        await sleep(LOCK_POLL, undefined, { signal });
+      }
+    }
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -175,8 +195,8 @@ function tidy(parent, used) {
  * @returns {Promise<string>}
  */
 function output(line, top, signal) {
-  const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
-  const env = { PATH, HOME, XDG_CONFIG_HOME, LC_ALL: "C", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" };
+  const { HOME, XDG_CONFIG_HOME } = process.env;
+  const env = { PATH: programFolders().join(delimiter), HOME, XDG_CONFIG_HOME, LC_ALL: "C", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" };
   return new Promise((resolve, reject) => {
     const child = spawn("/bin/sh", ["-c", line], { cwd: top, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     /** @type {Buffer[]} */
@@ -210,7 +230,7 @@ function output(line, top, signal) {
       clearTimeout(timer);
       signal.removeEventListener("abort", cancel);
       if (status === 0) resolve(Buffer.concat(chunks).toString("utf8"));
-      else reject(new Error(`git failed: ${errors.trim().split("\n").at(-1) || `exit status ${status}`}`));
+      else reject(new Error(`git failed: ${/^(?:fatal|error): .*/m.exec(errors)?.[0] ?? (errors.trim().split("\n").at(-1) || `exit status ${status}`)}`));
     });
   });
 }

@@ -16,7 +16,7 @@ import { isBelow } from "./write-target.js";
 /** @typedef {import("./command-line.js").Sandbox} Sandbox */
 
 /** The usual folders of system programs. They come before those of PATH, which may be writable for the user. */
-const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+export const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /**
  * The folder for temporary files inside of the sandbox. It is a private one of the session.

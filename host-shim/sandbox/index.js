@@ -5,6 +5,7 @@
 //   canConfine    tells if the system can confine command lines
 //   lineInFolder  a confined command line outside of pi, with one folder that it may write
 //   resolveWrite  the file that pi's `edit` and `write` would write for a path
+//   SYSTEM_FOLDERS the usual folders of system programs
 //   shellQuoted   a text as a word of the shell
 //
 //   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── seccomp.js      Linux
@@ -17,6 +18,7 @@
 // Several sessions of one process have a `Confinement` each. What they share is one object for the process: the command lines and searches
 // that run (running-commands.js), the placeholders (placeholders.js), the stand-ins and the folder of process ids (session-folder.js),
 // and what a hidden path has led to (hidden-paths.js).
+export { SYSTEM_FOLDERS } from "./bubblewrap.js";
 export { canConfine } from "./command-line.js";
 export { Confinement } from "./confinement.js";
 export { lineInFolder } from "./one-folder.js";

@@ -188,7 +188,7 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       const folder = join(sandbox.agent, "extension-data", "project-states");
-      const [own] = readdirSync(folder);
+      const own = readdirSync(folder).filter((name) => name !== ".gitignore")[0];
       rmSync(join(folder, own, "objects"), { recursive: true });
       writeFileSync(join(folder, own, "objects"), "no folder");
       await rpc.promptAndSettle("Go on");

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { projectState, workTreeOf } from "../../host-shim/project-state.js";
+import { projectState } from "../../host-shim/project-state.js";
 import { LONG } from "../pi/harness/extent.mjs";
 import { REPO } from "../pi/harness/pi.mjs";
 
@@ -25,6 +25,12 @@ function write(root, files) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
+}
+
+/** The repository of the states. @param {string} agentDir */
+function ownOf(agentDir) {
+  const folder = join(agentDir, "extension-data", "project-states");
+  return join(folder, readdirSync(folder).filter((name) => name !== ".gitignore")[0]);
 }
 
 /** @param {string} root @param {string} message */
@@ -91,8 +97,7 @@ test("the state is that of all files that git does not ignore, tracked or not", 
   git(root, "add", "--force", "x.log");
   assert.deepEqual(await after(() => appendFileSync(join(root, "x.log"), "tracked now")), ["x.log"]);
   assert.deepEqual(await after(() => git(root, "checkout", "--quiet", "--orphan", "other")), []);
-  const [own] = readdirSync(join(agentDir, "extension-data", "project-states"));
-  const objects = git(join(agentDir, "extension-data", "project-states", own), "cat-file", "--batch-all-objects", "--batch-check=%(objecttype)");
+  const objects = git(ownOf(agentDir), "cat-file", "--batch-all-objects", "--batch-check=%(objecttype)");
   assert.deepEqual([...new Set(objects.trim().split("\n"))], ["tree"], "no file is copied");
 });
 
@@ -168,22 +173,30 @@ test("what cannot be told has a reason, and a lock of a killed git goes", async 
   assert.deepEqual(await state([], { granted: false }), { tag: "err", val: "The manifest does not grant it." });
   assert.deepEqual(await state([], { cwd: tmpdir() }), { tag: "err", val: "the project is no git work tree" });
   const path = process.env.PATH;
-  process.env.PATH = "/no/such/folder";
-  try {
-    assert.throws(() => workTreeOf(true, root), /^Error: git is not installed$/);
-  } finally {
-    process.env.PATH = path;
-  }
+  t.after(() => (process.env.PATH = path));
+  const programs = join(agentDir, "bin");
+  write(programs, { git: "#!/bin/sh\necho forged" });
+  chmodSync(join(programs, "git"), 0o755);
+  const { id } = await known();
+  process.env.PATH = `${programs}:${path}`;
+  assert.equal((await known()).id, id, "a program of that name elsewhere is not it");
+  process.env.PATH = path;
   await known();
-  const parentFolder = join(agentDir, "extension-data", "project-states");
-  const own = join(parentFolder, readdirSync(parentFolder)[0]);
+  const own = ownOf(agentDir);
   const index = readdirSync(own).find((name) => /^index-[0-9a-f]+$/.test(name));
   const lock = join(own, `${index}.lock`);
   writeFileSync(lock, "");
   write(root, { "a.txt": "A" });
-  assert.match(/** @type {any} */ (await state()).val, /^git failed: .*/);
-  utimesSync(lock, 1, 1);
+  // Another process that works.
+  void setTimeout(300).then(() => rmSync(lock));
   await known();
+  writeFileSync(lock, "");
+  utimesSync(lock, 1, 1);
+  write(root, { "a.txt": "B" });
+  await known();
+  rmSync(join(own, "objects"), { recursive: true });
+  writeFileSync(join(own, "objects"), "no folder");
+  assert.match(/** @type {any} */ (await state()).val, /^git failed: .*objects/);
   const ended = await projectState({ granted: true, cwd: root, agentDir, sessionFile: undefined }, [], AbortSignal.abort());
   assert.deepEqual(ended, { tag: "cancelled" });
 });
