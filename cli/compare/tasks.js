@@ -94,9 +94,15 @@ export function digestOf(folder) {
   return hash.digest("hex").slice(0, 16);
 }
 
+/** Leaves of a submodule the history of its commit. Its clone has all that its repository has. */
+const FORGET = `for remote in $(git remote); do git remote remove "$remote"; done
+git for-each-ref --format='delete %(refname)' | git update-ref --stdin
+rm -f "$(git rev-parse --git-dir)/FETCH_HEAD"
+git reflog expire --expire=now --all && git gc --quiet --prune=now`;
+
 /**
  * Returns the folder of a task's project. That of a repository is made below `work`, once: with the history of its commit, and without a
- * remote, so that a later solution is not in it.
+ * remote, so that a later solution is not in it; nor in its submodules.
  *
  * @param {Task} task
  * @param {string} work
@@ -113,6 +119,7 @@ export async function projectOf({ name, folder, repo }, work) {
     await git("-C", project, "fetch", "--quiet", "--no-tags", "--", address, commit);
     await git("-C", project, "checkout", "--quiet", "-B", "main", "FETCH_HEAD");
     await git("-C", project, "submodule", "--quiet", "update", "--init", "--recursive");
+    await git("-C", project, "submodule", "--quiet", "foreach", "--recursive", FORGET);
     rmSync(join(project, ".git/FETCH_HEAD"), { force: true });
     return project;
   } catch (error) {

@@ -261,9 +261,19 @@ for (const version of VERSIONS) {
     test("projects with links, of repositories with submodules, and large ones", { ...LONG, timeout: 300_000 }, async (t) => {
       const { startCommand, sandbox } = await withPi(t, version, player(() => "solve"), { globalFiles: FLOWS });
       const git = (/** @type {string} */ cwd, /** @type {string[]} */ ...words) => execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always", ...words], { cwd, encoding: "utf8" }).trim();
+      // Without it git clones no submodule from a folder.
+      writeFileSync(join(sandbox.home, ".gitconfig"), "[protocol \"file\"]\n\tallow = always\n");
+      const library = join(sandbox.root, "library");
+      mkdirSync(library);
+      git(library, "init", "-q", "-b", "main");
+      git(library, "commit", "-q", "--allow-empty", "-m", "one");
       const upstream = join(sandbox.root, "upstream");
       mkdirSync(upstream);
       git(upstream, "init", "-q", "-b", "main");
+      git(upstream, "submodule", "--quiet", "add", library, "lib");
+      writeFileSync(join(library, "solution.txt"), "later\n");
+      git(library, "add", ".");
+      git(library, "commit", "-qm", "two");
       writeFileSync(join(upstream, "readme.txt"), "1\n");
       git(upstream, "add", ".");
       git(upstream, "commit", "-qm", "one");
@@ -271,7 +281,7 @@ for (const version of VERSIONS) {
       writeFileSync(join(upstream, "solution.txt"), "later\n");
       git(upstream, "add", ".");
       git(upstream, "commit", "-qm", "two");
-      const looks = `${CHECK}[ "$(git rev-list --all --count)" = 1 ] && [ -z "$(git remote)" ] && [ -z "$(git log --all -- solution.txt)" ]\n`;
+      const looks = `${CHECK}[ "$(git rev-list --all --count)" = 1 ] && [ -z "$(git remote)" ] && [ -z "$(git log --all -- solution.txt)" ]\ncd lib && [ "$(git rev-list --all HEAD --count)" = 1 ] && [ -z "$(git remote)$(git for-each-ref)" ] && [ "$(git count-objects -v | sed -n "s/^in-pack: //p")" = 2 ]\n`;
       const evals = writeTasks(sandbox, { links: { check: `${CHECK}[ -L link ] && [ "$(readlink link)" = readme.txt ] && [ -L gone ]\n` }, large: { check: `${CHECK}[ $(ls many | wc -l) = 50000 ]\n` }, repo: { "task.md": `---\nrepo: ../../upstream\ncommit: ${commit}\n---\nTask repo: say yes.\n`, check: looks } });
       symlinkSync("readme.txt", join(evals, "links/project/link"));
       symlinkSync("/nowhere", join(evals, "links/project/gone"));
