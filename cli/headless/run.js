@@ -42,6 +42,10 @@ import { ask, line } from "./questions.js";
 const STATUS = /** @type {const} */ ({ done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6 });
 /** Kinds of pauses at the end of a budget, or because what was spent is not known. */
 const BUDGET_PAUSES = ["budget", "unknownCost", "unknownUsage"];
+/** The time after which a run whose time is over is ended from outside, in milliseconds: a model that does not answer is no event in it. */
+const LATE = 5000;
+/** The maximum delay of `setTimeout`, in milliseconds. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
 /** The time between two readings of the session, in milliseconds. */
 const REFRESH = 1000;
 /** The time after the agent has come to rest in which a countdown begins, in milliseconds. */
@@ -64,7 +68,8 @@ const COUNTDOWN = "workflow-countdown";
  * @param {RunOptions} options
  */
 export async function runWorkflow(words, options) {
-  const bounds = words[0] === "-" ? boundsOf(options) : undefined;
+  const limits = options.budget === undefined ? {} : boundsOf(options.budget);
+  const bounds = words[0] === "-" ? limits : undefined;
   const prompt = bounds ? taskOf(words, options) : await promptOf(words, options);
   const session = sessionOf(options);
   for (const file of [options.result, options.summary]) checkFile(file);
@@ -77,7 +82,7 @@ export async function runWorkflow(words, options) {
   if (before.some(isOpen)) throw new Failure("The session has a run that has not ended: --continue goes on with it.");
   if (options.detach) return detach(words, options, session);
   const known = new Set(before.map(({ state }) => state.taskId));
-  const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true, bounds);
+  const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true, bounds, limits.timeMs);
   const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
   const end = await headless.run(options.pi, args, prompt);
   const run = headless.newestRun();
@@ -128,6 +133,9 @@ class Headless {
   #bounds;
   /** The bound of an agent without a workflow that is used up. @type {string | undefined} */
   #usedUp;
+  #timeMs;
+  /** Its time is over, and nothing has come that would have ended it. */
+  #isLate = false;
   /** @type {Pi | undefined} */
   #pi;
   progress;
@@ -136,10 +144,12 @@ class Headless {
    * @param {string} session
    * @param {(run: Run) => boolean} isMeant
    * @param {boolean} isQuiet
-   * @param {import("../workflows.js").Bounds} [bounds] there is no workflow, and this bounds the agent
+   * @param {import("../workflows.js").Bounds | undefined} bounds there is no workflow, and this bounds the agent
+   * @param {bigint | undefined} timeMs the time that it may take, in milliseconds
    */
-  constructor(session, isMeant, isQuiet, bounds) {
+  constructor(session, isMeant, isQuiet, bounds, timeMs) {
     this.#bounds = bounds;
+    this.#timeMs = timeMs;
     this.#session = session;
     this.#isMeant = isMeant;
     this.progress = new Progress(isQuiet);
@@ -203,16 +213,25 @@ class Headless {
       pi.end();
     };
     const refresh = setInterval(() => this.#refresh(true), REFRESH);
+    // A terminal waits for the user as long as that takes.
+    const late = this.#timeMs === undefined || isTerminal ? undefined : setTimeout(() => this.#endLate(pi), Math.min(Number(this.#timeMs) + LATE, MAX_TIMEOUT));
     process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
     try {
       return await pi.ended;
     } finally {
       forgetProcess(this.#session);
       clearInterval(refresh);
+      clearTimeout(late);
       process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
       asked.abort();
       this.progress.clear();
     }
+  }
+
+  /** @param {Pi} pi */
+  #endLate(pi) {
+    this.#isLate = true;
+    pi.end();
   }
 
   /** @param {PiRecord} record */
@@ -268,6 +287,7 @@ class Headless {
       const status = this.#interruptedBy === "SIGINT" ? 130 : this.#interruptedBy === "SIGHUP" ? 129 : 143;
       return { status, outcome: "interrupted", text: `interrupted by ${this.#interruptedBy}` };
     }
+    if (this.#isLate && (!run || isOpen(run))) return { status: STATUS.budget, outcome: "budget", text: `the budget is used up: its time is over, and ${run ? run.state.phaseTitle : "the agent"} has not answered` };
     const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
     if (this.#bounds) {
       const { failure } = agentIn(this.#session);
@@ -295,6 +315,10 @@ class Conversation {
   #newestRun;
   #hasCountdown = false;
   #isAtWork = false;
+  /** The number of messages of the user. */
+  #sent = 0;
+  /** Aborts when the agent begins to work while the user is asked for a message. */
+  #waiting = new AbortController();
   /** Questions one after another. */
   #turn = Promise.resolve();
 
@@ -316,13 +340,14 @@ class Conversation {
         return this.#onRequest(pi, record);
       case "agent_start":
         this.#isAtWork = true;
+        this.#waiting.abort();
         return undefined;
       case "agent_settled":
         this.#isAtWork = false;
         return this.#atRest(pi);
       case "response":
         // A command that did not prompt the agent.
-        if (record.id === "start") this.#atRest(pi);
+        if (record.id === "start" || record.id === "message") this.#atRest(pi);
         return undefined;
       default:
         return undefined;
@@ -341,14 +366,19 @@ class Conversation {
 
   /** The agent is at rest: if nothing goes on by itself, the user says how, or pi ends. @param {Pi} pi */
   #atRest(pi) {
+    const sent = this.#sent;
     setTimeout(() => {
       if (this.#isAtWork || this.#hasCountdown || this.#signal.aborted) return;
       this.#turn = this.#turn.then(async () => {
         const run = this.#newestRun();
-        if (this.#isAtWork || this.#hasCountdown) return;
+        // Several events tell of one rest.
+        if (this.#isAtWork || this.#hasCountdown || sent !== this.#sent) return;
         if (!run || run.outcome !== "running" || this.#signal.aborted) return pi.finish();
-        const message = await this.#progress.during(() => line("The run waits for your message (nothing ends this command): ", this.#signal));
+        const { signal } = (this.#waiting = new AbortController());
+        const message = await this.#progress.during(() => line("The run waits for your message (nothing ends this command): ", AbortSignal.any([this.#signal, signal])));
+        if (signal.aborted) return;
         if (!message?.trim()) return pi.finish();
+        this.#sent += 1;
         pi.send({ id: "message", type: "prompt", message });
       });
     }, COUNTDOWN_BEGINS);
@@ -416,14 +446,18 @@ async function promptOf([name, ...rest], { input = [], continue: goesOn }) {
   return `/workflow ${[name, ...written, ...(given.length > 0 ? ["--"] : []), task].join(" ")}`;
 }
 
-/** The bounds of an agent without a workflow. @param {RunOptions} options */
-function boundsOf({ continue: goesOn, detach: isDetached, budget }) {
-  if (goesOn || isDetached) throw new Failure(`- and --${goesOn ? "continue" : "detach"} exclude each other.`);
-  return budget === undefined ? {} : openWorkflows([]).readBounds(budget);
+/** @param {string} text the value of `--budget` */
+function boundsOf(text) {
+  try {
+    return openWorkflows([]).readBounds(text);
+  } catch (error) {
+    throw new Failure(`--budget: ${inWords(error)}.`);
+  }
 }
 
 /** The task of an agent without a workflow. @param {string[]} words @param {RunOptions} options */
-function taskOf([, task, ...rest], { input = [] }) {
+function taskOf([, task, ...rest], { input = [], continue: goesOn, detach: isDetached }) {
+  if (goesOn || isDetached) throw new Failure(`- and --${goesOn ? "continue" : "detach"} exclude each other.`);
   if (rest.length > 0) throw new Failure(`${quoted(rest[0])} is one word too many. Put the task in quotes.`);
   if (input.length > 0) throw new Failure("- takes no --input.");
   if (task === undefined || task.trim() === "") throw new Failure("pi-workflows run needs a TASK.");

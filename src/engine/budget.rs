@@ -33,7 +33,10 @@ impl Engine {
     pub(super) fn take_up_bound(&mut self, text: Option<&str>, cx: &mut Cx) {
         let (bound, error) = match text.map_or(Ok(Budget::default()), bound) {
             Ok(bound) => (bound, None),
-            Err(error) => (Budget(std::iter::once((Measure::Turns, 0)).collect()), Some(error)),
+            Err(error) => {
+                let error = format!("--{}: {error}. Nothing may be spent.", BUDGET_FLAG.name);
+                (Budget(std::iter::once((Measure::Turns, 0)).collect()), Some(error))
+            }
         };
         if let Some(error) = &error {
             cx.notify(Level::Error, error);
@@ -366,7 +369,7 @@ pub fn bound(text: &str) -> Result<Budget, String> {
             let measure = Measure::from_name(trim(name))?;
             Some((measure, amount(measure, trim(value))?))
         });
-        let wrong = || text::bad_bound(BUDGET_FLAG.name, part);
+        let wrong = || text::bad_bound(part);
         let (measure, amount) = pair.ok_or_else(wrong)?;
         if bound.0.insert(measure, amount).is_some() {
             return Err(wrong());

@@ -100,10 +100,10 @@ pub(super) fn command(measure: Measure) -> &'static str {
     }
 }
 
-/// Returns the error in the bound of the command line.
-pub fn bad_bound(flag: &str, found: &str) -> String {
+/// Returns what is wrong in the bound of the command line.
+pub fn bad_bound(found: &str) -> String {
     format!(
-        "--{flag}: expected amounts of `cost`, `outputTokens`, `time` and `turns`, each once, such as `cost=2,time=30m`, found {}. Nothing may be spent.",
+        "expected amounts of `cost`, `outputTokens`, `time` and `turns`, each once, such as `cost=2,time=30m`, found {}",
         if found.is_empty() { "nothing".to_owned() } else { format!("`{}`", short_name(found)) }
     )
 }

@@ -56,8 +56,7 @@ for (const version of VERSIONS) {
       const again = await run("--continue", "--budget", "turns=2");
       assert.equal(again.status, 6, again.stderr);
       const wrong = await run("hello", "Do it", "--budget", "cost=cheap", "--session", "new.jsonl");
-      assert.equal(wrong.status, 1);
-      assert.match(wrong.stderr, /--workflow-budget: expected amounts of `cost`, [^]*found `cost=cheap`/);
+      assert.deepEqual([wrong.status, wrong.stderr], [2, "--budget: expected amounts of `cost`, `outputTokens`, `time` and `turns`, each once, such as `cost=2,time=30m`, found `cost=cheap`.\n"]);
       assert.equal(sessionFiles(sandbox).length, 1);
     });
 
@@ -104,6 +103,19 @@ for (const version of VERSIONS) {
         assert.match(stderr.trim(), /** @type {RegExp} */ (message));
       }
       assert.equal(model.requests.length, 2);
+    });
+
+    test("a model that does not answer ends at the time of the budget", async (t) => {
+      for (const name of ["hello", "-"]) {
+        const hangs = (/** @type {any} */ request, /** @type {number} */ index) => (index === (name === "-" ? 0 : 1) ? { text: "Thinking", hang: true } : nextUntilDone(request));
+        const { run } = await withPi(t, version, hangs, { globalFiles: HELLO });
+        const ended = await run(name, "Do it", "--budget", "time=1s", "--session", "a.jsonl");
+        assert.equal(ended.status, 6, ended.stderr);
+        assert.match(ended.stderr, /the budget is used up: its time is over, and \S+( \S+)? has not answered/);
+        if (name === "-") continue;
+        const over = await run("--continue", "--session", "a.jsonl");
+        assert.equal(over.status, 0, over.stderr);
+      }
     });
 
     test("a signal ends pi, keeps the session, and says how to go on", async (t) => {
@@ -183,6 +195,9 @@ for (const version of VERSIONS) {
       await screen.waitFor(/answer: 7\n[^]*Ship it[^]*no answer:/);
       await screen.type("yes\n");
       await screen.waitFor("The run waits for your message (nothing ends this command):");
+      // A command that does not prompt the agent: the run still waits.
+      await screen.type("/workflow :panel\n");
+      await screen.waitFor(/:panel\n[^]*The run waits for your message/);
       await screen.type("Go on\n");
       await screen.waitFor(/\ndone · 4 turns · /);
       assert.match(await screen.waitFor(/status \d+/), /status 0/);
