@@ -58,7 +58,7 @@ tree_of() (
   git update-index -z --force-remove --stdin <"$list" || exit 1
   git ls-files -z --others --exclude-from="$TMPDIR/excluded" --exclude-standard >"$list" || exit 1
   (unset GIT_INDEX_FILE; GIT_DIR="$1/.git" git -c core.fsmonitor=false ls-files -z --cached --ignored --exclude-standard) >>"$list" || exit 1
-  git update-index -z --add --info-only --stdin <"$list" || exit 1
+  git update-index -z --add --remove --info-only --stdin <"$list" || exit 1
   tr '\\000' '\\n' <"$list" | sed -n 's,/$,,p' |
     while IFS= read -r inner; do
       id=$(tree_of "$1/$inner") || exit 1

@@ -96,6 +96,8 @@ test("the state is that of all files that git does not ignore, tracked or not", 
   assert.deepEqual(await after(() => renameSync(join(root, "a.txt"), join(root, "z.txt"))), ["a.txt", "z.txt"]);
   git(root, "add", "--force", "x.log");
   assert.deepEqual(await after(() => appendFileSync(join(root, "x.log"), "tracked now")), ["x.log"]);
+  assert.deepEqual(await after(() => rmSync(join(root, "x.log"))), ["x.log"]);
+  assert.deepEqual(await after(() => write(root, { "x.log": "again" })), ["x.log"]);
   assert.deepEqual(await after(() => git(root, "checkout", "--quiet", "--orphan", "other")), []);
   const objects = git(ownOf(agentDir), "cat-file", "--batch-all-objects", "--batch-check=%(objecttype)");
   assert.deepEqual([...new Set(objects.trim().split("\n"))], ["tree"], "no file is copied");
