@@ -7,8 +7,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
 import { SYSTEM_FOLDERS, canConfine, lineInFolder, shellQuoted } from "./sandbox/index.js";
@@ -20,10 +19,8 @@ const FOLDER = join("extension-data", "project-states");
 
 /** The time in which the state must be known, in milliseconds. */
 const PATIENCE = 10_000;
-/** The age at which a lock of git, which ends after `PATIENCE`, is stale, in milliseconds. */
-const LOCK_STALE = 15_000;
-/** The time between attempts while another process has the lock, in milliseconds. */
-const LOCK_POLL = 50;
+/** The age at which the index of a request, which ends after `PATIENCE`, is left over, in milliseconds. */
+const STALE = 60_000;
 /** The time after which an own repository that nobody uses is removed, in milliseconds. */
 const KEPT = 60 * 24 * 60 * 60 * 1000;
 /** The maximum size of what git prints, in bytes. */
@@ -33,26 +30,31 @@ const MAX_SINCE = 100;
 /** The maximum number of paths that are told. */
 const MAX_PATHS = 10;
 
-/** A part of git's message where another process has the lock. */
-const LOCKED = ".lock': File exists";
+/** The beginning of the name of an index that is about to take the place of the one before. */
+const NEW = "new-";
 
 /** The name of a tree. */
 const TREE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
  * The script of the shell. `tree_of` prints the tree of a work tree: of the files that git tracks or would track. A repository in it has its
- * own tree as its commit. Arguments: the work tree, the own repository, and the earlier trees. The file `excluded` has patterns.
+ * own tree as its commit. Arguments: the work tree, the own repository, a name that no other request has, and the earlier trees. The file
+ * `excluded` has patterns.
+ *
+ * Each request works on a copy of the index, which then takes its place: so several processes need no lock, and a kill leaves none. The
+ * copy has the time of the original, by which git knows which files may have changed in the same second.
  *
  * Within `tree_of` each command ends it itself: `set -e` has no effect there.
  */
 const SCRIPT = `set -e
-top=$1; export GIT_DIR="$2"; shift 2
+top=$1; export GIT_DIR="$2"; new=$GIT_DIR/${NEW}$3; shift 3
 [ -d "$GIT_DIR/objects" ] || git init --quiet --bare "$GIT_DIR"
 tree_of() (
   cd "$1" || exit 1
   name=$(printf %s "$1" | git hash-object --stdin) || exit 1
-  export GIT_WORK_TREE="$1" GIT_INDEX_FILE="$GIT_DIR/index-$name"
+  export GIT_WORK_TREE="$1" GIT_INDEX_FILE="$TMPDIR/index-$name"
   list=$GIT_INDEX_FILE.list
+  [ ! -e "$GIT_DIR/index-$name" ] || cp -p "$GIT_DIR/index-$name" "$GIT_INDEX_FILE" || exit 1
   git ls-files -z --modified --deleted >"$list" || exit 1
   git ls-files -z --stage | tr '\\000' '\\n' | sed -n 's/^160000 [^	]*	//p' | tr '\\n' '\\000' >>"$list"
   git update-index -z --force-remove --stdin <"$list" || exit 1
@@ -64,7 +66,8 @@ tree_of() (
       id=$(tree_of "$1/$inner") || exit 1
       git update-index --add --cacheinfo "160000,$id,$inner" || exit 1
     done || exit 1
-  git write-tree --missing-ok
+  git write-tree --missing-ok || exit 1
+  if [ -e "$GIT_INDEX_FILE" ]; then cp -p "$GIT_INDEX_FILE" "$new" && mv -f "$new" "$GIT_DIR/index-$name"; fi
 )
 id=$(tree_of "$top")
 printf '%s\\0' "$id"
@@ -139,20 +142,12 @@ async function ask(top, agentDir, sessionFile, since, signal) {
   writeFileSync(join(parent, ".gitignore"), "*\n");
   tidy(parent, folder);
   const earlier = since.filter((id) => TREE.test(id)).slice(0, MAX_SINCE);
-  const words = [top, realpathSync(folder), ...earlier].map(shellQuoted).join(" ");
   const temporary = mkdtempSync(join(tmpdir(), "pi-project-state-"));
+  const words = [top, realpathSync(folder), basename(temporary), ...earlier].map(shellQuoted).join(" ");
   try {
     writeFileSync(join(temporary, "excluded"), patternsOf(sessionFile, top));
     const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, realpathSync(folder), { cwd: top, temporary: realpathSync(temporary), network: false });
-    for (const start = Date.now(); ; tidy(parent, folder)) {
-      try {
-        return stateOf(await output(line, top, signal));
-      } catch (error) {
-        const isLocked = messageOf(error).includes(LOCKED) && Date.now() - start < PATIENCE;
-        if (!isLocked) throw error;
-        await sleep(LOCK_POLL, undefined, { signal });
-      }
-    }
+    return stateOf(await output(line, top, signal));
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -173,16 +168,16 @@ function patternsOf(file, top) {
   return ["jsonl", "jsonl.process", "children/"].map((end) => `/${stem}.${end}\n`).join("");
 }
 
-/** Removes own repositories that were not used for long, and locks of a git that was killed. @param {string} parent @param {string} used */
+/** Removes own repositories that were not used for long, and what a kill has left over. @param {string} parent @param {string} used */
 function tidy(parent, used) {
   const now = Date.now();
   for (const name of readdirSync(parent)) {
     const folder = join(parent, name);
     if (folder !== used && now - statSync(folder).mtimeMs > KEPT) rmSync(folder, { recursive: true, force: true });
   }
-  for (const name of readdirSync(used).filter((name) => name.endsWith(".lock"))) {
-    const lock = join(used, name);
-    if (now - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? now) > LOCK_STALE) rmSync(lock, { force: true });
+  for (const name of readdirSync(used).filter((name) => name.startsWith(NEW))) {
+    const left = join(used, name);
+    if (now - (statSync(left, { throwIfNoEntry: false })?.ctimeMs ?? now) > STALE) rmSync(left, { force: true });
   }
 }
 
