@@ -188,6 +188,8 @@ for (const version of VERSIONS) {
       const { variants, tasks, pairs, notes } = JSON.parse(all.stdout);
       const by = Object.fromEntries(variants.map((/** @type {any} */ variant) => [variant.name, variant]));
       const figures = (/** @type {string} */ name) => [by[name].trials, by[name].solved, by[name].falseGreen];
+      const ends = parts.flatMap(({ folder }) => trialsOf(folder).map((name) => readFileSync(join(folder, name, "trial.json"), "utf8")));
+      assert.deepEqual(ends.filter((trial) => JSON.parse(trial).ending !== "done"), []);
       assert.deepEqual(["careful", "hasty", "none"].map(figures), [[20, 17, 3], [20, 10, 10], [20, 3, 17]]);
       for (const [index, name] of ["a", "b", "c", "d", "e"].entries()) {
         const cells = Object.fromEntries(variants.map((/** @type {any} */ variant, /** @type {number} */ at) => [variant.name, tasks[index].cells[at].solved]));

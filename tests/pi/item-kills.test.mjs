@@ -155,7 +155,7 @@ test(`are each visited once over ${KILLS} kills at any time`, LONG, async (t) =>
     for (let done = false; !done; ) {
       const hasSession = sessionFiles(sandbox).length > 0;
       const stored = hasSession ? states(readSession(sandbox)).at(-1) : undefined;
-      const isPaused = hasSession && progress(readSession(sandbox))?.paused !== undefined;
+      const isPaused = stored !== undefined && progress(readSession(sandbox))?.paused !== undefined;
       const onDialog = async () => (await sleep(Math.random() * 60), "keep");
       const rpc = await startRpc({ sandbox, onDialog, args: ["--continue"] });
       const isAsked = stored && paths([stored])[0].includes("//1.1");
