@@ -7,7 +7,7 @@ use super::event::{Answer, CommandEnd};
 use super::state::{Engine, Purpose, Waiting};
 use crate::run::ProjectState;
 
-/// Why the state of the project's files is not known where the host answers otherwise.
+/// The reason for an unknown state of the project's files, for an answer of another kind.
 const NOT_HERE: &str = "it cannot be told here";
 
 /// The answer to a command.

@@ -243,7 +243,7 @@ pub enum Answer {
         /// They were interrupted: by the user, or because the request was cancelled.
         interrupted: bool,
     },
-    /// The state of the project's files, or why it is not known.
+    /// The state of the project's files, or the reason for its absence.
     ProjectState(Result<ProjectState, String>),
     /// The user gave no answer, or the request was cancelled.
     Cancelled,

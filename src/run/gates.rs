@@ -82,7 +82,7 @@ impl Changed {
 pub struct ProjectState {
     /// The name of their state: the same one for the same files.
     pub tree: String,
-    /// Of each earlier state that was asked about, the files that have changed since; without those that are not known any more.
+    /// The changes since each earlier state that is still known.
     pub since: Vec<(String, Changed)>,
 }
 

@@ -142,12 +142,12 @@ fn env(command: &Command) -> String {
     if variables.is_empty() { String::new() } else { format!(" ({})", variables.join(", ")) }
 }
 
-/// Returns the line of `:status` that says why it is not known which files have changed since the checks.
+/// Returns the line of `:status` for an unknown state of the files, with the reason.
 pub fn changes_unknown(why: &str) -> String {
     format!("Which files have changed since the checks is not known: {why}.")
 }
 
-/// Returns why a check that has passed is made again.
+/// Returns the reason for the repetition of a check that has passed.
 pub fn made_again(changed: Option<&Changed>) -> String {
     match changed {
         Some(changed) => format!("made again: {}", files_changed(changed)),

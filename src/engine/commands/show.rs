@@ -36,7 +36,7 @@ impl Engine {
         Ok(Reply::None)
     }
 
-    /// Shows the status with the state of the project's files, or why it is not known.
+    /// Shows the status with the state of the project's files, or the reason for its absence.
     fn show_status_with(&self, now: Option<&ProjectState>, why: Option<&String>, cx: &mut Cx) {
         let state = self.up_to_now(cx).map(|state| match now {
             Some(now) => state.with_changes(now, &[]),

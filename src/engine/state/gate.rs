@@ -66,7 +66,7 @@ pub struct OpenGate {
     is_at_end: bool,
     /// The number of results with which the state of the project's files is noted.
     bound: usize,
-    /// The number of results when it was last asked what has changed.
+    /// The number of results at the last request for changes.
     looked: Option<usize>,
     /// The state of the project's files at that time, if it is known.
     files: Option<ProjectState>,
@@ -101,7 +101,7 @@ struct PlannedCheck {
     env: Vec<(String, Option<String>)>,
     /// Its place, if it has `recheck`.
     place: Option<CheckPlace>,
-    /// Why it is made again, if it has passed before.
+    /// The reason for its repetition, if it has passed before.
     again: Option<String>,
 }
 
