@@ -262,10 +262,10 @@ impl RunState {
         new
     }
 
-    /// The states of the project's files in which checks of the run have passed, each once.
-    pub fn checked_trees(&self) -> Vec<String> {
-        let visits = self.progress.visits.values();
-        let trees = visits.flat_map(|visit| &visit.evidence).map(|evidence| &evidence.tree);
+    /// The states of the project's files in which checks of the run, and these that it has not stored yet, have passed, each once.
+    pub fn checked_trees(&self, newer: &[Evidence]) -> Vec<String> {
+        let stored = self.progress.visits.values().flat_map(|visit| &visit.evidence);
+        let trees = stored.chain(newer).map(|evidence| &evidence.tree);
         let mut trees: Vec<String> = trees.filter(|tree| !tree.is_empty()).cloned().collect();
         trees.sort_unstable();
         trees.dedup();

@@ -19,7 +19,7 @@ pub(super) const NO_RUN: &str = "No active workflow.";
 impl Engine {
     /// Shows how the run stands, with what has changed since its checks.
     pub(super) fn show_status(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
-        let trees = self.running().map(RunState::checked_trees).unwrap_or_default();
+        let trees = self.running().map(|state| state.checked_trees(&[])).unwrap_or_default();
         let why = match cx.host.can_tell_changes()? {
             Ok(()) if trees.is_empty() => None,
             Ok(()) => {

@@ -141,7 +141,7 @@ impl OpenGate {
             });
         }
         let is_at_end = active.is_done_after(outcome.as_deref());
-        let counts_earlier = || !active.state.checked_trees().is_empty() || !active.rechecks().is_empty();
+        let counts_earlier = || !active.state.checked_trees(&[]).is_empty() || !active.rechecks().is_empty();
         if checks.is_empty() && !(is_at_end && counts_earlier()) {
             return None;
         }
@@ -177,14 +177,7 @@ impl OpenGate {
             Some(CheckKind::Run { .. }) => false,
             None => self.is_at_end,
         } && self.looked != Some(self.evidence.len());
-        let mut since = Vec::new();
-        if needs_changes {
-            since = state.checked_trees();
-            since.extend(self.evidence.iter().map(|evidence| evidence.tree.clone()));
-            since.retain(|tree| !tree.is_empty());
-            since.sort_unstable();
-            since.dedup();
-        }
+        let since = if needs_changes { state.checked_trees(&self.evidence) } else { Vec::new() };
         (!since.is_empty() || self.bound < self.evidence.len()).then_some(since)
     }
 
