@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
+import { workTreeAt } from "./sandbox/git-folders.js";
 import { SYSTEM_FOLDERS, canConfine, lineInFolder, shellQuoted } from "./sandbox/index.js";
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
@@ -91,11 +92,8 @@ const tooLarge = new Set();
  */
 export function workTreeOf(granted, cwd) {
   if (!granted) throw new Error(NOT_GRANTED);
-  let top = realpathSync(cwd);
-  while (!existsSync(join(top, ".git"))) {
-    if (dirname(top) === top) throw new Error("the project is no git work tree");
-    top = dirname(top);
-  }
+  const top = workTreeAt(realpathSync(cwd))?.tree;
+  if (top === undefined) throw new Error("the project is no git work tree");
   if (tooLarge.has(top)) throw new Error(`its files take longer than ${PATIENCE / 1000} s`);
   if (!programFolders().some((folder) => existsSync(join(folder, process.platform === "win32" ? "git.exe" : "git")))) throw new Error("git is not installed");
   canConfine();

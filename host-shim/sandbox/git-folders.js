@@ -17,7 +17,7 @@ const EXTENDED = 0x4000;
  */
 export function gitFoldersOf(paths) {
   const folders = paths.flatMap((path) => {
-    const found = workTreeOf(path);
+    const found = workTreeAt(dirname(path));
     if (found === undefined || isBelow(found.folder, path)) return [];
     const { tree, folder } = found;
     return isTracked(relative(tree, path).split(sep).join("/"), join(folder, "index")) ? [folder, commonFolder(folder)] : [];
@@ -25,9 +25,9 @@ export function gitFoldersOf(paths) {
   return [...new Set(folders)];
 }
 
-/** Returns the innermost work tree around a path, and its folder of git. @param {string} path */
-function workTreeOf(path) {
-  for (let tree = dirname(path); ; tree = dirname(tree)) {
+/** Returns the innermost work tree of a folder, and the work tree's folder of git. @param {string} start absolute, without links */
+export function workTreeAt(start) {
+  for (let tree = start; ; tree = dirname(tree)) {
     const git = join(tree, ".git");
     const stat = attempt(() => lstatSync(git, { throwIfNoEntry: false }));
     const folder = stat && attempt(() => (stat.isFile() ? realPath(resolve(tree, readFileSync(git, "utf8").replace(/^gitdir: /, "").trim())) : realPath(git)));
