@@ -106,7 +106,7 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 2);
     });
 
-    test("a model that does not answer ends at the time of the budget", async (t) => {
+    test("a model that does not answer ends at the time of the budget", LONG, async (t) => {
       for (const name of ["hello", "-"]) {
         const hangs = (/** @type {any} */ request, /** @type {number} */ index) => (index === (name === "-" ? 0 : 1) ? { text: "Thinking", hang: true } : nextUntilDone(request));
         const { run } = await withPi(t, version, hangs, { globalFiles: HELLO });

@@ -8,6 +8,7 @@ import { Ajv } from "ajv";
 import { parse } from "yaml";
 
 import { openWorkflows } from "../../cli/workflows.js";
+import { LONG } from "../pi/harness/extent.mjs";
 import { REPO } from "../pi/harness/pi.mjs";
 
 const schema = (/** @type {string} */ name) => JSON.parse(readFileSync(join(REPO, "schemas", name), "utf8"));
@@ -62,7 +63,7 @@ test("all examples are valid", () => {
   assert.ok(count > 25, `${count}`);
 });
 
-test("the component accepts exactly the values that the schemas accept", (t) => {
+test("the component accepts exactly the values that the schemas accept", LONG, (t) => {
   const folder = mkdtempSync(join(tmpdir(), "pi-workflows-schemas-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const key of ["w", "s"]) mkdirSync(join(folder, key));

@@ -241,7 +241,7 @@ for (const version of VERSIONS) {
       await assertQuiet(model, true);
     });
 
-    test("a budget of the run, which they share, and one of a branch", async (t) => {
+    test("a budget of the run, which they share, and one of a branch", LONG, async (t) => {
       const loop = () => ({ calls: [bash("true")], usage: { prompt: 100, completion: 1000 } });
       const run = async (/** @type {object} */ branch, /** @type {Record<string, unknown>} */ fields, /** @type {object} */ group = {}) => {
         const { model, sandbox } = await stage(t, team({ A: loop, B: loop }), { globalFiles: panel([{ id: "a", ...branch }, { id: "b", ...branch }], group, fields) });

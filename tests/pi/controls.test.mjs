@@ -417,7 +417,10 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         [...screen.matchAll(/^[→ ] (:\w+) +\S/gm)].map(([, name]) => name);
       await tui.type("/workflow h");
       assert.deepEqual(offered(await tui.waitFor(/→ hello/)), []);
-      await tui.press("Escape", "C-u");
+      await tui.press("Escape");
+      await tui.waitFor((screen) => !screen.includes("→ hello"));
+      await tui.press("C-u");
+      await tui.waitFor((screen) => !screen.includes("/workflow h"));
       await tui.submit("/workflow hello Add a route");
       await tui.waitFor(COUNTDOWN);
       await tui.type("/workflow :");

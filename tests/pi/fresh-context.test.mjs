@@ -168,9 +168,7 @@ for (const version of PI_VERSIONS) {
       await tui.press("Enter");
       await tui.waitFor("I rest.");
       await tui.waitFor(/🌱 🔹 Review starts fresh: the task, 1 result; [1-9]\d* (bytes|KB) left behind/);
-      await tui.type("/workflow :next");
-      await tui.press("Escape");
-      await tui.press("Enter");
+      await tui.submit("/workflow :next");
       await tui.waitFor("Again done.");
       await tui.waitFor(/🌱 🔹 Again starts fresh: the task, 1 result; [1-9]\d* (bytes|KB) left behind/);
       assertFresh(model.requests[2], "again");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { evidence, gated, lastPath } from "./harness/gates.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -408,7 +408,7 @@ for (const version of VERSIONS) {
       assert.ok(!inProject.some((name) => /store|allowed/.test(name)), inProject.join());
     });
 
-    test("are asked for again where another folder takes the project's path", async (t) => {
+    test("are asked for again where another folder takes the project's path", LONG, async (t) => {
       const { sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
       let asked = 0;
       const session = async () => {

@@ -53,7 +53,7 @@ for (const version of VERSIONS) {
         const prompted = rpc.promptAndSettle("/workflow hello Add a route");
         await madeBy(sandbox, "begun");
         await Promise.all([prompted, ...commands.map((command) => rpc.prompt(command))]);
-        assert.equal(model.requests.length, 2);
+        assert.ok(pauses(await rpc.entries()).at(-1));
         await rpc.promptAndSettle("/workflow :resume");
         const texts = userTexts(model.lastRequest()).join("\n");
         assert.match(texts, told);

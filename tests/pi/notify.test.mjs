@@ -101,7 +101,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("the end of a process without an interface, which does not wait for the program", async (t) => {
+    test("the end of a process without an interface, which does not wait for the program", LONG, async (t) => {
       const { sandbox, program, afterShown } = await notified(t, nextUntilDone, COMMAND, workflow("hello", ["plan"], OFF));
       const script = readFileSync(program, "utf8");
       writeFileSync(program, script.replace("\n", "\nsleep 3\n"));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -817,7 +817,7 @@ Continue working on the current phase and call workflow_step when done.`,
       assert.equal(model.requests.length, 4);
     });
 
-    test("gets the workflow's own reminder each time it stops", async (t) => {
+    test("gets the workflow's own reminder each time it stops", LONG, async (t) => {
       const globalFiles = {
         ...workflow("outer", ["a", "@inner"], {
           notDoneReminder:

@@ -5,7 +5,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
@@ -153,7 +153,7 @@ for (const version of VERSIONS) {
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /\n\*\*Phase:\*\* 🔹 B \[1\/2\] \(step 3\)\n/);
     });
 
-    test("does not continue a run that is done or was cancelled by the agent or the user", async (t) => {
+    test("does not continue a run that is done or was cancelled by the agent or the user", LONG, async (t) => {
       const [next, hello] = [step("next"), { text: "Hello." }];
       const script = [next, next, next, hello, hello, step("cancel", "cancel"), hello, hello, REST, hello];
       const { model, sandbox } = await stage(t, script, { globalFiles: HELLO });

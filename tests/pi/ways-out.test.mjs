@@ -34,7 +34,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test(`of an ordinary user: ${ORDINARY.length} lead nowhere`, { skip: WITHOUT_ORDINARY_USER }, async (t) => {
+    test(`of an ordinary user: ${ORDINARY.length} lead nowhere`, { skip: WITHOUT_ORDINARY_USER || LONG.skip }, async (t) => {
       const { out, output } = await tryWays(t, version, { write: ["docs/"], network: false }, ORDINARY, ORDINARY_USER);
       assert.deepEqual(out.map((name) => [name, output[name]]), []);
       assert.match(output["own root"], /Read-only file system/, "the command ran in the sandbox");

@@ -11,8 +11,6 @@ import { piCommand } from "./pi.mjs";
 const exec = promisify(execFile);
 const POLL_MS = 40;
 const START_MS = 20_000;
-/** pi reads an ESC as the Escape key if no byte follows within 10 ms. */
-const ESCAPE_MS = 50;
 
 // remain-on-exit keeps the last screen after pi ends; the rest makes the pane a plain terminal of the requested size.
 const CONFIG = `
@@ -69,13 +67,12 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
     screenWithColors: () => tmux("capture-pane", "-p", "-e"),
     /** Types text key by key, so completion popups open as they do for a user. */
     type: (/** @type {string} */ text) => tmux("send-keys", "-l", "--", text),
-    /** Presses keys by tmux's names: Enter, Escape, Tab, C-c, Up … */
+    /**
+     * Presses keys by tmux's names: Enter, Escape, Tab, C-c, Up … After Escape, wait until the screen shows its effect: pi
+     * reads Escape and a key that follows too soon as Alt+key.
+     */
     async press(/** @type {string[]} */ ...keys) {
-      for (const key of keys) {
-        await tmux("send-keys", "--", key);
-        // If the next key followed too soon, pi would read Alt+key. The screen does not show that pi has read Escape.
-        if (key === "Escape") await sleep(ESCAPE_MS);
-      }
+      for (const key of keys) await tmux("send-keys", "--", key);
     },
     /**
      * Puts a line into the editor and submits it. The line is pasted: typed, it opens a completion popup some time
