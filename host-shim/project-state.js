@@ -10,8 +10,7 @@ import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
-import { workTreeAt } from "./sandbox/git-folders.js";
-import { SYSTEM_FOLDERS, canConfine, lineInFolder, shellQuoted } from "./sandbox/index.js";
+import { SYSTEM_FOLDERS, canConfine, lineInFolder, shellQuoted, workTreeAt } from "./sandbox/index.js";
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
 

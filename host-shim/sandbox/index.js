@@ -7,6 +7,7 @@
 //   resolveWrite  the file that pi's `edit` and `write` would write for a path
 //   SYSTEM_FOLDERS the usual folders of system programs
 //   shellQuoted   a text as a word of the shell
+//   workTreeAt    the git work tree of a folder
 //
 //   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── seccomp.js      Linux
 //                   │                   └─ seatbelt.js                      macOS
@@ -21,6 +22,7 @@
 export { SYSTEM_FOLDERS } from "./bubblewrap.js";
 export { canConfine } from "./command-line.js";
 export { Confinement } from "./confinement.js";
+export { workTreeAt } from "./git-folders.js";
 export { lineInFolder } from "./one-folder.js";
 export { quoted as shellQuoted } from "./shell-quote.js";
 export { resolveWrite } from "./write-target.js";
