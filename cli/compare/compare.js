@@ -14,7 +14,7 @@ import { Failure, inWords, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
 import { answerOf } from "./answer.js";
 import { COMPARISON_FORMATS } from "./formats.js";
-import { Results, digest, trialsIn } from "./results.js";
+import { Results, digest, nameOf, trialsIn } from "./results.js";
 import { projectOf, tasksIn } from "./tasks.js";
 import { carryOut } from "./trial.js";
 
@@ -169,7 +169,6 @@ function shardOf(value) {
 async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder }, options) {
   const left = all.filter((trial) => !results.has(trial));
   if (left.length > 0) piCommand(options.pi);
-  const tell = (/** @type {string} */ text) => process.stderr.write(`${plainText(text)}\n`);
   tell(`${all.length} trials${left.length < all.length ? `, ${all.length - left.length} of them done before` : ""}`);
   if (left.length === 0) return 0;
   const before = results.all().trials;
@@ -188,58 +187,86 @@ async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolde
   const { trialLimits } = workflows;
   const hide = [tasksFolder, resultsFolder, ...gitFolderOf(tasksFolder)];
   const common = { agentDir: agentDir(), grants, work: folder, hide, hidden: unhidden === undefined, slots, trialLimits, model: options.model, pi: options.pi, "allow-commands": options["allow-commands"] || options.approve };
-  const abort = new AbortController();
-  const interrupt = () => abort.abort();
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
-  let spent = all.reduce((sum, trial) => sum + (before.find((found) => isSame(found, trial))?.cost ?? 0), 0);
-  let done = all.length - left.length;
+  try {
+    for (const task of new Set(left.map(({ task }) => task))) await projectOf(/** @type {Task} */ (tasks.get(task)), folder, interrupted.signal);
+    const names = new Set(all.map(nameOf));
+    const paid = before.filter((found) => names.has(nameOf(found)));
+    return await runTrials(left, { count: all.length, paid, tasks, slots, results, maxCost, common, signal: interrupted.signal });
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    tell("Interrupted. The same command goes on.");
+    return 130;
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    results.release();
+  }
+}
+
+/**
+ * Carries out trials, as many at a time as there are slots, and returns the exit status. Throws if it is aborted.
+ * @param {Planned[]} left
+ * @param {object} comparison
+ * @param {number} comparison.count the number of all trials
+ * @param {Found[]} comparison.paid those that have ended before
+ * @param {Map<string, Task>} comparison.tasks
+ * @param {string[]} comparison.slots
+ * @param {Results} comparison.results
+ * @param {number} comparison.maxCost
+ * @param {import("./trial.js").Common} comparison.common
+ * @param {AbortSignal} comparison.signal
+ */
+async function runTrials(left, { count, paid, tasks, slots, results, maxCost, common, signal }) {
+  let spent = paid.reduce((sum, { cost }) => sum + cost, 0);
+  let unknown = paid.filter(({ unpriced }) => unpriced > 0).length;
+  let done = count - left.length;
   let errors = 0;
+  const failure = new AbortController();
+  const ended = AbortSignal.any([signal, failure.signal]);
   const queue = left.values();
-  const worker = async (/** @type {string} */ slot) => {
+  const work = async (/** @type {string} */ slot) => {
     for (const planned of queue) {
-      if (abort.signal.aborted || spent >= maxCost || errors >= MAX_ERRORS) return;
+      if (ended.aborted || errors >= MAX_ERRORS || spent >= maxCost || (unknown > 0 && maxCost < Infinity)) return;
       // Another process may have done it while the user was asked.
       if (results.has(planned)) {
         done += 1;
         continue;
       }
       const place = results.begin(planned);
-      const trial = await carryOut(planned, /** @type {Task} */ (tasks.get(planned.task)), slot, place, common, abort.signal);
+      const trial = await carryOut(planned, /** @type {Task} */ (tasks.get(planned.task)), slot, place, common, ended);
       if (!trial) return results.drop(place);
       results.end(place, trial);
       mkdirSync(slot, { recursive: true, mode: 0o700 });
       spent += trial.cost;
+      unknown += trial.unpriced > 0 ? 1 : 0;
       done += 1;
       errors = trial.ending === "error" ? errors + 1 : 0;
       const how = trial.solved ? "solved" : trial.ending === "done" ? "false green" : `${trial.ending}: ${trial.text}`;
-      tell(`${done} of ${all.length}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} ${trial.turns === 1 ? "turn" : "turns"} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`);
+      tell(`${done} of ${count}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} ${trial.turns === 1 ? "turn" : "turns"} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`);
     }
   };
-  try {
-    for (const task of new Set(left.map(({ task }) => task))) await projectOf(/** @type {Task} */ (tasks.get(task)), folder);
-    await Promise.all(slots.map(worker));
-  } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-    results.release();
-  }
-  if (abort.signal.aborted) {
-    tell("Interrupted. The same command goes on.");
-    return 130;
-  }
+  // If one trial cannot be stored, the others end too.
+  const stop = (/** @type {unknown} */ reason) => {
+    failure.abort();
+    throw reason;
+  };
+  for (const end of await Promise.allSettled(slots.map((slot) => work(slot).catch(stop)))) if (end.status === "rejected") throw end.reason;
+  signal.throwIfAborted();
   if (errors >= MAX_ERRORS) {
     tell(`${MAX_ERRORS} trials one after the other ended with an error. Remove their folders from the results to try them again.`);
     return 1;
   }
-  if (done < all.length) {
-    tell(`--max-cost is reached: ${dollars(spent)}. ${all.length - done} trials are left; with a higher one the same command goes on.`);
-    return 6;
-  }
-  return 0;
+  if (done === count) return 0;
+  const remaining = `${count - done} trials are left`;
+  tell(unknown > 0 ? `--max-cost cannot be kept: the cost of ${unknown} trials is not known. ${remaining}.` : `--max-cost is reached: ${dollars(spent)}. ${remaining}; with a higher one the same command goes on.`);
+  return 6;
 }
 
-/** @param {Planned} found @param {Planned} trial */
-const isSame = (found, trial) => found.variant === trial.variant && found.definition === trial.definition && found.task === trial.task && found.taskDigest === trial.taskDigest && found.model === trial.model && found.number === trial.number;
+/** @param {string} text */
+const tell = (text) => process.stderr.write(`${plainText(text)}\n`);
 
 /** The mean costs of the variants, for the trials that are left; `undefined` if one has none yet. @param {Planned[]} left @param {Found[]} before */
 function estimateOf(left, before) {

@@ -2,10 +2,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { endProcess } from "../headless/pi.js";
-import { forgetProcess, noteProcess, processOf } from "../runs/process.js";
+import { forgetProcess, processOf, takeForProcess } from "../runs/process.js";
 import { Failure, shortened } from "../words.js";
 
 /** The way in which a trial ended. @typedef {"done" | "paused" | "stopped" | "cancelled" | "budget" | "timeout" | "error"} Ending */
@@ -25,7 +24,7 @@ import { Failure, shortened } from "../words.js";
  * @property {{ status: number | null, signal: string | null, late: boolean }} [check] `late`: it was stopped at its time limit
  * @property {boolean} hidden the agent could not read the tasks
  * @property {number} startedAt since 1970
- * @property {number} ms
+ * @property {number} ms the time of the run, without `setup` and the check
  * @property {number} turns
  * @property {number} tokens
  * @property {number} cost of the answers that have a price
@@ -41,8 +40,8 @@ const FILE = "trial.json";
 /** @param {string | Buffer} text */
 export const digest = (text) => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** The name of a trial's folder. @param {Planned} trial */
-function nameOf({ variant, definition, task, taskDigest, model, number }) {
+/** The name of a trial's folder; another one for each trial. @param {Planned} trial */
+export function nameOf({ variant, definition, task, taskDigest, model, number }) {
   const key = digest(JSON.stringify([variant, definition, task, taskDigest, model, number])).slice(0, 8);
   return `${task}-${variant.replace(/[^\w.-]+/g, "_").slice(0, 60)}-${number}-${key}`;
 }
@@ -61,12 +60,7 @@ export class Results {
   /** Takes the folder for this process, and ends what a killed one has left. */
   async take() {
     mkdirSync(this.#folder, { recursive: true });
-    const other = processOf(this.#lock);
-    if (other?.isAlive) throw new Failure(`Process ${other.pid} works on these results.`);
-    noteProcess(this.#lock);
-    // Of several that start at the same time, the last one to note itself goes on.
-    await sleep(100);
-    if (processOf(this.#lock)?.pid !== process.pid) throw new Failure("Another process works on these results.");
+    await takeForProcess(this.#lock, "these results");
     for (const name of readdirSync(this.#folder)) {
       const folder = join(this.#folder, name);
       if (!existsSync(join(folder, "begun")) || existsSync(join(folder, FILE))) continue;

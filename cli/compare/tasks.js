@@ -106,14 +106,15 @@ git reflog expire --expire=now --all && git gc --quiet --prune=now`;
  *
  * @param {Task} task
  * @param {string} work
+ * @param {AbortSignal} [signal]
  */
-export async function projectOf({ name, folder, repo }, work) {
+export async function projectOf({ name, folder, repo }, work, signal) {
   if (!repo) return join(folder, PARTS.project);
   const [address, commit] = repo;
   const project = join(work, `repo-${name}`);
   if (existsSync(project)) return project;
   mkdirSync(dirname(project), { recursive: true });
-  const git = (/** @type {string[]} */ ...words) => run("git", ["-c", "advice.detachedHead=false", ...words], { env: { ...process.env, GIT_TERMINAL_PROMPT: "0" }, maxBuffer: 2 ** 26 });
+  const git = (/** @type {string[]} */ ...words) => run("git", ["-c", "advice.detachedHead=false", ...words], { env: { ...process.env, GIT_TERMINAL_PROMPT: "0" }, maxBuffer: 2 ** 26, signal });
   try {
     await git("init", "--quiet", project);
     await git("-C", project, "fetch", "--quiet", "--no-tags", "--", address, commit);

@@ -54,8 +54,8 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
  * @returns {Promise<Trial | undefined>}
  */
 export async function carryOut(planned, task, slot, results, common, signal) {
-  const startedAt = Date.now();
-  const trial = { ...planned, ending: /** @type {const} */ ("error"), text: "", solved: false, hidden: common.hidden, startedAt, ms: 0, turns: 0, tokens: 0, cost: 0, unpriced: 0 };
+  /** @type {Trial} */
+  const trial = { ...planned, ending: "error", text: "", solved: false, hidden: common.hidden, startedAt: Date.now(), ms: 0, turns: 0, tokens: 0, cost: 0, unpriced: 0 };
   try {
     const project = join(slot, "project");
     const env = await prepare(task, slot, common);
@@ -65,16 +65,16 @@ export async function carryOut(planned, task, slot, results, common, signal) {
       if (end.status !== 0) throw new Failure(`setup ended ${words(end)}`);
     }
     if (signal.aborted) return undefined;
-    const { status, isLate } = await run(planned, task, { project, env, results, common, signal });
+    const { status, isLate, ms } = await run(planned, task, { project, env, results, common, signal });
     if (signal.aborted) return undefined;
     const result = resultIn(results);
+    Object.assign(trial, { ms, ...figuresOf(result) });
     const ending = isLate ? "timeout" : (ENDINGS[status ?? 1] ?? "error");
     const check = ending === "done" ? await checkOf(task, slot, { env, results, signal }) : undefined;
-    if (signal.aborted) return undefined;
-    const text = isLate ? `not over within ${task.timeout / 1000} s` : shortened(String(result.end?.text ?? lastLine(join(results, "log.txt"))));
-    return { ...trial, ending, text, check, solved: check?.status === 0, ms: Date.now() - startedAt, ...figuresOf(result.usage) };
+    const text = isLate ? `not over within ${task.timeout / 1000} s` : shortened(String(result?.end?.text ?? lastLine(join(results, "log.txt"))));
+    return signal.aborted ? undefined : { ...trial, ending, text, check, solved: check?.status === 0 };
   } catch (error) {
-    return signal.aborted ? undefined : { ...trial, text: shortened(inWords(error)), ms: Date.now() - startedAt };
+    return signal.aborted ? undefined : { ...trial, text: shortened(inWords(error)) };
   } finally {
     rmSync(slot, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -147,6 +147,7 @@ async function run({ variant }, task, { project, env, results, common, signal })
     stdio: ["ignore", "ignore", "pipe"],
   });
   keep(child.stderr, join(results, "log.txt"));
+  const started = performance.now();
   let isLate = false;
   const end = () => {
     child.kill("SIGTERM");
@@ -165,7 +166,7 @@ async function run({ variant }, task, { project, env, results, common, signal })
     });
     const left = processOf(session)?.pi;
     if (left !== undefined) await endProcess(left);
-    return { status, isLate };
+    return { status, isLate, ms: Math.round(performance.now() - started) };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);
@@ -255,19 +256,20 @@ function keep(stream, file) {
 /** @param {ScriptEnd} end */
 export const words = ({ status, signal, late }) => (late ? "at its time limit" : signal === null ? `with exit status ${status}` : `by ${signal}`);
 
-/** What `pi-workflows run` wrote; its report goes beside it. @param {string} results @returns {any} */
+/** What `pi-workflows run` wrote, if it did; its report goes beside it. @param {string} results @returns {any} */
 function resultIn(results) {
   try {
     const result = JSON.parse(readFileSync(join(results, "result.json"), "utf8"));
     if (result.phases !== undefined) writeFileSync(join(results, "report.html"), reportHtml(result));
     return result;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
-/** @param {any} usage */
-function figuresOf(usage) {
+/** What a run took. Without its result that is not known. @param {any} result */
+function figuresOf(result) {
+  const { usage } = result ?? { usage: { unpriced: 1 } };
   const number = (/** @type {unknown} */ value) => (typeof value === "number" && value >= 0 ? value : 0);
   const tokens = ["input", "output", "cacheRead", "cacheWrite"].reduce((all, name) => all + number(usage?.[name]), 0);
   return { turns: number(usage?.turns), tokens, cost: number(usage?.cost), unpriced: number(usage?.unpriced) };

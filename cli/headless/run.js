@@ -8,15 +8,15 @@ import { plainText } from "../../host-shim/plain-text.js";
 import { isLoadedByPi, packageFolder } from "../packages.js";
 import { agentDir, placesOf } from "../places.js";
 import { findRuns, isOpen } from "../runs/find.js";
-import { forgetProcess, noteProcess, processOf } from "../runs/process.js";
+import { forgetProcess, noteProcess, processOf, takeForProcess } from "../runs/process.js";
 import { REPORT_FORMATS, reportOf, runOf } from "../runs/report.js";
 import { newSessionFile } from "../runs/sessions.js";
 import { Failure, inWords, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
 import { agentIn, usedUp } from "./agent.js";
+import { Conversation } from "./conversation.js";
 import { Pi, earlyEnd, endProcess, piCommand } from "./pi.js";
 import { Progress, figures } from "./progress.js";
-import { ask, line } from "./questions.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */
 /** @typedef {import("./pi.js").PiRecord} PiRecord */
@@ -48,10 +48,6 @@ const LATE = 5000;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 /** The time between two readings of the session, in milliseconds. */
 const REFRESH = 1000;
-/** The time after the agent has come to rest in which a countdown begins, in milliseconds. */
-const COUNTDOWN_BEGINS = 300;
-/** The key of the countdown's widget. */
-const COUNTDOWN = "workflow-countdown";
 
 /**
  * How a run ended.
@@ -75,23 +71,42 @@ export async function runWorkflow(words, options) {
   for (const file of [options.result, options.summary]) checkFile(file);
   const worker = processOf(session);
   if (worker?.isAlive) throw new Failure(`Process ${worker.pid} works on this session.`);
-  // Its command was killed.
-  if (worker?.pi !== undefined) await endProcess(worker.pi);
   const before = options.continue ? [] : runsIn(session);
   if (bounds && statSync(session, { throwIfNoEntry: false })?.size) throw new Failure("- takes a new session.");
   if (before.some(isOpen)) throw new Failure("The session has a run that has not ended: --continue goes on with it.");
   if (options.detach) return detach(words, options, session);
-  const known = new Set(before.map(({ state }) => state.taskId));
-  const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true, bounds, limits.timeMs);
-  const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
-  const end = await headless.run(options.pi, args, prompt);
+  mkdirSync(dirname(session), { recursive: true });
+  await takeForProcess(session, "this session");
+  try {
+    // Its command was killed.
+    if (worker?.pi !== undefined) await endProcess(worker.pi);
+    const known = new Set(before.map(({ state }) => state.taskId));
+    const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true, bounds, limits.timeMs);
+    const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
+    const end = await headless.run(options.pi, args, prompt);
+    return tellEnd(end, headless, session, bounds && agentIn(session), options);
+  } finally {
+    forgetProcess(session);
+  }
+}
+
+/**
+ * Tells how a run has ended, writes the files that the user wants, and returns the exit status.
+ *
+ * @param {End} end
+ * @param {Headless} headless
+ * @param {string} session
+ * @param {ReturnType<typeof agentIn> | undefined} agent one without a workflow
+ * @param {RunOptions} options
+ */
+function tellEnd(end, headless, session, agent, options) {
+  const { progress } = headless;
   const run = headless.newestRun();
-  const agent = bounds && agentIn(session);
-  const took = run ? run : agent && { usage: agent.usage };
+  const took = run ?? agent;
   const text = took ? `${end.text} · ${figures(took)}` : end.text;
-  if (end.status === STATUS.done) headless.progress.line(text);
-  else headless.progress.always(text);
-  if (run && end.status !== STATUS.done && isOpen(run)) headless.progress.always(`To go on: pi-workflows run --continue --session ${shellQuoted(session)}`);
+  if (end.status === STATUS.done) progress.line(text);
+  else progress.always(text);
+  if (run && end.status !== STATUS.done && isOpen(run)) progress.always(`To go on: pi-workflows run --continue --session ${shellQuoted(session)}`);
   write(options, run, end, session, agent?.usage);
   return end.status;
 }
@@ -183,7 +198,6 @@ class Headless {
    * @param {string} prompt
    */
   async #carryOut(command, args, prompt) {
-    mkdirSync(dirname(this.#session), { recursive: true });
     const isTerminal = !this.#bounds && process.stdin.isTTY === true && process.stderr.isTTY === true;
     const onError = (/** @type {string} */ text) => this.#onError(text);
     const asked = new AbortController();
@@ -219,7 +233,6 @@ class Headless {
     try {
       return await pi.ended;
     } finally {
-      forgetProcess(this.#session);
       clearInterval(refresh);
       clearTimeout(late);
       process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
@@ -305,83 +318,6 @@ class Headless {
     if (end) return end;
     if (this.#isAtRest && hasEnded) return { status: STATUS.paused, outcome: "paused", text: `waits in ${run.state.phaseTitle}: its agent has stopped, and nothing goes on by itself` };
     return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, this.#lastError) };
-  }
-}
-
-/** The questions of pi, and the waits of the run, in a terminal. */
-class Conversation {
-  #progress;
-  #signal;
-  #newestRun;
-  #hasCountdown = false;
-  #isAtWork = false;
-  /** The number of messages of the user. */
-  #sent = 0;
-  /** Aborts when the agent begins to work while the user is asked for a message. */
-  #waiting = new AbortController();
-  /** Questions one after another. */
-  #turn = Promise.resolve();
-
-  /**
-   * @param {Progress} progress
-   * @param {AbortSignal} signal ends a question without an answer
-   * @param {() => Run | undefined} newestRun
-   */
-  constructor(progress, signal, newestRun) {
-    this.#progress = progress;
-    this.#signal = signal;
-    this.#newestRun = newestRun;
-  }
-
-  /** @param {Pi} pi @param {PiRecord} record */
-  onRecord(pi, record) {
-    switch (record.type) {
-      case "extension_ui_request":
-        return this.#onRequest(pi, record);
-      case "agent_start":
-        this.#isAtWork = true;
-        this.#waiting.abort();
-        return undefined;
-      case "agent_settled":
-        this.#isAtWork = false;
-        return this.#atRest(pi);
-      case "response":
-        // A command that did not prompt the agent.
-        if (record.id === "start" || record.id === "message") this.#atRest(pi);
-        return undefined;
-      default:
-        return undefined;
-    }
-  }
-
-  /** @param {Pi} pi @param {PiRecord} request */
-  #onRequest(pi, request) {
-    if (request.method === "setWidget" && request.widgetKey === COUNTDOWN) this.#hasCountdown = Array.isArray(request.widgetLines);
-    if (!["select", "confirm", "input", "editor"].includes(request.method)) return;
-    this.#turn = this.#turn.then(async () => {
-      const answer = await this.#progress.during(() => ask(request, this.#signal));
-      pi.send({ type: "extension_ui_response", id: request.id, ...answer });
-    });
-  }
-
-  /** The agent is at rest: if nothing goes on by itself, the user says how, or pi ends. @param {Pi} pi */
-  #atRest(pi) {
-    const sent = this.#sent;
-    setTimeout(() => {
-      if (this.#isAtWork || this.#hasCountdown || this.#signal.aborted) return;
-      this.#turn = this.#turn.then(async () => {
-        const run = this.#newestRun();
-        // Several events tell of one rest.
-        if (this.#isAtWork || this.#hasCountdown || sent !== this.#sent) return;
-        if (!run || run.outcome !== "running" || this.#signal.aborted) return pi.finish();
-        const { signal } = (this.#waiting = new AbortController());
-        const message = await this.#progress.during(() => line("The run waits for your message (nothing ends this command): ", AbortSignal.any([this.#signal, signal])));
-        if (signal.aborted) return;
-        if (!message?.trim()) return pi.finish();
-        this.#sent += 1;
-        pi.send({ id: "message", type: "prompt", message });
-      });
-    }, COUNTDOWN_BEGINS);
   }
 }
 

@@ -1,8 +1,10 @@
 // The process of `pi-workflows run` that works on the run of a session, and its pi, by a file beside the session.
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { readText } from "../../host-shim/packages.js";
+import { Failure } from "../words.js";
 
 /** A process: its number, and when it started, for another one may get its number later. @typedef {{ pid: number, started: string }} Process */
 
@@ -12,6 +14,20 @@ const fileOf = (session) => `${session}.process`;
 /** Notes that this process works on a session, with the process of its pi. @param {string} session @param {number} [pi] */
 export function noteProcess(session, pi) {
   writeFileSync(fileOf(session), `${JSON.stringify({ ...identity(process.pid), pi: pi === undefined ? undefined : identity(pi) })}\n`);
+}
+
+/**
+ * Notes that this process works on a session. Throws if another one does.
+ * @param {string} session
+ * @param {string} named the session in that message
+ */
+export async function takeForProcess(session, named) {
+  const other = processOf(session);
+  if (other?.isAlive) throw new Failure(`Process ${other.pid} works on ${named}.`);
+  noteProcess(session);
+  // Of several that start at the same time, the last one to note itself goes on.
+  await sleep(100);
+  if (processOf(session)?.pid !== process.pid) throw new Failure(`Another process works on ${named}.`);
 }
 
 /** This process works no longer on a session. @param {string} session */
