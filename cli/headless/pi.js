@@ -108,15 +108,16 @@ export class Pi {
   /** Ends pi, in order if it can. */
   end() {
     this.#signal("SIGTERM");
-    setTimeout(() => this.#signal("SIGKILL"), GRACE).unref();
+    const kill = setTimeout(() => this.#signal("SIGKILL"), GRACE);
+    this.ended.then(() => clearTimeout(kill), () => {});
   }
 
   /** @param {NodeJS.Signals} name */
   #signal(name) {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) return;
+    if (this.#child.pid === undefined) return;
     try {
-      // Its commands have groups of their own, which pi ends.
-      this.#child.kill(name);
+      // To the group: the command may be a script that started pi. Commands of the agent have groups of their own, which pi ends.
+      process.kill(-this.#child.pid, name);
     } catch {
       // It has ended meanwhile.
     }

@@ -2,6 +2,7 @@
 import { createInterface } from "node:readline/promises";
 
 import { plainText } from "../../host-shim/plain-text.js";
+import { shortened } from "../words.js";
 
 /** @typedef {import("./pi.js").PiRecord} PiRecord */
 
@@ -29,6 +30,7 @@ export async function ask(request, signal) {
         if (!answer) return { cancelled: true };
         const chosen = /^\d+$/.test(answer) ? options[Number(answer) - 1] : options.find((option) => option.toLowerCase() === answer.toLowerCase());
         if (chosen !== undefined) return { value: chosen };
+        process.stderr.write(`${plainText(shortened(answer))} is none of them.\n`);
       }
     }
     default: {
@@ -45,6 +47,7 @@ export async function ask(request, signal) {
  * @param {AbortSignal} signal
  */
 export async function line(question, signal) {
+  allowClosedTerminal();
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   // Ctrl+C ends the whole command.
   reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
@@ -56,4 +59,17 @@ export async function line(question, signal) {
   } finally {
     reader.close();
   }
+}
+
+/** A terminal that is closed refuses the mode that readline sets back when it ends, in an event that nobody can catch. */
+function allowClosedTerminal() {
+  const { stdin } = process;
+  if (!stdin.isTTY || Object.hasOwn(stdin, "setRawMode")) return;
+  stdin.setRawMode = (mode) => {
+    try {
+      return Object.getPrototypeOf(stdin).setRawMode.call(stdin, mode);
+    } catch {
+      return stdin;
+    }
+  };
 }

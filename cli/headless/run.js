@@ -1,7 +1,7 @@
 // `pi-workflows run`: runs a workflow in a pi without its terminal interface, and ends with the end of the run.
 import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 import { plainText } from "../../host-shim/plain-text.js";
@@ -42,6 +42,8 @@ import { Progress, figures } from "./progress.js";
 const STATUS = /** @type {const} */ ({ done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6 });
 /** Kinds of pauses at the end of a budget, or because what was spent is not known. */
 const BUDGET_PAUSES = ["budget", "unknownCost", "unknownUsage"];
+/** The kind of a pause because the model failed. */
+const MODEL_PAUSE = "modelError";
 /** The time after which a run whose time is over is ended from outside, in milliseconds: a model that does not answer is no event in it. */
 const LATE = 5000;
 /** The maximum delay of `setTimeout`, in milliseconds. */
@@ -77,16 +79,19 @@ export async function runWorkflow(words, options) {
   if (options.detach) return detach(words, options, session);
   mkdirSync(dirname(session), { recursive: true });
   await takeForProcess(session, "this session");
+  let isOver = true;
   try {
     // Its command was killed.
     if (worker?.pi !== undefined) await endProcess(worker.pi);
     const known = new Set(before.map(({ state }) => state.taskId));
-    const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true, bounds, limits.timeMs);
+    const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true, bounds === undefined, limits);
     const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
     const end = await headless.run(options.pi, args, prompt);
+    isOver = headless.newestRun()?.outcome !== "running";
     return tellEnd(end, headless, session, bounds && agentIn(session), options);
   } finally {
-    forgetProcess(session);
+    if (isOver) forgetProcess(session);
+    else noteProcess(session, { ended: Date.now() });
   }
 }
 
@@ -106,9 +111,17 @@ function tellEnd(end, headless, session, agent, options) {
   const text = took ? `${end.text} · ${figures(took)}` : end.text;
   if (end.status === STATUS.done) progress.line(text);
   else progress.always(text);
-  if (run && end.status !== STATUS.done && isOpen(run)) progress.always(`To go on: pi-workflows run --continue --session ${shellQuoted(session)}`);
-  write(options, run, end, session, agent?.usage);
-  return end.status;
+  if (run && end.status !== STATUS.done && isOpen(run)) progress.always(`To go on: pi-workflows run --continue --session ${shellQuoted(session)}${optionsToGoOn(options)}`);
+  const problems = write(options, run, end, session, agent?.usage);
+  for (const problem of problems) progress.always(problem);
+  return end.status === STATUS.done && problems.length > 0 ? STATUS.error : end.status;
+}
+
+/** The options that hold for one process only. @param {RunOptions} options */
+function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget, pi }) {
+  const flags = [...(approve ? ["--approve"] : []), ...(allowCommands ? ["--allow-commands"] : [])];
+  const values = Object.entries({ model, budget, pi }).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellQuoted(value)}`]));
+  return [...flags, ...values].map((option) => ` ${option}`).join("");
 }
 
 /**
@@ -136,8 +149,11 @@ function detach(words, options, session) {
 class Headless {
   #session;
   #isMeant;
-  /** The last line of standard error. */
+  /** The first and the last line of standard error. */
+  #firstError = "";
   #lastError = "";
+  /** The error with which the model's last answer failed. */
+  #modelError = "";
   #readAt = 0;
   /** @type {Run | undefined} */
   #run;
@@ -145,10 +161,10 @@ class Headless {
   #interruptedBy;
   /** The agent has worked and come to rest. */
   #isAtRest = false;
-  #bounds;
-  /** The bound of an agent without a workflow that is used up. @type {string | undefined} */
+  #hasWorkflow;
+  #limits;
+  /** The bound that is used up, if nothing in pi ends it then. @type {string | undefined} */
   #usedUp;
-  #timeMs;
   /** Its time is over, and nothing has come that would have ended it. */
   #isLate = false;
   /** @type {Pi | undefined} */
@@ -159,12 +175,12 @@ class Headless {
    * @param {string} session
    * @param {(run: Run) => boolean} isMeant
    * @param {boolean} isQuiet
-   * @param {import("../workflows.js").Bounds | undefined} bounds there is no workflow, and this bounds the agent
-   * @param {bigint | undefined} timeMs the time that it may take, in milliseconds
+   * @param {boolean} hasWorkflow
+   * @param {import("../workflows.js").Bounds} limits those of `--budget`
    */
-  constructor(session, isMeant, isQuiet, bounds, timeMs) {
-    this.#bounds = bounds;
-    this.#timeMs = timeMs;
+  constructor(session, isMeant, isQuiet, hasWorkflow, limits) {
+    this.#hasWorkflow = hasWorkflow;
+    this.#limits = limits;
     this.#session = session;
     this.#isMeant = isMeant;
     this.progress = new Progress(isQuiet);
@@ -198,7 +214,7 @@ class Headless {
    * @param {string} prompt
    */
   async #carryOut(command, args, prompt) {
-    const isTerminal = !this.#bounds && process.stdin.isTTY === true && process.stderr.isTTY === true;
+    const isTerminal = this.#hasWorkflow && process.stdin.isTTY === true && process.stderr.isTTY === true;
     const onError = (/** @type {string} */ text) => this.#onError(text);
     const asked = new AbortController();
     /** @type {Pi} */
@@ -219,7 +235,6 @@ class Headless {
       pi.finish();
     }
     this.#pi = pi;
-    noteProcess(this.#session, pi.pid);
     const interrupt = (/** @type {NodeJS.Signals} */ name) => {
       if (this.#interruptedBy) return;
       this.#interruptedBy = name;
@@ -228,10 +243,16 @@ class Headless {
     };
     const refresh = setInterval(() => this.#refresh(true), REFRESH);
     // A terminal waits for the user as long as that takes.
-    const late = this.#timeMs === undefined || isTerminal ? undefined : setTimeout(() => this.#endLate(pi), Math.min(Number(this.#timeMs) + LATE, MAX_TIMEOUT));
+    const { timeMs } = this.#limits;
+    const late = timeMs === undefined || isTerminal ? undefined : setTimeout(() => this.#endLate(pi), Math.min(Number(timeMs) + LATE, MAX_TIMEOUT));
     process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
     try {
+      noteProcess(this.#session, { pi: pi.pid });
       return await pi.ended;
+    } catch (error) {
+      pi.end();
+      await pi.ended.catch(() => {});
+      throw error;
     } finally {
       clearInterval(refresh);
       clearTimeout(late);
@@ -254,16 +275,18 @@ class Headless {
       this.#refresh(true);
     }
     if (record.type === "agent_end" || record.type === "agent_settled") this.#isAtRest = true;
+    if (record.type === "turn_end") this.#modelError = String(record.message?.errorMessage ?? "");
     if (record.type === "turn_end" || record.type === "tool_execution_end") this.#refresh(record.toolName === "workflow_step");
     // After an answer without tool calls the agent comes to rest.
-    if (record.type === "turn_end" && this.#bounds && record.toolResults?.length > 0) this.#bound(this.#bounds);
+    if (record.type === "turn_end" && record.toolResults?.length > 0) this.#bound();
     if (record.type === "extension_ui_request" && record.method === "notify") this.#tell(String(record.message ?? ""));
   }
 
-  /** Ends an agent without a workflow that has used up a bound. @param {import("../workflows.js").Bounds} bounds */
-  #bound(bounds) {
-    const { usage } = agentIn(this.#session);
-    this.#usedUp ??= usedUp(usage, bounds);
+  /** Ends an agent that has used up a bound outside of a run, which bounds itself: without a workflow, or after the run has ended. */
+  #bound() {
+    const isBounded = this.#hasWorkflow && (!this.#run || isOpen(this.#run));
+    if (isBounded || Object.keys(this.#limits).length === 0) return;
+    this.#usedUp ??= usedUp(agentIn(this.#session).usage, this.#limits);
     if (this.#usedUp !== undefined) this.#pi?.end();
   }
 
@@ -284,6 +307,7 @@ class Headless {
   #onError(text) {
     const line = plainText(text).trim();
     if (line === "") return;
+    this.#firstError ||= line;
     this.#lastError = line;
     this.#tell(line);
   }
@@ -302,22 +326,24 @@ class Headless {
     }
     if (this.#isLate && (!run || isOpen(run))) return { status: STATUS.budget, outcome: "budget", text: `the budget is used up: its time is over, and ${run ? run.state.phaseTitle : "the agent"} has not answered` };
     const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
-    if (this.#bounds) {
+    // pi itself begins with the reason; a crash ends with it.
+    const told = hasEnded ? this.#firstError : this.#lastError;
+    if (!this.#hasWorkflow) {
       const { failure } = agentIn(this.#session);
       if (this.#usedUp !== undefined) return { status: STATUS.budget, outcome: "budget", text: `the budget is used up: ${this.#usedUp}` };
       if (failure !== undefined) return { status: STATUS.error, outcome: "error", text: shortened(failure) };
       if (this.#isAtRest && hasEnded) return { status: STATUS.done, outcome: "done", text: "the agent has stopped" };
-      return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, this.#lastError) };
+      return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, told) };
     }
     if (!run) {
-      // pi itself ended in order, with the reason on standard error.
-      const failed = piEnd.signal === null && piEnd.status !== null && piEnd.status <= 1 && !piEnd.hung ? `no run was started${this.#lastError === "" ? "." : `: ${shortened(this.#lastError)}`}` : earlyEnd(piEnd, this.#lastError);
+      const failed = hasEnded ? `no run was started${told === "" ? "." : `: ${shortened(told)}`}` : earlyEnd(piEnd, told);
       return { status: STATUS.error, outcome: "error", text: failed };
     }
     const end = endOf(run);
+    if (end && run.state.pause === MODEL_PAUSE) return { ...end, status: STATUS.error, text: `${end.text}${this.#modelError === "" ? "" : `: ${shortened(this.#modelError)}`}` };
     if (end) return end;
     if (this.#isAtRest && hasEnded) return { status: STATUS.paused, outcome: "paused", text: `waits in ${run.state.phaseTitle}: its agent has stopped, and nothing goes on by itself` };
-    return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, this.#lastError) };
+    return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, told) };
   }
 }
 
@@ -430,7 +456,7 @@ function checkFile(file) {
 }
 
 /**
- * Writes the files that the user wants.
+ * Writes the files that the user wants, and returns what went wrong.
  *
  * @param {RunOptions} options
  * @param {Run | undefined} run
@@ -441,23 +467,35 @@ function checkFile(file) {
 function write({ result, summary }, run, end, session, usage) {
   const report = run && reportOf(run);
   const { status, outcome, text } = end;
-  if (result !== undefined) {
-    const data = { end: { status, outcome, text }, session, usage, ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}) };
-    const temporary = `${result}.${process.pid}.new`;
-    try {
-      writeFileSync(temporary, `${JSON.stringify(data, null, 2)}\n`);
-      renameSync(temporary, result);
-    } catch (error) {
-      rmSync(temporary, { force: true });
-      throw new Failure(`The result cannot be written: ${inWords(error)}`);
-    }
+  const data = { end: { status, outcome, text }, session, usage, ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}) };
+  const problems = [
+    result !== undefined && problemOf("result", () => replaceFile(result, `${JSON.stringify(data, null, 2)}\n`)),
+    summary !== undefined && problemOf("summary", () => appendFileSync(summary, report ? `${REPORT_FORMATS.md(report)}\n` : `# ${plainText(text)}\n`)),
+  ];
+  return problems.filter((problem) => typeof problem === "string");
+}
+
+/** What is wrong if a file cannot be written. @param {string} name @param {() => void} write */
+function problemOf(name, write) {
+  try {
+    return void write();
+  } catch (error) {
+    return `The ${name} cannot be written: ${inWords(error)}`;
   }
-  if (summary !== undefined) {
-    try {
-      appendFileSync(summary, report ? `${REPORT_FORMATS.md(report)}\n` : `# ${plainText(text)}\n`);
-    } catch (error) {
-      throw new Failure(`The summary cannot be written: ${inWords(error)}`);
-    }
+}
+
+/** Writes a file as a whole; into a device or a pipe as it is. @param {string} path @param {string} text */
+function replaceFile(path, text) {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat && !stat.isFile()) return writeFileSync(path, text);
+  const file = stat ? realpathSync(path) : path;
+  const temporary = `${file}.${process.pid}.new`;
+  try {
+    writeFileSync(temporary, text);
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   }
 }
 

@@ -99,8 +99,10 @@ function runOf(file, newest) {
   const session = { file: file.path, id, cwd };
   const lastAt = Math.max(entry.time, later.lastAt) || entry.time;
   const works = state.outcome === "running" ? processOf(file.path) : undefined;
-  const outcome = works?.isAlive === false ? "lost" : state.outcome;
   const pid = works?.isAlive ? works.pid : undefined;
+  // Another pi may have gone on with it.
+  const hasGoneOn = works?.ended !== undefined && lastAt > works.ended;
+  const outcome = works?.isAlive === false && !hasGoneOn ? "lost" : state.outcome;
   return { outcome, pid, state, stateId: entry.id, storedAt: entry.time, lastAt, usage: state.usage, session, copied: entry.time < createdAt };
 }
 

@@ -11,9 +11,13 @@ import { Failure } from "../words.js";
 /** @param {string} session */
 const fileOf = (session) => `${session}.process`;
 
-/** Notes that this process works on a session, with the process of its pi. @param {string} session @param {number} [pi] */
-export function noteProcess(session, pi) {
-  writeFileSync(fileOf(session), `${JSON.stringify({ ...identity(process.pid), pi: pi === undefined ? undefined : identity(pi) })}\n`);
+/**
+ * Notes that this process works on a session.
+ * @param {string} session
+ * @param {{ pi?: number, ended?: number }} [more] the process of its pi; the time at which its work ended, while the run has not
+ */
+export function noteProcess(session, { pi, ended } = {}) {
+  writeFileSync(fileOf(session), `${JSON.stringify({ ...identity(process.pid), pi: pi === undefined ? undefined : identity(pi), ended })}\n`);
 }
 
 /**
@@ -38,13 +42,14 @@ export function forgetProcess(session) {
 /**
  * The process that works, or worked, on a session; `undefined` if none was noted or its note cannot be read. `pi`: its pi, if it still works.
  * @param {string} session
- * @returns {{ pid: number, isAlive: boolean, pi?: number } | undefined}
+ * @returns {{ pid: number, isAlive: boolean, pi?: number, ended?: number } | undefined}
  */
 export function processOf(session) {
   try {
-    const { pi, ...own } = JSON.parse(readText(fileOf(session)));
+    const { pi, ended, ...own } = JSON.parse(readText(fileOf(session)));
     if (!isProcess(own)) return undefined;
-    return { pid: own.pid, isAlive: isAlive(own), pi: isProcess(pi) && isAlive(pi) ? pi.pid : undefined };
+    const times = Number.isFinite(ended) ? { ended } : {};
+    return { pid: own.pid, isAlive: isAlive(own) && !("ended" in times), pi: isProcess(pi) && isAlive(pi) ? pi.pid : undefined, ...times };
   } catch {
     return undefined;
   }

@@ -1,10 +1,12 @@
 // `pi-workflows run`: a run in a real pi without its terminal interface, by its exit statuses, signals and files.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import { existsSync, lstatSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
 import { sessionFiles } from "../pi/harness/pi.mjs";
 import { leave, nextUntilDone, step, steps, workflow } from "../pi/harness/workflows.mjs";
@@ -235,6 +237,68 @@ for (const version of VERSIONS) {
       assert.match(model.stderr, /nobody\/nothing/);
       const trusted = await run("ours", "Do it", "--approve");
       assert.equal(trusted.status, 0, trusted.stderr);
+    });
+
+    test("a model that fails ends with 1 and the reason", async (t) => {
+      const { run, sandbox } = await withPi(t, version, (_, index) => (index === 0 ? { status: 401, text: "no such key" } : undefined), { globalFiles: HELLO });
+      // Into a pipe, which stays one.
+      const pipe = join(sandbox.root, "pipe");
+      execFileSync("mkfifo", [pipe]);
+      const read = promisify(execFile)("cat", [pipe]);
+      const failed = await run("hello", "Do it", "--result", pipe);
+      assert.equal(failed.status, 1, failed.stderr);
+      assert.match(failed.stderr, /\npaused in Plan: the model failed: .*401.*no such key.* · 1 turn · /);
+      const { end } = JSON.parse((await read).stdout);
+      assert.deepEqual([end.status, end.outcome], [1, "paused"]);
+    });
+
+    test("a budget of the command line also ends an agent that goes on after DONE", async (t) => {
+      const bash = { calls: [{ name: "bash", arguments: { command: "true" } }] };
+      const { run, model } = await withPi(t, version, (_, index) => (index < 2 ? step("next") : bash), { globalFiles: HELLO });
+      const ended = await run("hello", "Do it", "--budget", "turns=4");
+      assert.equal(ended.status, 0, ended.stderr);
+      assert.match(ended.stderr, /\ndone · \d+ turns · /);
+      // pi needs a moment to end.
+      assert.ok(model.requests.length >= 4 && model.requests.length < 30, String(model.requests.length));
+    });
+
+    test("a pi that a script starts is ended with it", async (t) => {
+      const { start, program, model, sandbox } = await withPi(t, version, (_, index) => (index === 0 ? step("next") : { text: "Thinking", hang: true }), { globalFiles: HELLO });
+      const started = start(["hello", "Do it", "--session", "a.jsonl", "--pi", program("script", '"$(dirname "$0")/pi" "$@"\nexit $?'), "--approve", "--budget", "turns=9"]);
+      await model.waitForRequests(2, { timeoutMs: 20_000 });
+      started.child.kill("SIGINT");
+      const ended = await started.ended;
+      assert.equal(ended.status, 130, ended.stderr);
+      // The options of the process are told again.
+      assert.match(ended.stderr, /\nTo go on: pi-workflows run --continue --session \S+a\.jsonl --approve --budget turns=9 --pi \S+script\n$/);
+      const left = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n").filter((line) => line.includes(sandbox.project));
+      assert.deepEqual(left, []);
+    });
+
+    test("of two that go on with a run at the same time one does", async (t) => {
+      const { run, start, sandbox, model } = await withPi(t, version, [REST, ...steps("next", "next"), REST], { globalFiles: HELLO });
+      assert.equal((await run("hello", "Do it", "--session", "a.jsonl", "--result", "r.json")).status, 3);
+      writeFileSync(join(sandbox.project, "target.json"), "");
+      rmSync(join(sandbox.project, "r.json"));
+      symlinkSync("target.json", join(sandbox.project, "r.json"));
+      const ends = await Promise.all([1, 2].map(() => start(["--continue", "--session", "a.jsonl", "--result", "r.json"]).ended));
+      assert.deepEqual(ends.map(({ status }) => status).sort(), [0, 2], ends.map(({ stderr }) => stderr).join("\n"));
+      assert.match(ends.find(({ status }) => status === 2)?.stderr ?? "", /^(Process \d+|Another process) works on this session\.\n$/);
+      assert.equal(model.requests.length, 4);
+      assert.deepEqual(readdirSync(sandbox.project).filter((name) => name.endsWith(".process")), []);
+      // A link stays one.
+      assert.ok(lstatSync(join(sandbox.project, "r.json")).isSymbolicLink());
+      assert.equal(JSON.parse(readFileSync(join(sandbox.project, "target.json"), "utf8")).end.outcome, "done");
+    });
+
+    test("a terminal that is closed during a question ends it, with the result", async (t) => {
+      const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }], OFF);
+      const { terminal, sandbox } = await withPi(t, version, [step("next"), REST], { globalFiles: asks });
+      const screen = await terminal(["asks", "Do it", "--result", join(sandbox.project, "r.json")]);
+      await screen.waitFor("no answer:");
+      await screen.close();
+      for (const end = Date.now() + 15_000; !existsSync(join(sandbox.project, "r.json")); await sleep(50)) assert.ok(Date.now() < end, "there is no result");
+      assert.equal(JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end.outcome, "interrupted");
     });
 
     test("commands of a project need --allow-commands", async (t) => {

@@ -66,6 +66,7 @@ export async function withPi(t, version, script, options) {
     return {
       type: (/** @type {string} */ text) => tmux("send-keys", "-l", "--", text.replace("\n", "\r")),
       press: (/** @type {string} */ key) => tmux("send-keys", "--", key),
+      close: () => tmux("kill-server"),
       /** @param {RegExp | string} wanted */
       async waitFor(wanted) {
         let screen = "";
