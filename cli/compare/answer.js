@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 
+import { words } from "./script.js";
 import { LEVEL, interval, pairsNeeded, signTest, spread } from "./statistics.js";
 
 /** @typedef {import("./results.js").Found} Found */
@@ -56,7 +57,8 @@ export function answerOf(all, base) {
   const pairs = groups.flatMap((first, index) => groups.slice(index + 1).map((second, later) => pairOf([names[index], first], [names[index + 1 + later], second])));
   const notes = [];
   if (all.length > trials.length) notes.push(`${all.length - trials.length} trials of earlier versions of tasks are left out.`);
-  if (trials.some(({ hidden }) => !hidden)) notes.push("In some trials the folder of tasks was not hidden: the system could not confine commands, and an agent could read a check.");
+  if (trials.some(({ hidden }) => hidden === "no")) notes.push("In some trials the folder of tasks was not hidden: the system could not confine commands, and an agent could read a check.");
+  else if (trials.some(({ hidden }) => hidden === "from tools")) notes.push("In some trials the commands of gates and steps, which may run code of an agent, could read the folder of tasks.");
   if (pairs.length > 1) notes.push(`${pairs.length} pairs are compared: with so many, one with p just below ${LEVEL} may be chance. Multiply each p by ${pairs.length} to be sure.`);
   return { variants, tasks, pairs, notes };
 }
@@ -99,14 +101,17 @@ const solvedOf = (trials) => trials.filter(({ solved }) => solved).length;
 /** @param {Found} trial */
 const isFalseGreen = ({ ending, solved }) => ending === "done" && !solved;
 
+/** The end of a check that may be broken; it may also be the agent that broke it. @param {Found["check"]} check */
+export const unusual = (check) => (check && (check.signal !== null || (check.status ?? 0) > 125) ? `: the check ended ${words(check)}` : "");
+
 /** @param {Found[]} trials @param {string} base @returns {Cell | undefined} */
 function cellOf(trials, base) {
   if (trials.length === 0) return undefined;
   const shown = trials.toSorted((a, b) => a.number - b.number).map((trial) => {
     const { number, ending, solved, check, text, folder } = trial;
     const link = (/** @type {string} */ name) => (existsSync(join(folder, name)) ? relative(base, join(folder, name)) : undefined);
-    const words = solved ? "solved" : isFalseGreen(trial) ? `false green${check?.late ? ": the check was stopped at its time limit" : ""}` : ending;
-    return { number, mark: solved ? "✓" : isFalseGreen(trial) ? "✗" : "–", words, text, session: link("session.jsonl"), report: link("report.html"), check: link("check.txt") };
+    const ended = solved ? "solved" : isFalseGreen(trial) ? `false green${unusual(check)}` : ending;
+    return { number, mark: solved ? "✓" : isFalseGreen(trial) ? "✗" : "–", words: ended, text, session: link("session.jsonl"), report: link("report.html"), check: link("check.txt") };
   });
   return { trials: trials.length, solved: solvedOf(trials), falseGreen: trials.filter(isFalseGreen).length, shown };
 }

@@ -1,22 +1,24 @@
 // `pi-workflows compare`: runs workflows on tasks many times, and tells which solves more, at which cost.
-import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { plainText } from "../../host-shim/plain-text.js";
-import { canConfine } from "../../host-shim/sandbox/index.js";
+import { canConfine, isBelow } from "../../host-shim/sandbox/index.js";
 import { piCommand } from "../headless/pi.js";
 import { line } from "../headless/questions.js";
+import { packageFolder } from "../packages.js";
 import { agentDir, placesOf } from "../places.js";
 import { dollars, duration } from "../runs/figures.js";
 import { Failure, inWords, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
-import { answerOf } from "./answer.js";
+import { answerOf, unusual } from "./answer.js";
+import { canEnclose } from "./enclosure.js";
 import { COMPARISON_FORMATS } from "./formats.js";
+import { hiddenFolders } from "./hidden.js";
 import { Results, digest, nameOf, trialsIn } from "./results.js";
 import { projectOf, tasksIn } from "./tasks.js";
-import { carryOut } from "./trial.js";
+import { PACKAGES, carryOut, makeAgentFolder, removeFolder } from "./trial.js";
 
 /** @typedef {import("./results.js").Planned} Planned */
 /** @typedef {import("./results.js").Found} Found */
@@ -168,30 +170,50 @@ function shardOf(value) {
  */
 async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder }, options) {
   const left = all.filter((trial) => !results.has(trial));
-  if (left.length > 0) piCommand(options.pi);
   tell(`${all.length} trials${left.length < all.length ? `, ${all.length - left.length} of them done before` : ""}`);
   if (left.length === 0) return 0;
+  const pi = withPath(piCommand(options.pi));
   const before = results.all().trials;
   const estimate = estimateOf(left, before);
   tell(estimate === undefined ? "What they will cost is not known yet." : `By the trials that have ended, the others will cost about ${dollars(estimate)}.`);
-  const unhidden = reasonForUnhidden();
-  if (unhidden !== undefined) tell(`The tasks cannot be hidden from the agents, which may read the checks: ${unhidden}`);
+  const { hidden, reason } = hiding();
+  if (hidden === "no") tell(`The tasks cannot be hidden from the agents, which may read the checks: ${reason}`);
+  if (hidden === "from tools") tell(`The commands of gates and steps, which may run code of an agent, can read the tasks: ${reason}`);
+  const own = agentDir();
+  const repositories = [...tasks.values()].flatMap(({ repo }) => (repo ? [repo[0]] : []));
+  const needed = [packageFolder(), own, process.execPath, ...pi.filter((word) => word.startsWith("/"))].filter((path) => existsSync(path)).map((path) => realpathSync(path));
+  const [open, hide] = parted(hiddenFolders(tasksFolder, [resultsFolder], repositories), (path) => needed.some((other) => isBelow(other, path)));
+  for (const path of open) tell(`${path} cannot be hidden from the agents: pi or a part of it is in there.`);
   if (!(await mayStart(left.length, estimate, options))) return 2;
   await results.take();
-  const folder = join(realpathSync(tmpdir()), `pi-workflows-compare-${digest(resultsFolder)}`);
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  mkdirSync(folder, { mode: 0o700 });
-  const slots = Array.from({ length: jobs }, (_, index) => join(folder, String(index + 1)));
+  const work = join(realpathSync(tmpdir()), `pi-workflows-compare-${digest(resultsFolder)}`);
+  removeFolder(work);
+  mkdirSync(work, { mode: 0o700 });
+  const slots = Array.from({ length: jobs }, (_, index) => join(work, String(index + 1)));
   // An empty folder can be hidden before a trial works in it.
   for (const slot of slots) mkdirSync(slot, { mode: 0o700 });
   const { trialLimits } = workflows;
-  const hide = [tasksFolder, resultsFolder, ...gitFolderOf(tasksFolder)];
-  const common = { agentDir: agentDir(), grants, work: folder, hide, hidden: unhidden === undefined, slots, trialLimits, model: options.model, pi: options.pi, "allow-commands": options["allow-commands"] || options.approve };
+  const agent = join(work, "agent");
+  const limitsFile = join(own, "workflows/limits.yaml");
+  const common = {
+    work,
+    agent,
+    fixed: PACKAGES.map((name) => join(own, name)).filter((path) => existsSync(path)).map((path) => realpathSync(path)),
+    limits: existsSync(limitsFile) ? readFileSync(limitsFile, "utf8") : undefined,
+    hidden,
+    hide,
+    slots,
+    trialLimits,
+    model: options.model,
+    pi,
+    "allow-commands": options["allow-commands"] || options.approve,
+  };
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
   try {
-    for (const task of new Set(left.map(({ task }) => task))) await projectOf(/** @type {Task} */ (tasks.get(task)), folder, interrupted.signal);
+    makeAgentFolder(agent, own, grants, [tasksFolder, resultsFolder]);
+    for (const task of new Set(left.map(({ task }) => task))) await projectOf(/** @type {Task} */ (tasks.get(task)), work, interrupted.signal);
     const names = new Set(all.map(nameOf));
     const paid = before.filter((found) => names.has(nameOf(found)));
     return await runTrials(left, { count: all.length, paid, tasks, slots, results, maxCost, common, signal: interrupted.signal });
@@ -201,7 +223,7 @@ async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolde
     return 130;
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    removeFolder(work);
     results.release();
   }
 }
@@ -244,7 +266,7 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
       unknown += trial.unpriced > 0 ? 1 : 0;
       done += 1;
       errors = trial.ending === "error" ? errors + 1 : 0;
-      const how = trial.solved ? "solved" : trial.ending === "done" ? "false green" : `${trial.ending}: ${trial.text}`;
+      const how = trial.solved ? "solved" : trial.ending === "done" ? `false green${unusual(trial.check)}` : `${trial.ending}: ${trial.text}`;
       tell(`${done} of ${count}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} ${trial.turns === 1 ? "turn" : "turns"} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`);
     }
   };
@@ -279,22 +301,26 @@ function estimateOf(left, before) {
   return sum;
 }
 
-/** Why tasks cannot be hidden; `undefined` if they can. */
-function reasonForUnhidden() {
+/** How tasks can be hidden here, and the reason if not from everything. @returns {{ hidden: import("./results.js").Hidden, reason?: string }} */
+function hiding() {
   try {
     canConfine();
-    return undefined;
   } catch (error) {
-    return shortened(inWords(error));
+    return { hidden: "no", reason: shortened(inWords(error)) };
+  }
+  try {
+    canEnclose();
+    return { hidden: "from everything" };
+  } catch (error) {
+    return { hidden: "from tools", reason: shortened(inWords(error)) };
   }
 }
 
-/** The git folder of the repository that has the tasks: their history has the checks too. @param {string} folder */
-function gitFolderOf(folder) {
-  const { status, stdout } = spawnSync("git", ["-C", folder, "rev-parse", "--path-format=absolute", "--git-common-dir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  const path = status === 0 ? stdout.replace(/\n$/, "") : "";
-  return path === "" ? [] : [realpathSync(path)];
-}
+/** The command of pi for other folders: its path is absolute. @param {[string, ...string[]]} command @returns {[string, ...string[]]} */
+const withPath = ([program, ...words]) => [program.includes("/") ? resolve(program) : program, ...words.map((word) => resolve(word))];
+
+/** @template T @param {T[]} items @param {(item: T) => boolean} isFirst @returns {[T[], T[]]} */
+const parted = (items, isFirst) => [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 
 /** @param {number} trials @param {number | undefined} estimate @param {CompareOptions} options */
 async function mayStart(trials, estimate, { yes }) {

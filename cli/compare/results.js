@@ -10,6 +10,11 @@ import { Failure, shortened } from "../words.js";
 /** The way in which a trial ended. @typedef {"done" | "paused" | "stopped" | "cancelled" | "budget" | "timeout" | "error"} Ending */
 
 /**
+ * How the tasks were hidden: from all that ran in a trial; from the tools of its agent, not from the commands of gates and steps; not.
+ * @typedef {"from everything" | "from tools" | "no"} Hidden
+ */
+
+/**
  * A trial that has ended. Times in milliseconds, costs in US dollars.
  * @typedef {object} Trial
  * @property {string} variant the name of a workflow, or `none`
@@ -21,8 +26,8 @@ import { Failure, shortened } from "../words.js";
  * @property {Ending} ending
  * @property {string} text the end in words
  * @property {boolean} solved it is done, and the check passed
- * @property {{ status: number | null, signal: string | null, late: boolean }} [check] `late`: it was stopped at its time limit
- * @property {boolean} hidden the agent could not read the tasks
+ * @property {import("./script.js").ScriptEnd} [check]
+ * @property {Hidden} hidden the tasks
  * @property {number} startedAt since 1970
  * @property {number} ms the time of the run, without `setup` and the check
  * @property {number} turns
@@ -75,9 +80,9 @@ export class Results {
     forgetProcess(this.#lock);
   }
 
-  /** Returns true if a trial has ended. @param {Planned} trial */
+  /** Returns true if a trial has ended, and can be read. @param {Planned} trial */
   has(trial) {
-    return existsSync(join(this.#folder, nameOf(trial), FILE));
+    return trialOf(join(this.#folder, nameOf(trial), FILE)) !== undefined;
   }
 
   /** The folder of a trial that begins; it is empty. @param {Planned} trial */
@@ -135,6 +140,7 @@ export function trialsIn(folders) {
   return { trials: [...trials.values()].sort((a, b) => a.startedAt - b.startedAt || a.folder.localeCompare(b.folder)), problems };
 }
 
+const HIDDEN = ["from everything", "from tools", "no"];
 const ENDINGS = ["done", "paused", "stopped", "cancelled", "budget", "timeout", "error"];
 
 /** @param {string} file @returns {Trial | undefined} */
@@ -143,7 +149,7 @@ function trialOf(file) {
     const trial = JSON.parse(readFileSync(file, "utf8"));
     const texts = [trial.variant, trial.definition, trial.task, trial.taskDigest, trial.model, trial.text];
     const numbers = [trial.number, trial.startedAt, trial.ms, trial.turns, trial.tokens, trial.cost, trial.unpriced];
-    const isSound = texts.every((text) => typeof text === "string") && numbers.every((number) => Number.isFinite(number) && number >= 0);
+    const isSound = HIDDEN.includes(trial.hidden) && texts.every((text) => typeof text === "string") && numbers.every((number) => Number.isFinite(number) && number >= 0);
     return isSound && ENDINGS.includes(trial.ending) && typeof trial.solved === "boolean" ? trial : undefined;
   } catch {
     return undefined;

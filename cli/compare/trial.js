@@ -1,6 +1,6 @@
 // One trial of a comparison: a fresh copy of a project, a run in it, and the check of what it left.
-import { spawn } from "node:child_process";
-import { copyFileSync, cpSync, createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { copyFileSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -11,6 +11,8 @@ import { endProcess } from "../headless/pi.js";
 import { reportHtml } from "../runs/html/report.js";
 import { processOf } from "../runs/process.js";
 import { Failure, inWords, shortened } from "../words.js";
+import { enclosed } from "./enclosure.js";
+import { keep, runScript, words } from "./script.js";
 import { checkParts, projectOf, setupOf } from "./tasks.js";
 
 /** @typedef {import("./results.js").Trial} Trial */
@@ -21,8 +23,8 @@ const CLI = fileURLToPath(new URL("../pi-workflows.js", import.meta.url));
 
 /** The time that a run has to end after a signal, in milliseconds. */
 const GRACE = 15_000;
-/** The output of a script that is kept, in bytes. */
-const MAX_OUTPUT = 1_000_000;
+/** The folders of installed packages in pi's agent folder. */
+export const PACKAGES = ["npm", "git"];
 
 /** The end of a run, by the exit status of `pi-workflows run`. @type {Record<number, import("./results.js").Ending>} */
 const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budget" };
@@ -30,15 +32,16 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
 /**
  * What all trials of a comparison have in common.
  * @typedef {object} Common
- * @property {string} agentDir pi's agent folder
- * @property {import("../places.js").Grant[]} grants the folders of workflows
- * @property {string} work a folder for temporary files
+ * @property {string} work a folder for temporary files, with those of the trials
+ * @property {string} agent pi's agent folder of a trial, before its limits
+ * @property {string[]} fixed folders of the user that no trial may write
+ * @property {string} [limits] the user's own limits
+ * @property {import("./results.js").Hidden} hidden
  * @property {string[]} hide what no agent may read
- * @property {boolean} hidden it is hidden
  * @property {string[]} slots the folders of the trials that are at work at the same time
  * @property {(limits: string | undefined, hide: string[], home: string) => string} trialLimits
  * @property {string} [model]
- * @property {string} [pi]
+ * @property {[string, ...string[]]} pi the command that starts pi
  * @property {boolean} [allow-commands]
  */
 
@@ -65,7 +68,7 @@ export async function carryOut(planned, task, slot, results, common, signal) {
       if (end.status !== 0) throw new Failure(`setup ended ${words(end)}`);
     }
     if (signal.aborted) return undefined;
-    const { status, isLate, ms } = await run(planned, task, { project, env, results, common, signal });
+    const { status, isLate, ms } = await run(planned, task, { slot, env, results, common, signal });
     if (signal.aborted) return undefined;
     const result = resultIn(results);
     Object.assign(trial, { ms, ...figuresOf(result) });
@@ -76,36 +79,65 @@ export async function carryOut(planned, task, slot, results, common, signal) {
   } catch (error) {
     return signal.aborted ? undefined : { ...trial, text: shortened(inWords(error)) };
   } finally {
-    rmSync(slot, { recursive: true, force: true, maxRetries: 5 });
+    removeFolder(slot);
   }
 }
 
 /** Makes the project, the home and pi's agent folder of a trial, and returns its environment. @param {Task} task @param {string} slot @param {Common} common */
 async function prepare(task, slot, common) {
-  rmSync(slot, { recursive: true, force: true, maxRetries: 5 });
+  removeFolder(slot);
   const [home, agent, temporary] = ["home", "agent", "tmp"].map((name) => join(slot, name));
-  for (const folder of [slot, home, agent, temporary]) mkdirSync(folder, { mode: 0o700 });
+  for (const folder of [slot, home, temporary]) mkdirSync(folder, { mode: 0o700 });
   await copy(await projectOf(task, common.work), join(slot, "project"));
   writeFileSync(join(home, ".gitconfig"), "[user]\n\tname = pi-workflows\n\temail = pi-workflows@localhost\n");
-  const own = (/** @type {string} */ name) => join(common.agentDir, name);
-  if (existsSync(own("models.json"))) copyFileSync(own("models.json"), join(agent, "models.json"));
-  // A copy would break the renewal of logins.
-  for (const name of ["auth.json", "npm", "git"]) if (existsSync(own(name))) symlinkSync(own(name), join(agent, name));
-  if (existsSync(own("settings.json"))) writeFileSync(join(agent, "settings.json"), settingsOf(own("settings.json"), common.agentDir));
-  mkdirSync(join(agent, "workflows"));
-  // Workflows of the project stand before those of the user.
-  for (const { path } of common.grants) {
-    for (const [from, to] of [[path, "workflows"], [join(path, "../agents"), "agents"]]) if (existsSync(from)) cpSync(from, join(agent, to), { recursive: true, dereference: true });
-  }
-  for (const name of ["limits.yaml", "notify.yaml"]) rmSync(join(agent, "workflows", name), { force: true });
-  const limits = existsSync(own("workflows/limits.yaml")) ? readFileSync(own("workflows/limits.yaml"), "utf8") : undefined;
-  const hide = common.hidden ? [...common.hide, ...common.slots.filter((other) => other !== slot)].map((path) => `${path}/`) : [];
-  if (limits !== undefined || hide.length > 0) writeFileSync(join(agent, "workflows/limits.yaml"), common.trialLimits(limits, hide, homedir()));
-  return { ...process.env, HOME: home, USERPROFILE: home, PI_CODING_AGENT_DIR: agent, TMPDIR: temporary };
+  await copy(common.agent, agent);
+  const hide = common.hidden === "from tools" ? [...common.hide, ...common.slots.filter((other) => other !== slot)].map((path) => `${path}/`) : [];
+  if (common.limits !== undefined || hide.length > 0) writeFileSync(join(agent, "workflows/limits.yaml"), common.trialLimits(common.limits, hide, homedir()));
+  const foreign = Object.keys(process.env).filter((name) => /^(?:XDG_\w+_HOME|GIT_\w+)$/.test(name));
+  return { ...process.env, ...Object.fromEntries(foreign.map((name) => [name, undefined])), HOME: home, USERPROFILE: home, PI_CODING_AGENT_DIR: agent, TMPDIR: temporary };
 }
 
-/** @param {string} from @param {string} to */
-const copy = (from, to) => cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+/**
+ * Makes what each trial gets as pi's agent folder: the user's models, settings, packages and workflows, and links to the keys.
+ *
+ * @param {string} agent the folder to make
+ * @param {string} own the user's
+ * @param {import("../places.js").Grant[]} grants the folders of workflows
+ * @param {string[]} leftOut folders that are not copied
+ */
+export function makeAgentFolder(agent, own, grants, leftOut) {
+  mkdirSync(join(agent, "workflows"), { recursive: true, mode: 0o700 });
+  const ofUser = (/** @type {string} */ name) => join(own, name);
+  if (existsSync(ofUser("models.json"))) copyFileSync(ofUser("models.json"), join(agent, "models.json"));
+  // A copy would break the renewal of logins.
+  for (const name of ["auth.json", ...PACKAGES]) if (existsSync(ofUser(name))) symlinkSync(ofUser(name), join(agent, name));
+  if (existsSync(ofUser("settings.json"))) writeFileSync(join(agent, "settings.json"), settingsOf(ofUser("settings.json"), own));
+  const filter = (/** @type {string} */ path) => !leftOut.includes(realpathSync(path));
+  // Workflows of the project stand before those of the user.
+  for (const { path } of grants) {
+    for (const [from, to] of [[path, "workflows"], [join(path, "../agents"), "agents"]]) if (existsSync(from)) cpSync(from, join(agent, to), { recursive: true, dereference: true, filter });
+  }
+  for (const name of ["limits.yaml", "notify.yaml"]) rmSync(join(agent, "workflows", name), { force: true });
+}
+
+/** Copies a folder, without what is no file, folder or link. @param {string} from @param {string} to */
+const copy = (from, to) => cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, filter: isCopied });
+
+/** @param {string} path */
+function isCopied(path) {
+  const stat = lstatSync(path);
+  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink();
+}
+
+/** Removes a folder, also if something in it cannot be written. @param {string} folder */
+export function removeFolder(folder) {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  } catch {
+    spawnSync("chmod", ["-R", "u+rwX", folder]);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
 
 /** pi's settings for another agent folder. @param {string} file @param {string} agentDir */
 function settingsOf(file, agentDir) {
@@ -125,9 +157,9 @@ function settingsOf(file, agentDir) {
  * Runs pi by `pi-workflows run`.
  * @param {Planned} planned
  * @param {Task} task
- * @param {{ project: string, env: NodeJS.ProcessEnv, results: string, common: Common, signal: AbortSignal }} place
+ * @param {{ slot: string, env: NodeJS.ProcessEnv, results: string, common: Common, signal: AbortSignal }} place
  */
-async function run({ variant }, task, { project, env, results, common, signal }) {
+async function run({ variant }, task, { slot, env, results, common, signal }) {
   const session = join(results, "session.jsonl");
   const inputs = variant === "none" ? [] : task.inputs.map(([name, value]) => `--input=${name}=${value}`);
   const options = [
@@ -136,11 +168,11 @@ async function run({ variant }, task, { project, env, results, common, signal })
     ...inputs,
     ...(common.model === undefined ? [] : [`--model=${common.model}`]),
     ...(task.budget === undefined ? [] : [`--budget=${task.budget}`]),
-    ...(common.pi === undefined ? [] : [`--pi=${common.pi}`]),
+    `--pi=${programOf(slot, results, common)}`,
     ...(common["allow-commands"] ? ["--allow-commands"] : []),
   ];
   const child = spawn(process.execPath, [CLI, "run", ...options, "--", variant === "none" ? "-" : variant, task.text], {
-    cwd: project,
+    cwd: join(slot, "project"),
     env,
     // Ctrl+C is for the comparison.
     detached: true,
@@ -173,88 +205,47 @@ async function run({ variant }, task, { project, env, results, common, signal })
   }
 }
 
+/** Writes the program that is the pi of a trial, beside its folder, and returns its path. @param {string} slot @param {string} results @param {Common} common */
+function programOf(slot, results, { work, pi, hidden, hide, fixed }) {
+  const script = hidden === "from everything" ? enclosed(pi, { hidden: [...hide, work], shown: [slot, results], fixed }) : `#!/bin/sh\nexec ${pi.map(shellQuoted).join(" ")} "$@"\n`;
+  writeFileSync(`${slot}-pi`, script, { mode: 0o700 });
+  return `${slot}-pi`;
+}
+
 /**
  * Checks a copy of the project, with the parts of the task that the check may need beside it. Where the system can, it is confined: it may
- * write what it was given, and has the network.
+ * write the copy and a home, and has the network.
  *
  * @param {Task} task
  * @param {string} slot
  * @param {{ env: NodeJS.ProcessEnv, results: string, signal: AbortSignal }} place
  */
 async function checkOf(task, slot, { env, results, signal }) {
+  // Instead of the project a link could lead to the task.
+  if (!lstatSync(join(slot, "project"), { throwIfNoEntry: false })?.isDirectory()) throw new Failure("the folder of the project is gone");
   const place = join(slot, "checked");
-  const [project, own, home] = ["project", "task", "home"].map((name) => join(place, name));
+  const [project, home] = ["project", "home"].map((name) => join(place, name));
   // Not below what is writable: a confined command line sees it in another place.
   const temporary = join(slot, "checked-tmp");
-  for (const folder of [place, own, home, temporary]) mkdirSync(folder, { mode: 0o700 });
+  for (const folder of [place, home, temporary]) mkdirSync(folder, { mode: 0o700 });
   await copy(join(slot, "project"), project);
+  // Under a name that no link of the agent can know.
+  const own = mkdtempSync(join(place, "task-"));
   for (const name of checkParts(task)) await copy(join(task.folder, name), join(own, name));
   const line = `exec ${shellQuoted(join(own, "check"))}`;
   const clean = { ...env, HOME: home, USERPROFILE: home, TMPDIR: temporary, PI_CODING_AGENT_DIR: undefined };
-  return runScript(confined(line, place, project, temporary), { cwd: project, env: clean, output: join(results, "check.txt"), time: task.checkTimeout, signal });
+  return runScript(confined(line, place, { cwd: project, temporary, network: true, readOnly: [own] }), { cwd: project, env: clean, output: join(results, "check.txt"), time: task.checkTimeout, signal });
 }
 
-/** @param {string} line @param {string} place @param {string} cwd @param {string} temporary */
-function confined(line, place, cwd, temporary) {
+/** A line that is confined where the system can. @type {typeof lineInFolder} */
+function confined(line, folder, places) {
   try {
     canConfine();
   } catch {
     return line;
   }
-  return lineInFolder(line, place, { cwd, temporary, network: true });
+  return lineInFolder(line, folder, places);
 }
-
-/** The end of a script. @typedef {{ status: number | null, signal: NodeJS.Signals | null, late: boolean }} ScriptEnd */
-
-/**
- * Runs a line of the shell in a process group of its own, which ends with it.
- * @param {string} line
- * @param {{ cwd: string, env: NodeJS.ProcessEnv, output: string, time: number, signal: AbortSignal }} options
- * @returns {Promise<ScriptEnd>}
- */
-async function runScript(line, { cwd, env, output, time, signal }) {
-  const child = spawn("/bin/sh", ["-c", line], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-  for (const stream of [child.stdout, child.stderr]) keep(stream, output);
-  let late = false;
-  const end = () => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // It has ended.
-    }
-  };
-  const timer = setTimeout(() => {
-    late = true;
-    end();
-  }, time);
-  signal.addEventListener("abort", end);
-  try {
-    return await new Promise((done, fail) => {
-      child.once("error", fail);
-      child.once("exit", (status, name) => done({ status, signal: name, late }));
-    });
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-    end();
-  }
-}
-
-/** Keeps the beginning of an output. @param {NodeJS.ReadableStream} stream @param {string} file */
-function keep(stream, file) {
-  const output = createWriteStream(file, { flags: "a" });
-  // A full disk must not end the comparison.
-  output.on("error", () => {});
-  let room = MAX_OUTPUT;
-  stream.on("data", (/** @type {Buffer} */ bytes) => {
-    if (room > 0) output.write(bytes.subarray(0, room));
-    room -= bytes.length;
-  });
-  stream.on("close", () => output.end());
-}
-
-/** @param {ScriptEnd} end */
-export const words = ({ status, signal, late }) => (late ? "at its time limit" : signal === null ? `with exit status ${status}` : `by ${signal}`);
 
 /** What `pi-workflows run` wrote, if it did; its report goes beside it. @param {string} results @returns {any} */
 function resultIn(results) {

@@ -20,7 +20,7 @@ export function gitFoldersOf(paths) {
     const found = workTreeAt(dirname(path));
     if (found === undefined || isBelow(found.folder, path)) return [];
     const { tree, folder } = found;
-    return isTracked(relative(tree, path).split(sep).join("/"), join(folder, "index")) ? [folder, commonFolder(folder)] : [];
+    return isTracked(relative(tree, path).split(sep).join("/"), join(folder, "index")) ? [folder, commonGitFolder(folder)] : [];
   });
   return [...new Set(folders)];
 }
@@ -36,8 +36,8 @@ export function workTreeAt(start) {
   }
 }
 
-/** Returns the folder that work trees share. @param {string} folder */
-function commonFolder(folder) {
+/** Returns the folder of git that work trees share. @param {string} folder that of one of them */
+export function commonGitFolder(folder) {
   return attempt(() => realPath(resolve(folder, readFileSync(join(folder, "commondir"), "utf8").trim()))) ?? folder;
 }
 

@@ -7,7 +7,9 @@
 //   resolveWrite  the file that pi's `edit` and `write` would write for a path
 //   SYSTEM_FOLDERS the usual folders of system programs
 //   shellQuoted   a text as a word of the shell
-//   workTreeAt    the git work tree of a folder
+//   isBelow       tells if a path is a folder, or below it
+//   workTreeAt, commonGitFolder
+//                 the git work tree of a folder, and the folder of git that work trees share
 //
 //   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── seccomp.js      Linux
 //                   │                   └─ seatbelt.js                      macOS
@@ -22,10 +24,10 @@
 export { SYSTEM_FOLDERS } from "./bubblewrap.js";
 export { canConfine } from "./command-line.js";
 export { Confinement } from "./confinement.js";
-export { workTreeAt } from "./git-folders.js";
+export { commonGitFolder, workTreeAt } from "./git-folders.js";
 export { lineInFolder } from "./one-folder.js";
 export { quoted as shellQuoted } from "./shell-quote.js";
-export { resolveWrite } from "./write-target.js";
+export { isBelow, resolveWrite } from "./write-target.js";
 
 /**
  * The limits of a tool call.
