@@ -56,7 +56,7 @@ export function answerOf(all, base) {
   const tasks = [...newest.keys()].sort().map((name) => ({ name, cells: groups.map((group) => cellOf(group.filter(({ task }) => task === name), base)) }));
   const pairs = groups.flatMap((first, index) => groups.slice(index + 1).map((second, later) => pairOf([names[index], first], [names[index + 1 + later], second])));
   const notes = [];
-  if (all.length > trials.length) notes.push(`${all.length - trials.length} trials of earlier versions of tasks are left out.`);
+  if (all.length > trials.length) notes.push(`Of earlier versions of tasks ${counted(all.length - trials.length, "trial")} ${all.length - trials.length === 1 ? "is" : "are"} left out.`);
   if (trials.some(({ hidden }) => hidden === "no")) notes.push("In some trials the folder of tasks was not hidden: the system could not confine commands, and an agent could read a check.");
   else if (trials.some(({ hidden }) => hidden === "from tools")) notes.push("In some trials the commands of gates and steps, which may run code of an agent, could read the folder of tasks.");
   if (pairs.length > 1) notes.push(`${pairs.length} pairs are compared: with so many, one with p just below ${LEVEL} may be chance. Multiply each p by ${pairs.length} to be sure.`);
@@ -143,7 +143,7 @@ function wordsOf({ first, second, more, less, alike, p }) {
   if (less > more) return wordsOf({ first: second, second: first, more: less, less: more, alike, p });
   const all = more + less + alike;
   if (all === 0) return `“${second}” and “${first}” have no trials of the same tasks.`;
-  if (more + less === 0) return `“${second}” and “${first}” solved each of the ${counted(all, "task")} equally often: no difference was seen.`;
+  if (more + less === 0) return `“${second}” and “${first}” solved ${all === 1 ? "the task" : `each of the ${all} tasks`} equally often: no difference was seen.`;
   const than = `“${second}” solved ${counted(more, "task")} more often than “${first}” and ${less === 0 ? "no task" : counted(less, "task")} less often`;
   if (p < LEVEL) return `${than}: more than chance (p = ${shortP(p)}).`;
   const would = `${pairsNeeded(less)} tasks that differ, ${less === 0 ? "all one way" : `only ${less} of them the other way`}, would`;
@@ -154,4 +154,4 @@ function wordsOf({ first, second, more, less, alike, p }) {
 export const shortP = (p) => (p < 0.001 ? p.toExponential(1) : String(Number(p.toPrecision(2))));
 
 /** @param {number} number @param {string} noun */
-const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+export const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;

@@ -12,7 +12,7 @@ import { agentDir, placesOf } from "../places.js";
 import { dollars, duration } from "../runs/figures.js";
 import { Failure, inWords, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
-import { answerOf, unusual } from "./answer.js";
+import { answerOf, counted, unusual } from "./answer.js";
 import { canEnclose } from "./enclosure.js";
 import { COMPARISON_FORMATS } from "./formats.js";
 import { hiddenFolders } from "./hidden.js";
@@ -45,6 +45,8 @@ import { PACKAGES, carryOut, makeAgentFolder, removeFolder } from "./trial.js";
 const NONE = "none";
 /** After so many errors one after the other no trial is started: a key or the network may be missing. */
 const MAX_ERRORS = 3;
+/** The exit status if the user does not want it. */
+const NOT_STARTED = 2;
 /** Above these the user is asked. */
 const ASK_ABOVE = { trials: 10, cost: 2 };
 /** The greatest numbers. */
@@ -71,7 +73,8 @@ export async function compare(words, options) {
   const again = words.find((name, index) => words.indexOf(name) !== index);
   if (again !== undefined) throw new Failure(`${quoted(again)} is there twice.`);
   const comparison = await prepared(words, folder, results[0], options);
-  const status = await work(comparison, options);
+  const status = await carryOutAll(comparison, options);
+  if (status === NOT_STARTED) return { output: "", status };
   const { trials, problems } = comparison.results.all();
   writeAnswer(comparison.resultsFolder, trials);
   process.stderr.write(`The results: ${join(comparison.resultsFolder, "comparison.html")}\n\n`);
@@ -91,7 +94,7 @@ async function prepared(variants, folder, results, options) {
   const jobs = numberOf("jobs", options.jobs, 1, MAX.jobs);
   const [shard, shards] = shardOf(options.shard);
   const maxCost = options["max-cost"] === undefined ? Infinity : Number(options["max-cost"].replace(/^\$/, ""));
-  if (!(maxCost > 0)) throw new Failure(`--max-cost takes US dollars, but is ${quoted(options["max-cost"] ?? "")}.`);
+  if (!(maxCost > 0)) throw new Failure(`--max-cost takes US dollars, more than 0, but is ${quoted(options["max-cost"] ?? "")}.`);
   const { grants, packages } = await placesOf(undefined);
   const workflows = openWorkflows(grants, packages);
   const tasks = tasksIn(folder, workflows);
@@ -99,8 +102,12 @@ async function prepared(variants, folder, results, options) {
   const model = options.model ?? ownModel();
   const all = planOf({ variants, definitions, tasks, repeat, model }).filter(({ block }) => block % shards === shard).map(({ planned }) => planned);
   const resultsFolder = resolve(results ?? `${resolve(folder)}-results`);
+  const odd = variants.includes(NONE) ? tasks.find(({ text }) => /^\s*[/!]/.test(text)) : undefined;
+  if (odd) throw new Failure(`The task ${quoted(odd.name)} begins with ${quoted(odd.text.trim()[0])}, which is a command for an agent without a workflow.`);
   mkdirSync(resultsFolder, { recursive: true });
   const tasksFolder = realpathSync(folder);
+  const around = tasks.find((task) => isBelow(realpathSync(resultsFolder), task.folder));
+  if (around) throw new Failure(`The results cannot be in the task ${quoted(around.name)}, which they would change.`);
   return { all, tasks: new Map(tasks.map((task) => [task.name, task])), jobs, maxCost, grants, workflows, resultsFolder: realpathSync(resultsFolder), results: new Results(realpathSync(resultsFolder)), tasksFolder };
 }
 
@@ -168,9 +175,9 @@ function shardOf(value) {
  * @param {Awaited<ReturnType<typeof prepared>>} comparison
  * @param {CompareOptions} options
  */
-async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder }, options) {
+async function carryOutAll({ all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder }, options) {
   const left = all.filter((trial) => !results.has(trial));
-  tell(`${all.length} trials${left.length < all.length ? `, ${all.length - left.length} of them done before` : ""}`);
+  tell(`${counted(all.length, "trial")}${left.length < all.length ? `, ${all.length - left.length} of them done before` : ""}`);
   if (left.length === 0) return 0;
   const pi = withPath(piCommand(options.pi));
   const before = results.all().trials;
@@ -184,7 +191,7 @@ async function work({ all, tasks, jobs, maxCost, grants, workflows, resultsFolde
   const needed = [packageFolder(), own, process.execPath, ...pi.filter((word) => word.startsWith("/"))].filter((path) => existsSync(path)).map((path) => realpathSync(path));
   const [open, hide] = parted(hiddenFolders(tasksFolder, [resultsFolder], repositories), (path) => needed.some((other) => isBelow(other, path)));
   for (const path of open) tell(`${path} cannot be hidden from the agents: pi or a part of it is in there.`);
-  if (!(await mayStart(left.length, estimate, options))) return 2;
+  if (!(await mayStart(left.length, estimate, options))) return NOT_STARTED;
   await results.take();
   const work = join(realpathSync(tmpdir()), `pi-workflows-compare-${digest(resultsFolder)}`);
   removeFolder(work);
@@ -282,8 +289,8 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
     return 1;
   }
   if (done === count) return 0;
-  const remaining = `${count - done} trials are left`;
-  tell(unknown > 0 ? `--max-cost cannot be kept: the cost of ${unknown} trials is not known. ${remaining}.` : `--max-cost is reached: ${dollars(spent)}. ${remaining}; with a higher one the same command goes on.`);
+  const remaining = `${counted(count - done, "trial")} ${count - done === 1 ? "is" : "are"} left`;
+  tell(unknown > 0 ? `--max-cost cannot be kept: the cost of ${counted(unknown, "trial")} is not known. ${remaining}.` : `--max-cost is reached: ${dollars(spent)}. ${remaining}; with a higher one the same command goes on.`);
   return 6;
 }
 
@@ -325,8 +332,8 @@ const parted = (items, isFirst) => [items.filter(isFirst), items.filter((item) =
 /** @param {number} trials @param {number | undefined} estimate @param {CompareOptions} options */
 async function mayStart(trials, estimate, { yes }) {
   if (yes || (trials <= ASK_ABOVE.trials && (estimate ?? 0) <= ASK_ABOVE.cost)) return true;
-  if (!process.stdin.isTTY) throw new Failure(`${trials} trials are started only with --yes.`);
-  const answer = await line(`Start ${trials} trials? yes or no? `, new AbortController().signal);
+  if (!process.stdin.isTTY) throw new Failure(`${counted(trials, "trial")} ${trials === 1 ? "is" : "are"} started only with --yes.`);
+  const answer = await line(`Start ${counted(trials, "trial")}? yes or no? `, new AbortController().signal);
   return /^y(es)?$/i.test(answer?.trim() ?? "");
 }
 

@@ -73,8 +73,10 @@ export async function carryOut(planned, task, slot, results, common, signal) {
     const result = resultIn(results);
     Object.assign(trial, { ms, ...figuresOf(result) });
     const ending = isLate ? "timeout" : (ENDINGS[status ?? 1] ?? "error");
-    const check = ending === "done" ? await checkOf(task, slot, { env, results, signal }) : undefined;
-    const text = isLate ? `not over within ${task.timeout / 1000} s` : shortened(String(result?.end?.text ?? lastLine(join(results, "log.txt"))));
+    // Instead of the project a link could lead to the task.
+    const isThere = lstatSync(project, { throwIfNoEntry: false })?.isDirectory() === true;
+    const check = ending === "done" && isThere ? await checkOf(task, slot, { env, results, signal }) : undefined;
+    const text = !isThere ? "the folder of the project is gone" : isLate ? `not over within ${task.timeout / 1000} s` : shortened(String(result?.end?.text ?? lastLine(join(results, "log.txt"))));
     return signal.aborted ? undefined : { ...trial, ending, text, check, solved: check?.status === 0 };
   } catch (error) {
     return signal.aborted ? undefined : { ...trial, text: shortened(inWords(error)) };
@@ -221,8 +223,6 @@ function programOf(slot, results, { work, pi, hidden, hide, fixed }) {
  * @param {{ env: NodeJS.ProcessEnv, results: string, signal: AbortSignal }} place
  */
 async function checkOf(task, slot, { env, results, signal }) {
-  // Instead of the project a link could lead to the task.
-  if (!lstatSync(join(slot, "project"), { throwIfNoEntry: false })?.isDirectory()) throw new Failure("the folder of the project is gone");
   const place = join(slot, "checked");
   const [project, home] = ["project", "home"].map((name) => join(place, name));
   // Not below what is writable: a confined command line sees it in another place.

@@ -2,14 +2,15 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { suite, test } from "node:test";
+import { hiddenFolders } from "../../cli/compare/hidden.js";
 import { tasksIn } from "../../cli/compare/tasks.js";
 import { openWorkflows } from "../../cli/workflows.js";
 import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
-import { NODE, REPO } from "../pi/harness/pi.mjs";
+import { NODE, REPO, piCli } from "../pi/harness/pi.mjs";
 import { messageText } from "../pi/harness/scripted-model.mjs";
 import { leave, step, workflow } from "../pi/harness/workflows.mjs";
 import { withPi } from "./with-pi.mjs";
@@ -166,6 +167,73 @@ for (const version of VERSIONS) {
       assert.ok(seen.length >= 12, String(seen.length));
       assert.doesNotMatch(seen.join("\n"), /SECRET|looking|trial\.json/);
       assert.deepEqual(readAnswer(`${evals}-results`).variants.map((/** @type {any} */ { solved }) => solved), [2, 2], readFileSync(join(`${evals}-results`, trialsOf(`${evals}-results`)[0], "check.txt"), "utf8"));
+    });
+
+    test("what a gate runs, and what an agent leaves behind, reaches no task and no other trial", { ...LONG, timeout: 180_000 }, async (t) => {
+      /** @type {string[]} */
+      const seen = [];
+      let [evals, commit] = ["", ""];
+      const upstream = () => join(dirname(evals), "upstream");
+      const script = (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
+        const results = request.messages.filter(({ role }) => role === "tool").map(messageText);
+        seen.push(...results);
+        const look = `cat ${evals}/*/* ${evals}-results/*/trial.json ${upstream()}/* /proc/1/cwd/../../*/*; ls -a .. ../.. /proc/1/cwd/../.. ${evals} ${evals}-results ${upstream()}/.git; (cd ../..; pwd; find . -name secret.txt)`;
+        const forge = `setsid sh -c 'while sleep 0.02; do for f in ${tmpdir()}/pi-workflows-compare-*/*/checked/project ${tmpdir()}/pi-workflows-compare-*/repo-*; do echo yes > $f/done.txt; done; sed -i s/false/true/ ${evals}-results/*/trial.json; done' >/dev/null 2>&1 &`;
+        const plan = [
+          { name: "write", arguments: { path: "test.sh", content: `${look}\n${forge}\ntest -f ok\n` } },
+          { name: "workflow_step", arguments: { action: "next" } },
+          { name: "bash", arguments: { command: "touch ok" } },
+          { name: "workflow_step", arguments: { action: "next" } },
+        ][results.length];
+        return plan && !/→ DONE/.test(results.at(-1) ?? "") ? { calls: [plan] } : { text: "All done." };
+      };
+      const gated = workflow("gated", [{ id: "build", gate: [{ run: "sh test.sh" }] }], OFF);
+      const { startCommand, sandbox } = await withPi(t, version, script, { globalFiles: gated });
+      const folder = join(sandbox.root, "upstream");
+      mkdirSync(folder);
+      const git = (/** @type {string[]} */ ...words) => execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd: folder, encoding: "utf8" }).trim();
+      git("init", "-q", "-b", "main");
+      git("commit", "-q", "--allow-empty", "-m", "one");
+      commit = git("rev-parse", "HEAD");
+      writeFileSync(join(folder, "secret.txt"), "THE SECRET\n");
+      evals = writeTasks(sandbox, { a: { "secret.txt": "THE SECRET\n" }, b: { "secret.txt": "THE SECRET\n", "task.md": `---\nrepo: ../../upstream\ncommit: ${commit}\n---\nTask b: say yes.\n` } });
+      rmSync(join(evals, "b/project"), { recursive: true });
+      const ended = await startCommand(["compare", "gated", "--tasks", evals, "--repeat", "2"]).ended;
+      assert.equal(ended.status, 0, ended.stderr);
+      assert.doesNotMatch(ended.stderr, /can read the tasks|cannot be hidden/);
+      const [output] = seen.filter((text) => text.includes("test.sh") || text.includes("did not"));
+      assert.ok(output, seen.join("\n"));
+      assert.doesNotMatch(seen.join("\n"), /THE SECRET|looking|\/secret\.txt|"solved"/);
+      const trials = trialsOf(`${evals}-results`).map((name) => JSON.parse(readFileSync(join(`${evals}-results`, name, "trial.json"), "utf8")));
+      assert.deepEqual(trials.map(({ ending, solved, hidden }) => [ending, solved, hidden]), Array(4).fill(["done", false, "from everything"]));
+      const left = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n").filter((line) => line.includes(evals) && !line.startsWith("ps"));
+      assert.deepEqual(left, []);
+    });
+
+    test("an agent that puts a link in the place of the project, or pipes and closed folders in it, has a result", LONG, async (t) => {
+      const commands = { link: "cd ..; mv project p2; ln -s checked project", odd: 'echo yes > done.txt; mkfifo pipe; mkdir -p "$HOME/closed/a"; chmod 500 "$HOME/closed"' };
+      const script = (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
+        const { task, isFirst } = about(request);
+        return isFirst ? { calls: [{ name: "bash", arguments: { command: commands[/** @type {keyof typeof commands} */ (task)] } }] } : { text: "All done." };
+      };
+      const { startCommand, sandbox } = await withPi(t, version, script, { globalFiles: FLOWS });
+      const evals = writeTasks(sandbox, { link: { check: "#!/bin/sh\nexit 0\n" }, odd: {} });
+      const [, cli] = piCli(version);
+      const ended = await startCommand(["compare", "none", "--tasks", evals, "--max-cost", "1", "--pi", relative(sandbox.project, cli)]).ended;
+      // The scripted model has no price.
+      assert.equal(ended.status, 6, ended.stderr);
+      assert.match(ended.stderr, /\n--max-cost cannot be kept: the cost of 1 trial is not known\. 1 trial is left\.\n/);
+      const rest = await startCommand(["compare", "none", "--tasks", evals]).ended;
+      assert.equal(rest.status, 0, rest.stderr);
+      const results = `${evals}-results`;
+      const read = () => Object.fromEntries(trialsOf(results).map((name) => JSON.parse(readFileSync(join(results, name, "trial.json"), "utf8"))).map(({ task, ending, solved, text }) => [task, [ending, solved, text]]));
+      assert.deepEqual(read(), { link: ["done", false, "the folder of the project is gone"], odd: ["done", true, "the agent has stopped"] });
+      // A result that cannot be read is no result.
+      const broken = trialsOf(results).find((name) => name.startsWith("odd")) ?? "";
+      writeFileSync(join(results, broken, "trial.json"), "{");
+      const again = await startCommand(["compare", "none", "--tasks", evals]).ended;
+      assert.match(again.stderr, /^2 trials, 1 of them done before\n/);
+      assert.deepEqual(read().odd, ["done", true, "the agent has stopped"]);
     });
 
     test("3 variants, 5 tasks and 4 repeats give the figures of a table", { ...LONG, timeout: 600_000 }, async (t) => {
@@ -362,11 +430,15 @@ for (const version of VERSIONS) {
       assert.match(await told("none", "--tasks", sandbox.project), /has no tasks/);
       assert.match(await told("none", "--tasks", evals, "--shard", "3/2"), /--shard takes/);
       assert.match(await told("none", "--tasks", evals, "--repeat", "0"), /--repeat takes a number from 1 to 1000/);
+      assert.match(await told("none", "--tasks", evals, "--results", join(evals, "a/results")), /The results cannot be in the task "a"/);
+      rmSync(join(evals, "a/results"), { recursive: true });
       assert.match(await told("none", "--tasks", evals, "--max-cost", "much"), /--max-cost takes US dollars/);
       assert.match(await told("none", "--tasks", evals, "--pi", join(sandbox.root, "no-pi")), /There is no ".*no-pi"/);
       assert.match(await told("--results", join(sandbox.root, "nowhere")), /There is no folder/);
       writeFileSync(join(evals, "a/task.md"), "---\ntimeuot: 3m\n---\nDo it.\n");
       assert.match(await told("none", "--tasks", evals), /task\.md:2:1: error: unknown field `timeuot` in `task\.md`/);
+      writeFileSync(join(evals, "a/task.md"), "/do it\n");
+      assert.match(await told("none", "--tasks", evals), /The task "a" begins with "\/", which is a command/);
       writeFileSync(join(evals, "a/task.md"), "Do it.\n");
       chmodSync(join(evals, "a/check"), 0o644);
       assert.match(await told("none", "--tasks", evals), /check is not an executable file/);
@@ -395,5 +467,25 @@ test("the tasks for bugfix are solved by their solutions only, and new --evals w
   assert.deepEqual(readdirSync(join(folder, "evals")), ["csv-quotes", "leap-year"]);
   const tasks = tasksIn(join(folder, "evals"), openWorkflows([]));
   assert.deepEqual(tasks.map(({ name, timeout }) => [name, timeout]), [["csv-quotes", 1_800_000], ["leap-year", 1_800_000]]);
+  rmSync(folder, { recursive: true });
+});
+
+test("the tasks are hidden in all work trees of their repository, with its history and that of tasks", () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "pi-workflows-hidden-")));
+  const git = (/** @type {string} */ cwd, /** @type {string[]} */ ...words) => execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd });
+  const [main, linked, upstream] = ["main", "linked", "upstream"].map((name) => join(folder, name));
+  for (const path of [main, upstream]) {
+    mkdirSync(path);
+    git(path, "init", "-q");
+  }
+  mkdirSync(join(main, "evals/a"), { recursive: true });
+  writeFileSync(join(main, "evals/a/task.md"), "Do it.\n");
+  git(main, "add", ".");
+  git(main, "commit", "-qm", "one");
+  git(main, "worktree", "add", "-q", linked);
+  const hidden = (/** @type {string} */ tree) => hiddenFolders(join(tree, "evals"), [join(folder, "results"), join(main, "evals/a")], [upstream, "https://example.org/x.git"]).sort();
+  const all = [join(linked, "evals"), join(main, ".git"), join(main, "evals"), upstream];
+  assert.deepEqual(hidden(main), all);
+  assert.deepEqual(hidden(linked), all);
   rmSync(folder, { recursive: true });
 });
