@@ -1,10 +1,10 @@
 // One trial of a comparison: a fresh copy of a project, a run in it, and the check of what it left.
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { cp } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 import { canConfine, lineInFolder, shellQuoted } from "../../host-shim/sandbox/index.js";
 import { endProcess } from "../headless/pi.js";
@@ -122,14 +122,8 @@ export function makeAgentFolder(agent, own, grants, leftOut) {
   for (const name of ["limits.yaml", "notify.yaml"]) rmSync(join(agent, "workflows", name), { force: true });
 }
 
-/** Copies a folder, without what is no file, folder or link. @param {string} from @param {string} to */
-const copy = (from, to) => cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, filter: isCopied });
-
-/** @param {string} path */
-function isCopied(path) {
-  const stat = lstatSync(path);
-  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink();
-}
+/** Copies a folder as it is, with links and pipes, which Node cannot copy. @param {string} from @param {string} to a new one */
+const copy = (from, to) => promisify(execFile)("cp", ["-a", "--", from, to]);
 
 /** Removes a folder, also if something in it cannot be written. @param {string} folder */
 export function removeFolder(folder) {

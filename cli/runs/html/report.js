@@ -370,6 +370,13 @@ function models({ models }) {
   return listed.length === 0 ? "" : [...listed, models.length > listed.length && html`<div>${models.length - listed.length} more</div>`];
 }
 
+/** A line about the files that have changed, if some have. @param {unknown} changes @param {string} when */
+function filesChanged(changes, when) {
+  const { count: files, paths: named } = record(changes);
+  const paths = Array.isArray(named) ? named.filter((path) => typeof path === "string") : [];
+  return count(files) > 0 && html`<div>${counted(count(files), "file")} changed ${when}${paths.length > 0 && html`: ${name(paths.join(", "), MAX.result)}${count(files) > paths.length && ", …"}`}</div>`;
+}
+
 /** @param {Phase[]} phases */
 function gates(phases) {
   const all = phases.flatMap((phase) => records(phase.fields.evidence).map((check) => ({ phase, check })));
@@ -382,10 +389,8 @@ function gates(phases) {
     const output = tail && html`<details><summary>The end of the output</summary><pre><bdi>${tail}</bdi></pre></details>`;
     const file = line(check.file, MAX.result);
     const place = file && html`<div class="muted">Its output: ${name(file, MAX.result)}</div>`;
-    const changed = record(check.changed);
-    const paths = Array.isArray(changed.paths) ? changed.paths.filter((path) => typeof path === "string") : [];
-    const since = count(changed.count) > 0 && html`<div>${counted(count(changed.count), "file")} changed since${paths.length > 0 && html`: ${name(paths.join(", "), MAX.result)}${count(changed.count) > paths.length && ", …"}`}</div>`;
-    const verdict = html`<b class="${passed ? "good" : "bad"}">${passed ? "✓ passed" : "✗ failed"}</b>${result && html`: ${name(result, MAX.result)}`}${since}${place}${output}`;
+    const changes = [filesChanged(check.changedMeanwhile, "meanwhile"), filesChanged(check.changed, "since")];
+    const verdict = html`<b class="${passed ? "good" : "bad"}">${passed ? "✓ passed" : "✗ failed"}</b>${result && html`: ${name(result, MAX.result)}`}${changes}${place}${output}`;
     return { cells: [name(check.label, 200), name(phase.name), count(check.attempt) || "", verdict, number(check.durationMs) === undefined ? "" : preciseDuration(count(check.durationMs))] };
   });
   return html`<section aria-labelledby="gates"><h2 id="gates">Evidence of gates</h2>
