@@ -1,27 +1,31 @@
 // The state of the project's files: the tree of its git work tree, and what has changed since earlier trees.
 //
-// git runs in the sandbox, without network, and may write one folder of its own below pi's agent directory. That folder is its
-// repository: the project's configuration, which an agent may have written and which names programs (filters, `core.fsmonitor`), is read
-// for one list of names only, and runs nothing. Files are hashed, not copied: the folder has an index and trees.
+// git runs in the sandbox, without network, and may write one folder of its own below pi's agent directory: that of the trees. Files are
+// hashed, not copied. An agent may have written whatever lies on the disk, so git takes little from there:
+//
+//   configuration   each request makes new repositories, with a configuration of its own. Those of the project and of the user can name
+//                   programs (filters, `core.fsmonitor`, remotes), and are not used.
+//   attributes      none, of which some make git hash something else than the bytes of a file.
+//   index           kept in memory: the times and marks of a stored one could hide changes.
+//   trees           tell which paths have changed, but not if any has: the name of a tree is a hash.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
 import { SYSTEM_FOLDERS, canConfine, lineInFolder, shellQuoted, workTreeAt } from "./sandbox/index.js";
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
+/** The indexes of a work tree and of the repositories in it by the names of their files, with their times in seconds. @typedef {Map<string, { bytes: Buffer, time: number }>} Indexes */
 
-/** The folder of all own repositories, relative to pi's agent directory. */
+/** The folder of the folders of trees, relative to pi's agent directory. */
 const FOLDER = join("extension-data", "project-states");
 
 /** The time in which the state must be known, in milliseconds. */
 const PATIENCE = 10_000;
-/** The age at which the index of a request, which ends after `PATIENCE`, is left over, in milliseconds. */
-const STALE = 60_000;
-/** The time after which an own repository that nobody uses is removed, in milliseconds. */
+/** The time after which a folder of trees that nobody uses is removed, in milliseconds. */
 const KEPT = 60 * 24 * 60 * 60 * 1000;
 /** The maximum size of what git prints, in bytes. */
 const MAX_OUTPUT = 32 * 2 ** 20;
@@ -30,53 +34,115 @@ const MAX_SINCE = 100;
 /** The maximum number of paths that are told. */
 const MAX_PATHS = 10;
 
-/** The beginning of the name of an index that is about to take the place of the one before. */
-const NEW = "new-";
-
 /** The name of a tree. */
 const TREE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
+/** The name of a file with an index. */
+const INDEX = /^index-[0-9a-f]+$/;
+
+/** The environment of git. No repository of a request has a remote: that git fetches nothing, which is a program, holds without it too. */
+const GIT = {
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_ALLOW_PROTOCOL: "none",
+};
+
+/** The configuration of the repositories of a request: git takes names that are special on other systems only. */
+const CONFIGURATION = "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n";
+
+/** The attributes of all files, which come before those of the project and of the user: git hashes the bytes of a file. */
+const ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n";
+
 /**
- * The script of the shell. `tree_of` prints the tree of a work tree: of the files that git tracks or would track. A repository in it has its
- * own tree as its commit. Arguments: the work tree, the own repository, a name that no other request has, and the earlier trees. The file
- * `excluded` has patterns.
+ * The script of the shell. Arguments: the work tree, the folder of trees, and the names of earlier trees. The folder for temporary files
+ * has the files `configuration` and `attributes`, the file `excluded` with patterns of git, and the indexes of the last request.
  *
- * Each request works on a copy of the index, which then takes its place: so several processes need no lock, and a kill leaves none. The
- * copy has the time of the original, by which git knows which files may have changed in the same second.
- *
- * Within `tree_of` each command ends it itself: `set -e` has no effect there.
+ * - `new_repository` makes an empty repository. Arguments: its folder, and the name of its hash.
+ * - `lines` makes names that end with NUL lines, and `names` the reverse. A line break in a name is the character 1 in between.
+ * - `absolute` prints a path, which may be relative to a folder.
+ * - `behind_link` tells if a folder of a path is a link. git takes nothing behind it.
+ * - `tracked_and_ignored` prints the files that the repository of a work tree tracks although `.gitignore` names them. Its index is read
+ *   through a repository with the same hash, and with the same patterns as for the other files. Without objects there are no patterns
+ *   of a `.gitignore` that is only in the index. git finds the other file of a split index beside it.
+ * - `tree_of` prints the tree of a work tree: of the files that git tracks or would track. A repository in it, whose name has a slash at
+ *   the end in the lists, has its own tree as its commit. Each command ends it itself: `set -e` has no effect there.
  */
 const SCRIPT = `set -e
-top=$1; export GIT_DIR="$2"; new=$GIT_DIR/${NEW}$3; shift 3
-[ -d "$GIT_DIR/objects" ] || git init --quiet --bare "$GIT_DIR"
+top=$1; export GIT_DIR="$TMPDIR/states.git" GIT_OBJECT_DIRECTORY="$2"; shift 2
+one=$(printf '\\001')
+cannot() { printf 'cannot: %s\\n' "$1" >&2; exit 1; }
+lines() { tr '\\n\\000' '\\001\\n'; }
+names() { tr '\\n\\001' '\\000\\n'; }
+absolute() { case $2 in /*) printf %s "$2" ;; *) printf %s "$1/$2" ;; esac; }
+new_repository() (
+  unset GIT_DIR GIT_OBJECT_DIRECTORY GIT_WORK_TREE GIT_INDEX_FILE
+  GIT_DEFAULT_HASH="$2" git init --quiet --bare --template= "$1" || exit 1
+  cat "$TMPDIR/configuration" >>"$1/config" || exit 1
+  mkdir -p "$1/info" && cp "$TMPDIR/attributes" "$1/info/attributes"
+)
+behind_link() {
+  folder=$1
+  while [ "$folder" != "\${folder%/*}" ]; do
+    folder=\${folder%/*}
+    [ ! -h "$folder" ] || return 0
+  done
+  return 1
+}
+tracked_and_ignored() (
+  repository=$1/.git
+  if [ -f "$repository" ]; then repository=$(absolute "$1" "$(sed 's/^gitdir: //' "$repository")"); fi
+  [ -e "$repository/HEAD" ] || [ -h "$repository/HEAD" ] || cannot "$1/.git is no repository"
+  common=$repository
+  if [ -f "$repository/commondir" ]; then common=$(absolute "$repository" "$(cat "$repository/commondir")"); fi
+  hash=$(git config --file "$common/config" --get extensions.objectFormat) || [ $? -eq 1 ] || exit 1
+  new_repository "$2" "\${hash:-sha1}" || exit 1
+  export GIT_DIR="$2" GIT_OBJECT_DIRECTORY="$2/objects" GIT_INDEX_FILE="$repository/index"
+  git ls-files -z --cached --ignored --exclude-standard
+)
 tree_of() (
   cd "$1" || exit 1
   name=$(printf %s "$1" | git hash-object --stdin) || exit 1
   export GIT_WORK_TREE="$1" GIT_INDEX_FILE="$TMPDIR/index-$name"
-  list=$GIT_INDEX_FILE.list
-  [ ! -e "$GIT_DIR/index-$name" ] || cp -p "$GIT_DIR/index-$name" "$GIT_INDEX_FILE" || exit 1
+  list=$TMPDIR/list-$name
   git ls-files -z --modified --deleted >"$list" || exit 1
-  git ls-files -z --stage | tr '\\000' '\\n' | sed -n 's/^160000 [^	]*	//p' | tr '\\n' '\\000' >>"$list"
+  git ls-files -z --stage | lines | sed -n 's/^160000 [^	]*	//p' | names >>"$list"
   git update-index -z --force-remove --stdin <"$list" || exit 1
   git ls-files -z --others --exclude-from="$TMPDIR/excluded" --exclude-standard >"$list" || exit 1
-  (unset GIT_INDEX_FILE; GIT_DIR="$1/.git" git -c core.fsmonitor=false ls-files -z --cached --ignored --exclude-standard) >>"$list" || exit 1
-  git update-index -z --add --remove --info-only --stdin <"$list" || exit 1
-  tr '\\000' '\\n' <"$list" | sed -n 's,/$,,p' |
+  [ "$(tr -cd '\\001' <"$list" | wc -c)" -eq 0 ] || cannot "the name of a file has the character 1"
+  lines <"$list" >"$list.lines" || exit 1
+  tracked_and_ignored "$1" "$TMPDIR/tracked-$name.git" >"$list" || exit 1
+  lines <"$list" |
+    while IFS= read -r path; do
+      case $path in *"$one"*) cannot "the name of a file that is tracked and ignored has a line break" ;; esac
+      if behind_link "$path"; then continue; fi
+      if [ -h "$path" ] || [ -f "$path" ]; then printf '%s\\n' "$path"; elif [ -e "$path/.git" ]; then printf '%s/\\n' "$path"; fi
+    done >>"$list.lines" || exit 1
+  sed '/\\/$/d' "$list.lines" | names >"$list" || exit 1
+  git update-index -z --add --remove --replace --info-only --stdin <"$list" 2>"$list.messages" || { cat "$list.messages" >&2; exit 1; }
+  if grep -q '^Ignoring path ' "$list.messages"; then cannot "git takes no file of this name: $(sed -n 's/^Ignoring path //p' "$list.messages" | head -n 1)"; fi
+  sed -n 's,/$,,p' "$list.lines" |
     while IFS= read -r inner; do
+      case $inner in *"$one"*) cannot "the name of a repository in the project has a line break" ;; esac
       id=$(tree_of "$1/$inner") || exit 1
-      git update-index --add --cacheinfo "160000,$id,$inner" || exit 1
+      git update-index --add --replace --cacheinfo "160000,$id,$inner" || exit 1
     done || exit 1
-  git write-tree --missing-ok || exit 1
-  if [ -e "$GIT_INDEX_FILE" ]; then cp -p "$GIT_INDEX_FILE" "$new" && mv -f "$new" "$GIT_DIR/index-$name"; fi
+  git write-tree --missing-ok
 )
+new_repository "$GIT_DIR" sha1
 id=$(tree_of "$top")
 printf '%s\\0' "$id"
 for earlier; do
-  git cat-file -e "$earlier^{tree}" 2>/dev/null || continue
+  git diff-tree -r -z --no-renames --name-status "$earlier" "$id" >"$TMPDIR/changes" 2>/dev/null || continue
   printf '%s\\0' "$earlier"
-  git diff-tree -r -z --no-renames --name-status "$earlier" "$id"
+  cat "$TMPDIR/changes"
 done`;
 
+/** For each work tree, the indexes of the last request. @type {Map<string, Indexes>} */
+const indexes = new Map();
 /** For each work tree, the end of the requests so far: one follows the other. @type {Map<string, Promise<unknown>>} */
 const queues = new Map();
 /** Work trees that take too long. @type {Set<string>} */
@@ -135,18 +201,39 @@ async function ask(top, agentDir, sessionFile, since, signal) {
   const parent = join(agentDir, FOLDER);
   const folder = join(parent, createHash("sha256").update(top).digest("hex").slice(0, 20));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  utimesSync(folder, new Date(), new Date());
   // The agent folder may be a work tree itself.
   writeFileSync(join(parent, ".gitignore"), "*\n");
-  tidy(parent, folder);
+  tidy(parent);
   const earlier = since.filter((id) => TREE.test(id)).slice(0, MAX_SINCE);
+  const words = [top, realpathSync(folder), ...earlier].map(shellQuoted).join(" ");
   const temporary = mkdtempSync(join(tmpdir(), "pi-project-state-"));
-  const words = [top, realpathSync(folder), basename(temporary), ...earlier].map(shellQuoted).join(" ");
   try {
+    writeFileSync(join(temporary, "configuration"), CONFIGURATION);
+    writeFileSync(join(temporary, "attributes"), ATTRIBUTES);
     writeFileSync(join(temporary, "excluded"), patternsOf(sessionFile, top));
+    writeIndexes(temporary, indexes.get(top) ?? new Map());
     const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, realpathSync(folder), { cwd: top, temporary: realpathSync(temporary), network: false });
-    return stateOf(await output(line, top, signal));
+    const state = stateOf(await output(line, top, signal));
+    indexes.set(top, readIndexes(temporary));
+    return state;
   } finally {
     rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} folder @returns {Indexes} */
+function readIndexes(folder) {
+  const names = readdirSync(folder).filter((name) => INDEX.test(name));
+  // By the time of its index git knows which files may have changed in the same second. It compares seconds.
+  return new Map(names.map((name) => [name, { bytes: readFileSync(join(folder, name)), time: Math.floor(statSync(join(folder, name)).mtimeMs / 1000) }]));
+}
+
+/** @param {string} folder @param {Indexes} indexes */
+function writeIndexes(folder, indexes) {
+  for (const [name, { bytes, time }] of indexes) {
+    writeFileSync(join(folder, name), bytes);
+    utimesSync(join(folder, name), time, time);
   }
 }
 
@@ -165,16 +252,11 @@ function patternsOf(file, top) {
   return ["jsonl", "jsonl.process", "children/"].map((end) => `/${stem}.${end}\n`).join("");
 }
 
-/** Removes own repositories that were not used for long, and what a kill has left over. @param {string} parent @param {string} used */
-function tidy(parent, used) {
-  const now = Date.now();
+/** Removes folders of trees that were not used for long. @param {string} parent */
+function tidy(parent) {
   for (const name of readdirSync(parent)) {
     const folder = join(parent, name);
-    if (folder !== used && now - statSync(folder).mtimeMs > KEPT) rmSync(folder, { recursive: true, force: true });
-  }
-  for (const name of readdirSync(used).filter((name) => name.startsWith(NEW))) {
-    const left = join(used, name);
-    if (now - (statSync(left, { throwIfNoEntry: false })?.ctimeMs ?? now) > STALE) rmSync(left, { force: true });
+    if (Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > KEPT) rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -188,7 +270,7 @@ function tidy(parent, used) {
  */
 function output(line, top, signal) {
   const { HOME, XDG_CONFIG_HOME } = process.env;
-  const env = { PATH: programFolders().join(delimiter), HOME, XDG_CONFIG_HOME, LC_ALL: "C", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" };
+  const env = { PATH: programFolders().join(delimiter), HOME, XDG_CONFIG_HOME, LC_ALL: "C", ...GIT };
   return new Promise((resolve, reject) => {
     const child = spawn("/bin/sh", ["-c", line], { cwd: top, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     /** @type {Buffer[]} */
@@ -221,7 +303,9 @@ function output(line, top, signal) {
     child.on("close", (status) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", cancel);
+      const reason = /^cannot: (.*)/m.exec(errors)?.[1];
       if (status === 0) resolve(Buffer.concat(chunks).toString("utf8"));
+      else if (reason) reject(new Error(reason));
       else reject(new Error(`git failed: ${/^(?:fatal|error): .*/m.exec(errors)?.[0] ?? (errors.trim().split("\n").at(-1) || `exit status ${status}`)}`));
     });
   });
@@ -251,5 +335,6 @@ function stateOf(text) {
       at += 2;
     }
   }
-  return { id, since };
+  // Trees with other names are different. Where git finds no difference, a stored tree is not what it was.
+  return { id, since: since.filter(({ since, count }) => count > 0n || since === id) };
 }

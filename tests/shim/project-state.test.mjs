@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -27,7 +27,7 @@ function write(root, files) {
   }
 }
 
-/** The repository of the states. @param {string} agentDir */
+/** The folder of the trees. @param {string} agentDir */
 function ownOf(agentDir) {
   const folder = join(agentDir, "extension-data", "project-states");
   return join(folder, readdirSync(folder).filter((name) => name !== ".gitignore")[0]);
@@ -99,12 +99,13 @@ test("the state is that of all files that git does not ignore, tracked or not", 
   assert.deepEqual(await after(() => rmSync(join(root, "x.log"))), ["x.log"]);
   assert.deepEqual(await after(() => write(root, { "x.log": "again" })), ["x.log"]);
   assert.deepEqual(await after(() => git(root, "checkout", "--quiet", "--orphan", "other")), []);
-  const objects = git(ownOf(agentDir), "cat-file", "--batch-all-objects", "--batch-check=%(objecttype)");
+  const env = { ...process.env, GIT_OBJECT_DIRECTORY: ownOf(agentDir) };
+  const objects = execFileSync("git", ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype)"], { cwd: root, env, encoding: "utf8" });
   assert.deepEqual([...new Set(objects.trim().split("\n"))], ["tree"], "no file is copied");
 });
 
 test("neither marks of the index nor times nor the configuration hide a change", async (t) => {
-  const { parent, root, after } = repository(t, { "a.txt": "a", "b.txt": "b", ".gitattributes": "*.txt filter=same\n" });
+  const { parent, root, known, after } = repository(t, { "a.txt": "a", "b.txt": "b", ".gitattributes": "*.txt filter=same\n" });
   const ran = join(parent, "ran");
   for (const [name, value] of [["filter.same.clean", `touch ${ran}; echo same`], ["filter.same.required", "true"], ["core.fsmonitor", `touch ${ran}; true`], ["core.hooksPath", root], ["core.worktree", parent], ["core.excludesFile", join(root, "all")], ["core.attributesFile", join(root, "all")]]) git(root, "config", name, value);
   write(root, { all: "*\n" });
@@ -119,7 +120,123 @@ test("neither marks of the index nor times nor the configuration hide a change",
   assert.deepEqual(await after(() => { write(root, { "a.txt": "D" }); utimesSync(join(root, "a.txt"), past, past); }), ["a.txt"]);
   rmSync(ran, { force: true });
   assert.deepEqual(await after(() => write(root, { "a.txt": "E" })), ["a.txt"]);
+  // The index is read in a later second than the one of the change.
+  await setTimeout(1000 - (Date.now() % 1000));
+  write(root, { "a.txt": "F" });
+  const { id } = await known();
+  write(root, { "a.txt": "G" });
+  await setTimeout(1100);
+  assert.deepEqual((await known([id])).since[0].paths, ["a.txt"]);
   assert.equal(existsSync(ran), false, "no program of the configuration ran");
+});
+
+test("no remote of the configuration is asked for what is missing, which would run a program", async (t) => {
+  const { root, agentDir, known } = repository(t, { "a.txt": "a", "x/f": "" });
+  const inner = join(root, "inner");
+  git(root, "init", "--quiet", inner);
+  write(inner, { "x/f": "" });
+  git(inner, "add", "--all");
+  const { id } = await known();
+  // It can write only where the states are.
+  const ran = join(ownOf(agentDir), "ran");
+  for (const at of [root, inner]) {
+    git(at, "update-index", "--add", "--cacheinfo", `100644,${"12".repeat(20)},x/.gitignore`);
+    git(at, "update-index", "--skip-worktree", "x/.gitignore");
+    for (const [name, value] of [["core.repositoryFormatVersion", "1"], ["extensions.partialClone", "evil"], ["remote.evil.promisor", "true"], ["remote.evil.partialclonefilter", "blob:none"], ["remote.evil.url", root], ["remote.evil.uploadpack", `touch ${ran}; git-upload-pack`]]) git(at, "config", name, value);
+  }
+  write(root, { "a.txt": "A" });
+  assert.deepEqual((await known([id])).since, [{ since: id, count: 1n, paths: ["a.txt"] }]);
+  assert.equal(existsSync(ran), false, "no program of the configuration ran");
+});
+
+test("each byte of a file counts, whatever the attributes of the project and of the user", async (t) => {
+  const { parent, root, after } = repository(t, { "a.txt": "a\n", "b.txt": "$Id: 1 $\n", "c.txt": "c\n", "d.txt": "d", "e.txt": "$Id: 1 $\n" });
+  git(root, "config", "core.autocrlf", "input");
+  write(root, { ".gitattributes": "[attr]text filter=x\n[attr]binary text ident\n[attr]mine text=auto eol=crlf ident\n*.txt mine\na.txt text=auto\nb.txt ident\nc.txt binary\nd.txt working-tree-encoding=UTF-16LE\n" });
+  write(parent, { "user/git/attributes": "e.txt ident\n" });
+  const user = process.env.XDG_CONFIG_HOME;
+  t.after(() => (user === undefined ? delete process.env.XDG_CONFIG_HOME : (process.env.XDG_CONFIG_HOME = user)));
+  process.env.XDG_CONFIG_HOME = join(parent, "user");
+  const files = { "a.txt": "a\r\n", "b.txt": "$Id: 2 $\n", "c.txt": "c\r\n", "d.txt": "d\0", "e.txt": "$Id: 2 $\n" };
+  assert.deepEqual(await after(() => write(root, files)), Object.keys(files));
+  write(root, { ".gitattributes": "* text=auto\n" });
+  assert.deepEqual(await after(() => write(root, { "a.txt": "a\n", "c.txt": "c\n" })), ["a.txt", "c.txt"]);
+});
+
+test("names that git takes on some systems only count, and what it never takes has a reason", async (t) => {
+  const { root, state, after } = repository(t, { "a.txt": "a" });
+  assert.deepEqual(await after(() => write(root, { "git~1/t.sh": "1", "x\\y": "1", ".g\u200cit/z": "1" })), [".g\u200cit/z", "git~1/t.sh", "x\\y"]);
+  assert.deepEqual(await after(() => write(root, { "git~1/t.sh": "2" })), ["git~1/t.sh"]);
+  const reasons = {
+    ".GIT/y": "git takes no file of this name: .GIT/y",
+    "\n/.GIT/y": "git takes no file of this name: ",
+    "b\u0001": "the name of a file has the character 1",
+  };
+  for (const [path, reason] of Object.entries(reasons)) {
+    write(root, { [path]: "y" });
+    assert.deepEqual(await state(), { tag: "err", val: reason });
+    rmSync(join(root, path), { recursive: true });
+    if (dirname(path) !== ".") rmSync(join(root, dirname(path)), { recursive: true });
+  }
+  git(root, "init", "--quiet", "x\ny");
+  write(root, { "x\ny/i": "1" });
+  assert.deepEqual(await state(), { tag: "err", val: "the name of a repository in the project has a line break" });
+  rmSync(join(root, "x\ny"), { recursive: true });
+  write(root, { ".gitignore": "*.log\n", "l\n.log": "1" });
+  git(root, "add", "--force", "l\n.log");
+  assert.deepEqual(await state(), { tag: "err", val: "the name of a file that is tracked and ignored has a line break" });
+});
+
+test("nothing that is stored hides a change", async (t) => {
+  const { root, agentDir, known, after } = repository(t, { "a.txt": "a", "b.txt": "b" });
+  const stored = (/** @type {string} */ id) => join(ownOf(agentDir), id.slice(0, 2), id.slice(2));
+  const mark = () => {
+    const env = { ...process.env, GIT_DIR: join(root, ".git"), GIT_WORK_TREE: root };
+    for (const index of readdirSync(ownOf(agentDir)).filter((name) => name.startsWith("index"))) execFileSync("git", ["update-index", "--skip-worktree", "b.txt"], { cwd: root, env: { ...env, GIT_INDEX_FILE: join(ownOf(agentDir), index) } });
+  };
+  assert.deepEqual(await after(() => { mark(); write(root, { "b.txt": "B" }); }), ["b.txt"]);
+  const config = join(ownOf(agentDir), "config");
+  assert.deepEqual(await after(() => { writeFileSync(config, `[core]\nfsmonitor = touch ${config}.ran\n`); write(root, { "b.txt": "b" }); }), ["b.txt"]);
+  assert.equal(existsSync(`${config}.ran`), false);
+  const { id } = await known();
+  write(root, { "b.txt": "B" });
+  const now = await known([id]);
+  assert.deepEqual(now.since, [{ since: id, count: 1n, paths: ["b.txt"] }]);
+  chmodSync(stored(id), 0o644);
+  copyFileSync(stored(now.id), stored(id));
+  assert.deepEqual((await known([id])).since, [], "the tree that is stored is not the earlier one");
+  writeFileSync(stored(id), "no tree");
+  assert.deepEqual((await known([id])).since, []);
+});
+
+test("files that git tracks although it ignores them", async (t) => {
+  const { parent, root, after } = repository(t, { "a.txt": "a", "one/x.log": "x", "dist/y": "y", "dist/z": "z" });
+  const other = repository(t, { "s.txt": "s" });
+  for (const path of ["dist/sub", "dist/empty"]) git(root, "submodule", "--quiet", "add", other.root, path);
+  write(root, { ".gitignore": "dist\n*.log\n" });
+  commit(root, "ignored");
+  git(root, "submodule", "--quiet", "deinit", "--force", "dist/empty");
+  assert.deepEqual(await after(() => write(root, { "dist/y": "Y", "dist/new": "ignored" })), ["dist/y"]);
+  assert.deepEqual(await after(() => write(root, { "dist/sub/s.txt": "S" })), ["dist/sub"]);
+  assert.deepEqual(await after(() => write(root, { "dist/sub/new.txt": "n" })), ["dist/sub"]);
+  assert.deepEqual(await after(() => { rmSync(join(root, "dist/z")); write(root, { "dist/z/in": "ignored" }); }), ["dist/z"]);
+  assert.deepEqual(await after(() => { rmSync(join(root, "dist/y")); symlinkSync("z", join(root, "dist/y")); }), ["dist/y"]);
+  // What is only in the index says nothing.
+  const blob = execFileSync("git", ["hash-object", "-w", "--stdin"], { cwd: root, input: "!x.log\n", encoding: "utf8" }).trim();
+  git(root, "update-index", "--add", "--cacheinfo", `100644,${blob},one/.gitignore`);
+  git(root, "update-index", "--skip-worktree", "one/.gitignore");
+  for (const text of ["X", "Y"]) assert.deepEqual(await after(() => write(root, { "one/x.log": text })), ["one/x.log"]);
+  renameSync(join(root, "dist"), join(parent, "dist"));
+  symlinkSync("../dist", join(root, "dist"));
+  assert.deepEqual(await after(() => write(root, { "a.txt": "A" })), ["a.txt"]);
+});
+
+test("a link takes the place of a folder, and a folder that of a link", async (t) => {
+  const { root, after } = repository(t, { "src/x.js": "x" });
+  const [src, real] = [join(root, "src"), join(root, "real")];
+  assert.deepEqual(await after(() => { renameSync(src, real); symlinkSync("real", src); }), ["real/x.js", "src", "src/x.js"]);
+  assert.deepEqual(await after(() => write(root, { "real/x.js": "X" })), ["real/x.js"]);
+  assert.deepEqual(await after(() => { rmSync(src); renameSync(real, src); }), ["real/x.js", "src", "src/x.js"]);
 });
 
 test("work trees, folders in them, submodules, and repositories in repositories", async (t) => {
@@ -148,6 +265,18 @@ test("repositories with SHA-256, a split index, and without a commit", async (t)
   const split = repository(t, { "a.txt": "a" });
   git(split.root, "update-index", "--split-index");
   assert.deepEqual(await split.after(() => write(split.root, { "a.txt": "A" })), ["a.txt"]);
+  for (const { root, parent, after } of [hashed, split]) {
+    git(root, "worktree", "add", "--quiet", join(parent, "other"));
+    for (const cwd of [root, join(parent, "other")]) {
+      write(cwd, { ".gitignore": "*.log\n", "x.log": "x" });
+      git(cwd, "add", "--force", "x.log");
+      assert.deepEqual(await after(() => write(cwd, { "x.log": "X", "y.log": "y" }), { cwd }), ["x.log"]);
+    }
+  }
+  git(hashed.root, "init", "--quiet", "--object-format=sha1", "inner");
+  assert.deepEqual(await hashed.after(() => write(hashed.root, { "inner/a.txt": "a" })), ["inner"]);
+  git(split.root, "init", "--quiet", "--object-format=sha256", "inner");
+  assert.deepEqual(await split.after(() => write(split.root, { "inner/a.txt": "a" })), ["inner"]);
   const empty = repository(t, { "a.txt": "a" });
   rmSync(join(empty.root, ".git"), { recursive: true });
   git(empty.root, "init", "--quiet");
@@ -190,13 +319,17 @@ test("what cannot be told has a reason, and what a killed git leaves is no obsta
   await known();
   const own = ownOf(agentDir);
   // Another process that works, or was killed.
-  for (const name of readdirSync(own).filter((name) => /^index-/.test(name))) writeFileSync(join(own, `${name}.lock`), "");
-  writeFileSync(join(own, "new-pi-project-state-x"), "half");
+  mkdirSync(join(own, "00"), { recursive: true });
+  writeFileSync(join(own, "00", "tmp_obj_x"), "half");
   write(root, { "a.txt": "A" });
   await known();
-  rmSync(join(own, "objects"), { recursive: true });
-  writeFileSync(join(own, "objects"), "no folder");
-  assert.match(/** @type {any} */ (await state()).val, /^git failed: .*objects/);
+  rmSync(own, { recursive: true });
+  writeFileSync(own, "no folder");
+  assert.match(/** @type {any} */ (await state()).val, /^EEXIST: /);
+  rmSync(own);
+  renameSync(join(root, ".git"), join(root, "moved"));
+  mkdirSync(join(root, ".git"));
+  assert.equal(/** @type {any} */ (await state()).val, `${root}/.git is no repository`);
   const ended = await projectState({ granted: true, cwd: root, agentDir, sessionFile: undefined }, [], AbortSignal.abort());
   assert.deepEqual(ended, { tag: "cancelled" });
 });
