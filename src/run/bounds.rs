@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::progress::MAX_VISITS;
 use super::stored::MAX_TOOLS;
-use super::{PhasePath, Progress, RunState, RunStatus};
+use super::{Evidence, PhasePath, Progress, RunState, RunStatus, Visit};
 
 /// Maximum length of a text in an entry, in bytes. The texts of a run that matter to its rules are shorter.
 const MAX_TEXT: usize = 64 << 10;
@@ -69,15 +69,16 @@ impl RunState {
     }
 
     /// Drops half of what makes the run long and matters least: evidence, then visits, the oldest first, then the work on branches
-    /// of other groups, the reasons of entries that were passed over, tools, outcomes and outputs that no condition can name; of a run
-    /// that has ended, the rest. Returns false if there is nothing of these.
+    /// of other groups, the reasons of entries that were passed over, evidence that is made again before DONE, with its visits, tools,
+    /// outcomes and outputs that no condition can name; of a run that has ended, the rest. Returns false if there is nothing of these.
     pub(super) fn lighten(&mut self) -> bool {
-        let oldest_first = |state: &Self, with_evidence: bool| -> Vec<String> {
+        let oldest_first = |state: &Self, is_meant: fn(&Visit) -> bool| -> Vec<String> {
             let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
-            let visits = visits.filter(|(_, visit)| !with_evidence || !visit.evidence.is_empty());
+            let visits = visits.filter(|(_, visit)| is_meant(visit));
             visits.map(|(key, _)| key.to_owned()).collect()
         };
-        let mut keys = oldest_first(self, true);
+        let has_other = |visit: &Visit| !visit.evidence.iter().all(Evidence::is_rechecked);
+        let mut keys = oldest_first(self, has_other);
         if let [key] = &keys[..]
             && let Some(visit) = self.progress.visits.get_mut(key)
             && visit.evidence.iter().any(|check| !check.tail.is_empty())
@@ -87,15 +88,13 @@ impl RunState {
         }
         keys.truncate(keys.len().div_ceil(2));
         for key in &keys {
-            if let Some(visit) = self.progress.visits.get_mut(key) {
-                visit.evidence.clear();
-            }
+            self.drop_evidence(key, false);
         }
         if !keys.is_empty() {
             return true;
         }
         let current = self.current_path.key();
-        let mut keys = oldest_first(self, false);
+        let mut keys = oldest_first(self, |visit| visit.evidence.is_empty());
         keys.retain(|key| *key != current);
         keys.truncate(keys.len().div_ceil(2));
         for key in &keys {
@@ -112,6 +111,15 @@ impl RunState {
             progress.passed_over.clear();
             return true;
         }
+        let mut keys = oldest_first(self, |visit| !visit.evidence.is_empty());
+        keys.truncate(keys.len().div_ceil(2));
+        for key in &keys {
+            self.drop_evidence(key, true);
+        }
+        if !keys.is_empty() {
+            return true;
+        }
+        let progress = &mut self.progress;
         if progress.tools_added.len() + progress.tools_hidden.len() > 0 {
             progress.tools_added.truncate(progress.tools_added.len() / 2);
             progress.tools_hidden.truncate(progress.tools_hidden.len() / 2);
@@ -162,8 +170,9 @@ mod tests {
 
     use super::*;
     use crate::run::path::path_to;
+    use crate::run::progress::MAX_EVIDENCE;
     use crate::run::{
-        Allowance, BranchEnd, BranchRun, Evidence, Journal, Leaving, PassedOver, PassedOverReason, PauseReason, restore,
+        Allowance, BranchEnd, BranchRun, CheckPlace, Evidence, Journal, Leaving, PassedOver, PassedOverReason, PauseReason, restore,
     };
     use crate::usage::Usage;
 
@@ -233,6 +242,7 @@ mod tests {
                     attempt: 1,
                     tail: text(size),
                     file: text(size),
+                    recheck: (count % 3 == 0).then(|| CheckPlace { gate: text(size), index: 1 }),
                     ..Evidence::default()
                 };
                 return state.with_evidence(vec![check; count]);
@@ -394,6 +404,92 @@ mod tests {
         assert_eq!(state.progress.visits["w:19"].evidence.len(), 20);
         assert_eq!(state.progress.visits["w:0"].evidence.len(), 0);
         assert_eq!(state.progress.visits.len(), 21);
+    }
+
+    /// Evidence, of which this number is made again before DONE.
+    fn checks(count: usize, rechecked: usize) -> Vec<Evidence> {
+        let check = |index| Evidence {
+            label: format!("c{index}"),
+            passed: true,
+            recheck: (index < rechecked).then(|| CheckPlace { gate: "w:0".into(), index: 0 }),
+            ..Evidence::default()
+        };
+        (0..count).map(check).collect()
+    }
+
+    /// A run that has gone through phases with this evidence.
+    fn run_with(phases: impl IntoIterator<Item = Vec<Evidence>>) -> RunState {
+        let mut state = RunState::new("w", "", 1, 2).begun(1);
+        state.progress.version = crate::run::PROGRESS_VERSION;
+        for (phase, evidence) in (1..).zip(phases) {
+            state = grown(&state.with_evidence(evidence), &Growth::Move { phase, name: 0 });
+        }
+        state
+    }
+
+    /// A run with more visits than are kept, of which the first ones have a check that is made again before DONE.
+    fn with_many_visits(with_recheck: usize) -> RunState {
+        let mut state = run_with([checks(1, 1)]);
+        let visit = state.progress.visits["w:0"].clone();
+        for phase in 2..MAX_VISITS + 3 {
+            let evidence = checks(usize::from(phase <= with_recheck), 1);
+            state.progress.visits.insert(format!("w:{phase}"), Visit { step: phase as u64, evidence, ..visit.clone() });
+        }
+        state.forget_oldest();
+        state
+    }
+
+    fn rechecked(state: &RunState) -> usize {
+        let checks = state.progress.visits.values().flat_map(|visit| &visit.evidence);
+        checks.filter(|check| check.is_rechecked()).count()
+    }
+
+    #[test]
+    fn evidence_that_is_made_again_is_dropped_last() {
+        let all = |state: &RunState| -> usize {
+            state.progress.visits.values().map(|visit| visit.evidence.len()).sum()
+        };
+        // The first phase has one; 45 phases have 50 others each.
+        let early = [checks(3, 1)].into_iter().chain(vec![checks(50, 0); 45]);
+        let state = run_with(early);
+        assert_eq!(state.progress.visits["w:0"].evidence, checks(1, 1));
+        assert!(all(&state) <= MAX_EVIDENCE);
+        assert!(!state.progress.rechecks_lost);
+        // In one phase.
+        let state = run_with([checks(MAX_EVIDENCE + 500, 600)]);
+        assert_eq!((all(&state), rechecked(&state), state.progress.rechecks_lost), (MAX_EVIDENCE, 600, false));
+        // A failure is not made again.
+        let mut failed = checks(1, 1);
+        failed[0].passed = false;
+        let state = run_with([failed].into_iter().chain(vec![checks(50, 0); 45]));
+        assert_eq!((rechecked(&state), state.progress.rechecks_lost), (0, false));
+    }
+
+    #[test]
+    fn a_run_knows_that_evidence_that_is_made_again_was_dropped() {
+        let mut many = run_with(vec![checks(50, 50); 45]);
+        let mut in_one = run_with([checks(MAX_EVIDENCE + 1, MAX_EVIDENCE + 1)]);
+        let mut visits = with_many_visits(MAX_VISITS + 3);
+        for state in [&mut many, &mut in_one, &mut visits] {
+            assert!(state.progress.rechecks_lost);
+            assert!(rechecked(state) <= MAX_EVIDENCE);
+            assert!(state.progress.visits.len() <= MAX_VISITS);
+            // It stays, in complete entries and in parts.
+            let mut journal = Journal::default();
+            let first = journal.entry(state, || None).to_string();
+            let mut moved = grown(state, &Growth::Move { phase: 7000, name: 0 });
+            let second = journal.entry(&mut moved, || None).to_string();
+            assert!(restore([&first]).unwrap().progress.rechecks_lost);
+            assert!(restore([&second, &first]).unwrap().progress.rechecks_lost);
+        }
+        let mut state = with_many_visits(0);
+        assert_eq!((state.progress.visits.len(), rechecked(&state), state.progress.rechecks_lost), (MAX_VISITS, 1, false));
+        assert!(state.progress.visits.contains_key("w:0"));
+        // An entry that is too long.
+        while state.lighten() {
+            assert!(rechecked(&state) == 1 || state.progress.rechecks_lost);
+        }
+        assert!(state.progress.rechecks_lost);
     }
 
     #[test]

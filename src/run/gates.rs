@@ -1,10 +1,10 @@
 //! The gates ahead of a run, and the evidence of their checks.
 
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 
 use crate::definition::{Check, Entry, Gate, Library, OnGateFail, Workflow};
 
-use super::progress::MAX_EVIDENCE;
 use super::{Active, Branch, LoopError, PhasePath, RunState, RunStatus, Segment, leave};
 
 /// A gate that a run must pass to leave its phase.
@@ -43,15 +43,67 @@ pub struct Evidence {
     /// The path of the file with the whole output of a step, from the project's directory; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub file: String,
-    /// The state of the project's files when the check passed, as the host names it; empty if it is not known.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub tree: String,
+    /// The project's files when the check passed.
+    #[serde(flatten)]
+    pub files: CheckedFiles,
     /// The check, if it is made again before DONE.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recheck: Option<CheckPlace>,
-    /// The files that have changed between the check and the end of the run; `None` if there are none, or they are not known.
+    /// The files that have changed between the check and the end of the gate or of the run; `None` if there are none, or they are
+    /// not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<Changed>,
+}
+
+/// The project's files when a check passed. Stored as the field `tree` or `changedMeanwhile`, or without either.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum CheckedFiles {
+    /// They are not known, or the check has not passed.
+    #[default]
+    Unknown,
+    /// They were in this state, as the host names it, from before the check until after it: it has read these files.
+    Tree(String),
+    /// These files changed while the check was made: it has read them as they were before, or as they were after.
+    ChangedMeanwhile(Changed),
+}
+
+impl CheckedFiles {
+    /// The files of a check that takes time, with their states before and after it.
+    pub fn between(before: Option<&ProjectState>, after: Option<&ProjectState>) -> Self {
+        match (before, after) {
+            (Some(before), Some(after)) if before.tree == after.tree => Self::of(before),
+            (Some(before), Some(after)) => {
+                let changed = after.changed_since(&before.tree).filter(|changed| changed.count > 0);
+                changed.map_or(Self::Unknown, |changed| Self::ChangedMeanwhile(changed.clone()))
+            }
+            (None, _) | (_, None) => Self::Unknown,
+        }
+    }
+
+    /// The files in this state.
+    pub fn of(now: &ProjectState) -> Self {
+        if now.tree.is_empty() { Self::Unknown } else { Self::Tree(now.tree.clone()) }
+    }
+
+    /// The name of their state, if it is known.
+    pub fn tree(&self) -> Option<&String> {
+        match self {
+            Self::Tree(tree) => Some(tree),
+            Self::Unknown | Self::ChangedMeanwhile(_) => None,
+        }
+    }
+}
+
+impl Serialize for CheckedFiles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        match self {
+            Self::Unknown => {}
+            Self::Tree(tree) => fields.serialize_entry("tree", tree)?,
+            Self::ChangedMeanwhile(changed) => fields.serialize_entry("changedMeanwhile", changed)?,
+        }
+        fields.end()
+    }
 }
 
 /// The place of a check in the files.
@@ -75,6 +127,8 @@ pub struct Changed {
 impl Changed {
     /// Maximum number of paths.
     pub const MAX_PATHS: usize = 3;
+
+    const NONE: &Self = &Self { count: 0, paths: Vec::new() };
 }
 
 /// The project's files now.
@@ -89,6 +143,9 @@ pub struct ProjectState {
 impl ProjectState {
     /// The files that have changed since a state; `None` if they are not known.
     pub fn changed_since(&self, tree: &str) -> Option<&Changed> {
+        if tree == self.tree {
+            return Some(Changed::NONE);
+        }
         self.since.iter().find(|(known, _)| known == tree).map(|(_, changed)| changed)
     }
 }
@@ -96,7 +153,26 @@ impl ProjectState {
 impl Evidence {
     /// Notes which files have changed since.
     pub fn note_changes(&mut self, now: &ProjectState) {
-        self.changed = now.changed_since(&self.tree).filter(|changed| changed.count > 0).cloned();
+        let changed = self.files.tree().and_then(|tree| now.changed_since(tree));
+        self.changed = changed.filter(|changed| changed.count > 0).cloned();
+    }
+
+    /// Notes that the check was made again: what has changed since this time says nothing any more.
+    pub fn note_repetition(&mut self) {
+        self.changed = None;
+        if let CheckedFiles::ChangedMeanwhile(_) = self.files {
+            self.files = CheckedFiles::Unknown;
+        }
+    }
+
+    /// Returns true if it has passed, and files are known to have changed since, or while the check was made.
+    pub fn is_outdated(&self) -> bool {
+        self.passed && (self.changed.is_some() || matches!(self.files, CheckedFiles::ChangedMeanwhile(_)))
+    }
+
+    /// Returns true if the check has passed and is made again before DONE if files have changed.
+    pub fn is_rechecked(&self) -> bool {
+        self.passed && self.recheck.is_some()
     }
 }
 
@@ -167,7 +243,7 @@ impl<'a> Active<'a> {
     }
 
     fn recheck(&self, visited: &str, evidence: &'a Evidence) -> Option<Recheck<'a>> {
-        let place = evidence.recheck.as_ref().filter(|_| evidence.passed)?;
+        let place = evidence.recheck.as_ref().filter(|_| evidence.is_rechecked())?;
         let path = PhasePath::parse(visited)?;
         let depth = (1..=path.len()).find(|&depth| path.at_depth(depth).scope_key() == place.gate);
         let is_of_phase = path.key() == place.gate;
@@ -239,7 +315,7 @@ impl RunState {
     /// Returns the run with this evidence of its current phase, in place of that of an earlier attempt.
     pub fn with_evidence(&self, mut evidence: Vec<Evidence>) -> Self {
         let mut new = self.clone();
-        evidence.drain(..evidence.len().saturating_sub(MAX_EVIDENCE));
+        new.progress.bound_evidence(&mut evidence);
         if let Some(visit) = new.progress.visits.get_mut(&self.current_path.key()) {
             visit.evidence = evidence;
         }
@@ -255,7 +331,7 @@ impl RunState {
             for evidence in visit.into_iter().flat_map(|visit| &mut visit.evidence) {
                 evidence.note_changes(now);
                 if evidence.recheck.as_ref().is_some_and(|of| made_again.contains(of)) {
-                    evidence.changed = None;
+                    evidence.note_repetition();
                 }
             }
         }
@@ -265,11 +341,24 @@ impl RunState {
     /// The states of the project's files in which checks of the run, and these that it has not stored yet, have passed, each once.
     pub fn checked_trees(&self, newer: &[Evidence]) -> Vec<String> {
         let stored = self.progress.visits.values().flat_map(|visit| &visit.evidence);
-        let trees = stored.chain(newer).map(|evidence| &evidence.tree);
-        let mut trees: Vec<String> = trees.filter(|tree| !tree.is_empty()).cloned().collect();
+        let trees = stored.chain(newer).filter_map(|evidence| evidence.files.tree());
+        let mut trees: Vec<String> = trees.cloned().collect();
         trees.sort_unstable();
         trees.dedup();
         trees
+    }
+
+    /// Returns true if a check that is made again before DONE has passed on files that are not known, or are not any more.
+    pub fn has_unknown_changes(&self, now: Option<&ProjectState>) -> bool {
+        let mut checks = self.progress.visits.values().flat_map(|visit| &visit.evidence);
+        checks.any(|check| {
+            check.is_rechecked()
+                && match &check.files {
+                    CheckedFiles::Unknown => true,
+                    CheckedFiles::Tree(tree) => now.is_some_and(|now| now.changed_since(tree).is_none()),
+                    CheckedFiles::ChangedMeanwhile(_) => false,
+                }
+        })
     }
 
     /// Returns true if a check of a gate has passed since which files may have changed.

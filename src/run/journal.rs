@@ -213,6 +213,8 @@ fn part(new: &RunState, old: &RunState) -> Value {
         users_model: _,
         forgotten: _,
         run_dir: _,
+        // In every entry once it is set, which it stays.
+        rechecks_lost: _,
         // Such a run is not stored, or not in parts.
         broken: _,
         branch: _,

@@ -32,7 +32,7 @@ pub use active::Active;
 pub use branches::{Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET};
 pub use budget::{Allowance, Bound, Spending, Unknown};
 pub use course::{Course, Doing, Ending, Entry, Span, Stay};
-pub use gates::{Changed, CheckPlace, Evidence, GateAhead, ProjectState, Recheck};
+pub use gates::{Changed, CheckPlace, CheckedFiles, Evidence, GateAhead, ProjectState, Recheck};
 pub use items::Item;
 pub use journal::{Journal, Mark};
 pub use outline::{Outline, Step};

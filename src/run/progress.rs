@@ -88,6 +88,10 @@ pub struct Progress {
     /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,
+    /// The results of checks with `recheck` were dropped beyond the bounds: the run cannot tell which of them to make again, so it does not
+    /// come to DONE by itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rechecks_lost: bool,
     /// The branch that this run works on, if it is that of a child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
@@ -636,7 +640,7 @@ impl RunState {
     }
 
     /// Drops the oldest visits and evidence beyond their bounds: every state entry of the session holds all of them, and a
-    /// state beyond the bounds is not read back.
+    /// state beyond the bounds is not read back. Evidence that is made again before DONE goes last.
     pub(super) fn forget_oldest(&mut self) {
         let visits = &self.progress.visits;
         let mut checks: usize = visits.values().map(|visit| visit.evidence.len()).sum();
@@ -647,23 +651,59 @@ impl RunState {
         let oldest_first = self.visits_by(|visit| Some(visit.step)).into_iter();
         let oldest_first: Vec<String> = oldest_first.map(|(key, _)| key.to_owned()).collect();
         let current = self.current_path.key();
-        for key in oldest_first.into_iter().filter(|key| *key != current) {
-            let Some(visit) = self.progress.visits.get_mut(&key) else { continue };
-            if checks > MAX_EVIDENCE {
-                checks -= visit.evidence.len();
-                visit.evidence.clear();
-            }
-            if count > MAX_VISITS {
-                self.forget(&key);
-                count -= 1;
+        for with_rechecks in [false, true] {
+            for key in oldest_first.iter().filter(|key| **key != current) {
+                if checks > MAX_EVIDENCE {
+                    checks = checks.saturating_sub(self.drop_evidence(key, with_rechecks));
+                }
+                if count > MAX_VISITS && (with_rechecks || !self.has_rechecks(key)) {
+                    self.forget(key);
+                    count -= 1;
+                }
             }
         }
     }
 
+    /// Returns true if a check of this visit is made again before DONE.
+    pub(super) fn has_rechecks(&self, key: &str) -> bool {
+        let visit = self.progress.visits.get(key);
+        visit.is_some_and(|visit| visit.evidence.iter().any(Evidence::is_rechecked))
+    }
+
+    /// Drops the evidence of a visit, without `with_rechecks` what is not made again before DONE; returns the number of checks.
+    pub(super) fn drop_evidence(&mut self, key: &str, with_rechecks: bool) -> usize {
+        let has_rechecks = self.has_rechecks(key);
+        let Some(visit) = self.progress.visits.get_mut(key) else { return 0 };
+        let before = visit.evidence.len();
+        if with_rechecks {
+            visit.evidence.clear();
+            self.progress.rechecks_lost |= has_rechecks;
+        } else {
+            visit.evidence.retain(Evidence::is_rechecked);
+        }
+        let after = self.progress.visits.get(key).map_or(0, |visit| visit.evidence.len());
+        before.saturating_sub(after)
+    }
+
     /// Drops a visit; its usage still counts.
     pub(super) fn forget(&mut self, key: &str) {
+        self.drop_evidence(key, true);
         if let Some(visit) = self.progress.visits.remove(key) {
             self.progress.forgotten.add(&visit.all_usage());
         }
+    }
+}
+
+impl Progress {
+    /// Drops the first of these checks of a visit beyond their bound, those that are made again before DONE last.
+    pub(super) fn bound_evidence(&mut self, evidence: &mut Vec<Evidence>) {
+        let mut excess = evidence.len().saturating_sub(MAX_EVIDENCE);
+        evidence.retain(|check| {
+            let is_dropped = excess > 0 && !check.is_rechecked();
+            excess -= usize::from(is_dropped);
+            !is_dropped
+        });
+        let rest = evidence.drain(..excess);
+        self.rechecks_lost |= rest.len() > 0;
     }
 }

@@ -12,7 +12,7 @@ use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{
-    Allowance, Branch, BranchEnd, BranchRun, Broken, Changed, CheckPlace, Evidence, HandedOutputs, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
+    Allowance, Branch, BranchEnd, BranchRun, Broken, Changed, CheckPlace, CheckedFiles, Evidence, HandedOutputs, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
     Progress, Records, RunDir, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
@@ -451,7 +451,12 @@ fn progress(data: &Value) -> Progress {
             "gateAttempts" => progress.gate_attempts = records(value, number),
             "loops" => progress.loops = records(value, number),
             "ways" => progress.ways = records(value, number),
-            "visits" => progress.visits = records(value, visit),
+            "visits" => {
+                progress.visits = records(value, visit);
+                progress.rechecks_lost |= has_unread_recheck(value, &progress.visits);
+            }
+            // Of another kind it holds as well.
+            "rechecksLost" => progress.rechecks_lost |= *value != Value::Bool(false),
             "toolsAdded" => progress.tools_added = strings(value),
             "toolsHidden" => progress.tools_hidden = strings(value),
             "forgotten" => progress.forgotten = usage(value),
@@ -751,12 +756,30 @@ fn evidence(checks: &Value) -> Vec<Evidence> {
             attempt: number(get(data, "attempt")?)?,
             tail: get(data, "tail").and_then(string).unwrap_or_default(),
             file: get(data, "file").and_then(string).unwrap_or_default(),
-            tree: get(data, "tree").and_then(string).unwrap_or_default(),
+            files: checked_files(data),
             recheck: get(data, "recheck").and_then(check_place),
             changed: get(data, "changed").and_then(changed),
         })
     };
     checks.as_array().into_iter().flatten().filter_map(check).collect()
+}
+
+/// What cannot be read is not known: then it never says that nothing has changed.
+fn checked_files(data: &Value) -> CheckedFiles {
+    let files = match get(data, "changedMeanwhile") {
+        Some(meanwhile) => changed(meanwhile).map(CheckedFiles::ChangedMeanwhile),
+        None => get(data, "tree").and_then(string).filter(|tree| !tree.is_empty()).map(CheckedFiles::Tree),
+    };
+    files.unwrap_or_default()
+}
+
+/// Returns true if a check of these stored visits has `recheck` and could not be read: it cannot be made again.
+fn has_unread_recheck(stored: &Value, read: &Records<Visit>) -> bool {
+    let visits = stored.as_object().into_iter().flat_map(Map::values);
+    let lists = visits.filter_map(|visit| get(visit, "evidence")?.as_array());
+    let places = lists.flatten().filter_map(|check| get(check, "recheck"));
+    let checks = read.values().flat_map(|visit| &visit.evidence);
+    places.filter(|place| !place.is_null()).count() > checks.filter(|check| check.recheck.is_some()).count()
 }
 
 fn check_place(data: &Value) -> Option<CheckPlace> {
@@ -889,7 +912,7 @@ mod tests {
             attempt: 8,
             tail: "e".into(),
             file: "f".into(),
-            tree: "t".into(),
+            files: CheckedFiles::Tree("t".into()),
             recheck: Some(CheckPlace { gate: "/g".into(), index: 2 }),
             changed: Some(Changed { count: 9, paths: vec!["p".into()] }),
         };
@@ -926,7 +949,11 @@ mod tests {
             usage: usage.clone(),
             earlier: Usage { turns: 1, ..Usage::default() },
             outputs_refused: 4,
-            evidence: vec![evidence.clone(), Evidence { tail: String::new(), ..evidence }],
+            evidence: vec![
+                evidence.clone(),
+                Evidence { tail: String::new(), files: CheckedFiles::Unknown, ..evidence.clone() },
+                Evidence { files: CheckedFiles::ChangedMeanwhile(Changed { count: 1, paths: vec!["q".into()] }), ..evidence },
+            ],
             model: Some("p/m:high".into()),
             picked: Some(Pick::Model),
         };
@@ -1019,6 +1046,7 @@ mod tests {
                     before: model("o"),
                 }),
                 forgotten: usage.clone(),
+                rechecks_lost: true,
                 inputs: [("i".to_owned(), "v".to_owned())].into(),
                 outcomes: [("a:0".to_owned(), "small".to_owned())].into(),
                 outputs: [("a:0".to_owned(), outputs.clone())].into(),
@@ -1122,6 +1150,40 @@ mod tests {
         assert_eq!(progress.seal.unwrap().hash, "h");
         assert_eq!(progress.visits.keys().collect::<Vec<_>>(), ["a:1", "a:2"]);
         assert_eq!(progress.visits["a:1"].summary.as_ref().unwrap().text, "t");
+    }
+
+    #[test]
+    fn files_of_a_check_that_cannot_be_read_are_unknown() {
+        let files = |fields: &str| {
+            let check = format!(r#"{{"label":"l","passed":true,"result":"r","durationMs":1,"attempt":1,{fields}}}"#);
+            let visits = format!(r#"{{"visits":{{"a:0":{{"startedAt":1,"passes":1,"evidence":[{check}]}}}}}}"#);
+            progress_of(&visits).visits["a:0"].evidence[0].files.clone()
+        };
+        let meanwhile = CheckedFiles::ChangedMeanwhile(Changed { count: 2, paths: vec!["p".into()] });
+        assert_eq!(files(r#""tree":"t""#), CheckedFiles::Tree("t".into()));
+        assert_eq!(files(r#""changedMeanwhile":{"count":2,"paths":["p"]}"#), meanwhile);
+        assert_eq!(files(r#""tree":"t","changedMeanwhile":{"count":2,"paths":["p"]}"#), meanwhile);
+        for unknown in [r#""x":1"#, r#""tree":"""#, r#""tree":7"#, r#""tree":"t","changedMeanwhile":true"#, r#""changedMeanwhile":{}"#] {
+            assert_eq!(files(unknown), CheckedFiles::Unknown, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_check_that_is_made_again_and_cannot_be_read_holds_the_end() {
+        let check = r#""label":"l","passed":true,"result":"r","durationMs":1,"attempt":1"#;
+        let lost = |check: &str| {
+            let visits = format!(r#"{{"visits":{{"a:0":{{"startedAt":1,"passes":1,"evidence":[{check}]}},"a:1":null}}}}"#);
+            progress_of(&visits).rechecks_lost
+        };
+        assert!(!lost(&format!("{{{check}}}")));
+        assert!(!lost(&format!(r#"{{{check},"recheck":{{"gate":"g","index":1}}}}"#)));
+        assert!(!lost(&format!(r#"{{{check},"recheck":null}}"#)));
+        assert!(lost(&format!(r#"{{{check},"recheck":{{"gate":"g"}}}}"#)));
+        assert!(lost(r#"{"label":7,"recheck":{"gate":"g","index":1}}"#));
+        let without_start = r#"{"visits":{"a:0":{"evidence":[{"recheck":{"gate":"g","index":1}}]}}}"#;
+        assert!(progress_of(without_start).rechecks_lost);
+        assert!(progress_of(r#"{"rechecksLost":7}"#).rechecks_lost);
+        assert!(!progress_of(r#"{"rechecksLost":false}"#).rechecks_lost);
     }
 
     #[test]

@@ -11,7 +11,9 @@ use crate::definition::{
     Check, CheckKind, Command, Library, Phase, Variable, label_of, on_one_line, resolve_path, short,
     unescaped,
 };
-use crate::run::{Active, Changed, CheckPlace, Evidence, GateAhead, Outputs, PhasePath, RunState};
+use crate::run::{
+    Active, Changed, CheckPlace, CheckedFiles, Evidence, GateAhead, Outputs, PhasePath, RunState,
+};
 
 /// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
@@ -147,23 +149,36 @@ pub fn changes_unknown(why: &str) -> String {
     format!("Which files have changed since the checks is not known: {why}.")
 }
 
+/// The line of `:status` where the files are known now, but were not when some checks were made.
+pub const SOME_CHANGES_UNKNOWN: &str =
+    "Which files have changed since some of the checks with `recheck` is not known: they are made again at the end.";
+
 /// Returns the reason for the repetition of a check that has passed.
 pub fn made_again(changed: Option<&Changed>) -> String {
     match changed {
-        Some(changed) => format!("made again: {}", files_changed(changed)),
+        Some(changed) => format!("made again: {}", files_changed(changed, "since")),
         None => "made again: not known which files have changed since".to_owned(),
     }
 }
 
+/// Returns the reason for the repetition of a check while which files have changed.
+pub fn made_again_for_doubt(meanwhile: &Changed) -> String {
+    format!("made again: {}", files_changed(meanwhile, "meanwhile"))
+}
+
+/// The label in a pause before DONE where results of checks with `recheck` were dropped, see
+/// [`Progress::rechecks_lost`](crate::run::Progress::rechecks_lost).
+pub const RECHECKS_LOST: &str = "rechecks whose results are no longer stored";
+
 /// Returns the number of files that have changed, and the names of some.
-fn files_changed(changed: &Changed) -> String {
+fn files_changed(changed: &Changed, when: &str) -> String {
     let Changed { count, paths } = changed;
     let files = if *count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     let names: Vec<String> = paths.iter().map(|path| short(&on_one_line(path), MAX_PATH)).collect();
     let others = count.saturating_sub(names.len() as u64);
     let others = if others == 0 || names.is_empty() { String::new() } else { format!(" and {others} more") };
     let names = if names.is_empty() { String::new() } else { format!(" ({}{others})", names.join(", ")) };
-    format!("{files} changed since{names}")
+    format!("{files} changed {when}{names}")
 }
 
 /// Maximum length of the path of a file that has changed, in characters.
@@ -299,16 +314,20 @@ fn evidence_line(evidence: &Evidence) -> String {
         "" => String::new(),
         path => format!("; its output: {path}"),
     };
+    let meanwhile = match &evidence.files {
+        CheckedFiles::ChangedMeanwhile(changed) => format!(", {}", files_changed(changed, "meanwhile")),
+        CheckedFiles::Unknown | CheckedFiles::Tree(_) => String::new(),
+    };
     let changed = match &evidence.changed {
-        Some(changed) => format!(", {}", files_changed(changed)),
+        Some(changed) => format!(", {}", files_changed(changed, "since")),
         None => String::new(),
     };
-    format!("{mark} {}: {result}{took}{attempt}{file}{changed}", evidence.label)
+    format!("{mark} {}: {result}{took}{attempt}{file}{meanwhile}{changed}", evidence.label)
 }
 
 /// Returns the lines of the checks that have passed and since which files have changed.
 pub fn changed_since(state: &RunState, library: &Library) -> Vec<String> {
-    evidence_lines_where(state, library, |check| check.passed && check.changed.is_some())
+    evidence_lines_where(state, library, Evidence::is_outdated)
 }
 
 /// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line for
@@ -318,7 +337,7 @@ pub(super) fn all_evidence_lines(
     library: &Library,
     open_only: bool,
 ) -> Vec<String> {
-    evidence_lines_where(state, library, |check| !open_only || !check.passed || check.changed.is_some())
+    evidence_lines_where(state, library, |check| !open_only || !check.passed || check.is_outdated())
 }
 
 /// The same with the checks for which `is_shown` returns true.

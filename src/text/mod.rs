@@ -70,7 +70,7 @@ pub use fresh_start::{NOT_STARTED, STARTS_FRESH, fresh_notice, fresh_summary};
 pub use gate::{
     in_words,
     with_values,
-    GATE_HAD, GATE_OPEN, approval_subject, changed_since, changes_unknown, gate_failed, made_again, gate_failed_elsewhere, gate_progress,
+    GATE_HAD, GATE_OPEN, approval_subject, changed_since, changes_unknown, gate_failed, made_again, made_again_for_doubt, RECHECKS_LOST, SOME_CHANGES_UNKNOWN, gate_failed_elsewhere, gate_progress,
     gate_tail, kept_tail, sample_evidence, still_running,
 };
 pub use graph::{boxes, mermaid};

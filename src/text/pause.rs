@@ -9,6 +9,7 @@ use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, cut, p
 
 use super::budget;
 use super::diagnostics::diagnostic_text;
+use super::gate::RECHECKS_LOST;
 use super::questions::replacement_notice;
 
 use super::names::{phase_title, short_name};
@@ -164,6 +165,9 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         }
         PauseReason::MissingOutput { .. } => {
             "/workflow :resume goes on without it; /workflow :back goes to the phase before."
+        }
+        PauseReason::Gate { label, times: _ } if label == RECHECKS_LOST => {
+            "They cannot be made again: /workflow :skip ends the run without them."
         }
         _ if active.phase.question().is_some() => {
             "/workflow :answer OUTCOME TEXT answers; /workflow :resume asks again."

@@ -183,17 +183,41 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("an own repository that is broken, or has no room, is no reason to fail", LONG, async (t) => {
+    test("a folder of trees that is broken, or has no room, is no reason to fail", LONG, async (t) => {
       const { sandbox, runs } = await staged(t, [next, bash("echo more >> a.txt"), { text: "I rest." }, next, { text: "Over." }]);
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       const folder = join(sandbox.agent, "extension-data", "project-states");
       const own = readdirSync(folder).filter((name) => name !== ".gitignore")[0];
-      rmSync(join(folder, own, "objects"), { recursive: true });
-      writeFileSync(join(folder, own, "objects"), "no folder");
+      rmSync(join(folder, own), { recursive: true });
+      writeFileSync(join(folder, own), "no folder");
       await rpc.promptAndSettle("Go on");
       assert.equal(runs(), 2);
       assert.match(end(await rpc.entries()), /made again: not known which files have changed since\)/);
+      await rpc.close();
+    });
+
+    test("files that change while a check is made are not those that it has read", async (t) => {
+      const run = `${CHECK.run} && { [ -e ../once ] || { touch ../once; echo broken > b.txt; }; }`;
+      const { model, sandbox, runs } = await staged(t, [next, next, bash("echo whole > b.txt"), next, { text: "Over." }], { check: { recheck: true, run } });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      const again = "(made again: 1 file changed meanwhile (b.txt))";
+      assert.ok(toolResults(model.lastRequest())[1].startsWith(`✗ The gate of Plan is not passed: the tests: exit status 1 ${again}`));
+      const entries = await rpc.entries();
+      assert.ok(end(entries).includes(`Build: ✓ the tests: exit status 0 ${again}`), end(entries));
+      assert.equal(runs(), 3);
+      await rpc.close();
+    });
+
+    test("a check of the last phase is made again if a later one changes files", async (t) => {
+      const gate = [{ ...CHECK, recheck: true }, { run: "echo broken > b.txt", label: "the build" }];
+      const { model, sandbox, runs } = await staged(t, [next, next, { text: "I rest." }], { check: {}, build: { gate } });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      const failed = "✗ The gate of Build is not passed: the tests: exit status 1 (made again: 1 file changed since (b.txt))";
+      assert.ok(toolResults(model.lastRequest())[1].startsWith(failed));
+      assert.deepEqual([lastPath(await rpc.entries()), runs()], ["hello:1", 3]);
       await rpc.close();
     });
   });

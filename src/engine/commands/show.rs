@@ -59,6 +59,9 @@ impl Engine {
         if let Some(why) = why.filter(|_| active.state.has_checked_files()) {
             content.push_str(&format!("\n\n{}", text::changes_unknown(why)));
         }
+        if why.is_none() && active.state.has_unknown_changes(now) {
+            content.push_str(&format!("\n\n{}", text::SOME_CHANGES_UNKNOWN));
+        }
         show(STATUS_TYPE, content, false, cx);
     }
 

@@ -93,11 +93,12 @@ impl Engine {
     /// Asks for the consent to these commands.
     pub(super) fn ask_consent(
         &mut self,
-        gate: OpenGate,
+        mut gate: OpenGate,
         commands: Vec<String>,
         identity: Option<String>,
         cx: &mut Cx,
     ) -> Reply {
+        gate.wait();
         let (of, source) = gate.source_of(&commands);
         let options: Vec<String> =
             Consent::options(identity.as_deref(), ONCE).map(|(_, option)| option.into()).collect();

@@ -79,6 +79,10 @@ impl Engine {
                 if self.active().is_some_and(|active| gate.add_rechecks(&active)) {
                     return self.begin_gate(gate, cx);
                 }
+                if gate.is_at_end() && self.running().is_some_and(|state| state.progress.rechecks_lost) {
+                    let reason = PauseReason::Gate { label: text::RECHECKS_LOST.to_owned(), times: 1 };
+                    return self.close_gate(gate, Outcome::Paused(reason), cx);
+                }
                 return self.close_gate(gate, Outcome::Passed, cx);
             };
             match check.kind {

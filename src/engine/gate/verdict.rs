@@ -59,7 +59,9 @@ impl Engine {
         match outcome {
             Outcome::Passed => {
                 let library = self.definitions.library();
-                self.run.amend(library, |state| gate.with_changes(&state));
+                if gate.is_at_end() {
+                    self.run.amend(library, |state| gate.with_changes(&state));
+                }
                 let (evidence, outcome) = (gate.kept_evidence(), gate.outcome());
                 match gate.requester() {
                     Requester::Agent(caller) => {

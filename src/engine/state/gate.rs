@@ -1,7 +1,7 @@
 //! A gate whose checks are being made.
 
 use crate::definition::{BoundValue, Check, CheckKind, Command, Gate, OnGateFail, ValueName, Variable};
-use crate::run::{Active, CheckPlace, Evidence, Outputs, ProjectState, Recheck, RunState};
+use crate::run::{Active, CheckPlace, CheckedFiles, Evidence, Outputs, ProjectState, Recheck, RunState};
 use crate::text;
 
 use super::pending::{Purpose, Waiter, Withdrawal};
@@ -64,15 +64,23 @@ pub struct OpenGate {
     evidence: Vec<Evidence>,
     /// The run is done when the gates are passed.
     is_at_end: bool,
-    /// The number of results with which the state of the project's files is noted.
-    bound: usize,
-    /// The number of results at the last request for changes.
-    looked: Option<usize>,
-    /// The state of the project's files at that time, if it is known.
-    files: Option<ProjectState>,
-    /// The checks of earlier phases that are made again are among the checks.
-    has_rechecks: bool,
+    look: Look,
     withdrawal: Withdrawal,
+}
+
+/// The last look at the project's files. The state in it is `None` if the host cannot tell it.
+#[derive(Debug)]
+enum Look {
+    /// There was none, or time has passed since.
+    None,
+    /// Since then nothing was done but checks of files, which take no time: the files are in this state.
+    Now {
+        files: Option<ProjectState>,
+        /// It tells what has changed since all checks.
+        of_all: bool,
+    },
+    /// The files before the last check, which took time.
+    Before(Option<ProjectState>),
 }
 
 /// One gate of them.
@@ -113,6 +121,27 @@ impl PlannedCheck {
         };
         Self { check: text::with_values(check, active, depth), gate, env, place, again: None }
     }
+
+    /// Returns true unless it is made at once.
+    fn takes_time(&self) -> bool {
+        match self.check.kind {
+            CheckKind::Run { .. } | CheckKind::Approve { .. } => true,
+            CheckKind::File { .. } => false,
+        }
+    }
+}
+
+/// Returns the reason, in words, to make a check that has passed once more; `None` if no file has changed since, as far as the state of the
+/// files now is known.
+fn reason_for_repetition(evidence: &Evidence, now: Option<&ProjectState>) -> Option<String> {
+    match &evidence.files {
+        CheckedFiles::Unknown => Some(text::made_again(None)),
+        CheckedFiles::ChangedMeanwhile(changed) => Some(text::made_again_for_doubt(changed)),
+        CheckedFiles::Tree(tree) => match now.and_then(|now| now.changed_since(tree)) {
+            Some(changed) if changed.count == 0 => None,
+            changed => Some(text::made_again(changed)),
+        },
+    }
 }
 
 impl OpenGate {
@@ -141,7 +170,10 @@ impl OpenGate {
             });
         }
         let is_at_end = active.is_done_after(outcome.as_deref());
-        let counts_earlier = || !active.state.checked_trees(&[]).is_empty() || !active.rechecks().is_empty();
+        let counts_earlier = || {
+            let state = active.state;
+            !state.checked_trees(&[]).is_empty() || !active.rechecks().is_empty() || state.progress.rechecks_lost
+        };
         if checks.is_empty() && !(is_at_end && counts_earlier()) {
             return None;
         }
@@ -154,10 +186,7 @@ impl OpenGate {
             done: 0,
             evidence: Vec::new(),
             is_at_end,
-            bound: 0,
-            looked: None,
-            files: None,
-            has_rechecks: false,
+            look: Look::None,
             withdrawal: Withdrawal::default(),
         })
     }
@@ -168,23 +197,40 @@ impl OpenGate {
     }
 
     /// The earlier states of the project's files that the host is to be asked about before the gate goes on; `None` if it need not be
-    /// asked. A check that has passed is bound to the files before anything else is done that takes time; a question to the user, and the end
-    /// of the run, need to know what has changed since all checks.
+    /// asked. Each check is made on files whose state is known: one that takes time is bound to them if they are in the same state after
+    /// it. So the state after a check is the one before the next. A question to the user, and the end of the run, need to know what has
+    /// changed since all checks.
     pub fn files_to_ask(&self, state: &RunState) -> Option<Vec<String>> {
-        let needs_changes = match self.current().map(|check| &check.kind) {
-            Some(CheckKind::File { .. }) => return None,
-            Some(CheckKind::Approve { .. }) => true,
-            Some(CheckKind::Run { .. }) => false,
-            None => self.is_at_end,
-        } && self.looked != Some(self.evidence.len());
-        let since = if needs_changes { state.checked_trees(&self.evidence) } else { Vec::new() };
-        (!since.is_empty() || self.bound < self.evidence.len()).then_some(since)
+        let needs_all = self.needs_all_changes();
+        let before = match &self.look {
+            Look::Now { files: _, of_all } if *of_all || !needs_all => return None,
+            Look::Before(before) => before.as_ref().map(|before| &before.tree),
+            Look::None | Look::Now { .. } => None,
+        };
+        let others = if needs_all { state.checked_trees(&self.evidence) } else { Vec::new() };
+        let others = others.into_iter().filter(|tree| Some(tree) != before);
+        // The host bounds their number.
+        let since: Vec<String> = before.cloned().into_iter().chain(others).collect();
+        let is_of_check = self.current().is_some() || matches!(self.look, Look::Before(_));
+        (is_of_check || !since.is_empty()).then_some(since)
     }
 
-    /// Takes the state of the project's files: it is noted with the checks that have passed since the last one.
+    /// Returns true if what comes next must know what has changed since all checks.
+    fn needs_all_changes(&self) -> bool {
+        match self.current().map(|check| &check.kind) {
+            Some(CheckKind::Approve { .. }) => true,
+            Some(CheckKind::Run { .. }) => false,
+            // Nothing takes time before the end.
+            Some(CheckKind::File { .. }) | None => self.is_at_end,
+        }
+    }
+
+    /// Takes the state of the project's files: it is noted with the check that was made last, if they were in it before the check too.
     pub fn take_files(&mut self, files: Option<ProjectState>) {
-        for evidence in self.evidence.iter_mut().skip(self.bound).filter(|evidence| evidence.passed) {
-            evidence.tree = files.as_ref().map_or_else(String::new, |files| files.tree.clone());
+        if let (Look::Before(before), Some(last)) = (&self.look, self.evidence.last_mut())
+            && last.passed
+        {
+            last.files = CheckedFiles::between(before.as_ref(), files.as_ref());
         }
         for evidence in &mut self.evidence {
             match &files {
@@ -192,39 +238,56 @@ impl OpenGate {
                 None => evidence.changed = None,
             }
         }
-        self.bound = self.evidence.len();
-        self.looked = Some(self.bound);
-        self.files = files;
+        self.look = Look::Now { files, of_all: self.needs_all_changes() };
+    }
+
+    /// Notes that time passes before the next check.
+    pub fn wait(&mut self) {
+        if let Look::Now { .. } = self.look {
+            self.look = Look::None;
+        }
+    }
+
+    /// The state of the project's files now, if it is known.
+    fn files(&self) -> Option<&ProjectState> {
+        match &self.look {
+            Look::Now { files, of_all: _ } => files.as_ref(),
+            Look::None | Look::Before(_) => None,
+        }
     }
 
     /// The run with what has changed since its checks, as far as it is known.
     pub fn with_changes(&self, state: &RunState) -> RunState {
-        let again = self.checks.iter().take(self.done).filter(|planned| planned.again.is_some());
-        let again: Vec<CheckPlace> = again.filter_map(|planned| planned.place.clone()).collect();
-        self.files.as_ref().map_or_else(|| state.clone(), |files| state.with_changes(files, &again))
+        let again: Vec<CheckPlace> = self.made_again().cloned().collect();
+        self.files().map_or_else(|| state.clone(), |files| state.with_changes(files, &again))
     }
 
-    /// Adds the checks of earlier phases that must be made again before the run is done: those since which files have changed, or may have.
-    /// Returns true if it added some; once for each attempt.
+    /// The places of the checks that were made again and have passed.
+    fn made_again(&self) -> impl Iterator<Item = &CheckPlace> {
+        let made = self.checks.iter().zip(&self.evidence);
+        let again = made.filter(|(planned, evidence)| planned.again.is_some() && evidence.passed);
+        again.filter_map(|(planned, _)| planned.place.as_ref())
+    }
+
+    /// Adds the checks that must be made again before the run is done: those since which files have changed, or may have, of earlier phases
+    /// and of this attempt. Returns true if it added some. Each is added once in an attempt, however often this is called: a check that
+    /// changes files itself would never come to an end.
     pub fn add_rechecks(&mut self, active: &Active) -> bool {
-        if !self.is_at_end || std::mem::replace(&mut self.has_rechecks, true) {
+        if !self.is_at_end {
             return false;
         }
         let before = self.checks.len();
+        let files = self.files().cloned();
         for recheck in active.rechecks() {
             let Recheck { gate, check, of, scope, depth, there, evidence, place } = recheck;
-            // Just made.
+            // Made in this attempt.
             if self.checks.iter().any(|planned| planned.place.as_ref() == Some(place)) {
                 continue;
             }
-            let files = self.files.as_ref();
-            let changed = files.and_then(|files| files.changed_since(&evidence.tree));
-            if changed.is_some_and(|changed| changed.count == 0) {
-                continue;
-            }
+            let Some(reason) = reason_for_repetition(evidence, files.as_ref()) else { continue };
             let then = active.with(&there);
             let planned = PlannedCheck::of(check, (self.gates.len(), depth), Some(place.clone()), &then);
-            self.checks.push(PlannedCheck { again: Some(text::made_again(changed)), ..planned });
+            self.checks.push(PlannedCheck { again: Some(reason), ..planned });
             let here = active.state.current_path.at_depth(depth);
             let is_around = depth <= active.state.current_path.len()
                 && here.scope_key() == there.current_path.at_depth(depth).scope_key();
@@ -242,7 +305,35 @@ impl OpenGate {
                 key: place.gate.clone(),
             });
         }
+        let own = self.own_rechecks(files.as_ref());
+        self.checks.extend(own);
         self.checks.len() > before
+    }
+
+    /// The checks of this attempt that must be made again.
+    fn own_rechecks(&self, files: Option<&ProjectState>) -> Vec<PlannedCheck> {
+        let is_again = |place: &CheckPlace| {
+            self.checks.iter().any(|planned| planned.again.is_some() && planned.place.as_ref() == Some(place))
+        };
+        // Where the host can tell nothing, a check right after itself tells no more.
+        let last = self.checks.iter().rposition(|planned| planned.again.is_none() && planned.takes_time());
+        let made = self.checks.iter().zip(&self.evidence).enumerate();
+        let again = made.filter_map(|(index, (planned, evidence))| {
+            let PlannedCheck { check, gate, env, place, again: _ } = planned;
+            let place = place.as_ref().filter(|place| evidence.passed && !is_again(place))?;
+            let is_known = files.is_some() || evidence.files != CheckedFiles::Unknown;
+            if !is_known && last.is_none_or(|last| last <= index) {
+                return None;
+            }
+            let again = Some(reason_for_repetition(evidence, files)?);
+            Some(PlannedCheck { check: check.clone(), gate: *gate, env: env.clone(), place: Some(place.clone()), again })
+        });
+        again.collect()
+    }
+
+    /// Returns true if the run is done when the gates are passed.
+    pub fn is_at_end(&self) -> bool {
+        self.is_at_end
     }
 
     /// Returns true if the run is where the gate was opened.
@@ -350,18 +441,33 @@ impl OpenGate {
         };
         let label = self.current().map_or_else(String::new, |check| check.label.clone());
         let attempt = self.current_gate().map_or(1, |gate| gate.attempt);
-        let evidence = Evidence { label, passed, result, duration_ms, attempt, tail, recheck, ..Evidence::default() };
+        let takes_time = planned.is_some_and(PlannedCheck::takes_time);
+        let files = self.files().filter(|_| passed && !takes_time).map(CheckedFiles::of).unwrap_or_default();
+        if takes_time {
+            self.look = match std::mem::replace(&mut self.look, Look::None) {
+                Look::Now { files, of_all: _ } => Look::Before(files),
+                // The state before is not known.
+                Look::None | Look::Before(_) => Look::Before(None),
+            };
+        }
+        let evidence = Evidence { label, passed, result, duration_ms, attempt, tail, recheck, files, ..Evidence::default() };
         self.evidence.push(evidence);
         self.done += 1;
     }
 
     /// The evidence in the form that is stored.
     pub fn kept_evidence(&self) -> Vec<Evidence> {
-        let kept = |evidence: &Evidence| Evidence {
-            tail: text::kept_tail(&evidence.tail),
-            ..evidence.clone()
-        };
-        self.evidence.iter().map(kept).collect()
+        let again: Vec<&CheckPlace> = self.made_again().collect();
+        let made = self.checks.iter().zip(&self.evidence);
+        let kept = made.map(|(planned, evidence)| {
+            let tail = text::kept_tail(&evidence.tail);
+            let mut kept = Evidence { tail, ..evidence.clone() };
+            if planned.again.is_none() && planned.place.as_ref().is_some_and(|place| again.contains(&place)) {
+                kept.note_repetition();
+            }
+            kept
+        });
+        kept.collect()
     }
 }
 

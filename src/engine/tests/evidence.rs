@@ -1,7 +1,9 @@
 //! Evidence that is still true: the files in which a check has passed, what has changed since, and checks that are made again.
 
+use std::collections::VecDeque;
+
 use super::*;
-use crate::run::{Changed, ProjectState};
+use crate::run::{Changed, CheckedFiles, ProjectState};
 
 /// A session whose project has files that change.
 struct Project {
@@ -11,6 +13,8 @@ struct Project {
     /// The commands that ran, with the status with which they end next.
     commands: Vec<String>,
     status: u32,
+    /// The state of the files after each command to come, while which they change; after the others it is as before.
+    while_running: VecDeque<Option<&'static str>>,
     /// The numbers of earlier states that the host was asked about.
     asked: Vec<usize>,
 }
@@ -42,7 +46,7 @@ impl Project {
         let _ = session.without_ui(Event::Command { name: "workflow", arguments: task });
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = session.on(Event::AgentStart);
-        Self { session, tree: Some("one"), commands: Vec::new(), status: 0, asked: Vec::new() }
+        Self { session, tree: Some("one"), commands: Vec::new(), status: 0, while_running: VecDeque::new(), asked: Vec::new() }
     }
 
     /// Answers all requests but questions to the user; returns what follows.
@@ -52,6 +56,9 @@ impl Project {
             let answer = match request {
                 Request::Exec { command, .. } => {
                     self.commands.push(command.clone());
+                    if let Some(tree) = self.while_running.pop_front() {
+                        self.tree = tree;
+                    }
                     let output = "it broke\n".into();
                     let end = CommandEnd::Exited(self.status);
                     Answer::Ran { end, duration_ms: 1000, output, standard_output: None, output_file: None }
@@ -100,7 +107,12 @@ impl Project {
         let visit = state.progress.visits.get(key).unwrap();
         let line = |of: &crate::run::Evidence| {
             let changed = of.changed.as_ref().map_or(0, |changed| changed.count);
-            format!("{} {} {} {changed}", of.tree, of.passed, of.result)
+            let files = match &of.files {
+                CheckedFiles::Unknown => "",
+                CheckedFiles::Tree(tree) => tree,
+                CheckedFiles::ChangedMeanwhile(_) => "meanwhile",
+            };
+            format!("{files} {} {} {changed}", of.passed, of.result)
         };
         visit.evidence.iter().map(line).collect()
     }
@@ -121,7 +133,7 @@ fn a_check_that_passes_is_bound_to_the_files() {
     });
     assert!(project.says().starts_with("✓ Advanced: a → * b"));
     assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"; 2].into_iter().chain(["one true it holds 0"]).collect::<Vec<_>>());
-    assert_eq!(project.asked, [0, 0], "nothing has changed since: nobody asks yet");
+    assert_eq!(project.asked, [0, 1, 1], "the state after a check is the one before the next");
 }
 
 #[test]
@@ -130,7 +142,200 @@ fn a_check_that_fails_is_not() {
     project.status = 1;
     assert!(project.says().starts_with("✗ The gate of a is not passed"));
     assert_eq!(project.evidence("flat:0"), [" false exit status 1 0"]);
-    assert_eq!(project.asked, [0; 0]);
+    assert_eq!(project.asked, [0], "before it");
+}
+
+/// What an agent does at the same time, as by a second call of the same message, or in the background.
+#[test]
+fn files_that_change_while_a_check_is_made_are_not_those_that_it_has_read() {
+    let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
+    project.while_running = [Some("broken")].into();
+    project.says();
+    assert_eq!(project.evidence("flat:0"), ["meanwhile true exit status 0 0"]);
+    let status = project.control(":status");
+    let [.., Effect::AppendEntry { data, .. }] = &status.effects[..] else { panic!("{status:?}") };
+    let line = "✓ the tests: exit status 0, 1s, 4 files changed meanwhile (a, `b` c and 2 more)";
+    assert!(data["content"].as_str().unwrap().contains(line), "{data}");
+    project.status = 1;
+    let said = project.says();
+    assert!(said.contains("the tests: exit status 1 (made again: 4 files changed meanwhile (a, `b` c and 2 more))"), "{said}");
+    project.status = 0;
+    assert!(project.says().contains("→ DONE"));
+    assert_eq!(project.commands.len(), 3);
+    assert!(!project.end().contains("2 more), 4 files"), "of the first time nothing is said any more");
+
+    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
+    project.while_running = [Some("broken")].into();
+    project.says();
+    assert!(project.says().contains("→ DONE"));
+    assert!(project.end().ends_with(line), "without recheck the end says it");
+}
+
+#[test]
+fn a_state_that_is_known_on_one_side_of_a_check_only_is_unknown() {
+    for (before, after) in [(None, Some("one")), (Some("one"), None)] {
+        let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
+        (project.tree, project.while_running) = (before, [after].into());
+        project.says();
+        assert_eq!(project.evidence("flat:0"), [" true exit status 0 0"]);
+        project.tree = Some("one");
+        let status = project.control(":status");
+        let shown = format!("{:?}", status.effects);
+        assert!(shown.contains("since some of the checks with `recheck` is not known"), "{shown}");
+        assert!(!shown.contains("changed meanwhile") && !shown.contains("changed since ("), "{shown}");
+        project.says();
+        assert_eq!(project.commands.len(), 2, "{before:?} {after:?}");
+        assert!(project.evidence("flat:1")[0].contains("made again: not known which files have changed since"));
+    }
+}
+
+/// A test that writes a snapshot.
+#[test]
+fn a_check_that_changes_files_itself_is_made_again_once() {
+    let trees = ["t1", "t2", "t3", "t4", "t5", "t6"].map(Some);
+    for gates in [&[("flat/a.md", RECHECKED)][..], &[("flat/b.md", RECHECKED)]] {
+        let mut project = Project::flat(gates);
+        project.while_running = trees.into();
+        project.says();
+        assert!(project.says().contains("→ DONE"), "{gates:?}");
+        assert_eq!(project.commands.len(), 2, "{gates:?}");
+        let again = "meanwhile true exit status 0 (made again: 4 files changed meanwhile (a, `b` c and 2 more)) 0";
+        assert_eq!(project.evidence("flat:1").last().unwrap(), again, "{gates:?}");
+        assert!(project.end().ends_with(", 1s, 4 files changed meanwhile (a, `b` c and 2 more)"));
+    }
+    let both = [("flat/a.md", RECHECKED), ("flat/b.md", "gate: [{run: x, recheck: true}, {run: y, recheck: true}]\n")];
+    let mut project = Project::flat(&both);
+    project.while_running = trees.into();
+    project.says();
+    assert!(project.says().contains("→ DONE"));
+    assert_eq!(project.commands, ["make test", "x", "y", "make test", "x", "y"]);
+    // One that does so the first time only.
+    let mut project = Project::flat(&both[1..]);
+    project.says();
+    project.while_running = [Some("snapshot")].into();
+    assert!(project.says().contains("→ DONE"));
+    assert_eq!(project.commands, ["x", "y", "x"]);
+    assert_eq!(project.evidence("flat:1").last().unwrap(), "snapshot true exit status 0 (made again: 4 files changed meanwhile (a, `b` c and 2 more)) 0");
+}
+
+#[test]
+fn a_check_of_the_last_phase_is_made_again_if_files_change_after_it() {
+    let made = |gate: &str, change: &dyn Fn(&mut Project)| {
+        let mut project = Project::flat(&[("flat/b.md", gate)]);
+        project.session.files.tree.insert("a.md".into(), "text".into());
+        project.says();
+        change(&mut project);
+        let mut output = project.next();
+        while let Reply::Ask { ticket, request: Request::Select { .. } } = output.reply {
+            if let Some(Some(tree)) = project.while_running.pop_front() {
+                project.tree = Some(tree);
+            }
+            output = project.session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
+            output = project.answer(output);
+        }
+        let Reply::Tool(result) = output.reply else { panic!("{gate}") };
+        assert!(result.text.contains("→ DONE"), "{gate}: {}", result.text);
+        (project.commands.join(" "), project.asked.len(), project.evidence("flat:1"))
+    };
+    let built = |project: &mut Project| project.while_running = [None, Some("built")].map(|tree| tree.or(Some("one"))).into();
+    let (tests, build) = ("{run: test, recheck: true}", "{run: build}");
+    let (commands, asked, evidence) = made(&format!("gate: [{tests}, {build}]\n"), &built);
+    assert_eq!((commands.as_str(), asked), ("test build test", 4));
+    let again = "built true exit status 0 (made again: 4 files changed since (a, `b` c and 2 more)) 0";
+    assert_eq!(evidence, ["one true exit status 0 0", "meanwhile true exit status 0 0", again]);
+    assert_eq!(made(&format!("gate: [{tests}, {{approve: Ship?}}]\n"), &built).0, "test test");
+    assert_eq!(made(&format!("gate: [{{file: a.md, recheck: true}}, {build}]\n"), &|project| project.while_running = [Some("built")].into()).2.len(), 3);
+    // Nothing changes.
+    assert_eq!(made(&format!("gate: [{tests}, {build}]\n"), &|_| {}).0, "test build");
+    assert_eq!(made(&format!("gate: [{tests}, {{approve: Ship?}}]\n"), &|_| {}).0, "test");
+    let (_, asked, evidence) = made("gate: [{file: a.md, recheck: true}]\n", &|_| {});
+    assert_eq!((asked, evidence), (1, vec!["one true it holds 0".to_owned()]));
+    // Not known.
+    let without = |project: &mut Project| project.session.files.tells_changes = false;
+    assert_eq!(made(&format!("gate: [{tests}, {build}]\n"), &without).0, "test build test");
+    assert_eq!(made(&format!("gate: [{build}, {tests}]\n"), &without).0, "build test", "a second time tells no more");
+    assert_eq!(made(&format!("gate: [{tests}, {{file: a.md}}]\n"), &without).0, "test");
+    let later = |project: &mut Project| (project.tree, project.while_running) = (None, [Some("one")].into());
+    assert_eq!(made(&format!("gate: [{tests}]\n"), &later).0, "test test", "the second time it is known");
+}
+
+#[test]
+fn a_check_of_the_last_phase_is_made_again_after_one_of_an_earlier_phase_that_changes_files() {
+    let lint = "gate: [{run: lint, recheck: true}]\n";
+    let mut project = Project::flat(&[("flat/a.md", RECHECKED), ("flat/b.md", lint)]);
+    project.says();
+    project.tree = Some("two");
+    project.while_running = [Some("two"), Some("three")].into();
+    assert!(project.says().contains("→ DONE"));
+    assert_eq!(project.commands, ["make test", "lint", "make test", "lint"]);
+}
+
+#[test]
+fn a_check_that_is_made_again_in_its_own_gate_may_fail() {
+    let gate = "gate: [{run: test, recheck: true}, {run: build}]\ngateAttempts: 1\n";
+    let mut project = Project::flat(&[("flat/b.md", gate)]);
+    project.says();
+    project.while_running = [Some("one"), Some("broken")].into();
+    let _ = project.session.on(Event::TurnEnd { queued: false });
+    let mut output = project.session.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false });
+    for _ in 0..5 {
+        let Reply::Ask { ticket, ref request } = output.reply else { panic!("{output:?}") };
+        project.status = u32::from(project.commands.len() == 2);
+        let answer = match request {
+            Request::Exec { command, .. } => {
+                project.commands.push(command.clone());
+                project.tree = project.while_running.pop_front().unwrap_or(project.tree);
+                let end = CommandEnd::Exited(project.status);
+                Answer::Ran { end, duration_ms: 1, output: String::new(), standard_output: None, output_file: None }
+            }
+            _ => {
+                let tree = project.tree.unwrap();
+                let since = ["one", "broken"].map(|of| (of.to_owned(), Changed { count: u64::from(of != tree), paths: vec![] }));
+                Answer::ProjectState(Ok(ProjectState { tree: tree.into(), since: since.into() }))
+            }
+        };
+        output = project.session.on(Event::Answer { ticket, answer });
+        if project.commands.len() == 3 {
+            break;
+        }
+    }
+    let output = project.answer(output);
+    let Reply::Tool(result) = output.reply else { panic!("{output:?}") };
+    assert!(result.text.starts_with("✗ The gate of b is not passed: test: exit status 1 (made again: 1 file changed since)"), "{}", result.text);
+    assert!(project.session.run.as_ref().unwrap().is_running());
+}
+
+#[test]
+fn the_end_waits_for_the_user_where_results_of_rechecks_were_dropped() {
+    let lose = |project: &mut Project, lost: &str| {
+        let run = project.session.run.as_ref().unwrap();
+        let mut stored = serde_json::to_value(run).unwrap();
+        stored["progress"]["rechecksLost"] = serde_json::from_str(lost).unwrap();
+        let stored = crate::run::restore([stored.to_string()]);
+        let facts = Facts { project: "/p".into(), ..Facts::default() };
+        let _ = project.session.on(Event::Session { stored, in_view: None, facts });
+        let _ = project.session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = project.session.on(Event::AgentStart);
+    };
+    for gates in [&[("flat/a.md", RECHECKED)][..], &[]] {
+        let mut project = Project::flat(gates);
+        project.says();
+        lose(&mut project, "true");
+        let output = project.next();
+        let shown = format!("{:?}", output.effects);
+        assert!(shown.contains("/workflow :skip ends the run without them."), "{shown}");
+        let Reply::Tool(ToolResult { text: said, .. }) = output.reply else { panic!("{:?}", output.reply) };
+        assert!(said.contains("paused: the gate was not passed in 1 attempt; last: rechecks whose results are no longer stored"), "{said}");
+        assert!(project.session.run.as_ref().unwrap().is_running());
+        let _ = project.control(":resume");
+        assert!(project.says().contains("paused"));
+        let _ = project.control(":skip");
+        assert!(!project.session.run.as_ref().unwrap().is_running());
+    }
+    let mut project = Project::flat(&[]);
+    project.says();
+    lose(&mut project, "false");
+    assert!(project.says().contains("→ DONE"));
 }
 
 #[test]
@@ -183,7 +388,7 @@ fn what_is_not_known_is_made_again() {
         ("the host cannot tell it at the end", |project| project.session.files.tells_changes = false),
         ("git has gone, and its states with it", |project| {
             let run = project.session.run.as_mut().unwrap();
-            run.progress.visits.get_mut("flat:0").unwrap().evidence[0].tree.clear();
+            run.progress.visits.get_mut("flat:0").unwrap().evidence[0].files = CheckedFiles::Unknown;
             let stored = project.session.run.clone();
             let facts = Facts { project: "/p".into(), ..Facts::default() };
             let _ = project.session.on(Event::Session { stored, in_view: None, facts });
