@@ -4,9 +4,6 @@ import { cell, cost, duration } from "../runs/figures.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */
 
-/** The width of a line where the terminal does not tell its own. */
-const WIDTH = 80;
-
 export class Progress {
   #isQuiet;
   #isLive;
@@ -71,8 +68,8 @@ export class Progress {
   /** @param {string} text */
   #draw(text) {
     if (text === this.#live || this.#held) return;
-    const width = process.stderr.columns ?? WIDTH;
-    process.stderr.write(`\r\x1b[K${[...text].slice(0, width - 1).join("")}`);
+    // Without wrapping: the terminal knows how wide its characters are.
+    process.stderr.write(`\r\x1b[K\x1b[?7l${text}\x1b[?7h`);
     this.#live = text;
   }
 }

@@ -111,7 +111,7 @@ function tellEnd(end, headless, session, agent, options) {
   const text = took ? `${end.text} · ${figures(took)}` : end.text;
   if (end.status === STATUS.done) progress.line(text);
   else progress.always(text);
-  if (run && end.status !== STATUS.done && isOpen(run)) progress.always(`To go on: pi-workflows run --continue --session ${shellQuoted(session)}${optionsToGoOn(options)}`);
+  if (run && end.status !== STATUS.done && isOpen(run)) progress.always(`To go on: pi-workflows run --continue --session ${shellQuoted(session)}${optionsToGoOn(options)}${end.status === STATUS.budget ? ' "/workflow :resume +MORE"' : ""}`);
   const problems = write(options, run, end, session, agent?.usage);
   for (const problem of problems) progress.always(problem);
   return end.status === STATUS.done && problems.length > 0 ? STATUS.error : end.status;
@@ -132,6 +132,12 @@ function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget
  * @param {string} session
  */
 function detach(words, options, session) {
+  try {
+    piCommand(options.pi);
+  } catch (error) {
+    process.stderr.write(`${inWords(error)}\n`);
+    return STATUS.error;
+  }
   const log = `${session}.log`;
   mkdirSync(dirname(session), { recursive: true });
   const output = openSync(log, "a", 0o600);
@@ -141,7 +147,7 @@ function detach(words, options, session) {
   });
   const child = spawn(process.execPath, [process.argv[1], "run", ...given, "--", ...words], { detached: true, stdio: ["ignore", output, output] });
   child.unref();
-  process.stdout.write(`process ${child.pid}\nsession ${session}\nlog     ${log}\n"pi-workflows runs" shows it.\n`);
+  process.stdout.write(`process ${child.pid}\nsession ${session}\nlog     ${log}\n"pi-workflows runs${options.session === undefined ? "" : ` --sessions ${shellQuoted(session)}`}" shows it.\n`);
   return STATUS.done;
 }
 

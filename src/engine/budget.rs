@@ -171,9 +171,10 @@ impl Engine {
             return Widened::No;
         };
         let Some(reason) = reason else { return Widened::Yes };
-        // The reason for the pause may just have ended, and the run waits for this one.
+        // The reason for the pause may just have ended, also by the user's command, and the run waits for this one.
         let is_other = match self.pause_reason() {
             Some(PauseReason::Budget { measure: paused, .. }) => *paused != measure,
+            Some(PauseReason::User | PauseReason::Aborted) => true,
             Some(reason) => reason.is_of_budget(),
             None => true,
         };

@@ -133,6 +133,9 @@ for (const version of VERSIONS) {
         const [session] = sessionFiles(sandbox);
         assert.match(ended.stderr, new RegExp(`interrupted by ${signal} · .*\nTo go on: pi-workflows run --continue --session ${session}\n$`));
         assert.equal(JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end.outcome, "interrupted");
+        const bounded = await run("--continue", "--budget", "turns=1");
+        assert.equal(bounded.status, 6, bounded.stderr);
+        assert.match(bounded.stderr, /\npaused in Build: the budget of “the command line” is used up: \d of 1 turns · /);
         const over = await run("--continue");
         assert.equal(over.status, 0, over.stderr);
       }

@@ -376,6 +376,18 @@ fn a_gate_that_waits_for_the_user_still_does_at_the_end_of_a_budget() {
 }
 
 #[test]
+fn a_run_that_the_user_stopped_waits_for_its_budget_once_the_user_goes_on() {
+    let mut session = with_budgets("budget: {turns: 3}\n", "");
+    let _ = session.command("workflow", ":pause");
+    session.has_taken(turns(3));
+    assert!(matches!(session.pause(), Some(PauseReason::User)));
+    let (ticket, _) = asked(session.command("workflow", ":resume"));
+    assert!(matches!(session.pause(), Some(PauseReason::Budget { .. })));
+    let _ = session.on(Event::Answer { ticket, answer: entered("5") });
+    assert_eq!(session.pause(), None);
+}
+
+#[test]
 fn an_unknown_cost_is_accepted_only_where_the_user_was_told_of_it() {
     let mut session = with_budgets("budget: {cost: 1}\n", "");
     let _ = session.command("workflow", ":pause");
