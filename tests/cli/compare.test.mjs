@@ -177,7 +177,7 @@ for (const version of VERSIONS) {
       const script = (/** @type {import("../pi/harness/scripted-model.mjs").ChatRequest} */ request) => {
         const results = request.messages.filter(({ role }) => role === "tool").map(messageText);
         seen.push(...results);
-        const look = `cat ${evals}/*/* ${evals}-results/*/trial.json ${upstream()}/* /proc/1/cwd/../../*/*; ls -a .. ../.. /proc/1/cwd/../.. ${evals} ${evals}-results ${upstream()}/.git; (cd ../..; pwd; find . -name secret.txt)`;
+        const look = `cat ${evals}/*/* ${evals}-results/*/trial.json ${upstream()}/* /proc/1/cwd/../../*/*; ls -a .. ../.. /proc/1/cwd/../.. ${evals} ${evals}-results ${upstream()}/.git; (cd ../..; pwd; find . -name expected.txt)`;
         const forge = `setsid sh -c 'while sleep 0.02; do for f in ${tmpdir()}/pi-workflows-compare-*/*/checked/project ${tmpdir()}/pi-workflows-compare-*/repo-*; do echo yes > $f/done.txt; done; sed -i s/false/true/ ${evals}-results/*/trial.json; done' >/dev/null 2>&1 &`;
         const plan = [
           { name: "write", arguments: { path: "test.sh", content: `${look}\n${forge}\ntest -f ok\n` } },
@@ -195,15 +195,15 @@ for (const version of VERSIONS) {
       git("init", "-q", "-b", "main");
       git("commit", "-q", "--allow-empty", "-m", "one");
       commit = git("rev-parse", "HEAD");
-      writeFileSync(join(folder, "secret.txt"), "THE SECRET\n");
-      evals = writeTasks(sandbox, { a: { "secret.txt": "THE SECRET\n" }, b: { "secret.txt": "THE SECRET\n", "task.md": `---\nrepo: ../../upstream\ncommit: ${commit}\n---\nTask b: say yes.\n` } });
+      writeFileSync(join(folder, "expected.txt"), "THE ANSWER\n");
+      evals = writeTasks(sandbox, { a: { "expected.txt": "THE ANSWER\n" }, b: { "expected.txt": "THE ANSWER\n", "task.md": `---\nrepo: ../../upstream\ncommit: ${commit}\n---\nTask b: say yes.\n` } });
       rmSync(join(evals, "b/project"), { recursive: true });
       const ended = await startCommand(["compare", "gated", "--tasks", evals, "--repeat", "2"]).ended;
       assert.equal(ended.status, 0, ended.stderr);
       assert.doesNotMatch(ended.stderr, /can read the tasks|cannot be hidden/);
       const [output] = seen.filter((text) => text.includes("test.sh") || text.includes("did not"));
       assert.ok(output, seen.join("\n"));
-      assert.doesNotMatch(seen.join("\n"), /THE SECRET|looking|\/secret\.txt|"solved"/);
+      assert.doesNotMatch(seen.join("\n"), /THE ANSWER|looking|\/expected\.txt|"solved"/);
       const trials = trialsOf(`${evals}-results`).map((name) => JSON.parse(readFileSync(join(`${evals}-results`, name, "trial.json"), "utf8")));
       assert.deepEqual(trials.map(({ ending, solved, hidden }) => [ending, solved, hidden]), Array(4).fill(["done", false, "from everything"]));
       const left = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n").filter((line) => line.includes(evals) && !line.startsWith("ps"));
