@@ -308,7 +308,7 @@ function estimateOf(left, before) {
   return sum;
 }
 
-/** How tasks can be hidden here, and the reason if not from everything. @returns {{ hidden: import("./results.js").Hidden, reason?: string }} */
+/** The way in which tasks can be hidden here, and the reason if not from everything. @returns {{ hidden: import("./results.js").Hidden, reason?: string }} */
 function hiding() {
   try {
     canConfine();

@@ -1,4 +1,4 @@
-// What no agent of a trial may read: the tasks, their history and copies in git, and the results.
+// The folders that no agent of a trial may read: the tasks, their history and copies in git, and the results.
 import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 

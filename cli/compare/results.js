@@ -10,7 +10,7 @@ import { Failure, shortened } from "../words.js";
 /** The way in which a trial ended. @typedef {"done" | "paused" | "stopped" | "cancelled" | "budget" | "timeout" | "error"} Ending */
 
 /**
- * How the tasks were hidden: from all that ran in a trial; from the tools of its agent, not from the commands of gates and steps; not.
+ * The way in which the tasks were hidden: from all that ran in a trial; from the tools of its agent, not from the commands of gates and steps; not.
  * @typedef {"from everything" | "from tools" | "no"} Hidden
  */
 

@@ -241,7 +241,7 @@ function confined(line, folder, places) {
   return lineInFolder(line, folder, places);
 }
 
-/** What `pi-workflows run` wrote, if it did; its report goes beside it. @param {string} results @returns {any} */
+/** The result that `pi-workflows run` wrote, if it did; its report goes beside it. @param {string} results @returns {any} */
 function resultIn(results) {
   try {
     const result = JSON.parse(readFileSync(join(results, "result.json"), "utf8"));
@@ -252,7 +252,7 @@ function resultIn(results) {
   }
 }
 
-/** What a run took. Without its result that is not known. @param {any} result */
+/** The figures of a run. Without its result they are not known. @param {any} result */
 function figuresOf(result) {
   const { usage } = result ?? { usage: { unpriced: 1 } };
   const number = (/** @type {unknown} */ value) => (typeof value === "number" && value >= 0 ? value : 0);

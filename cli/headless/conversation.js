@@ -1,4 +1,4 @@
-// What the user of a terminal says to a run: answers to the questions of pi, and messages where it waits for one.
+// The words of the user of a terminal to a run: answers to the questions of pi, and messages where it waits for one.
 import { ask, line } from "./questions.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */

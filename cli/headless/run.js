@@ -481,7 +481,7 @@ function write({ result, summary }, run, end, session, usage) {
   return problems.filter((problem) => typeof problem === "string");
 }
 
-/** What is wrong if a file cannot be written. @param {string} name @param {() => void} write */
+/** The problem if a file cannot be written. @param {string} name @param {() => void} write */
 function problemOf(name, write) {
   try {
     return void write();

@@ -764,7 +764,7 @@ fn evidence(checks: &Value) -> Vec<Evidence> {
     checks.as_array().into_iter().flatten().filter_map(check).collect()
 }
 
-/// What cannot be read is not known: then it never says that nothing has changed.
+/// Fields that cannot be read are an unknown state, which never says that nothing has changed.
 fn checked_files(data: &Value) -> CheckedFiles {
     let files = match get(data, "changedMeanwhile") {
         Some(meanwhile) => changed(meanwhile).map(CheckedFiles::ChangedMeanwhile),

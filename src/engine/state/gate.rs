@@ -315,7 +315,7 @@ impl OpenGate {
         let is_again = |place: &CheckPlace| {
             self.checks.iter().any(|planned| planned.again.is_some() && planned.place.as_ref() == Some(place))
         };
-        // Where the host can tell nothing, a check right after itself tells no more.
+        // A second check right after the first tells no more if the host can tell nothing.
         let last = self.checks.iter().rposition(|planned| planned.again.is_none() && planned.takes_time());
         let made = self.checks.iter().zip(&self.evidence).enumerate();
         let again = made.filter_map(|(index, (planned, evidence))| {

@@ -145,7 +145,7 @@ fn a_check_that_fails_is_not() {
     assert_eq!(project.asked, [0], "before it");
 }
 
-/// What an agent does at the same time, as by a second call of the same message, or in the background.
+/// A change that an agent makes at the same time, as by a second call of the same message, or in the background.
 #[test]
 fn files_that_change_while_a_check_is_made_are_not_those_that_it_has_read() {
     let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
