@@ -256,7 +256,7 @@ for (const version of VERSIONS) {
     });
 
     test("a budget of the command line also ends an agent that goes on after DONE", async (t) => {
-      const bash = { calls: [{ name: "bash", arguments: { command: "true" } }] };
+      const bash = { calls: [{ name: "bash", arguments: { command: "sleep 0.3" } }] };
       const { run, model } = await withPi(t, version, (_, index) => (index < 2 ? step("next") : bash), { globalFiles: HELLO });
       const ended = await run("hello", "Do it", "--budget", "turns=4");
       assert.equal(ended.status, 0, ended.stderr);
