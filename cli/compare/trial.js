@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { canConfine, lineInFolder, shellQuoted } from "../../host-shim/sandbox/index.js";
+import { canConfine, isBelow, lineInFolder, shellQuoted } from "../../host-shim/sandbox/index.js";
 import { endProcess } from "../headless/pi.js";
 import { reportHtml } from "../runs/html/report.js";
 import { processOf } from "../runs/process.js";
@@ -203,7 +203,8 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
 
 /** Writes the program that is the pi of a trial, beside its folder, and returns its path. @param {string} slot @param {string} results @param {Common} common */
 function programOf(slot, results, { work, pi, hidden, hide, fixed }) {
-  const script = hidden === "from everything" ? enclosed(pi, { hidden: [...hide, work], shown: [slot, results], fixed }) : `#!/bin/sh\nexec ${pi.map(shellQuoted).join(" ")} "$@"\n`;
+  const all = hide.some((path) => isBelow(work, path)) ? hide : [...hide, work];
+  const script = hidden === "from everything" ? enclosed(pi, { hidden: all, shown: [slot, results], fixed }) : `#!/bin/sh\nexec ${pi.map(shellQuoted).join(" ")} "$@"\n`;
   writeFileSync(`${slot}-pi`, script, { mode: 0o700 });
   return `${slot}-pi`;
 }
