@@ -23,8 +23,8 @@ const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
 const PACKED = [
   ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "action.yml", "package.json"],
   ...["formats", "new", "new-package", "packages", "pi-workflows", "places", "words", "workflows"].map((name) => `cli/${name}.js`),
-  ...["answer", "compare", "formats", "html", "results", "statistics", "tasks", "trial"].map((name) => `cli/compare/${name}.js`),
-  ...["agent", "pi", "progress", "questions", "run"].map((name) => `cli/headless/${name}.js`),
+  ...["answer", "compare", "enclosure", "formats", "hidden", "html", "results", "script", "statistics", "tasks", "trial"].map((name) => `cli/compare/${name}.js`),
+  ...["agent", "conversation", "pi", "progress", "questions", "run"].map((name) => `cli/headless/${name}.js`),
   ...["branch", "clean", "course", "figures", "find", "formats", "process", "report", "sessions", "stats"].map((name) => `cli/runs/${name}.js`),
   ...["page", "report", "style", "table", "text", "timeline"].map((name) => `cli/runs/html/${name}.js`),
   ...["ci", "coming-from", "differences", "evaluating", "moving", "performance", "reference", "tutorial"].map((name) => `docs/${name}.md`),
