@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
-import { SYSTEM_FOLDERS, canConfine, lineInFolder, shellQuoted, workTreeAt } from "./sandbox/index.js";
+import { SYSTEM_FOLDERS, canConfine, commonGitFolder, lineInFolder, shellQuoted, workTreeAt } from "./sandbox/index.js";
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
 /** The indexes of a work tree and of the repositories in it by the names of their files, with their times in seconds. @typedef {Map<string, { bytes: Buffer, time: number }>} Indexes */
@@ -149,7 +149,7 @@ const queues = new Map();
 const tooLarge = new Set();
 
 /**
- * Returns the top of the work tree.
+ * Returns the top of the work tree, and the folder of git that its work trees share.
  *
  * @param {boolean} granted
  * @param {string} cwd
@@ -157,12 +157,13 @@ const tooLarge = new Set();
  */
 export function workTreeOf(granted, cwd) {
   if (!granted) throw new Error(NOT_GRANTED);
-  const top = workTreeAt(realpathSync(cwd))?.tree;
-  if (top === undefined) throw new Error("the project is no git work tree");
+  const found = workTreeAt(realpathSync(cwd));
+  if (found === undefined) throw new Error("the project is no git work tree");
+  const top = found.tree;
   if (tooLarge.has(top)) throw new Error(`its files take longer than ${PATIENCE / 1000} s`);
   if (!programFolders().some((folder) => existsSync(join(folder, process.platform === "win32" ? "git.exe" : "git")))) throw new Error("git is not installed");
   canConfine();
-  return top;
+  return { top, repository: commonGitFolder(found.folder) };
 }
 
 /** Returns the folders of programs, those of the system first: others may be writable for the agent. */
@@ -180,9 +181,9 @@ function programFolders() {
  */
 export async function projectState({ granted, cwd, agentDir, sessionFile }, since, signal) {
   try {
-    const top = workTreeOf(granted, cwd);
+    const { top, repository } = workTreeOf(granted, cwd);
     const before = queues.get(top) ?? Promise.resolve();
-    const state = before.then(() => ask(top, agentDir, sessionFile, since, signal));
+    const state = before.then(() => ask(top, repository, agentDir, sessionFile, since, signal));
     queues.set(top, state.catch(() => {}));
     return { tag: "project-state", val: { tag: "ok", val: await state } };
   } catch (error) {
@@ -192,12 +193,13 @@ export async function projectState({ granted, cwd, agentDir, sessionFile }, sinc
 
 /**
  * @param {string} top
+ * @param {string} repository
  * @param {string} agentDir
  * @param {string | undefined} sessionFile
  * @param {string[]} since
  * @param {AbortSignal} signal
  */
-async function ask(top, agentDir, sessionFile, since, signal) {
+async function ask(top, repository, agentDir, sessionFile, since, signal) {
   const parent = join(agentDir, FOLDER);
   const folder = join(parent, createHash("sha256").update(top).digest("hex").slice(0, 20));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -213,7 +215,7 @@ async function ask(top, agentDir, sessionFile, since, signal) {
     writeFileSync(join(temporary, "attributes"), ATTRIBUTES);
     writeFileSync(join(temporary, "excluded"), patternsOf(sessionFile, top));
     writeIndexes(temporary, indexes.get(top) ?? new Map());
-    const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, realpathSync(folder), { cwd: top, temporary: realpathSync(temporary), network: false });
+    const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, realpathSync(folder), { cwd: top, temporary: realpathSync(temporary), network: false, readOnly: [repository] });
     const state = stateOf(await output(line, top, signal));
     indexes.set(top, readIndexes(temporary));
     return state;

@@ -57,7 +57,7 @@ function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidd
   args.push(everything ? "--bind" : "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc");
   if (!everything) {
     args.push("--bind", temporary, TEMPORARY, "--setenv", "TMPDIR", TEMPORARY);
-    for (const path of foldersOfMounts([cwd, ...hidden, ...unreadable, ...writable])) {
+    for (const path of foldersOfMounts([cwd, ...hidden, ...unreadable, ...readOnly, ...writable])) {
       removeLink(join(temporary, relative(TEMPORARY, path)));
       args.push("--tmpfs", path);
     }

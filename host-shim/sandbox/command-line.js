@@ -10,7 +10,7 @@ import { seatbeltLine } from "./seatbelt.js";
  * The sandbox of one command line. All paths are absolute and exist.
  * @typedef {object} Sandbox
  * @property {string[]} writable none of them is below another; `/` is everything
- * @property {string[]} readOnly paths in writable folders that stay read-only
+ * @property {string[]} readOnly paths that stay read-only in writable folders, and can be read in the system's folder for temporary files
  * @property {boolean} network
  * @property {string} cwd
  * @property {string} temporary the folder for temporary files

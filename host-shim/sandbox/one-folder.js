@@ -7,7 +7,7 @@ import { sessionFolder } from "./session-folder.js";
  *
  * @param {string} line without NUL
  * @param {string} folder
- * @param {{ cwd: string, temporary: string, network: boolean, readOnly?: string[] }} places `temporary` is not below the folder, `readOnly` is
+ * @param {{ cwd: string, temporary: string, network: boolean, readOnly?: string[] }} places `temporary` is not below the folder
  */
 export function lineInFolder(line, folder, { cwd, temporary, network, readOnly = [] }) {
   const { standIns } = sessionFolder(folder, lineInFolder);

@@ -45,10 +45,10 @@ function commit(root, message) {
  * @param {import("node:test").TestContext} t
  * @param {Record<string, string>} files
  * @param {string[]} [options] of `git init`
+ * @param {string} [folder]
  */
-function repository(t, files, options = []) {
-  // Not in the system's folder for temporary files, of which a sandbox shows the work tree only.
-  const parent = mkdtempSync(join(FOLDER, "project-state-"));
+function repository(t, files, options = [], folder = FOLDER) {
+  const parent = mkdtempSync(join(folder, "project-state-"));
   t.after(() => rmSync(parent, { recursive: true, force: true }));
   const [root, agentDir] = [join(parent, "project"), join(parent, "agent")];
   mkdirSync(root);
@@ -257,6 +257,14 @@ test("work trees, folders in them, submodules, and repositories in repositories"
   assert.deepEqual(await after(() => write(inner, { "i.txt": "I" })), ["inner"]);
   assert.deepEqual(await after(() => { rmSync(join(inner, ".git"), { recursive: true }); }), ["inner", "inner/i.txt"]);
   assert.deepEqual(await after(() => rmSync(join(root, "lib"), { recursive: true })), ["lib/sub"]);
+});
+
+test("a work tree and its repository in the system's folder for temporary files", async (t) => {
+  const { parent, root, known, after } = repository(t, { "a.txt": "a" }, [], tmpdir());
+  const other = join(parent, "other");
+  git(root, "worktree", "add", "--quiet", other);
+  assert.equal((await known([], { cwd: other })).id, (await known()).id);
+  assert.deepEqual(await after(() => write(other, { "b.txt": "b" }), { cwd: other }), ["b.txt"]);
 });
 
 test("repositories with SHA-256, a split index, and without a commit", async (t) => {
