@@ -471,7 +471,7 @@ function formatOf(formats, options, standard = "text") {
  * @returns {Result | Promise<Result>}
  */
 function main(parameters) {
-  const { values, positionals } = parse(parameters);
+  const { values, positionals, tokens } = parse(parameters);
   if (values.version) return { output: packageVersion() };
   const isHelp = values.help === true || positionals[0] === "help";
   const [name, ...words] = positionals[0] === "help" ? positionals.slice(1) : positionals;
@@ -487,6 +487,10 @@ function main(parameters) {
   const unfit = Object.keys(values).find((option) => !command.options.includes(option));
   if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
   for (const [option, value] of Object.entries(values)) if ([value].flat().includes("")) throw new Failure(`--${option} needs a value.`);
+  const given = tokens.flatMap((token) => (token.kind === "option" && own(OPTIONS, token.name) === TEXT ? [token.name] : []));
+  // Of two bounds, only the last one would hold.
+  const twice = given.find((option, index) => given.indexOf(option) < index);
+  if (twice !== undefined) throw new Failure(`--${twice} is given twice.`);
   const surplus = command.takes.some((word) => word.includes("...")) ? undefined : words[command.takes.length];
   if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
   const missing = command.takes.find((word, index) => words[index] === "" || (words[index] === undefined && !word.startsWith("[")));
@@ -521,7 +525,7 @@ function hasFolder() {
 /** @param {string[]} args */
 function parse(args) {
   try {
-    return parseArgs({ args, options: OPTIONS, allowPositionals: true });
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true, tokens: true });
   } catch (error) {
     throw new Failure(/** @type {Error} */ (error).message.split(/\. |\n/)[0]);
   }

@@ -694,6 +694,7 @@ test("help, version, and unknown commands", (t) => {
     [["show", "a", "b"], '"b" is one word too many. Put a text in quotes.\n'],
     [["list", "a"], '"a" is one word too many. Put a text in quotes.\n'],
     [["graph", "a", "--format", "json"], "pi-workflows graph takes no --format.\n"],
+    [["run", "x", "--budget", "turns=3", "--budget=cost=1"], "--budget is given twice.\n"],
     [["check", "--global"], "pi-workflows check takes no --global.\n"],
     [["check", ".", "--dir", "."], "check takes a DIR or --dir, not both.\n"],
     [["new", "x", "--dir", "y", "--global"], "new takes --dir or --global, not both.\n"],

@@ -123,7 +123,6 @@ export default [
         "workflowName phaseName phaseEmoji phaseInstructions taskDescription taskId workflowKey description phaseId",
       ),
     }),
-    waits: true,
     model: [say("I stop."), stop, step("next"), end],
     actions: [run("/workflow w Fill in"), countdown, run("To the end")],
     differs: [38, { number: 1, reference: "Do {description}.", ours: "Do Fill in." }, 3, 5, 59, 17, 18, 22, 25, 39],
