@@ -7,6 +7,7 @@ import { test } from "node:test";
 import ts from "typescript";
 
 import { EVENTS, eventName } from "../../host-shim/events.js";
+import { LONG } from "../pi/harness/extent.mjs";
 import { PI_VERSIONS, REPO, piCli } from "../pi/harness/pi.mjs";
 
 /** The sections of the page besides "Events": declarations of pi. */
@@ -222,7 +223,7 @@ test("docs/interface.md names every function of wit/extension.wit, and every eve
   assert.equal(ITEMS.get("types.json"), "type");
 });
 
-test("the shim uses every mirrored member, and of the others those that are mirrored in part", () => {
+test("the shim uses every mirrored member, and of the others those that are mirrored in part", LONG, () => {
   const used = usedByTheShim();
   assert.ok(used.size > 40, [...used].join("\n"));
   for (const { section, member, state, text } of rowsOf(PAGE)) {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { PI_VERSIONS } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -15,7 +15,7 @@ const READING = { id: "look", tools: { whitelist: ["read", "grep", "ls"] } };
 const WITHOUT_BASH = { id: "think", tools: { blacklist: ["bash"] } };
 const QUIET = { autoContinue: false };
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: the active tools`, { concurrency: 2 }, () => {
     test("are those of the whitelist and the user's own, and afterwards the user's own", async (t) => {
       const files = workflow("hello", [READING, "build"], QUIET);

@@ -18,7 +18,7 @@ const NOTICE = /\[workflow\] Commands run in a sandbox in this phase\. They /;
 
 /** Commands whose results do not depend on limits. */
 const COMMANDS = [
-  bash("echo out; echo error >&2; echo out again"),
+  bash("echo out; sleep 0.5; echo error >&2; sleep 0.5; echo out again"),
   bash("exit 3"),
   bash("false"),
   bash("kill -TERM $$"),

@@ -5,8 +5,9 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { VERSIONS } from "./harness/extent.mjs";
 import { FILES, QUIET, READ, REST, REVIEW, assertFresh, assertWellFormed, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
-import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
+import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -38,7 +39,7 @@ const WORKFLOWS = {
   ...workflow("inner", ["review"], { show: "workflows" }),
 };
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a phase that starts fresh`, { concurrency: 2 }, () => {
     for (const mode of /** @type {const} */ (["print", "json"])) {
       test(`sees nothing of the earlier work after the agent's next (${mode})`, async (t) => {

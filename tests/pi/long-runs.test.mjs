@@ -176,7 +176,7 @@ for (const version of VERSIONS) {
       await (await readBack(sandbox, file)).close();
     });
 
-    test("that SIGKILL leaves between two parts, or in one, has the run of the newest complete one", { timeout: 120_000 }, async (t) => {
+    test("that SIGKILL leaves between two parts, or in one, has the run of the newest complete one", { timeout: 120_000, ...LONG }, async (t) => {
       const { sandbox } = await stage(t, () => ({ ...step("next"), delayMs: 5 }), { globalFiles: LONG_RUN });
       const file = writeSession(sandbox);
       let rpc = await startRpc({ version, sandbox, args: ["--session", file] });

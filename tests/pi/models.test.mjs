@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
@@ -42,7 +43,7 @@ async function stageModels(t, script, phases) {
 /** @param {any} state */
 const modelOf = ({ model, thinkingLevel }) => `${model.provider}/${model.id} ${thinkingLevel}`;
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: the model of a phase`, { concurrency: 2 }, () => {
     test("is set with the next request, and the end of the run gives back the user's", async (t) => {
       const phases = [{ id: "plan", model: "strong" }, { id: "check", thinking: "minimal" }, "write", { id: "test", model: ["two/none", "fast"], thinking: "medium" }];

@@ -81,7 +81,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     ["other tools", [["bash", { command: "touch ran" }]]],
     ["a tool that does not exist", [["frobnicate", {}], NEXT]],
   ])) {
-    test(`that pause the run end the agent's run, which repeats scripts: ${name}`, async (t) => {
+    test(`that pause the run end the agent's run, which repeats scripts: ${name}`, name === "next" ? {} : LONG, async (t) => {
       const files = workflow("hello", [{ id: "plan", gate: [{ file: "missing.txt" }], gateAttempts: 1 }, "build"]);
       const scripts = [script(NEXT, ...again), ...Array.from({ length: 10 }, () => script(...again))];
       const { model, sandbox, rpc } = await withScripts(t, scripts, files);
@@ -148,7 +148,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
   const LATE = ["bash", { command: "sleep 2; touch late" }, true];
 
   for (const action of ["next", "loop", "cancel"]) {
-    test(`keep the agent in its phase while they run: ${action}`, async (t) => {
+    test(`keep the agent in its phase while they run: ${action}`, action === "next" ? {} : LONG, async (t) => {
       const files = workflow("hello", ["plan", "build"], { autoContinue: false });
       const step = ["workflow_step", { action }];
       // The second script ends, and its command runs on until the third turn.
@@ -179,7 +179,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
   });
 
   for (const command of ["/workflow :next", "/workflow :skip", "/cancel-workflow"]) {
-    test(`are ended by the user's ${command}`, async (t) => {
+    test(`are ended by the user's ${command}`, command === "/workflow :next" ? {} : LONG, async (t) => {
       const files = workflow("hello", ["plan", "build"], { autoContinue: false });
       const begun = ["bash", { command: "touch begun; sleep 3; touch late" }, true];
       const { model, sandbox, rpc } = await withScripts(t, [script(begun, ["bash", { command: "sleep 60" }]), REST, REST], files);
@@ -219,7 +219,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
 
   for (const [name, repeated] of /** @type {const} */ ([["in one answer after the other", 1], ["in a script", 12]])) {
     for (const mode of /** @type {const} */ (["rpc", "text", "json"])) {
-      test(`that do not end pause a run whose agent calls next again and again: ${name} (${mode})`, async (t) => {
+      test(`that do not end pause a run whose agent calls next again and again: ${name} (${mode})`, mode === "rpc" ? {} : LONG, async (t) => {
         const begun = script(["bash", { command: "touch begun; sleep 60" }, true]);
         const again = repeated === 1 ? { calls: [{ name: "workflow_step", arguments: { action: "next" } }] } : script(...Array(repeated).fill(NEXT));
         const { model, sandbox } = await stage(t, (_, index) => (index === 0 ? begun : index < 20 ? again : REST), {
@@ -248,7 +248,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
   }
 
   for (const mode of /** @type {const} */ (["text", "json"])) {
-    test(`keep the agent in its phase until they have ended (${mode})`, async (t) => {
+    test(`keep the agent in its phase until they have ended (${mode})`, mode === "text" ? {} : LONG, async (t) => {
       const wait = { calls: [{ name: "bash", arguments: { command: "while [ ! -e late ]; do sleep 0.1; done; sleep 0.3" } }] };
       const move = { calls: [{ name: "workflow_step", arguments: { action: "next" } }] };
       const { model, sandbox } = await stage(t, [script(LATE, NEXT), move, wait, move, REST], { globalFiles: workflow("hello", ["plan"]) });

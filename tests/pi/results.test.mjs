@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { VERSIONS } from "./harness/extent.mjs";
 import { call, next } from "./harness/fresh.mjs";
-import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
+import { runPrint } from "./harness/pi.mjs";
 import { stage } from "./harness/stage.mjs";
 import { workflow } from "./harness/workflows.mjs";
 
@@ -50,7 +51,7 @@ const broken = (results) =>
     { autoContinue: false },
   );
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: the results that a phase gets`, { concurrency: 2 }, () => {
     for (const [results, seen] of CASES) {
       test(`with results: ${JSON.stringify(results)}`, async (t) => {

@@ -26,7 +26,7 @@ for (const version of VERSIONS) {
     for (const [limits, ways, options] of /** @type {const} */ ([
       [{ write: [] }, [...INTO_PROCESSES, ...OUTLIVING, ...WRITING, ...TO_DAEMONS], LONG],
       [{ write: ["docs/"] }, [...INTO_PROCESSES, ...OUTLIVING, ...WRITING, ...TO_DAEMONS], {}],
-      [{ network: false }, [...INTO_PROCESSES, ...OUTLIVING, ...TO_DAEMONS, ...TO_NETWORK], {}],
+      [{ network: false }, [...INTO_PROCESSES, ...OUTLIVING, ...TO_DAEMONS, ...TO_NETWORK], LONG],
     ])) {
       test(`of ${JSON.stringify(limits)}: ${ways.length} lead nowhere`, options, async (t) => {
         const { out, output } = await tryWays(t, version, limits, ways);

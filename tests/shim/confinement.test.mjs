@@ -9,6 +9,7 @@ import { afterEach, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SettingsManager, createEditToolDefinition, createReadToolDefinition, createWriteToolDefinition } from "@earendil-works/pi-coding-agent";
 import { Confinement, resolveWrite } from "../../host-shim/sandbox/index.js";
+import { LONG } from "../pi/harness/extent.mjs";
 import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 
 /** @typedef {import("../../host-shim/interface.js").Confinement} Limits */
@@ -380,7 +381,7 @@ suite("the keys of the user", () => {
   };
   for (const user of USERS) {
     for (const [place, [prepare, key]] of Object.entries(PLACES)) {
-      test(`are neither read nor written ${place}${user ? ", of an ordinary user" : ""}`, (t) => {
+      test(`are neither read nor written ${place}${user ? ", of an ordinary user" : ""}`, user ? LONG : {}, (t) => {
         for (const writable of ["/", "home/", "", "home/sub/", "home/.ssh/"]) {
           const { root } = project(t);
           const home = join(root, "home");
