@@ -18,23 +18,38 @@
 //!
 //! Nothing but `component` does I/O: time, randomness and files come in with the call.
 
-#![cfg_attr(
-    target_arch = "wasm32",
-    allow(unused_imports, reason = "modules export what tests alone use, too")
-)]
+#![cfg_attr(target_arch = "wasm32", allow(unused_imports, reason = "modules export what tests alone use, too"))]
 
-/// Declares modules that tests, fuzz targets and benchmarks see. In the component they are private, so that the compiler finds
-/// code that nothing uses.
-macro_rules! modules {
-    ($($name:ident)*) => { $(
-        #[cfg(not(target_arch = "wasm32"))]
-        pub mod $name;
-        #[cfg(target_arch = "wasm32")]
-        mod $name;
-    )* };
-}
-
-modules! { definition engine protocol run sorted text usage }
+// Tests, fuzz targets and benchmarks see these modules. In the component the modules are private, so that the compiler
+// finds code that nothing uses.
+#[cfg(not(target_arch = "wasm32"))]
+pub mod definition;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod engine;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod protocol;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod run;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod sorted;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod text;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod usage;
 
 #[cfg(target_arch = "wasm32")]
 mod component;
+#[cfg(target_arch = "wasm32")]
+mod definition;
+#[cfg(target_arch = "wasm32")]
+mod engine;
+#[cfg(target_arch = "wasm32")]
+mod protocol;
+#[cfg(target_arch = "wasm32")]
+mod run;
+#[cfg(target_arch = "wasm32")]
+mod sorted;
+#[cfg(target_arch = "wasm32")]
+mod text;
+#[cfg(target_arch = "wasm32")]
+mod usage;

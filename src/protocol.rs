@@ -21,10 +21,11 @@ pub const COUNTDOWN_TYPE: &str = "workflow:countdown";
 
 /// Custom type of the entry that shows the end of a run.
 pub const COMPLETE_TYPE: &str = "workflow:complete";
-/// Custom type of the entry that shows what a phase with a fresh context sees, and of the hidden message with the images of
-/// the user that it sees.
+/// Custom type of the entry that shows what a phase with a fresh context sees, and of the hidden message with the
+/// images of the user that it sees.
 pub const FRESH_TYPE: &str = "workflow:fresh";
-/// Custom type of the entry before a prompt that this package sends in the user's place: `{"fingerprint": …}` of its text.
+/// Custom type of the entry before a prompt that this package sends in the user's place: `{"fingerprint": …}` of its
+/// text.
 pub const PROMPT_ENTRY_TYPE: &str = "workflow:prompt";
 /// Custom entry type: what a child was given besides its run.
 pub const BRANCH_ENTRY_TYPE: &str = "workflow:branch";
@@ -32,7 +33,8 @@ pub const BRANCH_ENTRY_TYPE: &str = "workflow:branch";
 pub const STATUS_TYPE: &str = "workflow:status";
 /// Custom type of the entry that `/workflow :limits` shows.
 pub const LIMITS_TYPE: &str = "workflow:limits";
-/// Custom type of the entry that records that the user has switched the limits off or on: `{"limits": "off"}`. Nothing reads it.
+/// Custom type of the entry that records that the user has switched the limits off or on: `{"limits": "off"}`. Nothing
+/// reads it.
 pub const LIMITS_ENTRY_TYPE: &str = "workflow:limits-switch";
 /// Custom type of the entry above an approval question: the subject of the approval.
 pub const APPROVAL_TYPE: &str = "workflow:approval";

@@ -1,7 +1,7 @@
 //! Maps and sets as sorted lists.
 //!
-//! They take the place of the standard library's trees, of which each kind is 7 KB of code in the component. Their entries are
-//! few, or arrive nearly in order: an entry that belongs elsewhere than at the end moves those behind it.
+//! They take the place of the standard library's trees, of which each kind is 7 KB of code in the component. Their
+//! entries are few, or arrive nearly in order: an entry that belongs elsewhere than at the end moves those behind it.
 
 use std::borrow::Borrow;
 use std::fmt;

@@ -101,8 +101,8 @@ pub struct Usage {
     /// The time in which the run waited for the user, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_ms: u64,
-    /// Requests with which pi kept the prompt cache. Neither they nor their tokens and cost are in any other field, or count
-    /// in a budget.
+    /// Requests with which pi kept the prompt cache. Neither they nor their tokens and cost are in any other field, or
+    /// count in a budget.
     #[serde(skip_serializing_if = "is_default")]
     pub warm_ups: u32,
     /// Their tokens.

@@ -41,10 +41,7 @@ const FILES: [(&str, &str); 6] = [
         "global/two/look.md",
         "---\nid: look\nname: Look\nemoji: 👀\ntools:\n  blacklist: [edit, write]\n---\nLook at *all* of it.\n\nFor: {description}\n",
     ),
-    (
-        "global/two/do.md",
-        "---\nid: do\nname: Do\nemoji: 🔨\n---\nDo it after {previousPhaseName}.\n",
-    ),
+    ("global/two/do.md", "---\nid: do\nname: Do\nemoji: 🔨\n---\nDo it after {previousPhaseName}.\n"),
     (
         "project/four/workflow.yaml",
         "name: Four\ncommandName: four\ninitialMessage: Begin\nphases:\n  - subworkflow: two\n  - subworkflow: part\n",
@@ -243,9 +240,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
 
 #[test]
 fn init_refuses_another_version_and_returns_its_own() {
-    for version in
-        ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.1", "1.0.0", "0.8.0-rc.1", "0.6", ""]
-    {
+    for version in ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.1", "1.0.0", "0.8.0-rc.1", "0.6", ""] {
         match Host::default().try_start(version) {
             Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.8.0", "{version}"),
             Ok(mut pi) => panic!("{version} is taken, and does {:?}", pi.host().calls),
@@ -269,10 +264,7 @@ fn a_run_from_the_command_to_its_end() {
 
     // pi sends the message; the agent starts with the prompt.
     assert_eq!(pi.event(Event::Input(InputSource::Extension)), "none");
-    assert_eq!(
-        pi.event(Event::BeforeAgentStart),
-        format!("inject workflow:context hidden: {PROMPT_AT_LOOK}")
-    );
+    assert_eq!(pi.event(Event::BeforeAgentStart), format!("inject workflow:context hidden: {PROMPT_AT_LOOK}"));
     assert_eq!(pi.event(Event::AgentStart), "none");
     pi.did(&[]);
     assert_eq!(
@@ -359,10 +351,7 @@ fn the_tool_cancels_when_the_user_agrees() {
     let state = STATE_AT_LOOK
         .replace(r#""active":true"#, r#""active":false"#)
         .replace(r#""cancelled":false"#, r#""cancelled":true"#)
-        .replace(
-            r#"67890,"passes""#,
-            r#"67890,"endedAt":1747234567890,"unfinished":true,"passes""#,
-        );
+        .replace(r#"67890,"passes""#, r#"67890,"endedAt":1747234567890,"unfinished":true,"passes""#);
     pi.did(&[&format!("append-entry workflow:state {state}"), "clear-status workflow"]);
 
     let (mut pi, ticket) = asked_to_cancel();
@@ -377,9 +366,7 @@ fn the_tool_does_not_cancel_against_the_user() {
     for answer in [Answer::Confirmed(false), Answer::Cancelled] {
         let (mut pi, ticket) = asked_to_cancel();
         let declined = Stepped::Says {
-            text:
-                "The user declined: the workflow is not cancelled. Continue with the current phase."
-                    .into(),
+            text: "The user declined: the workflow is not cancelled. Continue with the current phase.".into(),
             details: r#"{"active":true,"cancelled":false,"declined":true}"#.into(),
         };
         assert_eq!(pi.answer_tool(ticket, answer), declined);
@@ -439,10 +426,7 @@ fn diagnostics_in_files_are_shown_once() {
     host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
-    pi.did(&[
-        "notify warning: ~/project/bad/workflow.yaml: 4 errors: /workflow :check",
-        "clear-status workflow",
-    ]);
+    pi.did(&["notify warning: ~/project/bad/workflow.yaml: 4 errors: /workflow :check", "clear-status workflow"]);
     pi.event(Event::SessionTree);
     pi.did(&["clear-status workflow"]);
 }
@@ -567,10 +551,7 @@ fn every_other_event_stops_the_countdown() {
         (Event::AgentStart, &[]),
         (Event::BeforeAgentStart, &[]),
         (Event::SessionTree, &["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]),
-        (
-            Event::SessionStart(SessionReason::Resume),
-            &["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"],
-        ),
+        (Event::SessionStart(SessionReason::Resume), &["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]),
     ] {
         let mut pi = counting_down();
         pi.event(event);
@@ -674,17 +655,13 @@ fn an_agent_that_was_stopped_or_failed_waits_for_the_user() {
         pi.event(Event::Input(InputSource::Extension));
         pi.did(&[]);
         pi.event(Event::Input(InputSource::Interactive));
-        pi.did(&[
-            &format!("append-entry workflow:state {STATE_AT_LOOK}"),
-            "set-status workflow: Two > 👀 Look [1/2]",
-        ]);
+        pi.did(&[&format!("append-entry workflow:state {STATE_AT_LOOK}"), "set-status workflow: Two > 👀 Look [1/2]"]);
     }
 }
 
 #[test]
 fn an_agent_that_stopped_for_another_reason_continues() {
-    for stop in [Some(StopReason::Length), Some(StopReason::ToolUse), Some(StopReason::Other), None]
-    {
+    for stop in [Some(StopReason::Length), Some(StopReason::ToolUse), Some(StopReason::Other), None] {
         let mut pi = at_look();
         pi.event(Event::AgentEnd(stop));
         pi.event(Event::AgentSettled);
@@ -730,10 +707,7 @@ fn a_running_agent_is_told_that_the_user_moved_the_run() {
     let calls = std::mem::take(&mut pi.host().calls);
     assert_eq!(
         calls[..2],
-        [
-            &format!("append-entry workflow:state {STATE_AT_DO}"),
-            "set-status workflow: Two > 🔨 Do [2/2]",
-        ]
+        [&format!("append-entry workflow:state {STATE_AT_DO}"), "set-status workflow: Two > 🔨 Do [2/2]",]
     );
     let told = "send-message steer and start nothing: workflow:moved shown: The user moved the workflow on: 👀 Look → 🔨 Do.\n\n[Workflow path: Two ▸ 🔨 Do]\n";
     assert!(calls[2].starts_with(told), "{}", calls[2]);
@@ -744,8 +718,7 @@ fn a_running_agent_is_told_that_the_user_moved_the_run() {
 fn an_idle_agent_is_prompted_after_the_user_moved_the_run() {
     let mut pi = at_look();
     assert_eq!(pi.command("workflow", ":skip"), Outcome::Settle);
-    let skipped = STATE_AT_DO
-        .replace(r#""endedAt":1747234567890,"#, r#""endedAt":1747234567890,"skipped":true,"#);
+    let skipped = STATE_AT_DO.replace(r#""endedAt":1747234567890,"#, r#""endedAt":1747234567890,"skipped":true,"#);
     pi.did(&[
         &format!("append-entry workflow:state {skipped}"),
         "set-status workflow: Two > 🔨 Do [2/2]",
@@ -819,10 +792,8 @@ fn an_answer_without_a_pending_request_is_dropped() {
     for other in [0, ticket + 1, u64::MAX] {
         assert_eq!(pi.answer(other, Answer::Confirmed(true)), Outcome::Done);
     }
-    let gone = Stepped::Says {
-        text: "The session was replaced.".into(),
-        details: r#"{"active":false,"stale":true}"#.into(),
-    };
+    let gone =
+        Stepped::Says { text: "The session was replaced.".into(), details: r#"{"active":false,"stale":true}"#.into() };
     assert_eq!(pi.answer_tool(ticket + 1, Answer::Confirmed(true)), gone);
     // A dialog of the previous session.
     pi.event(Event::SessionShutdown(SessionReason::New));
@@ -874,12 +845,8 @@ fn a_session_restores_its_newest_state() {
         assert_eq!(pi.event(event), "none");
         pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)"]);
         let asked = pi.asked();
-        let entries: Vec<&String> =
-            asked.iter().filter(|asked| asked.starts_with("entries")).collect();
-        assert_eq!(
-            entries,
-            ["entries workflow:state 0 1", "entries workflow:panel 0 1 until workflow:state"]
-        );
+        let entries: Vec<&String> = asked.iter().filter(|asked| asked.starts_with("entries")).collect();
+        assert_eq!(entries, ["entries workflow:state 0 1", "entries workflow:panel 0 1 until workflow:state"]);
     }
 }
 
@@ -900,8 +867,7 @@ fn the_panel_follows_its_newest_entry() {
         host.entries.clone_from(&entries);
         let mut pi = host.start();
         pi.event(Event::SessionStart(SessionReason::Startup));
-        let drawn =
-            pi.host().calls.iter().any(|call| call.starts_with("set-widget workflow-panel"));
+        let drawn = pi.host().calls.iter().any(|call| call.starts_with("set-widget workflow-panel"));
         assert_eq!(drawn, shown, "{entries:?}");
     }
 }
@@ -916,11 +882,7 @@ fn invalid_entries_before_the_state_are_read_page_by_page() {
     pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)"]);
     assert_eq!(
         pi.asked()[..3],
-        [
-            "entries workflow:state 0 1",
-            "entries workflow:state 1 16",
-            "entries workflow:state 17 16"
-        ]
+        ["entries workflow:state 0 1", "entries workflow:state 1 16", "entries workflow:state 17 16"]
     );
 }
 
@@ -928,8 +890,7 @@ fn invalid_entries_before_the_state_are_read_page_by_page() {
 fn a_session_of_invalid_entries_is_read_to_its_end() {
     for count in [0, 3, 16, 17, 20] {
         let mut pi = Host::with_files(FILES).with_states(vec!["{}"; count]).start_session();
-        let pages =
-            pi.asked().iter().filter(|asked| asked.starts_with("entries workflow:state")).count();
+        let pages = pi.asked().iter().filter(|asked| asked.starts_with("entries workflow:state")).count();
         assert_eq!(pages, count.div_ceil(16) + 1, "{count} entries");
         assert!(pi.step("status").0.starts_with("No active workflow."));
     }
@@ -971,10 +932,7 @@ fn an_entry_that_cannot_be_stored_is_reported_and_the_run_continues() {
     ]);
     // Once.
     assert!(pi.step("next").0.starts_with("✓ Advanced: Look → 🔨 Do"));
-    pi.did(&[
-        &format!("append-entry workflow:state {STATE_AT_DO}"),
-        "set-status workflow: Two > 🔨 Do [2/2]",
-    ]);
+    pi.did(&[&format!("append-entry workflow:state {STATE_AT_DO}"), "set-status workflow: Two > 🔨 Do [2/2]"]);
     assert_eq!(controlled(&mut pi, ":pause"), (1, 0, 0));
     assert_eq!(controlled(&mut pi, ":status"), (0, 1, 0), "which the user asked for");
     // The first state that is taken is stored twice; then the user is told anew.
@@ -986,8 +944,8 @@ fn an_entry_that_cannot_be_stored_is_reported_and_the_run_continues() {
     assert_eq!(controlled(&mut pi, ":pause"), (1, 0, 3));
 }
 
-/// Runs a control. Returns the number of state entries that it tried to store, of the notices that the session did not take one, and
-/// of all entries of the session.
+/// Runs a control. Returns the number of state entries that it tried to store, of the notices that the session did not
+/// take one, and of all entries of the session.
 fn controlled(pi: &mut Pi, name: &str) -> (usize, usize, usize) {
     pi.host().calls.clear();
     pi.command("workflow", name);
@@ -1016,10 +974,7 @@ fn a_failed_command_is_reported() {
     pi.host().failing.insert("has-ui", "not now");
     pi.command("workflow", "two Fix it");
     let calls = pi.host().calls.clone();
-    assert!(
-        calls.iter().any(|call| call.contains("not now") || call.contains("Begin")),
-        "{calls:?}"
-    );
+    assert!(calls.iter().any(|call| call.contains("not now") || call.contains("Begin")), "{calls:?}");
 }
 
 #[test]
@@ -1035,10 +990,7 @@ fn a_failed_notification_is_not_repeated() {
     let mut pi = at_look();
     pi.host().failing.insert("notify", "no screen");
     assert_eq!(pi.command("workflow", "three"), Outcome::Done);
-    pi.did(&[
-        "notify error: Unknown workflow: \"three\". Available: two, four",
-        "notify error: Workflow: no screen",
-    ]);
+    pi.did(&["notify error: Unknown workflow: \"three\". Available: two, four", "notify error: Workflow: no screen"]);
 }
 
 #[test]
@@ -1059,9 +1011,7 @@ fn a_wait_and_an_end_are_told_outside_of_pi() {
     let (title, text) = ("Workflow Two waits for you", "In 👀 Look: you stopped the agent");
     assert_eq!(
         elsewhere(&mut pi),
-        [format!(
-            "notify-elsewhere waits {title} | {text} | Some([\"say\", \"{title}\", \"{text}\"]) true"
-        )]
+        [format!("notify-elsewhere waits {title} | {text} | Some([\"say\", \"{title}\", \"{text}\"]) true")]
     );
     assert_eq!(pi.host().blocked.as_deref(), Some(title));
     pi.command("workflow", ":resume");
@@ -1072,10 +1022,7 @@ fn a_wait_and_an_end_are_told_outside_of_pi() {
     pi.event(Event::AgentEnd(Some(StopReason::Stop)));
     pi.event(Event::AgentSettled);
     let told = elsewhere(&mut pi);
-    assert!(
-        told[0].starts_with("notify-elsewhere done Workflow Two is done | Task: Fix it | "),
-        "{told:?}"
-    );
+    assert!(told[0].starts_with("notify-elsewhere done Workflow Two is done | Task: Fix it | "), "{told:?}");
 }
 
 #[test]
@@ -1092,11 +1039,7 @@ fn unreadable_files_are_reported() {
     ]);
     pi.command("workflow", ":check");
     let calls = std::mem::take(&mut pi.host().calls);
-    assert!(
-        calls[0].contains("~/global/two/workflow.yaml: error: cannot be read: input/output error"),
-        "{}",
-        calls[0]
-    );
+    assert!(calls[0].contains("~/global/two/workflow.yaml: error: cannot be read: input/output error"), "{}", calls[0]);
 }
 
 // --- drawing and completing -------------------------------------------------------------------------
@@ -1186,10 +1129,8 @@ fn the_argument_of_the_command_is_completed() {
         ("\u{0}", &[]),
     ] {
         let completions = pi.complete("workflow", prefix);
-        let completions: Vec<_> = completions
-            .iter()
-            .map(|it| (&*it.value, &*it.label, it.description.as_deref()))
-            .collect();
+        let completions: Vec<_> =
+            completions.iter().map(|it| (&*it.value, &*it.label, it.description.as_deref())).collect();
         assert_eq!(completions, proposals, "{prefix:?}");
     }
     pi.did(&[]);
@@ -1207,10 +1148,7 @@ fn the_controls_are_completed_while_they_apply() {
         ":status :pause :resume :next :back :skip :cancel :graph :report :panel :limits :check"
     );
     pi.command("workflow", ":pause");
-    assert_eq!(
-        controls(&mut pi),
-        ":status :resume :next :back :skip :cancel :graph :report :panel :limits :check"
-    );
+    assert_eq!(controls(&mut pi), ":status :resume :next :back :skip :cancel :graph :report :panel :limits :check");
     pi.command("workflow", ":cancel");
     assert_eq!(controls(&mut pi), ":graph :report :panel :limits :check");
 }

@@ -13,8 +13,7 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{Library, Workflow};
 use pi_workflows::engine::{Answer, Context, Effect, Engine, Event, Facts, Host, Reply, Stop, Ui};
 use pi_workflows::run::{
-    Active, Leaving, Mark, Outline, PhasePath, Restored, RunState, Segment, advance, enter,
-    restart, restore, take_up,
+    Active, Leaving, Mark, Outline, PhasePath, Restored, RunState, Segment, advance, enter, restart, restore, take_up,
 };
 use pi_workflows::text::{DefaultRole, context_prompt, context_reminder, resolve};
 use proptest::prelude::*;
@@ -31,18 +30,15 @@ fn sound_files() -> impl Strategy<Value = Files> {
         let mut files = Files::default();
         for (index, (entries, loopable)) in workflows.into_iter().enumerate() {
             let mut folder = BTreeMap::new();
-            let mut yaml = format!(
-                "name: W{index}\ncommandName: w{index}\ninitialMessage: go\nloopable: {loopable}\nphases:\n"
-            );
+            let mut yaml =
+                format!("name: W{index}\ncommandName: w{index}\ninitialMessage: go\nloopable: {loopable}\nphases:\n");
             for (position, entry) in entries.into_iter().enumerate() {
                 let nested = index + 1 + entry;
                 if nested < count {
                     yaml.push_str(&format!("  - subworkflow: w{nested}\n"));
                 } else {
                     yaml.push_str(&format!("  - p{position}.md\n"));
-                    let text = format!(
-                        "---\nid: p{position}\nname: P{position}\nemoji: '*'\n---\nDo {{phaseName}}\n"
-                    );
+                    let text = format!("---\nid: p{position}\nname: P{position}\nemoji: '*'\n---\nDo {{phaseName}}\n");
                     folder.insert(format!("p{position}.md"), text.into_bytes());
                 }
             }
@@ -54,8 +50,7 @@ fn sound_files() -> impl Strategy<Value = Files> {
 }
 
 /// The instructions of every phase of [`files_with_summaries`]. No phase has the id `nope`.
-const INSTRUCTIONS: &str =
-    "{previousSummary}|{summary.same}|{summary.own-1}|{summary.nope}|{description}";
+const INSTRUCTIONS: &str = "{previousSummary}|{summary.same}|{summary.own-1}|{summary.nope}|{description}";
 
 /// A workflow `w0` of many phases that nests `w1` twice; both have a phase `same`. The names and the reminder
 /// are arbitrary.
@@ -66,8 +61,7 @@ fn files_with_summaries() -> impl Strategy<Value = Files> {
             let phase = |id: &str, name: &str| {
                 format!("---\nid: {id}\nname: {name}\nemoji: '*'\n---\n{INSTRUCTIONS}").into_bytes()
             };
-            let quoted: Vec<String> =
-                names.iter().map(|name| Value::from(format!("N{name}")).to_string()).collect();
+            let quoted: Vec<String> = names.iter().map(|name| Value::from(format!("N{name}")).to_string()).collect();
             let mut outer = BTreeMap::from([("same.md".into(), phase("same", &quoted[0]))]);
             let mut yaml = format!(
                 "name: {}\ncommandName: w0\ninitialMessage: go\nphases:\n  - same.md\n  - subworkflow: w1\n",
@@ -126,9 +120,7 @@ fn instructions(state: &RunState) -> Vec<String> {
     of("same")
         .iter()
         .flat_map(|same| own.iter().map(move |own| (same, own)))
-        .map(|(same, own)| {
-            format!("{previous}|{same}|{own}|{{summary.nope}}|{}", state.task_description)
-        })
+        .map(|(same, own)| format!("{previous}|{same}|{own}|{{summary.nope}}|{}", state.task_description))
         .collect()
 }
 
@@ -240,16 +232,13 @@ impl<'a> Play<'a> {
                 let arguments = format!("w{number} a task");
                 self.on(Event::Command { name: "workflow", arguments: &arguments })
             }
-            Action::Step(action) => self
-                .on(Event::Step { input: &format!(r#"{{"action":"{action}"}}"#), nested: false }),
+            Action::Step(action) => {
+                self.on(Event::Step { input: &format!(r#"{{"action":"{action}"}}"#), nested: false })
+            }
             Action::Input(input) => self.on(Event::Step { input, nested: input.len() % 4 == 3 }),
             Action::Tool(name) => self.on(Event::ToolCall { name, carries_calls: false }),
-            Action::CancelCommand => {
-                self.on(Event::Command { name: "cancel-workflow", arguments: "" })
-            }
-            Action::Answer(ticket, yes) => {
-                self.on(Event::Answer { ticket: *ticket, answer: Answer::Confirmed(*yes) })
-            }
+            Action::CancelCommand => self.on(Event::Command { name: "cancel-workflow", arguments: "" }),
+            Action::Answer(ticket, yes) => self.on(Event::Answer { ticket: *ticket, answer: Answer::Confirmed(*yes) }),
             Action::BeforeRun => {
                 self.on(Event::Input { from_user: false });
                 self.on(Event::AgentStart);
@@ -315,8 +304,8 @@ proptest! {
         }
     }
 
-    /// In any workflow, `next` reaches the end in as many steps as there are phases. Each prompt lists at most 20 of them,
-    /// the current one among them.
+    /// In any workflow, `next` reaches the end in as many steps as there are phases. Each prompt lists at most 20 of
+    /// them, the current one among them.
     #[test]
     fn next_leads_through_every_phase_to_the_end(files in sound_files()) {
         let (library, _) = Library::load(&files).unwrap();

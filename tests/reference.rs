@@ -7,15 +7,14 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind,
-    LIMITS_FIELDS, NOTIFY_FIELDS, Needed, OUTPUT_FIELDS, PHASE_FIELDS, TASK_FIELDS, TESTS_FIELDS,
-    TOOLS_FIELDS, WORKFLOW_FIELDS,
+    AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS,
+    NOTIFY_FIELDS, Needed, OUTPUT_FIELDS, PHASE_FIELDS, TASK_FIELDS, TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS};
 use pi_workflows::text::{
-    DEFAULT_ADVANCE_REMINDER, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
-    DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, DefaultRole,
+    DEFAULT_ADVANCE_REMINDER, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE, DEFAULT_COMPLETION_MESSAGE,
+    DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, DefaultRole,
 };
 
 #[test]
@@ -85,8 +84,7 @@ fn are_up_to_date(page: &str, parts: &[(&str, String)]) {
 }
 
 fn fields(fields: &[Field], prefix: &str) -> String {
-    "| field | value | default | meaning |\n| --- | --- | --- | --- |\n".to_owned()
-        + &rows(fields, prefix)
+    "| field | value | default | meaning |\n| --- | --- | --- | --- |\n".to_owned() + &rows(fields, prefix)
 }
 
 fn rows(fields: &[Field], prefix: &str) -> String {
@@ -146,8 +144,7 @@ fn value(field: &Field) -> String {
 const PHASE_TEXT: &str = "the text of a phase";
 
 fn variables() -> String {
-    let mut lines =
-        vec!["| variable | known in | stands for |".to_owned(), "| --- | --- | --- |".into()];
+    let mut lines = vec!["| variable | known in | stands for |".to_owned(), "| --- | --- | --- |".into()];
     for (name, meaning) in MEANINGS {
         let mut known = Vec::new();
         if PHASE_VARIABLES.contains(&name) {
@@ -176,8 +173,7 @@ fn variables() -> String {
 
 /// The variables of each template. Templates with the same variables share a row.
 fn variables_of_fields() -> String {
-    let mut templates: Vec<(Vec<&str>, Vec<String>)> =
-        vec![(PHASE_VARIABLES.to_vec(), vec![PHASE_TEXT.into()])];
+    let mut templates: Vec<(Vec<&str>, Vec<String>)> = vec![(PHASE_VARIABLES.to_vec(), vec![PHASE_TEXT.into()])];
     for field in &WORKFLOW_FIELDS {
         let Kind::Template(variables) = field.kind else { continue };
         let name = format!("`{}`", field.name);
@@ -187,8 +183,7 @@ fn variables_of_fields() -> String {
         }
     }
     let row = |(variables, names): &(Vec<&str>, Vec<String>)| {
-        let mut variables: Vec<String> =
-            variables.iter().map(|name| format!("`{{{name}}}`")).collect();
+        let mut variables: Vec<String> = variables.iter().map(|name| format!("`{{{name}}}`")).collect();
         if variables.iter().any(|name| name == "`{previousSummary}`") {
             variables.push("`{summary.ID}`".into());
         }
@@ -196,17 +191,13 @@ fn variables_of_fields() -> String {
         variables.push("`{outcome.ID}`".into());
         format!("| {} | {} |\n", names.join(", "), variables.join(" "))
     };
-    "| template | variables |\n| --- | --- |\n".to_owned()
-        + &templates.iter().map(row).collect::<String>()
+    "| template | variables |\n| --- | --- |\n".to_owned() + &templates.iter().map(row).collect::<String>()
 }
 
 fn default_texts() -> String {
     let texts = [
         ("`roleInstruction`", DefaultRole::Worker.text()),
-        (
-            "`roleInstruction`, where a tool `delegate_to_subagents` is registered",
-            DefaultRole::Orchestrator.text(),
-        ),
+        ("`roleInstruction`, where a tool `delegate_to_subagents` is registered", DefaultRole::Orchestrator.text()),
         ("`advanceReminder`", DEFAULT_ADVANCE_REMINDER),
         ("`blockReasonTemplate`; below it, which tools the phase allows", DEFAULT_BLOCK_REASON),
         (
@@ -224,15 +215,12 @@ fn default_texts() -> String {
 
 #[test]
 fn the_defaults_are_those_of_the_code() {
-    let default = |fields: &[Field], name: &str| {
-        fields.iter().find(|field| field.name == name).unwrap().default.to_owned()
-    };
+    let default =
+        |fields: &[Field], name: &str| fields.iter().find(|field| field.name == name).unwrap().default.to_owned();
     let bounds = AutoContinue::default();
-    for (name, value) in [
-        ("delaySeconds", bounds.delay_seconds),
-        ("maxPerPhase", bounds.max_per_phase),
-        ("maxIdle", bounds.max_idle),
-    ] {
+    for (name, value) in
+        [("delaySeconds", bounds.delay_seconds), ("maxPerPhase", bounds.max_per_phase), ("maxIdle", bounds.max_idle)]
+    {
         assert_eq!(default(&AUTO_CONTINUE_FIELDS, name), value.to_string());
     }
     assert_eq!(default(&WORKFLOW_FIELDS, "maxLoops"), DEFAULT_MAX_LOOPS.to_string());
@@ -281,8 +269,7 @@ fn the_messages_of_the_reference_are_those_of_the_code() {
     let page = std::fs::read_to_string(root.join("docs/reference.md")).unwrap();
     let code = code_of_diagnostics(root);
     let tables = page.split_once("\n### Errors\n").unwrap().1;
-    let messages: Vec<&str> =
-        tables.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
+    let messages: Vec<&str> = tables.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
     assert!(messages.len() > 40, "{}", messages.len());
     let mut unknown = Vec::new();
     for message in messages.iter().flat_map(|cell| code_spans(cell)) {
@@ -313,15 +300,14 @@ fn the_messages_of_the_code_are_in_the_reference() {
         .filter(|pieces: &Vec<&str>| !pieces.is_empty())
         .collect();
     let is_documented = |message: &str| {
-        documented.iter().any(|pieces| {
-            pieces.iter().try_fold(message, |rest, piece| Some(rest.split_once(piece)?.1)).is_some()
-        })
+        documented
+            .iter()
+            .any(|pieces| pieces.iter().try_fold(message, |rest, piece| Some(rest.split_once(piece)?.1)).is_some())
     };
     assert!(!is_documented("a message that no table has"));
     let found = messages(&code);
     assert!(found.len() > 100, "{}", found.len());
-    let missing: Vec<&str> =
-        found.iter().map(String::as_str).filter(|message| !is_documented(message)).collect();
+    let missing: Vec<&str> = found.iter().map(String::as_str).filter(|message| !is_documented(message)).collect();
     assert_eq!(missing, [""; 0]);
 }
 

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use pi_workflows::definition::WayBound;
 use pi_workflows::definition::schema::{
-    Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS,
-    MAX_OUTCOMES, MAX_OUTPUTS, NOTIFY_FIELDS, Needed, PHASE_FIELDS, TASK_FIELDS, WORKFLOW_FIELDS,
+    Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS,
+    NOTIFY_FIELDS, Needed, PHASE_FIELDS, TASK_FIELDS, WORKFLOW_FIELDS,
 };
 use serde_json::{Map, Value, json};
 
@@ -16,10 +16,7 @@ use serde_json::{Map, Value, json};
 fn the_schema_of_workflow_yaml_is_up_to_date() {
     let mut schema = object(&WORKFLOW_FIELDS);
     // A workflow that only others start does not need the fields for starting it.
-    schema.insert(
-        "if".into(),
-        json!({ "required": ["show"], "properties": { "show": { "const": "workflows" } } }),
-    );
+    schema.insert("if".into(), json!({ "required": ["show"], "properties": { "show": { "const": "workflows" } } }));
     schema.insert("else".into(), requires(&needed(&WORKFLOW_FIELDS, Needed::ToStart)));
     is_up_to_date("workflow.json", "A workflow of pi-workflows (workflow.yaml)", schema);
 }
@@ -40,8 +37,7 @@ fn the_schema_of_limits_is_up_to_date() {
 #[test]
 fn the_schema_of_notifications_is_up_to_date() {
     let mut schema = object(&NOTIFY_FIELDS);
-    let terminal =
-        json!({ "required": ["terminal"], "properties": { "terminal": { "const": true } } });
+    let terminal = json!({ "required": ["terminal"], "properties": { "terminal": { "const": true } } });
     schema.insert("anyOf".into(), json!([requires(&["command"]), terminal]));
     is_up_to_date("notify.json", "The user's notifications of pi-workflows (notify.yaml)", schema);
 }
@@ -69,8 +65,7 @@ fn is_up_to_date(file: &str, title: &str, schema: Map<String, Value>) {
 }
 
 fn object(fields: &[Field]) -> Map<String, Value> {
-    let properties: Map<String, Value> =
-        fields.iter().map(|field| (field.name.to_owned(), property(field))).collect();
+    let properties: Map<String, Value> = fields.iter().map(|field| (field.name.to_owned(), property(field))).collect();
     let mut object = Map::new();
     object.insert("type".into(), "object".into());
     let required = needed(fields, Needed::Always);
@@ -147,9 +142,7 @@ fn property(field: &Field) -> Value {
     if !field.default.is_empty() {
         match serde_json::from_str::<Value>(field.default) {
             Ok(default) => property.insert("default".into(), default),
-            Err(_) if matches!(field.kind, Kind::OneOf(_)) => {
-                property.insert("default".into(), field.default.into())
-            }
+            Err(_) if matches!(field.kind, Kind::OneOf(_)) => property.insert("default".into(), field.default.into()),
             Err(_) => {
                 let about = format!("{about} Default: {}.", field.default);
                 property.insert("description".into(), about.into())
@@ -211,14 +204,8 @@ fn kind(field: &Field) -> Value {
             let mut input = object(fields);
             let options = json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS });
             input.extend([
-                (
-                    "if".into(),
-                    json!({ "required": ["type"], "properties": { "type": { "const": "choice" } } }),
-                ),
-                (
-                    "then".into(),
-                    json!({ "required": ["options"], "properties": { "options": options } }),
-                ),
+                ("if".into(), json!({ "required": ["type"], "properties": { "type": { "const": "choice" } } })),
+                ("then".into(), json!({ "required": ["options"], "properties": { "options": options } })),
                 ("else".into(), json!({ "properties": { "options": false } })),
             ]);
             if fields.iter().any(|field| field.name == "default") {
@@ -296,12 +283,7 @@ fn kind(field: &Field) -> Value {
                 let of_group = of_group.map(|field| (field, "phases"));
                 let kinds = ["phase", "subworkflow", "run", "ask", "phases"].into_iter();
                 let others = kinds.filter(|other| *other != name);
-                let fields = [
-                    ("with", "subworkflow"),
-                    ("timeout", "run"),
-                    ("env", "run"),
-                    ("outputs", "run"),
-                ];
+                let fields = [("with", "subworkflow"), ("timeout", "run"), ("env", "run"), ("outputs", "run")];
                 let of_others = fields.into_iter().chain(of_group);
                 let of_others = of_others.filter(|(_, of)| *of != name).map(|(field, _)| field);
                 for other in others.chain(of_others) {
@@ -313,8 +295,7 @@ fn kind(field: &Field) -> Value {
                     answer["properties"]["text"] = json!({ "enum": ["required", "optional"] });
                     entry["properties"]["outcomes"]["additionalProperties"]["anyOf"][1] = answer;
                 }
-                let required =
-                    if name == "ask" { json!([name, "outcomes"]) } else { json!([name]) };
+                let required = if name == "ask" { json!([name, "outcomes"]) } else { json!([name]) };
                 entry.insert("required".into(), required);
                 entry
             };
@@ -366,11 +347,7 @@ fn kind(field: &Field) -> Value {
             if one {
                 mapping.insert("maxProperties".into(), 1.into());
             }
-            if switch {
-                json!({ "anyOf": [{ "type": "boolean" }, mapping] })
-            } else {
-                mapping.into()
-            }
+            if switch { json!({ "anyOf": [{ "type": "boolean" }, mapping] }) } else { mapping.into() }
         }
     }
 }

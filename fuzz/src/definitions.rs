@@ -37,13 +37,7 @@ pub fn check(data: &[u8]) {
     for (_, workflow) in library.for_users() {
         let samples: Vec<(String, String)> =
             workflow.inputs.iter().map(|input| (input.name.clone(), input.sample())).collect();
-        let _ = run_through(
-            &folder,
-            &library,
-            workflow,
-            "a task",
-            Given { inputs: &samples, ..Given::default() },
-        );
+        let _ = run_through(&folder, &library, workflow, "a task", Given { inputs: &samples, ..Given::default() });
         let _ = all_ways(&library, workflow, &samples);
     }
 }
@@ -99,11 +93,7 @@ fn walk(workflow: &Workflow, library: &Library) {
 }
 
 /// Returns true if an entry of the workflow, or of one nested in it, has conditions or is repeated.
-fn has_conditions<'a>(
-    workflow: &'a Workflow,
-    library: &'a Library,
-    seen: &mut BTreeSet<&'a str>,
-) -> bool {
+fn has_conditions<'a>(workflow: &'a Workflow, library: &'a Library, seen: &mut BTreeSet<&'a str>) -> bool {
     seen.insert(&workflow.key)
         && workflow.phases.iter().any(|entry| {
             let nested = match &entry.kind {

@@ -137,9 +137,7 @@ impl Play {
         match kind {
             0 | 1 if index >= WORKED => self.command(WORKED_TEXTS[index % WORKED_TEXTS.len()]),
             0 | 1 => self.command(TEXTS[index % TEXTS.len()]),
-            2 => {
-                self.command([":panel", ":check", ":graph", ":report", ":x", ":cancel"][index % 6])
-            }
+            2 => self.command([":panel", ":check", ":graph", ":report", ":x", ":cancel"][index % 6]),
             3..=6 if index >= WORKED => self.step(WORKED_CALLS[index % WORKED_CALLS.len()]),
             3..=6 => self.step(CALLS[index % CALLS.len()]),
             7 => {
@@ -201,11 +199,7 @@ impl Play {
 
     fn command(&mut self, arguments: &str) {
         let output = self.handle(Event::Command { name: "workflow", arguments });
-        assert!(
-            matches!(output.reply, Reply::None | Reply::Settle | Reply::Ask { .. }),
-            "{:?}",
-            output.reply
-        );
+        assert!(matches!(output.reply, Reply::None | Reply::Settle | Reply::Ask { .. }), "{:?}", output.reply);
         if !arguments.starts_with(':') || arguments == ":check" {
             self.library = Library::load(&self.folder).expect("nothing is stale").0;
         }
@@ -249,14 +243,8 @@ impl Play {
             let refused = matches!(reply, Reply::Block(_));
             assert!(refused || name == "workflow_step", "{name:?} at {}", active.phase.id);
         }
-        let decision = permission(
-            (&active.phase.tools, &active.limits()),
-            name,
-            false,
-            &|| Ok(None),
-            &Folder::default(),
-        )
-        .unwrap();
+        let decision =
+            permission((&active.phase.tools, &active.limits()), name, false, &|| Ok(None), &Folder::default()).unwrap();
         let (refused, confined) = match decision {
             Permission::Allowed => (false, false),
             Permission::Within { .. } | Permission::Confined { .. } => (false, true),
@@ -269,15 +257,14 @@ impl Play {
 
     /// The run is paused or held, or at an entry without a phase.
     fn waits(&self) -> bool {
-        let is_at_entry = |state: &RunState| {
-            Active::resolve(state, &self.library).is_some_and(|active| !active.phase.is_of_agent())
-        };
+        let is_at_entry =
+            |state: &RunState| Active::resolve(state, &self.library).is_some_and(|active| !active.phase.is_of_agent());
         let paused = |state: &RunState| state.progress.paused.is_some() || is_at_entry(state);
         !self.engine.is_running() || self.stored.as_ref().is_none_or(paused)
     }
 
-    /// Plays the rest of an agent's run that ends, of a model that calls a tool with each answer. Asserts that pi aborts it
-    /// before the second request that follows.
+    /// Plays the rest of an agent's run that ends, of a model that calls a tool with each answer. Asserts that pi
+    /// aborts it before the second request that follows.
     fn last_answer(&mut self) {
         self.plain(Event::AgentStart);
         for _ in 0..2 {
@@ -314,9 +301,7 @@ impl Play {
             (_, Request::Confirm { .. }) => Answer::Confirmed(choice != 0),
             (_, Request::Select { .. }) => Answer::Selected(choice),
             (_, Request::Input { .. }) => Answer::Entered(TEXTS[choice].to_owned()),
-            (6, Request::ProjectState { .. }) => {
-                Answer::ProjectState(Err("it took too long".into()))
-            }
+            (6, Request::ProjectState { .. }) => Answer::ProjectState(Err("it took too long".into())),
             (_, Request::ProjectState { since }) => {
                 let changed = |tree: String| {
                     let paths = vec![TEXTS[choice].to_owned(); choice];
@@ -344,10 +329,7 @@ impl Play {
                     .clone(),
                 duration_ms: u64::MAX,
                 output: "\u{1b}[31mout {description}\n".repeat(choice * 100),
-                standard_output: [None, Some("{}".into()), Some("{\"a\": 1}".into())]
-                    .get(choice)
-                    .cloned()
-                    .flatten(),
+                standard_output: [None, Some("{}".into()), Some("{\"a\": 1}".into())].get(choice).cloned().flatten(),
                 output_file: [None, Some(Ok("a/b.log".into())), Some(Err("full".into()))]
                     .get(choice)
                     .cloned()
@@ -356,10 +338,7 @@ impl Play {
         };
         let output = self.handle(Event::Answer { ticket, answer });
         assert!(
-            matches!(
-                output.reply,
-                Reply::None | Reply::Settle | Reply::Ask { .. } | Reply::Tool(_)
-            ),
+            matches!(output.reply, Reply::None | Reply::Settle | Reply::Ask { .. } | Reply::Tool(_)),
             "{:?}",
             output.reply
         );
@@ -425,8 +404,7 @@ impl Play {
 
     fn handle(&mut self, event: Event) -> Output {
         self.now += 1000;
-        let context =
-            Context { unix_ms: self.now, random: self.now, ui: self.ui, host: &self.folder };
+        let context = Context { unix_ms: self.now, random: self.now, ui: self.ui, host: &self.folder };
         let output = self.engine.handle(event, &context);
         assert!(output.effects.len() <= 24, "{:?}", output.effects);
         for effect in &output.effects {
@@ -446,9 +424,7 @@ impl Play {
 
     fn effect(&mut self, effect: &Effect) {
         match effect {
-            Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => {
-                self.store(data.to_string())
-            }
+            Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => self.store(data.to_string()),
             Effect::AppendEntry { data, .. } => assert!(data.to_string().len() < 1 << 18),
             Effect::SendUserMessage(text) if text.starts_with("[workflow]") => self.goes_on(),
             Effect::SendUserMessage(text) | Effect::Steer(text) | Effect::Brief(text) => {
@@ -469,8 +445,7 @@ impl Play {
         let json = &self.entries[0];
         let state = restore(&self.entries).expect("a state");
         survives(&state);
-        if let Some(before) = self.stored.as_ref().filter(|before| before.task_id == state.task_id)
-        {
+        if let Some(before) = self.stored.as_ref().filter(|before| before.task_id == state.task_id) {
             assert!(state.global_step_count >= before.global_step_count, "steps fall: {json}");
         }
         self.moved_on = false;
@@ -478,9 +453,7 @@ impl Play {
         if let Some(active) = active {
             let outline = Outline::of(&active);
             assert!(outline.current >= 1, "{outline:?}");
-            let _ = text::status_panel(&active, self.now, false, None, 60, &|_| {
-                text::BranchNow::default()
-            });
+            let _ = text::status_panel(&active, self.now, false, None, 60, &|_| text::BranchNow::default());
         }
         self.stored = Some(state);
     }

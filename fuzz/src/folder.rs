@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use pi_workflows::definition::{
-    DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root,
-};
+use pi_workflows::definition::{DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root};
 use pi_workflows::definition::{Stale, WorkflowFiles, WriteTarget};
 use pi_workflows::engine::Host;
 use pi_workflows::run::RunDir;
 
-/// The files of two roots, `global` and `project`, of a package, and of the project itself, by `ROOT/PATH`; and the links
-/// with their targets, in the same form. `package/folders.json` is the package's list of folders.
+/// The files of two roots, `global` and `project`, of a package, and of the project itself, by `ROOT/PATH`; and the
+/// links with their targets, in the same form. `package/folders.json` is the package's list of folders.
 #[derive(Debug, Default, Clone)]
 pub struct Folder(BTreeMap<String, Vec<u8>>, BTreeMap<String, String>);
 
@@ -98,9 +96,7 @@ impl Folder {
         let inside = real.as_ref().map(|real| format!("{real}/"));
         let kind = match (&real, inside) {
             (Some(real), _) if self.0.contains_key(real) => FileKind::File,
-            (_, Some(inside)) if self.0.keys().any(|file| file.starts_with(&inside)) => {
-                FileKind::Directory
-            }
+            (_, Some(inside)) if self.0.keys().any(|file| file.starts_with(&inside)) => FileKind::Directory,
             _ => FileKind::Other,
         };
         let target = target.filter(|_| kind != FileKind::Other);
@@ -111,14 +107,12 @@ impl Folder {
 
 impl WorkflowFiles for Folder {
     fn roots(&self) -> Result<Vec<Root>, Stale> {
-        let root =
-            |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };
+        let root = |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };
         let mut roots = vec![root("global", "~/workflows"), root("project", ".pi/workflows")];
         if self.0.keys().any(|file| file.starts_with("package/")) {
             let list = self.0.get("package/folders.json").map(|list| String::from_utf8_lossy(list));
             let workflows = list.map_or_else(|| r#"["workflows"]"#.to_owned(), Into::into);
-            let package =
-                Package { name: "@acme/kit".into(), scope: PackageScope::User, workflows };
+            let package = Package { name: "@acme/kit".into(), scope: PackageScope::User, workflows };
             roots.push(Root { package: Some(package), ..root("package", "~/kit") });
         }
         Ok(roots)
@@ -134,8 +128,7 @@ impl WorkflowFiles for Folder {
             };
         }
         entries.remove("");
-        let entry =
-            |(name, kind): (&str, FileKind)| DirEntry { name: name.to_owned(), kind, target: None };
+        let entry = |(name, kind): (&str, FileKind)| DirEntry { name: name.to_owned(), kind, target: None };
         let mut entries: BTreeMap<&str, DirEntry> =
             entries.into_iter().map(|(name, kind)| (name, entry((name, kind)))).collect();
         for link in self.1.keys() {
@@ -169,11 +162,7 @@ impl WorkflowFiles for Folder {
 }
 
 impl Host for Folder {
-    fn open_run_dir(
-        &self,
-        task_id: &str,
-        _copy_of: Option<&str>,
-    ) -> Result<Result<RunDir, String>, Stale> {
+    fn open_run_dir(&self, task_id: &str, _copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale> {
         let path = ".pi/workflow-runs/0123456789abcdef0123".to_owned();
         let dir = RunDir::opened("0123456789abcdef0123".to_owned(), path);
         Ok(if task_id.ends_with('0') { Ok(dir) } else { Err("read-only".to_owned()) })

@@ -9,12 +9,9 @@ use super::folder::Folder;
 const WORKFLOW: &[u8] = b"name: W\ncommandName: w\ninitialMessage: go\nphases: [p.md]\n";
 
 fn load(phase: &[u8]) -> (Option<Phase>, Vec<Diagnostic>) {
-    let folder =
-        Folder::default().with("global/w/workflow.yaml", WORKFLOW).with("global/w/p.md", phase);
+    let folder = Folder::default().with("global/w/workflow.yaml", WORKFLOW).with("global/w/p.md", phase);
     let (library, diagnostics) = Library::check(&folder).expect("nothing is stale");
-    let phase = library
-        .get("w")
-        .and_then(|workflow| workflow.phases.first().and_then(Entry::as_phase).cloned());
+    let phase = library.get("w").and_then(|workflow| workflow.phases.first().and_then(Entry::as_phase).cloned());
     (phase, diagnostics)
 }
 
@@ -24,8 +21,7 @@ fn load(phase: &[u8]) -> (Option<Phase>, Vec<Diagnostic>) {
 pub fn check(data: &[u8]) {
     let (phase, diagnostics) = load(data);
     assert!(phase.is_some() || !diagnostics.is_empty(), "left out without a word");
-    let lines =
-        1 + String::from_utf8_lossy(data).replace("\r\n", "\n").matches(['\n', '\r']).count();
+    let lines = 1 + String::from_utf8_lossy(data).replace("\r\n", "\n").matches(['\n', '\r']).count();
     for diagnostic in &diagnostics {
         is_plain(&text::diagnostic_text(diagnostic));
         if let Some(place) = diagnostic.place.filter(|_| diagnostic.file.ends_with("p.md")) {
@@ -45,8 +41,7 @@ pub fn check(data: &[u8]) {
     let Some(phase) = phase else { return };
     // The instructions are the unchanged end of the file.
     let text = String::from_utf8_lossy(data).replace("\r\n", "\n").replace('\r', "\n");
-    let text =
-        text.trim_end_matches(|c: char| c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}'));
+    let text = text.trim_end_matches(|c: char| c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}'));
     assert!(text.ends_with(&phase.instructions), "{:?}", phase.instructions);
     // Line endings make no difference.
     if !data.contains(&b'\r') {

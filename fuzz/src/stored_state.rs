@@ -3,9 +3,7 @@
 use pi_workflows::definition::Library;
 use pi_workflows::engine::{Context, Effect, Engine, Event, Facts, Reply, Stop, Ui};
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
-use pi_workflows::run::{
-    Active, Outline, RunState, advance, enter, reason_to_hold, restart, restore,
-};
+use pi_workflows::run::{Active, Outline, RunState, advance, enter, reason_to_hold, restart, restore};
 use pi_workflows::text::{self, DefaultRole};
 
 use super::folder::Folder;
@@ -54,17 +52,11 @@ fn sealed(state: &RunState, library: &Library) {
     let taken = state.clone().sealed(library);
     let (before, after) = (&state.progress, &taken.progress);
     if before.version > 0 || before.seal.is_some() || before.later_seal.is_some() {
-        assert_eq!(
-            (before.version, &before.seal, &before.later_seal),
-            (after.version, &after.seal, &after.later_seal)
-        );
+        assert_eq!((before.version, &before.seal, &before.later_seal), (after.version, &after.seal, &after.later_seal));
     }
     if state.is_running() && reason_to_hold(&taken, library).is_none() {
         let root = &taken.current_path.first().expect("a path").workflow_key;
-        assert_eq!(
-            after.seal.as_ref().map(|seal| &seal.hash),
-            library.seal(root).as_ref().map(|(_, hash)| hash)
-        );
+        assert_eq!(after.seal.as_ref().map(|seal| &seal.hash), library.seal(root).as_ref().map(|(_, hash)| hash));
         assert!(Active::resolve(&taken, library).is_some());
     }
 }
@@ -78,9 +70,7 @@ fn looked_at(state: &RunState, library: &Library) {
     assert!(text::context_reminder(&active).len() <= 300);
     let _ = (
         text::status(&active),
-        text::status_panel(&active, u64::MAX, true, None, i16::MAX, &|_| {
-            text::BranchNow::default()
-        }),
+        text::status_panel(&active, u64::MAX, true, None, i16::MAX, &|_| text::BranchNow::default()),
     );
     assert!(text::phase_panel(&active, true, &|_| text::BranchNow::default()).len() <= 100);
 }

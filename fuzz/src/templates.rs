@@ -1,8 +1,7 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{
-    AutoContinue, BudgetBounds, Confinement, ContextInjection, Entry, Library, OnMaxLoops, Phase,
-    Results,
+    AutoContinue, BudgetBounds, Confinement, ContextInjection, Entry, Library, OnMaxLoops, Phase, Results,
 };
 use pi_workflows::definition::{Show, ToolPolicy, Work, Workflow};
 use pi_workflows::run::{Active, RunState};

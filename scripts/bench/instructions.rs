@@ -40,8 +40,7 @@ fn files() -> Files {
 }
 
 fn phase_file(phase: usize) -> String {
-    let body =
-        "Read what is there before you change it, and say in a line what you found. ".repeat(20);
+    let body = "Read what is there before you change it, and say in a line what you found. ".repeat(20);
     format!(
         "---\nid: phase-{phase}\nname: Phase {phase}\nemoji: \"🔹\"\ntools:\n  blacklist: [edit, write]\n---\n\n# Phase {phase}\n\nWork on: {{description}}\n\n{body}\n"
     )

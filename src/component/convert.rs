@@ -3,9 +3,7 @@
 use serde_json::Value;
 
 use crate::definition::{KnownModel, Model, Thinking};
-use crate::engine::{
-    Answer, ChildEnd, ChildReport, CommandEnd, Completion, OutputFile, Reply, Request, ToolResult,
-};
+use crate::engine::{Answer, ChildEnd, ChildReport, CommandEnd, Completion, OutputFile, Reply, Request, ToolResult};
 use crate::run::{Changed, ProjectState};
 use crate::text::{Color, Drawing, Span};
 use crate::usage::Usage;
@@ -127,20 +125,16 @@ impl From<ToolResult> for types::ToolResult {
 
 impl From<Completion> for guest::Completion {
     fn from(completion: Completion) -> Self {
-        Self {
-            label: completion.label,
-            value: completion.value,
-            description: Some(completion.description),
-        }
+        Self { label: completion.label, value: completion.value, description: Some(completion.description) }
     }
 }
 
 impl From<Drawing> for types::Drawing {
     fn from(drawing: Drawing) -> Self {
         match drawing {
-            Drawing::Lines(lines) => Self::Lines(
-                lines.into_iter().map(|line| line.into_iter().map(Into::into).collect()).collect(),
-            ),
+            Drawing::Lines(lines) => {
+                Self::Lines(lines.into_iter().map(|line| line.into_iter().map(Into::into).collect()).collect())
+            }
             Drawing::Markdown(text) => Self::Markdown(text),
         }
     }
@@ -201,28 +195,14 @@ pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
 
 fn pending(ticket: u64, request: Request) -> guest::Pending {
     let request = match request {
-        Request::Confirm { title, message } => {
-            guest::Request::Confirm(guest::Confirmation { title, message })
-        }
-        Request::Select { title, options } => {
-            guest::Request::Select(guest::Selection { title, options })
-        }
-        Request::Input { title } => {
-            guest::Request::Input(guest::TextInput { title, placeholder: String::new() })
-        }
+        Request::Confirm { title, message } => guest::Request::Confirm(guest::Confirmation { title, message }),
+        Request::Select { title, options } => guest::Request::Select(guest::Selection { title, options }),
+        Request::Input { title } => guest::Request::Input(guest::TextInput { title, placeholder: String::new() }),
         Request::ProjectState { since } => guest::Request::ProjectState(since),
         Request::Children { progress } => guest::Request::Children(progress),
         Request::Exec { command: line, env, timeout_ms, progress, apart, output_file } => {
-            let output_file =
-                output_file.map(|OutputFile { key, name }| guest::OutputFile { key, name });
-            guest::Request::Exec(guest::CommandLine {
-                line,
-                timeout_ms,
-                progress,
-                env,
-                apart,
-                output_file,
-            })
+            let output_file = output_file.map(|OutputFile { key, name }| guest::OutputFile { key, name });
+            guest::Request::Exec(guest::CommandLine { line, timeout_ms, progress, env, apart, output_file })
         }
     };
     guest::Pending { ticket, request }

@@ -5,12 +5,11 @@ use std::cell::{Cell, RefCell};
 use serde_json::Value;
 
 use crate::definition::{
-    DirEntry, FileError, FileKind, KnownModel, ModelSetting, Package, PackageScope, ReadError,
-    Root, Stale, Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
+    DirEntry, FileError, FileKind, KnownModel, ModelSetting, Package, PackageScope, ReadError, Root, Stale,
+    Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
 use crate::engine::{
-    ChildStart, Effect, Elsewhere, Engine, Host, Level, Output, Reply, RunningCall, Summary,
-    other_tools,
+    ChildStart, Effect, Elsewhere, Engine, Host, Level, Output, Reply, RunningCall, Summary, other_tools,
 };
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 use crate::run::RunDir;
@@ -44,8 +43,7 @@ thread_local! {
     static NOT_STARTED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
 
-const NOT_STORED: &str =
-    "the session does not take the state of the run, so a restart would find an older one";
+const NOT_STORED: &str = "the session does not take the state of the run, so a restart would find an older one";
 const NOT_WRITTEN: &str = "the file of the session cannot be written before the first answer of the model; if pi ends before, the run is lost";
 const NOT_TAKEN: &str = "the session does not take an entry";
 
@@ -72,10 +70,7 @@ pub(super) fn take_drafts(output: &mut Output) -> Vec<guest::Draft> {
         for effect in std::mem::take(&mut output.effects) {
             match effect {
                 Effect::AppendEntry { custom_type, data } => {
-                    let entry = guest::CustomEntry {
-                        custom_type: custom_type.to_owned(),
-                        data: json(&data),
-                    };
+                    let entry = guest::CustomEntry { custom_type: custom_type.to_owned(), data: json(&data) };
                     drafts.push(guest::Draft::Custom(entry));
                 }
                 other => output.effects.push(other),
@@ -123,20 +118,17 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             let again = super::ENGINE.with_borrow_mut(Engine::state_again);
             store_state(&json(&again.unwrap_or(data)))
         }
-        Effect::AppendEntry { custom_type, data } => api::append_entry(custom_type, &json(&data))
-            .map_err(|error| match error {
-                types::Error::Failed(words) => {
-                    types::Error::Failed(format!("{NOT_TAKEN}: {words}"))
-                }
+        Effect::AppendEntry { custom_type, data } => {
+            api::append_entry(custom_type, &json(&data)).map_err(|error| match error {
+                types::Error::Failed(words) => types::Error::Failed(format!("{NOT_TAKEN}: {words}")),
                 types::Error::Stale => types::Error::Stale,
-            }),
+            })
+        }
         Effect::WriteSession => session::write_file().map_err(|error| match error {
             types::Error::Failed(words) => types::Error::Failed(format!("{NOT_WRITTEN}: {words}")),
             types::Error::Stale => types::Error::Stale,
         }),
-        Effect::SendUserMessage(text) => {
-            api::send_user_message(&text, Some(api::Delivery::FollowUp))
-        }
+        Effect::SendUserMessage(text) => api::send_user_message(&text, Some(api::Delivery::FollowUp)),
         Effect::BeginView(summary) => {
             let first_kept = session::leaf_id()?;
             super::ENGINE.with_borrow_mut(|engine| engine.view_begun(first_kept.clone()));
@@ -166,9 +158,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         Effect::SetExitCode(code) => context::set_exit_code(code),
         Effect::SetSessionName(name) => api::set_session_name(&name),
         Effect::SetStatus(text) => ui::set_status(STATUS_KEY, text.as_deref()),
-        Effect::SetPanel(lines) => {
-            ui::set_widget(PANEL_KEY, lines.as_deref(), ui::Placement::AboveEditor)
-        }
+        Effect::SetPanel(lines) => ui::set_widget(PANEL_KEY, lines.as_deref(), ui::Placement::AboveEditor),
         Effect::SetCountdown(line) => {
             let lines = line.map(|line| vec![line]);
             ui::set_widget(COUNTDOWN_KEY, lines.as_deref(), ui::Placement::AboveEditor)
@@ -193,8 +183,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         Effect::SetBlocked(message) => ui::set_blocked(message.as_deref()),
         Effect::NotifyElsewhere(Elsewhere { occasion, title, text, command, terminal }) => {
             let occasion = occasion.name().to_owned();
-            let notification =
-                notifications::Notification { occasion, title, text, command, terminal };
+            let notification = notifications::Notification { occasion, title, text, command, terminal };
             notifications::send(&notification);
             Ok(())
         }
@@ -217,18 +206,15 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
 /// Starts a child; one that does not start ends so with the next report that is taken.
 fn start_child(start: ChildStart) -> Result<(), types::Error> {
     let ChildStart { key, label, session, entries, prompt, setting, tools } = start;
-    let seed = |(custom_type, data): (&str, Value)| children::Seed {
-        custom_type: custom_type.to_owned(),
-        data: json(&data),
-    };
+    let seed =
+        |(custom_type, data): (&str, Value)| children::Seed { custom_type: custom_type.to_owned(), data: json(&data) };
     let (model, thinking) = match setting {
         Some(ModelSetting { model, thinking }) => (Some(model.into()), thinking.map(Into::into)),
         None => (None, None),
     };
     let entries = entries.into_iter().map(seed).collect();
     let report = STATE_ENTRY_TYPE.to_owned();
-    let child =
-        children::Child { key, label, session, entries, prompt, model, thinking, tools, report };
+    let child = children::Child { key, label, session, entries, prompt, model, thinking, tools, report };
     match children::start(&child) {
         Err(types::Error::Failed(words)) => {
             NOT_STARTED.with_borrow_mut(|failed| failed.push((child.key, words)));
@@ -428,11 +414,7 @@ impl Host for Files {
         Ok(other_tools(context::running_calls().into_iter().map(call).collect(), at_hand))
     }
 
-    fn open_run_dir(
-        &self,
-        task_id: &str,
-        copy_of: Option<&str>,
-    ) -> Result<Result<RunDir, String>, Stale> {
+    fn open_run_dir(&self, task_id: &str, copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale> {
         let opened = known(folders::open(task_id, copy_of))?;
         Ok(opened.map(|folders::Folder { name, path }| RunDir::opened(name, path)))
     }
@@ -481,8 +463,7 @@ impl WorkflowFiles for Checked {
     fn surroundings(&self) -> Result<Surroundings, Stale> {
         let mut surroundings = self.surroundings.clone();
         if surroundings.profiles.is_none() {
-            (surroundings.profiles, surroundings.profiles_outside) =
-                defined_profiles(&self.files, &PROFILES)?;
+            (surroundings.profiles, surroundings.profiles_outside) = defined_profiles(&self.files, &PROFILES)?;
         }
         Ok(surroundings)
     }
@@ -529,16 +510,8 @@ impl From<files::FileError> for ReadError {
 
 impl From<&session::Usage> for Usage {
     fn from(used: &session::Usage) -> Self {
-        let session::Usage {
-            ref models,
-            tool_calls,
-            work_ms,
-            wait_ms,
-            newest_ms: _,
-            warm_ups,
-            warm_tokens,
-            warm_cost,
-        } = *used;
+        let session::Usage { ref models, tool_calls, work_ms, wait_ms, newest_ms: _, warm_ups, warm_tokens, warm_cost } =
+            *used;
         let mut all = Self::default();
         let warm = Self { warm_ups, warm_tokens, warm_cost, ..Self::default() };
         all.add(&Self { tool_calls, work_ms, wait_ms, ..warm });

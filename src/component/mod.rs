@@ -13,13 +13,11 @@ use std::cell::{Cell, RefCell};
 use serde_json::Value;
 
 use crate::engine::{ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, STEP_TOOL};
-use crate::engine::{
-    ChildEnd, ChildReport, Context, Engine, Event, Facts, Output, Reply, Stop, Ui,
-};
+use crate::engine::{ChildEnd, ChildReport, Context, Engine, Event, Facts, Output, Reply, Stop, Ui};
 use crate::protocol::{
-    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
-    GRAPH_TYPE, LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD,
-    REMINDER_MESSAGE_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
+    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
+    LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE, REPORT_TYPE,
+    STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
 use crate::run::{Mark, Pick, Restored, Unusable, take_up};
 use crate::text::{self, DefaultRole};
@@ -43,13 +41,8 @@ mod bindings {
 const INTERFACE_VERSION: &str = "0.8.0";
 
 /// The messages that this component draws: its own, and those that the reference left in a session.
-const MESSAGE_TYPES: [&str; 5] = [
-    CONTEXT_MESSAGE_TYPE,
-    COMPLETE_TYPE,
-    COUNTDOWN_TYPE,
-    MOVED_MESSAGE_TYPE,
-    REMINDER_MESSAGE_TYPE,
-];
+const MESSAGE_TYPES: [&str; 5] =
+    [CONTEXT_MESSAGE_TYPE, COMPLETE_TYPE, COUNTDOWN_TYPE, MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE];
 
 /// Number of state entries that are fetched at a time, after the first, which nearly always decides: a search for more
 /// goes back to the beginning of the session. Each may be long.
@@ -115,24 +108,14 @@ impl Guest for Component {
             description: BUDGET_FLAG.description.into(),
         });
         for command in &COMMANDS {
-            api::register_command(&api::Command {
-                name: command.name.into(),
-                description: command.description.into(),
-            });
+            api::register_command(&api::Command { name: command.name.into(), description: command.description.into() });
         }
         for message_type in MESSAGE_TYPES {
             api::register_message_renderer(message_type);
         }
-        for entry_type in [
-            COMPLETE_TYPE,
-            STATUS_TYPE,
-            APPROVAL_TYPE,
-            CHECK_TYPE,
-            GRAPH_TYPE,
-            REPORT_TYPE,
-            LIMITS_TYPE,
-            FRESH_TYPE,
-        ] {
+        for entry_type in
+            [COMPLETE_TYPE, STATUS_TYPE, APPROVAL_TYPE, CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, LIMITS_TYPE, FRESH_TYPE]
+        {
             api::register_entry_renderer(entry_type);
         }
         Ok(())
@@ -153,21 +136,12 @@ impl Guest for Component {
             Reply::Stop(reason) => guest::EventOutcome::Stop(reason),
             Reply::Confine { writable, hidden, keeps_agent_folder, network, notice, signs } => {
                 let signs = signs.into_iter().map(Into::into).collect();
-                let limits = guest::Confinement {
-                    writable,
-                    hidden,
-                    keeps_agent_folder,
-                    network,
-                    notice,
-                    signs,
-                };
+                let limits = guest::Confinement { writable, hidden, keeps_agent_folder, network, notice, signs };
                 guest::EventOutcome::Confine(limits)
             }
-            Reply::Inject { custom_type, content } => guest::EventOutcome::Inject(CustomMessage {
-                custom_type: custom_type.into(),
-                content,
-                display: false,
-            }),
+            Reply::Inject { custom_type, content } => {
+                guest::EventOutcome::Inject(CustomMessage { custom_type: custom_type.into(), content, display: false })
+            }
             Reply::Continue(content) => guest::EventOutcome::Continue(CustomMessage {
                 custom_type: REMINDER_MESSAGE_TYPE.into(),
                 content,
@@ -178,9 +152,7 @@ impl Guest for Component {
                 guest::EventOutcome::Boundary(boundary)
             }
             // The engine gives the others to calls of tools and commands only.
-            Reply::None | Reply::Tool(_) | Reply::Settle | Reply::Ask { .. } => {
-                guest::EventOutcome::None
-            }
+            Reply::None | Reply::Tool(_) | Reply::Settle | Reply::Ask { .. } => guest::EventOutcome::None,
         }
     }
 
@@ -254,12 +226,7 @@ impl Guest for Component {
         text::draw_content(&message.custom_type, &message.content, expanded).map(Into::into)
     }
 
-    fn draw_entry(
-        custom_type: String,
-        data: String,
-        expanded: bool,
-        width: u32,
-    ) -> Option<Drawing> {
+    fn draw_entry(custom_type: String, data: String, expanded: bool, width: u32) -> Option<Drawing> {
         #[cfg(feature = "fault-switch")]
         fault::trip("draw-entry");
         let data: Value = serde_json::from_str(&data).ok()?;
@@ -292,8 +259,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 panel: panel(entries.newest.as_deref())?,
                 mark,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.
-                at_work: !matches!(event, guest::Event::SessionTree)
-                    && unless_gone(context::is_idle())? == Some(false),
+                at_work: !matches!(event, guest::Event::SessionTree) && unless_gone(context::is_idle())? == Some(false),
                 same_session: matches!(event, guest::Event::SessionTree),
             };
             handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
@@ -301,8 +267,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
         guest::Event::SessionCompact => handle(at, Event::Compacted),
         guest::Event::SessionShutdown(_) => handle(at, Event::SessionShutdown),
         guest::Event::Input(source) => {
-            let from_user =
-                matches!(source, guest::InputSource::Interactive | guest::InputSource::Rpc);
+            let from_user = matches!(source, guest::InputSource::Interactive | guest::InputSource::Rpc);
             handle(at, Event::Input { from_user })
         }
         guest::Event::TerminalInput => handle(at, Event::TerminalInput),
@@ -337,9 +302,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
         guest::Event::ThinkingLevelSelect(guest::ThinkingLevelSelection { by_guest, .. }) => {
             handle(at, Event::Select { pick: Pick::Thinking, own: *by_guest })
         }
-        guest::Event::ChildProgress(report) => {
-            handle(at, Event::Child { report: report.clone().into(), ended: None })
-        }
+        guest::Event::ChildProgress(report) => handle(at, Event::Child { report: report.clone().into(), ended: None }),
         guest::Event::ChildEnd(guest::ChildEnd { report, outcome }) => {
             let ended = Some(outcome.clone().into());
             handle(at, Event::Child { report: report.clone().into(), ended })
@@ -358,9 +321,9 @@ fn during<T>(call: Option<String>, handle: impl FnOnce() -> T) -> T {
 fn handle(at: Moment, event: Event) -> Output {
     let Moment { unix_ms, random } = at;
     let context = Context { unix_ms, random, ui: UI.get(), host: &host::Files };
-    let (output, guards) =
-        ENGINE.with_borrow_mut(|engine| (engine.handle(event, &context), engine.guards_tools()));
-    // In a run, also while its files cannot be read, and under the user's limits tool calls are refused if this instance traps.
+    let (output, guards) = ENGINE.with_borrow_mut(|engine| (engine.handle(event, &context), engine.guards_tools()));
+    // In a run, also while its files cannot be read, and under the user's limits tool calls are refused if this
+    // instance traps.
     if GUARDED.replace(Some(guards)) != Some(guards) {
         api::guard_tools(guards);
     }
@@ -411,8 +374,8 @@ fn unless_gone<T>(answer: Result<T, types::Error>) -> Result<Option<T>, Gone> {
     }
 }
 
-/// Returns true if the panel is on in this session: by the newest panel entry since the newest state, or else by that state, so
-/// that a long session is not searched.
+/// Returns true if the panel is on in this session: by the newest panel entry since the newest state, or else by that
+/// state, so that a long session is not searched.
 fn panel(newest_state: Option<&str>) -> Result<bool, Gone> {
     use bindings::pi::extension::session;
     let newest = session::entries(PANEL_ENTRY_TYPE, 0, 1, Some(STATE_ENTRY_TYPE));
@@ -460,12 +423,11 @@ impl Iterator for StateEntries {
     fn next(&mut self) -> Option<String> {
         if self.fetched.len() == 0 && !self.exhausted {
             let limit = if self.skip == 0 { 1 } else { ENTRIES_AT_A_TIME };
-            let entries =
-                bindings::pi::extension::session::entries(STATE_ENTRY_TYPE, self.skip, limit, None)
-                    .unwrap_or_else(|error| {
-                        self.error = Some(error);
-                        Vec::new()
-                    });
+            let entries = bindings::pi::extension::session::entries(STATE_ENTRY_TYPE, self.skip, limit, None)
+                .unwrap_or_else(|error| {
+                    self.error = Some(error);
+                    Vec::new()
+                });
             if self.skip == 0 {
                 self.newest = entries.first().cloned();
             }

@@ -4,9 +4,7 @@ use crate::sorted::Map;
 use std::cell::RefCell;
 use std::time::Duration;
 
-use crate::definition::{
-    Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
-};
+use crate::definition::{Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles};
 use crate::definition::{Measure, Task, read_task, trial_limits};
 use crate::definition::{is_within, nearest, skeleton, writes_path};
 use crate::engine::bound;
@@ -23,18 +21,13 @@ use super::convert::json;
 use super::host::{Checked, Files};
 
 impl wit::Guest for Component {
-    fn check(
-        surroundings: wit::Surroundings,
-        folder: Option<String>,
-    ) -> Result<wit::Report, String> {
+    fn check(surroundings: wit::Surroundings, folder: Option<String>) -> Result<wit::Report, String> {
         let files = Checked { files: Files, surroundings: surroundings.into() };
         let (library, mut diagnostics) = Library::check(&files).map_err(words)?;
         let root = files.roots().map_err(words)?.pop().map_or_else(String::new, |root| root.path);
         let asked = folder.map(|folder| format!("{root}/{folder}"));
         let is_asked = |own: &str| asked.as_ref().is_none_or(|asked| is_within(asked, own));
-        diagnostics.retain(|diagnostic| {
-            asked.as_ref().is_none_or(|asked| library.concerns(asked, &diagnostic.file))
-        });
+        diagnostics.retain(|diagnostic| asked.as_ref().is_none_or(|asked| library.concerns(asked, &diagnostic.file)));
         let workflows = || library.iter().filter(|workflow| is_asked(&workflow.folder));
         let left_out = library.left_out().iter().filter(|left_out| is_asked(&left_out.folder));
         let mut summary = text::check_summary(workflows().count(), left_out.count(), &diagnostics);
@@ -78,8 +71,7 @@ impl wit::Guest for Component {
         if workflow.command_name.is_empty() {
             return Err(format!("\"{name}\" can only run as part of another workflow."));
         }
-        let given =
-            Given { inputs: &inputs, outcomes: &outcomes, outputs: &outputs, items: &items };
+        let given = Given { inputs: &inputs, outcomes: &outcomes, outputs: &outputs, items: &items };
         run_through(&Files, &library, workflow, &task, given)
     }
 
@@ -88,12 +80,7 @@ impl wit::Guest for Component {
         all_ways(&library, find(&library, &name)?, &inputs)
     }
 
-    fn may(
-        name: String,
-        phase: String,
-        tool: String,
-        argument: Option<String>,
-    ) -> Result<wit::Decision, String> {
+    fn may(name: String, phase: String, tool: String, argument: Option<String>) -> Result<wit::Decision, String> {
         let library = library()?;
         let workflow = find(&library, &name)?;
         let phase = find_phase(&library, workflow, &phase)?;
@@ -128,9 +115,7 @@ impl wit::Guest for Component {
             }
             seen.push(&workflow.key);
             text.push_str(&format!("{workflow:?}\n"));
-            ahead.extend(
-                workflow.phases.iter().filter_map(|entry| library.get(entry.nested_key()?)),
-            );
+            ahead.extend(workflow.phases.iter().filter_map(|entry| library.get(entry.nested_key()?)));
         }
         for root in roots.iter().filter(|root| !root.path.is_empty()) {
             text = text.replace(&format!("{}/", root.path), "");
@@ -139,9 +124,8 @@ impl wit::Guest for Component {
     }
 
     fn read_task(file: String, text: String) -> Result<wit::Task, Vec<wit::Diagnostic>> {
-        let task = read_task(&file, text, |text| bound(text).map(drop)).map_err(|diagnostics| {
-            diagnostics.into_iter().map(wit::Diagnostic::from).collect::<Vec<_>>()
-        })?;
+        let task = read_task(&file, text, |text| bound(text).map(drop))
+            .map_err(|diagnostics| diagnostics.into_iter().map(wit::Diagnostic::from).collect::<Vec<_>>())?;
         let Task { text, inputs, timeout, check_timeout, budget, repo } = task;
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let (timeout_ms, check_timeout_ms) = (ms(timeout), ms(check_timeout));
@@ -159,11 +143,7 @@ impl wit::Guest for Component {
         })
     }
 
-    fn trial_limits(
-        limits: Option<String>,
-        hide: Vec<String>,
-        home: String,
-    ) -> Result<String, String> {
+    fn trial_limits(limits: Option<String>, hide: Vec<String>, home: String) -> Result<String, String> {
         trial_limits(limits.as_deref(), &hide, &home)
     }
 
@@ -388,11 +368,7 @@ fn find<'a>(library: &'a Library, name: &str) -> Result<&'a Workflow, String> {
 }
 
 /// The phase of an id, also in a group.
-fn find_phase<'a>(
-    library: &'a Library,
-    workflow: &'a Workflow,
-    id: &str,
-) -> Result<&'a Phase, String> {
+fn find_phase<'a>(library: &'a Library, workflow: &'a Workflow, id: &str) -> Result<&'a Phase, String> {
     let entries = library.entries_of_file(workflow);
     let mut phases = entries.iter().filter_map(|of| of.entry.as_phase());
     phases.clone().find(|phase| phase.id == id).ok_or_else(|| {

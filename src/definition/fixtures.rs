@@ -94,8 +94,7 @@ impl Files {
 
 impl WorkflowFiles for Files {
     fn roots(&self) -> Result<Vec<Root>, Stale> {
-        let root =
-            |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };
+        let root = |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };
         let mut roots = vec![root("global", "~/workflows")];
         if !self.untrusted {
             roots.push(root("project", ".pi/workflows"));
@@ -180,9 +179,7 @@ pub fn package(
     workflows: &str,
     files: &[(&str, &str)],
 ) -> (Package, BTreeMap<String, String>) {
-    let manifest = format!(
-        "{{\n  \"name\": \"{name}\",\n  \"pi-workflows\": {{ \"workflows\": {workflows} }}\n}}\n"
-    );
+    let manifest = format!("{{\n  \"name\": \"{name}\",\n  \"pi-workflows\": {{ \"workflows\": {workflows} }}\n}}\n");
     let mut all = BTreeMap::from([("package.json".to_owned(), manifest)]);
     all.extend(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
     let (name, workflows) = (name.to_owned(), workflows.to_owned());
@@ -208,7 +205,7 @@ pub fn phase(id: &str) -> Phase {
         summary_required: None,
         context: None,
         on_budget: None,
-            interactive: false,
+        interactive: false,
         outcomes: Vec::new(),
         outputs: Vec::new(),
         gate: None,
@@ -269,13 +266,11 @@ pub fn library(workflows: &[(&str, &[&str])]) -> Library {
     Library::new(workflows, &mut Vec::new())
 }
 
-/// Returns the workflow `w`: a plan with a list of tasks, a group of two phases for each of them, or for each item of another list,
-/// and an end.
+/// Returns the workflow `w`: a plan with a list of tasks, a group of two phases for each of them, or for each item of
+/// another list, and an end.
 pub fn for_each(each: &str) -> Library {
     let mut files = Files::default();
-    let phase = |id: &str, lines: &str| {
-        format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo {{item}}.\n")
-    };
+    let phase = |id: &str, lines: &str| format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo {{item}}.\n");
     let workflow = format!(
         "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {{ parts: {{ type: list, default: [x, y] }} }}\nphases:\n  - plan.md\n  - id: tasks\n    each: {each}\n    phases: [do.md, check.md]\n  - end.md\n"
     );

@@ -3,9 +3,7 @@
 use crate::sorted::Map;
 
 use super::check::subject::Subject;
-use super::check::{
-    command_names, context, expected_calls, limits, models, references, variables, ways,
-};
+use super::check::{command_names, context, expected_calls, limits, models, references, variables, ways};
 use super::diagnostic::anchor::{Step, Unplaced};
 use super::diagnostic::gaps::Gaps;
 use super::diagnostic::phase::PhaseProblem;
@@ -16,14 +14,14 @@ use super::diagnostic::workflow::WorkflowProblem;
 use super::model::files::{PackageScope, Root, Stale, Surroundings, WorkflowFiles};
 use super::model::library::{LeftOut, Library, Parts, Replacing};
 use super::model::models::ALIASES_ROOT;
+use super::model::notify::Notify;
 use super::model::paths::{last_part, package_of};
+use super::model::user_limits::UserLimits;
 use super::model::workflow::Workflow;
 use super::read::bounded::Bounded;
 use super::read::root::RootReader;
 use super::read::sources::Sources;
 use super::read::unlisted::Lint;
-use super::model::notify::Notify;
-use super::model::user_limits::UserLimits;
 use super::user_file;
 
 impl Library {
@@ -37,8 +35,8 @@ impl Library {
         library
     }
 
-    /// Reads all roots. A workflow in a later root replaces one of the same key in an earlier root. The key of a package's
-    /// workflow has the package in front, so that it replaces none of the user or the project.
+    /// Reads all roots. A workflow in a later root replaces one of the same key in an earlier root. The key of a
+    /// package's workflow has the package in front, so that it replaces none of the user or the project.
     ///
     /// Returns the workflows that could be loaded, and the diagnostics of the others.
     ///
@@ -61,10 +59,7 @@ impl Library {
     }
 }
 
-fn read(
-    files: &dyn WorkflowFiles,
-    check: Option<&Surroundings>,
-) -> Result<(Library, Vec<Diagnostic>), Stale> {
+fn read(files: &dyn WorkflowFiles, check: Option<&Surroundings>) -> Result<(Library, Vec<Diagnostic>), Stale> {
     let mut diagnostics = Vec::new();
     let mut parts = Parts::default();
     let mut index: Map<String, usize> = Map::new();
@@ -78,13 +73,8 @@ fn read(
         if bounded.reached_at().is_some() {
             break;
         }
-        let reader = RootReader::new(
-            &mut bounded,
-            root,
-            check.map(Lint::new),
-            (&mut sources, &mut gaps),
-            &mut diagnostics,
-        );
+        let reader =
+            RootReader::new(&mut bounded, root, check.map(Lint::new), (&mut sources, &mut gaps), &mut diagnostics);
         let (parts_of_root, drafts_of_root) = reader.read()?;
         let Parts { workflows, left_out, mut listed, aliases, .. } = parts_of_root;
         let is_replaced = |draft: &Workflow| workflows.iter().any(|other| other.key == draft.key);
@@ -143,9 +133,7 @@ fn read(
 /// Suggests the reference to a workflow where an entry of `phases` is not a file but the name of a workflow.
 fn suggest_references(library: &Library, diagnostics: &mut [Diagnostic]) {
     for diagnostic in diagnostics {
-        let Problem::Phase(PhaseProblem::PhaseUnreadable { path, suggestion, .. }) =
-            &mut diagnostic.problem
-        else {
+        let Problem::Phase(PhaseProblem::PhaseUnreadable { path, suggestion, .. }) = &mut diagnostic.problem else {
             continue;
         };
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
@@ -156,8 +144,7 @@ fn suggest_references(library: &Library, diagnostics: &mut [Diagnostic]) {
         let known = library.get(name).or_else(|| library.by_command_name(name));
         let known = known.or_else(|| library.iter().find(|other| last_part(&other.key) == name));
         let known = known.map(|workflow| (&workflow.key, &workflow.folder));
-        if let Some((key, folder)) =
-            known.or_else(|| left_out.map(|left_out| (&left_out.key, &left_out.folder)))
+        if let Some((key, folder)) = known.or_else(|| left_out.map(|left_out| (&left_out.key, &left_out.folder)))
             && diagnostic.file != format!("{folder}/workflow.yaml")
         {
             *suggestion = Some(format!("subworkflow: {key}"));
@@ -198,15 +185,13 @@ impl Taken {
             let root = roots.iter().position(|root| root.name == workflow.root);
             let is_earlier = |first: Option<&usize>| first.copied() < root && first.is_some();
             let first = self.keys.get(&workflow.key.to_lowercase());
-            let scope_of =
-                |root: &usize| roots.get(*root)?.package.as_ref().map(|package| package.scope);
+            let scope_of = |root: &usize| roots.get(*root)?.package.as_ref().map(|package| package.scope);
             // Of two packages of one name, both in the user's settings, neither is the project's.
             let is_of_project = root.as_ref().and_then(scope_of) != Some(PackageScope::User);
             if is_of_project && is_earlier(first) {
                 replacing.keys.insert(workflow.key.clone());
             }
-            if workflow.package().is_none() && is_earlier(self.commands.get(&workflow.command_name))
-            {
+            if workflow.package().is_none() && is_earlier(self.commands.get(&workflow.command_name)) {
                 replacing.commands.insert(workflow.key.clone());
             }
         }

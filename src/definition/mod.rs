@@ -39,12 +39,10 @@ pub use model::confinement::{Confinement, Sandbox};
 pub use model::each::Each;
 pub use model::expected_calls::PhaseTest;
 pub use model::files::{
-    DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root, Stale, Surroundings,
-    UserMessage, WorkflowFiles, WriteTarget,
+    DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root, Stale, Surroundings, UserMessage,
+    WorkflowFiles, WriteTarget,
 };
-pub use model::gate::{
-    Check, CheckKind, Command, Gate, OnGateFail, Pattern, Variable, expansions, label_of,
-};
+pub use model::gate::{Check, CheckKind, Command, Gate, OnGateFail, Pattern, Variable, expansions, label_of};
 pub use model::groups::FileEntry;
 pub use model::hidden::HiddenCause;
 pub use model::inputs::{Given, Input, is_name as is_input_name};
@@ -58,8 +56,7 @@ pub use model::outputs::Output;
 pub use model::own_work::OwnWork;
 pub use model::parallel::{Decide, Need, Parallel};
 pub use model::path_variables::{
-    PathVariable, refusal as path_refusal, resolve as resolve_path, unescaped, variables as path_variables,
-    with_names,
+    PathVariable, refusal as path_refusal, resolve as resolve_path, unescaped, variables as path_variables, with_names,
 };
 pub use model::paths::{is_group_key, is_key, is_within};
 pub(crate) use model::permission::is_glob;
@@ -67,15 +64,15 @@ pub use model::permission::{Permission, Reach, Refusal, permission, wider_for_co
 pub use model::results::Results;
 pub use model::rule_inputs::RuleUse;
 pub use model::tools::{is_carrier, runs_commands, writes_path};
-pub use model::user_limits::UserLimits;
 pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
+pub use model::user_limits::UserLimits;
 pub use model::value_type::{Bounds, ValueType};
 pub use model::values::{SAMPLE_RUN_DIR, ValueName};
 pub use model::words::short;
 pub use model::work::{Answer, AnswerText, Question, Step, Work};
 pub use model::workflow::{
-    AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, OnMaxLoops,
-    Phase, Show, ToolPolicy, Workflow,
+    AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, OnMaxLoops, Phase, Show,
+    ToolPolicy, Workflow,
 };
 pub use model::{schema, seal, variables};
 pub use read::profiles::defined_profiles;

@@ -8,12 +8,9 @@
 pub fn skeleton(name: &str) -> Result<[(&'static str, String); 3], String> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if name.is_empty() || !name.bytes().all(is_part) {
-        return Err(format!(
-            "A name may have letters, digits, `_` and `-` only, but is \"{name}\"."
-        ));
+        return Err(format!("A name may have letters, digits, `_` and `-` only, but is \"{name}\"."));
     }
-    let words: Vec<String> =
-        name.split(['-', '_']).filter(|word| !word.is_empty()).map(capital).collect();
+    let words: Vec<String> = name.split(['-', '_']).filter(|word| !word.is_empty()).map(capital).collect();
     let title = if words.is_empty() { name.to_owned() } else { words.join(" ") };
     Ok([
         ("workflow.yaml", WORKFLOW.replace("TITLE", &title).replace("COMMAND", name)),

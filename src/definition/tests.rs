@@ -61,12 +61,7 @@ fn every_field_is_read() {
         file: "~/workflows/w/a.md".into(),
         work: Work::Agent,
         tools: ToolPolicy::Only(vec!["read".into(), "7".into()]),
-        confinement: Confinement {
-            write: Some(vec![]),
-            hide: None,
-            network: None,
-            sandbox: Some(Sandbox::Off),
-        },
+        confinement: Confinement { write: Some(vec![]), hide: None, network: None, sandbox: Some(Sandbox::Off) },
         budget: [(Measure::Turns, 7)].into(),
         tests: vec![],
         profiles: Some(vec!["x".into()]),
@@ -130,12 +125,12 @@ fn every_field_is_read() {
             },
             inputs: vec![],
             budget: [
-                    (Measure::Cost, 2_500_000),
-                    (Measure::OutputTokens, 60_000),
-                    (Measure::Time, 2_700_000),
-                    (Measure::Turns, 40),
-                ]
-                .into(),
+                (Measure::Cost, 2_500_000),
+                (Measure::OutputTokens, 60_000),
+                (Measure::Time, 2_700_000),
+                (Measure::Turns, 40),
+            ]
+            .into(),
             auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
             max_loops: 2.into(),
             on_max_loops: OnMaxLoops::Pause,
@@ -144,7 +139,7 @@ fn every_field_is_read() {
             context: Some(ContextMode::Fresh),
             phases: vec![Entry::phase(a.clone()), Entry::workflow("s"), Entry::phase(b)],
             parallel: None,
-        place: None,
+            place: None,
             groups: Vec::new(),
             group: None,
             each: None,
@@ -176,20 +171,9 @@ fn all_diagnostics_of_a_file_are_told_with_their_places() {
 
 #[test]
 fn what_is_no_workflow_file_is_told() {
-    refused(
-        "- a\n",
-        &["~/workflows/w/workflow.yaml:1:1: expected a mapping of fields to values, found a list"],
-    );
-    refused(
-        "",
-        &[
-            "~/workflows/w/workflow.yaml:1:1: expected a mapping of fields to values, found an empty value",
-        ],
-    );
-    refused(
-        "name: 'x\n",
-        &["~/workflows/w/workflow.yaml:1:9: not valid YAML: found unexpected end of stream"],
-    );
+    refused("- a\n", &["~/workflows/w/workflow.yaml:1:1: expected a mapping of fields to values, found a list"]);
+    refused("", &["~/workflows/w/workflow.yaml:1:1: expected a mapping of fields to values, found an empty value"]);
+    refused("name: 'x\n", &["~/workflows/w/workflow.yaml:1:9: not valid YAML: found unexpected end of stream"]);
     refused("name: x\nname: y\n", &["~/workflows/w/workflow.yaml:2:1: duplicate key `name`"]);
     refused(
         "name: W\ncommandName: w\ninitialMessage: Go\n",
@@ -221,9 +205,7 @@ fn a_phase_file_that_is_not_there_is_told_where_it_is_named() {
     }
     refused(
         &FLOW.replace("- a.md", "- a.md\n  - ./a.md"),
-        &[
-            "~/workflows/w/workflow.yaml:6:5: duplicate phase id `a` in this workflow: in `a.md` and in `./a.md`",
-        ],
+        &["~/workflows/w/workflow.yaml:6:5: duplicate phase id `a` in this workflow: in `a.md` and in `./a.md`"],
     );
 }
 
@@ -245,9 +227,7 @@ fn all_diagnostics_of_a_phase_file_are_told() {
     );
     phase_refused(
         &PHASE.replace("emoji", "tools:\n  blacklist: edit\nemoji"),
-        &[
-            "~/workflows/w/a.md:5:14: `tools.blacklist`: expected a list of tool names, found a string",
-        ],
+        &["~/workflows/w/a.md:5:14: `tools.blacklist`: expected a list of tool names, found a string"],
     );
     phase_refused(
         &PHASE.replace("emoji", "tools: {blacklist: [a], whitelist: [b]}\nemoji"),
@@ -279,10 +259,7 @@ fn a_field_without_effect_is_told_and_does_no_harm() {
 #[test]
 fn bounds_that_are_not_understood_are_errors() {
     for (field, diagnostic) in [
-        (
-            "autoContinue: 3",
-            "6:15: `autoContinue`: expected `true`, `false` or a mapping, found a number",
-        ),
+        ("autoContinue: 3", "6:15: `autoContinue`: expected `true`, `false` or a mapping, found a number"),
         ("budget: 3", "6:9: `budget`: expected a mapping, found a number"),
         ("budget: {costs: 3}", "6:10: unknown field `costs` in `budget`"),
         (
@@ -293,10 +270,7 @@ fn bounds_that_are_not_understood_are_errors() {
             "budget: {cost: $2}",
             "6:16: `budget.cost`: expected a number of US dollars from 0.000001 to 1000000, found `$2`",
         ),
-        (
-            "budget: {turns: 1.5}",
-            "6:17: `budget.turns`: expected a whole number from 1 to 1000000, found `1.5`",
-        ),
+        ("budget: {turns: 1.5}", "6:17: `budget.turns`: expected a whole number from 1 to 1000000, found `1.5`"),
         (
             "budget: {outputTokens: -60000}",
             "6:24: `budget.outputTokens`: expected a whole number from 1 to 1000000000, found `-60000`",
@@ -315,15 +289,9 @@ fn bounds_that_are_not_understood_are_errors() {
             "autoContinue:\n  delaySeconds: 3s",
             "7:17: `autoContinue.delaySeconds`: expected a whole number from 0 to 3600, found a string",
         ),
-        (
-            "maxLoops: 1.5",
-            "6:11: `maxLoops`: expected a whole number from 0 to 1000000, found `1.5`",
-        ),
+        ("maxLoops: 1.5", "6:11: `maxLoops`: expected a whole number from 0 to 1000000, found `1.5`"),
     ] {
-        refused(
-            &format!("{FLOW}{field}\n"),
-            &[&format!("~/workflows/w/workflow.yaml:{diagnostic}")],
-        );
+        refused(&format!("{FLOW}{field}\n"), &[&format!("~/workflows/w/workflow.yaml:{diagnostic}")]);
     }
     for (value, expected) in [("false", None), ("true", Some(AutoContinue::default()))] {
         let yaml = format!("{FLOW}autoContinue: {value}\n");
@@ -333,8 +301,7 @@ fn bounds_that_are_not_understood_are_errors() {
 }
 
 fn nested(command: &str, references: &[&str]) -> String {
-    let entries: Vec<String> =
-        references.iter().map(|key| format!("{{subworkflow: {key}}}")).collect();
+    let entries: Vec<String> = references.iter().map(|key| format!("{{subworkflow: {key}}}")).collect();
     format!(
         "name: {command}\ncommandName: {command}\ninitialMessage: Go\nphases: [../x/a.md, {}]\n",
         entries.join(", ")
@@ -397,18 +364,13 @@ fn a_nesting_too_deep_is_left_out() {
     }
     let (library, diagnostics) = load_files(&files);
     assert_eq!(library.iter().count(), 101);
-    assert!(
-        diagnostics[0].ends_with("workflows are nested more than 100 deep"),
-        "{}",
-        diagnostics[0]
-    );
+    assert!(diagnostics[0].ends_with("workflows are nested more than 100 deep"), "{}", diagnostics[0]);
 }
 
 #[test]
 fn a_project_replaces_global_workflows_by_their_folder() {
-    let own = |list: &[(&str, &str)]| {
-        list.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
-    };
+    let own =
+        |list: &[(&str, &str)]| list.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
     let files = Files {
         global: own(&[
             ("a/workflow.yaml", FLOW),
@@ -492,9 +454,9 @@ fn many_circles_take_little() {
     }
     let (library, diagnostics) = Library::load(&files).unwrap();
     assert_eq!(library.iter().count(), 0);
-    let cycles = diagnostics.iter().filter(|diagnostic| {
-        matches!(diagnostic.problem, Problem::Workflow(WorkflowProblem::Cycle { .. }))
-    });
+    let cycles = diagnostics
+        .iter()
+        .filter(|diagnostic| matches!(diagnostic.problem, Problem::Workflow(WorkflowProblem::Cycle { .. })));
     assert_eq!(cycles.count(), 600, "each in one");
     assert!(diagnostics.iter().all(|diagnostic| diagnostic.message().len() < 200));
 }

@@ -31,7 +31,8 @@ pub trait UserContent: Sized + PartialEq {
     /// Its file.
     const FILE: UserFile;
 
-    /// Understands the text of the file; with `check` its warnings are reported too. `None` after an error, which is reported.
+    /// Understands the text of the file; with `check` its warnings are reported too. `None` after an error, which is
+    /// reported.
     ///
     /// # Errors
     ///
@@ -148,7 +149,8 @@ fn understood<T: UserContent>(
     Ok((content, diagnostics))
 }
 
-/// Of limits that cannot be understood nothing holds for sure. Whoever wrote them wanted a limit: everything is refused.
+/// Of limits that cannot be understood nothing holds for sure. Whoever wrote them wanted a limit: everything is
+/// refused.
 impl UserContent for UserLimits {
     const FILE: UserFile = LIMITS_FILE;
 

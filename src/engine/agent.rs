@@ -66,8 +66,8 @@ impl Engine {
         Ok(reply.unwrap_or_default())
     }
 
-    /// Refuses a tool that the phase does not allow, or that is called before the phase starts fresh, and confines a tool
-    /// that it allows within limits.
+    /// Refuses a tool that the phase does not allow, or that is called before the phase starts fresh, and confines a
+    /// tool that it allows within limits.
     ///
     /// A whitelist does not refuse a tool that carries the calls of others: it may be the only way to those that
     /// the whitelist names, and each call that it makes is an event of its own. A blacklist that names it does.

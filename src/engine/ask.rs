@@ -1,5 +1,5 @@
-//! Requests to the user and the host, each with its own type of answer, and what follows from the answer. Only this file knows
-//! [`Answer`].
+//! Requests to the user and the host, each with its own type of answer, and what follows from the answer. Only this
+//! file knows [`Answer`].
 
 use super::context::Cx;
 use super::effect::{OutputFile, Reply, Request};
@@ -54,8 +54,9 @@ impl Engine {
         })
     }
 
-    /// Asks the user for yes or no: by a choice between no and yes, in this order because a key that was meant for the editor
-    /// chooses the first option, or by a confirmation. Only a yes is a yes; the answer is `None` if nobody can be asked.
+    /// Asks the user for yes or no: by a choice between no and yes, in this order because a key that was meant for the
+    /// editor chooses the first option, or by a confirmation. Only a yes is a yes; the answer is `None` if nobody can
+    /// be asked.
     pub(super) fn yes_or_no(
         &mut self,
         purpose: impl Into<Purpose>,
@@ -63,12 +64,8 @@ impl Engine {
         then: impl FnOnce(&mut Self, Option<bool>, &mut Cx) -> Reply + 'static,
     ) -> Reply {
         let request = match request {
-            YesOrNo::Choice { title, no, yes } => {
-                Request::Select { title, options: vec![no.into(), yes.into()] }
-            }
-            YesOrNo::Confirmation { title, message } => {
-                Request::Confirm { title: title.into(), message }
-            }
+            YesOrNo::Choice { title, no, yes } => Request::Select { title, options: vec![no.into(), yes.into()] },
+            YesOrNo::Confirmation { title, message } => Request::Confirm { title: title.into(), message },
         };
         self.ask(purpose.into(), true, request, |engine, answer, cx| {
             let is_yes = match answer {
@@ -134,7 +131,8 @@ impl Engine {
         })
     }
 
-    /// Waits until no child works; the answer says if they could work to their end, or `None` where the host has no children.
+    /// Waits until no child works; the answer says if they could work to their end, or `None` where the host has no
+    /// children.
     pub(super) fn wait_for_children(
         &mut self,
         purpose: impl Into<Purpose>,
@@ -156,8 +154,8 @@ impl Engine {
         })
     }
 
-    /// Asks the host for the state of the project's files, and what has changed since these; the answer is `None` if the request was
-    /// cancelled.
+    /// Asks the host for the state of the project's files, and what has changed since these; the answer is `None` if
+    /// the request was cancelled.
     pub(super) fn project_state(
         &mut self,
         purpose: impl Into<Purpose>,

@@ -1,4 +1,5 @@
-//! The user is told outside of pi that the run waits or has ended, by the user's `notify.yaml`; and pi shows that it waits.
+//! The user is told outside of pi that the run waits or has ended, by the user's `notify.yaml`; and pi shows that it
+//! waits.
 
 use crate::definition::{Occasion, Stale};
 use crate::run::{RunState, RunStatus};
@@ -42,8 +43,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The end of a run is shown: it is to be told outside of pi, unless the run was cancelled. That of a branch is told with the run
-    /// that it is part of.
+    /// The end of a run is shown: it is to be told outside of pi, unless the run was cancelled. That of a branch is
+    /// told with the run that it is part of.
     pub(super) fn note_end(&mut self, state: &RunState) {
         let (occasion, is_done) = match state.status {
             RunStatus::Done { .. } => (Occasion::Done, true),
@@ -56,14 +57,12 @@ impl Engine {
         }
     }
 
-    /// The wait of the run for the user; `None` while the agent works without a dialog. Where a branch stands, the run that it is
-    /// part of tells, but for the branch's dialogs.
+    /// The wait of the run for the user; `None` while the agent works without a dialog. Where a branch stands, the run
+    /// that it is part of tells, but for the branch's dialogs.
     fn wait(&self, cx: &Cx) -> Option<Wait> {
         let state = self.running()?;
         let library = self.definitions.library();
-        let wait = |reason: &str, dialog| {
-            Some(Wait { notification: text::run_waits(state, library, reason), dialog })
-        };
+        let wait = |reason: &str, dialog| Some(Wait { notification: text::run_waits(state, library, reason), dialog });
         if let Some(ticket) = self.pending.dialog().filter(|_| cx.ui.exists()) {
             return wait("it waits for your answer", Some(ticket));
         }

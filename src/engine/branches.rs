@@ -1,16 +1,15 @@
-//! The branches of a parallel group, on which child agents work within the call or the command that moved the run there.
+//! The branches of a parallel group, on which child agents work within the call or the command that moved the run
+//! there.
 //!
-//! **Invariant: children are state.** What a child was given and how it ended is stored with the run; an effect starts it, an event
-//! ends it, and whether the run goes on is a question to the state. So a branch that has ended is not worked on again, whatever ended
-//! the others.
+//! **Invariant: children are state.** What a child was given and how it ended is stored with the run; an effect starts
+//! it, an event ends it, and whether the run goes on is a question to the state. So a branch that has ended is not
+//! worked on again, whatever ended the others.
 
 use serde_json::{Value, json};
 
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
-use crate::run::{
-    Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, Progress, RunState, restore,
-};
+use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, Progress, RunState, restore};
 use crate::text::{self, BranchNow};
 
 use super::context::Cx;
@@ -47,9 +46,7 @@ impl Engine {
         }
         let purpose = group.purpose();
         let progress = self.branch_lines();
-        self.wait_for_children(purpose, progress, |engine, whole, cx| {
-            engine.branches_ended(group, whole, cx)
-        })
+        self.wait_for_children(purpose, progress, |engine, whole, cx| engine.branches_ended(group, whole, cx))
     }
 
     /// Starts as many children as can work at a time, on branches that have neither ended nor wait.
@@ -229,12 +226,8 @@ impl Engine {
                 self.end_entry(passage, outcome.as_deref(), cx)
             }
             (Joined::Stuck(why), _) => self.step_not_ended(passage, &why, cx),
-            (Joined::Open, None) => {
-                self.step_not_ended(passage, "child agents cannot be started here", cx)
-            }
-            (Joined::Open, Some(_)) => {
-                self.step_not_ended(passage, "its branches were interrupted", cx)
-            }
+            (Joined::Open, None) => self.step_not_ended(passage, "child agents cannot be started here", cx),
+            (Joined::Open, Some(_)) => self.step_not_ended(passage, "its branches were interrupted", cx),
         }
     }
 
@@ -242,8 +235,7 @@ impl Engine {
     pub(super) fn branch_lines(&self) -> String {
         let Some(active) = self.active() else { return String::new() };
         let Active { state, library, .. } = active;
-        let lines =
-            text::branch_lines(state, &state.current_path, library, &|branch| self.branch_now(branch));
+        let lines = text::branch_lines(state, &state.current_path, library, &|branch| self.branch_now(branch));
         lines.join("\n")
     }
 
@@ -336,8 +328,7 @@ impl Child {
         let state = newest.and_then(|entry| restore([entry]));
         let is_own = |state: &RunState| {
             let branch = state.progress.branch.as_ref();
-            branch.is_some_and(|branch| branch.key == self.branch.key)
-                && state.progress.broken.is_none()
+            branch.is_some_and(|branch| branch.key == self.branch.key) && state.progress.broken.is_none()
         };
         self.state = state.filter(is_own);
         match self.state {
@@ -367,9 +358,7 @@ impl Child {
             (None, _) if self.is_stopped => failed("the user stopped it"),
             (None, ChildEnd::Failed(why)) => failed(why),
             (None, ChildEnd::Aborted) => (None, None),
-            (None, ChildEnd::Settled) if self.state.is_none() => {
-                failed("the state of its run cannot be read")
-            }
+            (None, ChildEnd::Settled) if self.state.is_none() => failed("the state of its run cannot be read"),
             (None, ChildEnd::Settled) => {
                 let why = paused.map(|pause| pause.reason.to_string());
                 (None, Some(why.unwrap_or_else(|| "its agent has stopped".to_owned())))
@@ -391,17 +380,14 @@ fn child_start(
     (workflow, messages): (&str, &[String]),
     library: &crate::definition::Library,
 ) -> ChildStart {
-    let begins_with_agent = Active::resolve(&child, library)
-        .is_some_and(|active| active.phase.is_of_agent());
+    let begins_with_agent = Active::resolve(&child, library).is_some_and(|active| active.phase.is_of_agent());
     let prompt = match run.session {
         None if begins_with_agent => text::branch_prompt(branch, workflow),
         Some(_) | None => RESUME.to_owned(),
     };
     let state = serde_json::to_value(&child).unwrap_or_default();
-    let mut entries = vec![
-        (BRANCH_ENTRY_TYPE, json!({ "messages": messages })),
-        (PROMPT_ENTRY_TYPE, prompt_mark(&prompt)),
-    ];
+    let mut entries =
+        vec![(BRANCH_ENTRY_TYPE, json!({ "messages": messages })), (PROMPT_ENTRY_TYPE, prompt_mark(&prompt))];
     // The newest one decides.
     entries.push((STATE_ENTRY_TYPE, state));
     ChildStart {

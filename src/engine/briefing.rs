@@ -35,8 +35,8 @@ impl Engine {
         Reply::Inject { custom_type, content }
     }
 
-    /// Returns the context prompt of the current phase for the caller to give to the model, which has it in view from then
-    /// on. A phase that is to start fresh gets it when it does.
+    /// Returns the context prompt of the current phase for the caller to give to the model, which has it in view from
+    /// then on. A phase that is to start fresh gets it when it does.
     pub(super) fn give_prompt(&mut self) -> String {
         if self.at_entry().is_some() {
             self.briefing.lose();
@@ -54,8 +54,8 @@ impl Engine {
         }
     }
 
-    /// Returns the context prompt of the current phase for a result of `workflow_step`. The model does not see the result
-    /// of a nested call; it is given the prompt after the call that made it.
+    /// Returns the context prompt of the current phase for a result of `workflow_step`. The model does not see the
+    /// result of a nested call; it is given the prompt after the call that made it.
     pub(super) fn give_prompt_in_result(&mut self, nested: bool) -> String {
         if !nested || self.at_entry().is_some() {
             return self.give_prompt();
@@ -78,8 +78,8 @@ impl Engine {
         }
     }
 
-    /// Returns the reminder for an agent that stopped before DONE. A context prompt goes with the run that follows. In a
-    /// conversation only the user gives it, by resuming the run.
+    /// Returns the reminder for an agent that stopped before DONE. A context prompt goes with the run that follows. In
+    /// a conversation only the user gives it, by resuming the run.
     pub(super) fn not_done(&self) -> Option<String> {
         let active = self.active().filter(|active| active.phase.is_of_agent())?;
         if active.phase.interactive {

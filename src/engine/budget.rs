@@ -6,16 +6,15 @@ use crate::definition::{
     Budget, BudgetBounds, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
 };
 use crate::run::{
-    Active, Allowance, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown,
-    leave_over_budget,
+    Active, Allowance, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown, leave_over_budget,
 };
 use crate::text;
 use crate::usage::Rule;
 
-use super::context::Cx;
-use super::effect::{Effect, Level, Reply};
 use super::commands::BUDGET_FLAG;
 use super::commands::moves::Moved;
+use super::context::Cx;
+use super::effect::{Effect, Level, Reply};
 use super::state::{Engine, Mover, Waiter};
 
 /// The result of [`Engine::widen_budgets`].
@@ -44,8 +43,8 @@ impl Engine {
         (self.session.bound, self.session.bound_error) = (bound, error);
     }
 
-    /// Refuses a tool call at the end of a budget: the run pauses, and the agent's run ends. Near the end, the agent is told
-    /// once what is left.
+    /// Refuses a tool call at the end of a budget: the run pauses, and the agent's run ends. Near the end, the agent is
+    /// told once what is left.
     pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
         let state = self.with_budgets_up_to_now(cx)?;
         let budgets = Active::resolve(&state, self.definitions.library())?.budgets();
@@ -65,9 +64,7 @@ impl Engine {
             }
             return Some(self.stop(Rule::Budget, refusal));
         }
-        let is_near = |budget: &Spending| {
-            !budget.is_told() && budget.bounds().any(|bound| bound.is_nearly_used_up())
-        };
+        let is_near = |budget: &Spending| !budget.is_told() && budget.bounds().any(|bound| bound.is_nearly_used_up());
         let near: Vec<&Spending> = budgets.iter().filter(|budget| is_near(budget)).collect();
         if !near.is_empty() && !self.ending.is_begun() {
             let active = self.active()?;
@@ -80,8 +77,9 @@ impl Engine {
         None
     }
 
-    /// Moves the run on from a phase that has used up its budget, if the phase says where to and nothing else holds the run: no other
-    /// budget is used up or not known, and no question waits for the user. `None` if the run stays, and pauses.
+    /// Moves the run on from a phase that has used up its budget, if the phase says where to and nothing else holds the
+    /// run: no other budget is used up or not known, and no question waits for the user. `None` if the run stays, and
+    /// pauses.
     pub(super) fn leave_over_budget(&mut self, cx: &mut Cx) -> Option<Moved> {
         let waits = self.pause_reason().is_some() || self.pending.is_gate_of_call();
         let up_to_now = self.with_budgets_up_to_now(cx).filter(|_| !waits)?;
@@ -92,9 +90,7 @@ impl Engine {
         let budgets = active.budgets();
         let is_used_up = |budget: &&Spending| budget.bounds().any(|bound| bound.is_used_up());
         let is_other = |budget: &Spending| budget.key != own;
-        if budgets.iter().any(|budget| budget.unknown().is_some())
-            || budgets.iter().filter(is_used_up).any(is_other)
-        {
+        if budgets.iter().any(|budget| budget.unknown().is_some()) || budgets.iter().filter(is_used_up).any(is_other) {
             return None;
         }
         let bound = budgets.iter().find_map(|budget| budget.bounds().find(Bound::is_used_up))?;
@@ -125,7 +121,8 @@ impl Engine {
         used_up(&Active::resolve(&state, self.definitions.library())?.budgets())
     }
 
-    /// The run was moved in a pause for a budget: the pause ends, or it is for a budget that holds where the run is now.
+    /// The run was moved in a pause for a budget: the pause ends, or it is for a budget that holds where the run is
+    /// now.
     pub(super) fn follow_budget(&mut self, cx: &mut Cx) {
         if !self.pause_reason().is_some_and(PauseReason::is_of_budget) {
             return;
@@ -145,8 +142,8 @@ impl Engine {
         self.up_to_now(cx)
     }
 
-    /// Adds what the user gives to the budgets that are used up, or asks for it. Answers without a price or without usage are
-    /// accepted if they are the reason for the pause.
+    /// Adds what the user gives to the budgets that are used up, or asks for it. Answers without a price or without
+    /// usage are accepted if they are the reason for the pause.
     pub(super) fn widen_budgets(&mut self, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
         // Not what the user does not know of yet.
         if self.pause_reason().is_some_and(PauseReason::is_unknown_amount) {
@@ -165,8 +162,7 @@ impl Engine {
             if more.is_empty() {
                 return Widened::Yes;
             }
-            let how =
-                if self.pause_reason().is_some() { " To go on: /workflow :resume" } else { "" };
+            let how = if self.pause_reason().is_some() { " To go on: /workflow :resume" } else { "" };
             cx.fail(Level::Info, format!("No budget of the run is used up.{how}"));
             return Widened::No;
         };
@@ -251,11 +247,7 @@ impl Engine {
     }
 
     /// Changes what the user allows of the budgets for which there is a change; returns false if there are none.
-    fn change_allowances(
-        &mut self,
-        cx: &mut Cx,
-        change: impl Fn(&Spending) -> Option<Change>,
-    ) -> bool {
+    fn change_allowances(&mut self, cx: &mut Cx, change: impl Fn(&Spending) -> Option<Change>) -> bool {
         let Some(state) = self.with_budgets_up_to_now(cx) else { return false };
         let Some(active) = Active::resolve(&state, self.definitions.library()) else {
             return false;
@@ -297,9 +289,7 @@ impl Engine {
         }
         let models = cx.unless_gone(cx.host.models())?;
         let current = cx.unless_gone(cx.host.model_setting());
-        let unpriced = |model: &Model| {
-            models.iter().any(|known: &KnownModel| known.model == *model && !known.priced)
-        };
+        let unpriced = |model: &Model| models.iter().any(|known: &KnownModel| known.model == *model && !known.priced);
         phases.into_iter().find_map(|phase| {
             let chosen = choose(&phase.model, library.aliases(), &models).ok();
             let used = chosen.as_ref().or(current.as_ref())?;
@@ -345,9 +335,7 @@ fn phases_with_cost<'a>(workflow: &'a Workflow, library: &'a Library) -> Vec<&'a
         }
         for entry in &workflow.phases {
             match &entry.kind {
-                EntryKind::Phase(phase) if is_bounded || has_cost(&phase.budget) => {
-                    found.push(&**phase)
-                }
+                EntryKind::Phase(phase) if is_bounded || has_cost(&phase.budget) => found.push(&**phase),
                 EntryKind::Phase(_) => {}
                 EntryKind::Workflow { key, .. } => {
                     ahead.extend(library.get(key).map(|nested| (nested, is_bounded)));
@@ -391,10 +379,7 @@ fn amount(measure: Measure, text: &str) -> Option<u64> {
         Measure::OutputTokens | Measure::Turns => {
             let (number, unit) = match text.strip_suffix(['k', 'K']) {
                 Some(number) => (number, 1e3),
-                None => (
-                    text.strip_suffix('M').unwrap_or(text),
-                    if text.ends_with('M') { 1e6 } else { 1.0 },
-                ),
+                None => (text.strip_suffix('M').unwrap_or(text), if text.ends_with('M') { 1e6 } else { 1.0 }),
             };
             let amount = trim(number).parse::<f64>().ok()? * unit;
             if amount.fract() != 0.0 {

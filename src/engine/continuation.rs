@@ -4,10 +4,10 @@ use crate::definition::{AutoContinue, Stale};
 use crate::run::{Arrival, PauseReason, RunState};
 use crate::text;
 
+use super::commands::moves::Moved;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::commands::moves::Moved;
 use super::state::{Engine, Mover, Origin};
 
 /// The continuation after the agent has stopped.
@@ -23,7 +23,8 @@ enum Decision {
 }
 
 impl Engine {
-    /// Returns true if the agent continues after a countdown, in which the user can interrupt it. Nobody watches that of a branch.
+    /// Returns true if the agent continues after a countdown, in which the user can interrupt it. Nobody watches that
+    /// of a branch.
     fn counts_down(&self, cx: &Cx) -> bool {
         let is_branch = |state: &RunState| state.progress.branch.is_some();
         cx.ui.exists() && !self.running().is_some_and(is_branch)
@@ -106,9 +107,7 @@ impl Engine {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),
             Stop::Failed => self.pause(PauseReason::ModelError, cx),
             Stop::Completed if self.counts_down(cx) => match self.decide_and_count(cx) {
-                Decision::Continue(bounds) => {
-                    self.activity.start_countdown(bounds.delay_seconds, cx)
-                }
+                Decision::Continue(bounds) => self.activity.start_countdown(bounds.delay_seconds, cx),
                 Decision::Pause(reason) => self.pause(reason, cx),
                 Decision::Converse => self.wait_for_user(cx),
                 Decision::Wait if self.pending.is_empty() => self.wait_for_user(cx),
@@ -118,8 +117,8 @@ impl Engine {
         }
     }
 
-    /// Cancels the pending requests of nested calls of `workflow_step`: the agent has stopped, so the tool that made the
-    /// calls has ended, and their results are not read.
+    /// Cancels the pending requests of nested calls of `workflow_step`: the agent has stopped, so the tool that made
+    /// the calls has ended, and their results are not read.
     fn cancel_nested_calls(&mut self, cx: &mut Cx) {
         let tickets = self.pending.drop_nested_calls();
         for ticket in &tickets {
@@ -133,9 +132,7 @@ impl Engine {
         let idle = self.idle();
         let decision = self.decide(idle, cx);
         match decision {
-            Decision::Continue(_) | Decision::Pause(_) => {
-                self.amend(|progress| progress.idle = idle)
-            }
+            Decision::Continue(_) | Decision::Pause(_) => self.amend(|progress| progress.idle = idle),
             Decision::Converse | Decision::Wait => {}
         }
         decision
@@ -185,8 +182,8 @@ impl Engine {
         }
     }
 
-    /// Pauses the run in this state: it is stored, and shown and told once. Without a user interface the last line of the
-    /// process tells it.
+    /// Pauses the run in this state: it is stored, and shown and told once. Without a user interface the last line of
+    /// the process tells it.
     pub(super) fn pause_as(&mut self, state: &RunState, reason: PauseReason, cx: &mut Cx) {
         self.activity.stop(cx);
         self.transition(state.paused(reason, cx.unix_ms), cx);
@@ -194,8 +191,8 @@ impl Engine {
         self.tell_pause(cx);
     }
 
-    /// Tells the user that the run is paused, and how to resume it. That of a branch is resumed with the run that it is part of, which
-    /// tells it.
+    /// Tells the user that the run is paused, and how to resume it. That of a branch is resumed with the run that it is
+    /// part of, which tells it.
     pub(super) fn tell_pause(&self, cx: &mut Cx) {
         let active = self.active().filter(|active| active.state.progress.branch.is_none());
         let notice = active.and_then(|active| text::pause_notice(&active));
@@ -204,8 +201,8 @@ impl Engine {
         }
     }
 
-    /// Returns true if a message of the user does not resume the run. The user is told so with the first one of each pause: the
-    /// agent answers it as if the run went on.
+    /// Returns true if a message of the user does not resume the run. The user is told so with the first one of each
+    /// pause: the agent answers it as if the run went on.
     pub(super) fn tell_needs_resume(&mut self, cx: &mut Cx) -> bool {
         if let Some(reason) = self.held() {
             let notice = self.held_notice(&reason);

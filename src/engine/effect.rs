@@ -158,8 +158,8 @@ pub enum Reply {
     None,
     /// The tool call is refused, for this reason.
     Block(String),
-    /// The tool call is refused, for this reason, and the agent's run ends with the tool calls of its turn, if all of them
-    /// are refused so.
+    /// The tool call is refused, for this reason, and the agent's run ends with the tool calls of its turn, if all of
+    /// them are refused so.
     Stop(String),
     /// The tool call is allowed within limits.
     Confine {

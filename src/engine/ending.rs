@@ -1,8 +1,8 @@
 //! The end of the agent's run when the run of the workflow pauses.
 //!
-//! A refused call that leaves the agent's run as it is can be repeated for ever. So a pause ends the agent's run: every tool
-//! call is refused such that a turn of refused calls is the last one, and after one more answer of the model the agent is
-//! aborted if anything else, say a call of an unknown tool, keeps it going. A message of the user begins anew.
+//! A refused call that leaves the agent's run as it is can be repeated for ever. So a pause ends the agent's run: every
+//! tool call is refused such that a turn of refused calls is the last one, and after one more answer of the model the
+//! agent is aborted if anything else, say a call of an unknown tool, keeps it going. A message of the user begins anew.
 
 use crate::protocol::STEP_TOOL_NAME;
 use crate::text;

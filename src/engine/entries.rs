@@ -1,8 +1,8 @@
-//! Entries without the model. The engine works them through when the run arrives, within the call or the command that moved the
-//! run there, one after the other, until the run is at a phase of the agent, has ended, or pauses.
+//! Entries without the model. The engine works them through when the run arrives, within the call or the command that
+//! moved the run there, one after the other, until the run is at a phase of the agent, has ended, or pauses.
 //!
-//! The agent has no tools meanwhile. An entry that may have been interrupted, by the end of the process or another session, is not
-//! begun again without the user's `/workflow :resume`: it may not be repeatable.
+//! The agent has no tools meanwhile. An entry that may have been interrupted, by the end of the process or another
+//! session, is not begun again without the user's `/workflow :resume`: it may not be repeatable.
 
 use serde_json::{Value, json};
 
@@ -64,7 +64,8 @@ impl Engine {
         self.go_on(Passage { waiter, told, prompts, details }, cx)
     }
 
-    /// Pauses a run that is at an entry without the model that nothing has begun: no call or command has brought it there.
+    /// Pauses a run that is at an entry without the model that nothing has begun: no call or command has brought it
+    /// there.
     pub(super) fn pause_at_entry(&mut self, reply: &Reply, cx: &mut Cx) {
         if self.has_entry_ahead() && !matches!(reply, Reply::Ask { .. }) {
             self.pause_entry(MAY_HAVE_RUN, cx);
@@ -76,7 +77,8 @@ impl Engine {
         if !self.has_entry_ahead() {
             return self.end_passage(passage, cx);
         }
-        // pi writes the file with a message of the conversation only: a run that begins with such entries would be lost with pi.
+        // pi writes the file with a message of the conversation only: a run that begins with such entries would be lost
+        // with pi.
         cx.push(Effect::WriteSession);
         if let Some(step) = self.active().and_then(|active| OpenStep::at(&active, &passage)) {
             return self.begin_step(step, cx);
@@ -148,13 +150,7 @@ impl Engine {
     }
 
     /// The user has answered the question at which the run is.
-    fn question_answered(
-        &mut self,
-        passage: Passage,
-        answer: &Answer,
-        given: &str,
-        cx: &mut Cx,
-    ) -> Reply {
+    fn question_answered(&mut self, passage: Passage, answer: &Answer, given: &str, cx: &mut Cx) -> Reply {
         let Some(active) = self.active() else { return self.end_passage(passage, cx) };
         let summary = if is_blank(given) { &answer.label } else { given };
         let label = active.phase.question().map_or_else(String::new, |of| {
@@ -191,12 +187,7 @@ impl Engine {
         };
         let answer = answer.clone();
         self.pending.withdraw_gates(cx);
-        let passage = Passage {
-            waiter: Waiter::User,
-            told: Vec::new(),
-            prompts: Vec::new(),
-            details: Value::Null,
-        };
+        let passage = Passage { waiter: Waiter::User, told: Vec::new(), prompts: Vec::new(), details: Value::Null };
         self.question_answered(passage, &answer, given, cx)
     }
 
@@ -208,9 +199,7 @@ impl Engine {
             return self.run_step(step, cx);
         }
         let identity = cx.host.project_identity();
-        unknown.retain(|command| {
-            !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx)
-        });
+        unknown.retain(|command| !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx));
         if unknown.is_empty() {
             return self.run_step(step, cx);
         }
@@ -226,8 +215,7 @@ impl Engine {
     ) -> Reply {
         let options: Vec<String> =
             Consent::options(identity.as_deref(), ONCE).map(|(_, option)| option.into()).collect();
-        let question =
-            text::step_consent(&step.of, step.source.as_ref(), &commands, dialog(cx.ui, options.len()));
+        let question = text::step_consent(&step.of, step.source.as_ref(), &commands, dialog(cx.ui, options.len()));
         let title = title_of(question, cx);
         self.select(step.purpose(), title, options, move |engine, chosen, cx| {
             if let Some(reply) = engine.step_overtaken(&step) {
@@ -262,11 +250,9 @@ impl Engine {
             apart: step.has_outputs,
             output_file: Some(step.output_file.clone()),
         };
-        self.exec(step.purpose(), command, move |engine, ran, cx| {
-            match engine.step_overtaken(&step) {
-                Some(reply) => reply,
-                None => engine.step_ran(step, ran, cx),
-            }
+        self.exec(step.purpose(), command, move |engine, ran, cx| match engine.step_overtaken(&step) {
+            Some(reply) => reply,
+            None => engine.step_ran(step, ran, cx),
         })
     }
 
@@ -295,8 +281,9 @@ impl Engine {
         }
         let Some(active) = self.active() else { return self.end_passage(step.passage, cx) };
         let given = match end {
-            CommandEnd::Exited(0) => outputs_of(&active, standard_output.as_deref())
-                .map_err(|why| format!("{end}, but {why}")),
+            CommandEnd::Exited(0) => {
+                outputs_of(&active, standard_output.as_deref()).map_err(|why| format!("{end}, but {why}"))
+            }
             _ => Err(end.to_string()),
         };
         let (passed, how) = match &given {
@@ -327,12 +314,7 @@ impl Engine {
     }
 
     /// The entry at which the run is has ended with this outcome: the run leaves it when the gates ahead are passed.
-    pub(super) fn end_entry(
-        &mut self,
-        passage: Passage,
-        outcome: Option<&str>,
-        cx: &mut Cx,
-    ) -> Reply {
+    pub(super) fn end_entry(&mut self, passage: Passage, outcome: Option<&str>, cx: &mut Cx) -> Reply {
         match self.gates_ahead(Requester::Entry(passage.clone()), outcome.map(Into::into)) {
             Some(gate) => self.begin_gate(gate, cx),
             None => self.leave_entry(passage, outcome, Vec::new(), cx),

@@ -235,7 +235,8 @@ pub enum Answer {
         output: String,
         /// Its standard output as it is, if it was asked for and is not too long.
         standard_output: Option<String>,
-        /// The path of the file with its whole output, or why there is none; `None` without output, or if none was asked for.
+        /// The path of the file with its whole output, or why there is none; `None` without output, or if none was
+        /// asked for.
         output_file: Option<Result<String, String>>,
     },
     /// No child works.

@@ -1,8 +1,9 @@
 //! A phase with `context: fresh`: the model sees nothing of the earlier work.
 //!
 //! If the run enters the phase while the agent is at work, a compaction that keeps nothing follows the turn, and the
-//! context prompt follows the compaction. If the agent is at rest, no turn ends before its first request: the host leaves
-//! the earlier messages out of the requests of its first turn, and the compaction, which keeps that turn, follows it.
+//! context prompt follows the compaction. If the agent is at rest, no turn ends before its first request: the host
+//! leaves the earlier messages out of the requests of its first turn, and the compaction, which keeps that turn,
+//! follows it.
 
 use crate::sorted::Set;
 
@@ -57,8 +58,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Begins the view of the phase behind a turn, if it is to start fresh, or keeps the one that was begun with the turn.
-    /// Returns `None` if there is nothing to do.
+    /// Begins the view of the phase behind a turn, if it is to start fresh, or keeps the one that was begun with the
+    /// turn. Returns `None` if there is nothing to do.
     pub(super) fn start_fresh(&mut self, cx: &mut Cx) -> Result<Option<Reply>, Stale> {
         let is_begun = self.active().is_some_and(|active| self.fresh_start.is_of(active.state));
         let kept = self.fresh_start.keep();
@@ -78,8 +79,8 @@ impl Engine {
         Ok(Some(Reply::Compact { summary, first_kept: None, prompt }))
     }
 
-    /// Marks the prompts that are sent in the user's place in the session, if a phase of the run starts fresh: it sees the
-    /// user's own messages only.
+    /// Marks the prompts that are sent in the user's place in the session, if a phase of the run starts fresh: it sees
+    /// the user's own messages only.
     pub(super) fn mark_prompts(&self, cx: &mut Cx) {
         let sends = |effect: &Effect| matches!(effect, Effect::SendUserMessage(_));
         let Some(state) = self.run.state().filter(|_| cx.effects.iter().any(sends)) else { return };
@@ -120,8 +121,8 @@ pub(super) fn prompt_mark(text: &str) -> Value {
     json!({ FINGERPRINT: prompt_fingerprint(text) })
 }
 
-/// Returns the fingerprint by which a prompt is recognised in the session. The host removes control characters, cuts long
-/// texts and may trim them.
+/// Returns the fingerprint by which a prompt is recognised in the session. The host removes control characters, cuts
+/// long texts and may trim them.
 fn prompt_fingerprint(text: &str) -> String {
     let visible = text.chars().filter(|char| !char.is_control() && !char.is_whitespace());
     fingerprint(&visible.take(MAX_PROMPT).collect::<String>())

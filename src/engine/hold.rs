@@ -26,8 +26,7 @@ impl Engine {
         if is_told {
             return;
         }
-        self.run.told_hold =
-            reason.clone().map(|reason| ToldHold { reason, rules: None, with_message: false });
+        self.run.told_hold = reason.clone().map(|reason| ToldHold { reason, rules: None, with_message: false });
         if reason.is_some() {
             self.end_agents_run();
         }
@@ -73,8 +72,7 @@ impl Engine {
             return Err(self.held_notice(reason));
         };
         let pause = new.progress.paused.as_ref();
-        let new =
-            if pause.is_some_and(|pause| pause.reason.is_of_rules()) { new.resumed() } else { new };
+        let new = if pause.is_some_and(|pause| pause.reason.is_of_rules()) { new.resumed() } else { new };
         self.run.told_hold = None;
         // Its checks are those of the old rules.
         self.pending.withdraw_gates(cx);

@@ -4,15 +4,15 @@ use crate::definition::{KnownModel, ModelSetting, Stale, UserMessage, WorkflowFi
 use crate::run::RunDir;
 use crate::usage::Usage;
 
-/// Read access to the session and to pi, beside the workflow files. What a host does not tell is empty or unknown; what decides
-/// whether a tool call is allowed or a phase is left, each host must tell.
+/// Read access to the session and to pi, beside the workflow files. What a host does not tell is empty or unknown; what
+/// decides whether a tool call is allowed or a phase is left, each host must tell.
 ///
 /// # Errors
 ///
 /// Each function fails only if the session is gone.
 pub trait Host: WorkflowFiles {
-    /// The folder of the project's workflows, for messages, if there is one that is not read because pi does not trust the
-    /// project.
+    /// The folder of the project's workflows, for messages, if there is one that is not read because pi does not trust
+    /// the project.
     fn untrusted(&self) -> Result<Option<String>, Stale> {
         Ok(None)
     }
@@ -38,8 +38,8 @@ pub trait Host: WorkflowFiles {
         Ok(None)
     }
 
-    /// The model in use, or the one that is being set, and its thinking level; `None` if there is none, or where the host
-    /// does not tell.
+    /// The model in use, or the one that is being set, and its thinking level; `None` if there is none, or where the
+    /// host does not tell.
     fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
         Ok(None)
     }
@@ -60,8 +60,8 @@ pub trait Host: WorkflowFiles {
         Ok(None)
     }
 
-    /// The tools whose calls run: without those that only carry the calls of others, without the call of the current event,
-    /// and without those that it came through.
+    /// The tools whose calls run: without those that only carry the calls of others, without the call of the current
+    /// event, and without those that it came through.
     fn running_tools(&self) -> Result<Vec<String>, Stale>;
 
     /// The data of the newest custom entries of a type on the session's branch, newest first, JSON each.
@@ -74,8 +74,8 @@ pub trait Host: WorkflowFiles {
         Ok(None)
     }
 
-    /// The user messages on the session's branch behind the first state entry of a run, newest first; those that were sent in
-    /// the user's place too.
+    /// The user messages on the session's branch behind the first state entry of a run, newest first; those that were
+    /// sent in the user's place too.
     fn user_messages(&self, _task_id: &str) -> Result<Vec<UserMessage>, Stale> {
         Ok(Vec::new())
     }
@@ -91,13 +91,9 @@ pub trait Host: WorkflowFiles {
         Ok(0)
     }
 
-    /// Makes the folder of a run in the project if it is not there, as a copy of the one of this name if there is one. The inner error
-    /// is the reason, for the user.
-    fn open_run_dir(
-        &self,
-        _task_id: &str,
-        _copy_of: Option<&str>,
-    ) -> Result<Result<RunDir, String>, Stale>;
+    /// Makes the folder of a run in the project if it is not there, as a copy of the one of this name if there is one.
+    /// The inner error is the reason, for the user.
+    fn open_run_dir(&self, _task_id: &str, _copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale>;
 
     /// Returns true if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
     fn can_confine(&self) -> Result<Result<(), String>, Stale>;
@@ -173,11 +169,7 @@ mod tests {
             Ok(self.running_tools.clone())
         }
 
-        fn open_run_dir(
-            &self,
-            task_id: &str,
-            copy_of: Option<&str>,
-        ) -> Result<Result<RunDir, String>, Stale> {
+        fn open_run_dir(&self, task_id: &str, copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale> {
             self.run_dirs.borrow_mut().push((task_id.to_owned(), copy_of.map(ToOwned::to_owned)));
             let path = format!(".pi/workflow-runs/{}", self.run_dir);
             let dir = || RunDir::opened(self.run_dir.clone(), path);

@@ -2,9 +2,8 @@
 
 use super::host::Host;
 use crate::definition::{
-    Confinement, FileOf, Found, HiddenCause, Limits, Permission, Phase, Refusal, RuleFile, Sandbox,
-    Stale, ToolPolicy, UserLimits, Workflow, is_carrier, on_one_line, permission, rule_place,
-    runs_commands, with_names, writes_path,
+    Confinement, FileOf, Found, HiddenCause, Limits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy,
+    UserLimits, Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, with_names, writes_path,
 };
 use crate::text;
 
@@ -17,25 +16,18 @@ pub struct May {
     pub text: String,
 }
 
-/// Decides on a call of a tool, as in a session: by the user's limits, and by the rules of a phase if there is one. `path` is its
-/// argument `path`.
+/// Decides on a call of a tool, as in a session: by the user's limits, and by the rules of a phase if there is one.
+/// `path` is its argument `path`.
 ///
 /// # Errors
 ///
 /// If the session is gone.
-pub fn may(
-    phase: Option<(&Phase, &Workflow)>,
-    tool: &str,
-    path: Option<&str>,
-    host: &dyn Host,
-) -> Result<May, Stale> {
+pub fn may(phase: Option<(&Phase, &Workflow)>, tool: &str, path: Option<&str>, host: &dyn Host) -> Result<May, Stale> {
     let mut file = FileOf::<UserLimits>::default();
     file.refresh(host)?;
     let of_user = match file.found() {
         Found::Nothing => None,
-        Found::Unusable(diagnostics) => {
-            Some((Word::Refused, text::limits_not_known(diagnostics)))
-        }
+        Found::Unusable(diagnostics) => Some((Word::Refused, text::limits_not_known(diagnostics))),
         Found::Content(user) => Some(judge(&Rules::of_user(user), tool, path, host)?),
     };
     let of_phase = match phase {
@@ -116,9 +108,7 @@ fn judge(
     path: Option<&str>,
     host: &dyn Host,
 ) -> Result<(Word, String), Stale> {
-    let place = |own: bool, keys: &[&str]| {
-        rule_place(if own { own_file } else { defaults_file }, keys, host)
-    };
+    let place = |own: bool, keys: &[&str]| rule_place(if own { own_file } else { defaults_file }, keys, host);
     let write = || place(limits.write_file == RuleFile::Own, &["write"]);
     let hide = || place(limits.hide_file == RuleFile::Own, &["hide"]);
     let network = || place(own.network.is_some(), &["network"]);
@@ -146,9 +136,7 @@ fn judge(
         Permission::Within(_) if limits.write.is_some() && writes_path(tool) => {
             (Word::Allowed, format!("\"{}\" is in write, {}", path.unwrap_or_default(), write()?))
         }
-        Permission::Within(_) if limits.hide.is_empty() => {
-            (Word::Allowed, format!("{none_limits} \"{tool}\""))
-        }
+        Permission::Within(_) if limits.hide.is_empty() => (Word::Allowed, format!("{none_limits} \"{tool}\"")),
         Permission::Within(_) => {
             let path = path.unwrap_or(".");
             (Word::Allowed, format!("\"{path}\" is not in hide, {}", hide()?))
@@ -173,10 +161,9 @@ fn judge(
                 }
                 (Word::Confined, rules.join("; "))
             }
-            (Err(reason), Sandbox::Preferred) => (
-                Word::Allowed,
-                format!("sandbox: preferred, {}; this system has no sandbox: {reason}", sandbox()?),
-            ),
+            (Err(reason), Sandbox::Preferred) => {
+                (Word::Allowed, format!("sandbox: preferred, {}; this system has no sandbox: {reason}", sandbox()?))
+            }
             (Err(reason), Sandbox::Required | Sandbox::Off) => {
                 let rule = match limits.write {
                     _ if !limits.hide.is_empty() => format!("hide, {}", hide()?),
@@ -198,10 +185,7 @@ fn judge(
                     }
                 }
                 Refusal::MayWrite => {
-                    format!(
-                        "\"{tool}\" may write any file; no tools.whitelist names it; write, {}",
-                        write()?
-                    )
+                    format!("\"{tool}\" may write any file; no tools.whitelist names it; write, {}", write()?)
                 }
                 Refusal::Path { path, linked_rule: Some(rule), .. } => {
                     format!(

@@ -1,7 +1,7 @@
 //! Events in, effects out.
 //!
-//! **Invariant: the engine performs nothing.** [`Engine::handle`] takes an event with its context and returns the effects
-//! as data. It asks the host through one trait and has no other way outside.
+//! **Invariant: the engine performs nothing.** [`Engine::handle`] takes an event with its context and returns the
+//! effects as data. It asks the host through one trait and has no other way outside.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -51,8 +51,8 @@ mod fresh_start;
 mod gate;
 mod hold;
 mod host;
-mod may;
 mod limits;
+mod may;
 mod models;
 mod panel;
 mod run_dir;
@@ -100,10 +100,7 @@ impl Engine {
         let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
         self.pause_at_entry(&reply, &mut cx);
         self.forget_ending();
-        debug_assert!(
-            self.run.is_resolved(self.definitions.library()),
-            "with the files as read last"
-        );
+        debug_assert!(self.run.is_resolved(self.definitions.library()), "with the files as read last");
         self.begin_dialog(&reply, &cx);
         self.tell_hold(&mut cx);
         self.mark_prompts(&mut cx);
@@ -112,9 +109,7 @@ impl Engine {
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };
         }
-        if self.session.panel
-            && (cx.status_shows_wait.is_some() || hid_panel != self.hides_panel(cx.ui))
-        {
+        if self.session.panel && (cx.status_shows_wait.is_some() || hid_panel != self.hides_panel(cx.ui)) {
             self.draw_panel(&mut cx);
         }
         if let Reply::Compact { .. } = reply {

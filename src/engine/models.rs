@@ -1,8 +1,8 @@
 //! The model and the thinking level of a phase.
 //!
-//! They are set when a phase is entered, and the user's own are set again when the run ends, pauses, or enters a phase that
-//! names none. In between the state of the run remembers the user's, so that they are set again after a restart. A model
-//! or a level that the user selects in a phase holds for this visit, and is the user's own from then on.
+//! They are set when a phase is entered, and the user's own are set again when the run ends, pauses, or enters a phase
+//! that names none. In between the state of the run remembers the user's, so that they are set again after a restart. A
+//! model or a level that the user selects in a phase holds for this visit, and is the user's own from then on.
 
 use crate::definition::{ModelSetting, Phase, Stale, choose};
 use crate::run::{Active, PauseReason, Pick, RunState, UsersModel, reason_to_hold};
@@ -13,8 +13,8 @@ use super::effect::{Effect, Level};
 use super::state::{Engine, VisitId};
 
 impl Engine {
-    /// Returns the effects that set the model which follows from a state. It is set only if another visit of a phase is in
-    /// effect than before.
+    /// Returns the effects that set the model which follows from a state. It is set only if another visit of a phase is
+    /// in effect than before.
     pub(super) fn follow_model(&mut self, new: &mut RunState, cx: &mut Cx) -> Vec<Effect> {
         let visit = self.visit_in_effect(new);
         if visit.as_ref() == self.keeper.visit() {
@@ -24,12 +24,7 @@ impl Engine {
     }
 
     /// Returns the effects that set the model of a visit, or the user's own if no phase is in effect.
-    fn enter_model(
-        &mut self,
-        new: &mut RunState,
-        visit: Option<VisitId>,
-        cx: &mut Cx,
-    ) -> Vec<Effect> {
+    fn enter_model(&mut self, new: &mut RunState, visit: Option<VisitId>, cx: &mut Cx) -> Vec<Effect> {
         let library = self.definitions.library();
         let has_models = self.keeper.users().is_some() || library.names_models(&new.workflow_key);
         let current = if has_models { self.keeper.current(cx) } else { None };
@@ -43,7 +38,8 @@ impl Engine {
         self.keeper.enter(visit, current, run)
     }
 
-    /// Sets the model of the run that was taken up, or the user's again. `stored`: the user's model that its entry remembers.
+    /// Sets the model of the run that was taken up, or the user's again. `stored`: the user's model that its entry
+    /// remembers.
     pub(super) fn restore_model(&mut self, stored: Option<UsersModel>, cx: &mut Cx) {
         self.keeper.take_up(stored.clone(), cx);
         let Some(mut state) = self.run.state().cloned() else {
@@ -70,12 +66,7 @@ impl Engine {
     }
 
     /// The model and the level of the current phase; `None` if they are the user's own.
-    fn setting_of_phase(
-        &mut self,
-        state: &RunState,
-        user: &ModelSetting,
-        cx: &mut Cx,
-    ) -> Option<ModelSetting> {
+    fn setting_of_phase(&mut self, state: &RunState, user: &ModelSetting, cx: &mut Cx) -> Option<ModelSetting> {
         let library = self.definitions.library();
         let phase = Active::resolve(state, library)?.phase;
         let visit = state.progress.visits.get(&state.current_path.key());
@@ -103,13 +94,11 @@ impl Engine {
             None => phase.thinking.or(own),
         };
         match chosen {
-            Some(ModelSetting { model, thinking }) => {
-                Some(ModelSetting { model, thinking: level(thinking) })
-            }
-            None => phase.thinking.and(level(None)).map(|thinking| ModelSetting {
-                model: user.model.clone(),
-                thinking: Some(thinking),
-            }),
+            Some(ModelSetting { model, thinking }) => Some(ModelSetting { model, thinking: level(thinking) }),
+            None => phase
+                .thinking
+                .and(level(None))
+                .map(|thinking| ModelSetting { model: user.model.clone(), thinking: Some(thinking) }),
         }
     }
 
@@ -120,8 +109,7 @@ impl Engine {
         }
         let active = self.active().filter(|active| has_setting(active.phase));
         // After an error of the phase's model, or Escape, the user may select another one to go on with.
-        let stopped =
-            matches!(self.pause_reason(), Some(PauseReason::ModelError | PauseReason::Aborted));
+        let stopped = matches!(self.pause_reason(), Some(PauseReason::ModelError | PauseReason::Aborted));
         let is_in_use = stopped || self.keeper.visit().is_some();
         if !(is_in_use && active.is_some()) {
             self.forget_returned_model(cx);
@@ -142,8 +130,8 @@ impl Engine {
     pub(super) fn follow_hold(&mut self, cx: &mut Cx) {
         let Some(state) = self.running() else { return };
         let is_followed = self.visit_in_effect(state).as_ref() == self.keeper.visit();
-        let uses_another = self.keeper.users().is_some()
-            || self.shown().is_some_and(|active| has_setting(active.phase));
+        let uses_another =
+            self.keeper.users().is_some() || self.shown().is_some_and(|active| has_setting(active.phase));
         if !is_followed && uses_another {
             let state = state.clone();
             self.transition(state, cx);

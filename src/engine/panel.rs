@@ -1,4 +1,5 @@
-//! The panel above the editor: the phases of the run with their marks, times, tokens and costs. Off until the user turns it on.
+//! The panel above the editor: the phases of the run with their marks, times, tokens and costs. Off until the user
+//! turns it on.
 
 use serde_json::json;
 
@@ -31,9 +32,8 @@ impl Engine {
         let state = if shows && self.active().is_some() { self.up_to_now(cx) } else { None };
         let library = self.definitions.library();
         let active = state.as_ref().and_then(|state| Active::resolve(state, library));
-        let lines = active.map(|active| {
-            text::phase_panel(&active, self.activity.is_waiting(), &|branch| self.branch_now(branch))
-        });
+        let lines = active
+            .map(|active| text::phase_panel(&active, self.activity.is_waiting(), &|branch| self.branch_now(branch)));
         cx.push(Effect::SetPanel(lines));
     }
 }

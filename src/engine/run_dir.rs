@@ -9,16 +9,13 @@ use super::effect::Level;
 use super::state::Engine;
 
 impl Engine {
-    /// Returns a run that starts, with its folder if the workflow names it. `None` if the folder cannot be made: then the user is told.
+    /// Returns a run that starts, with its folder if the workflow names it. `None` if the folder cannot be made: then
+    /// the user is told.
     ///
     /// # Errors
     ///
     /// If the session is gone.
-    pub(super) fn with_run_dir(
-        &self,
-        mut state: RunState,
-        cx: &mut Cx,
-    ) -> Result<Option<RunState>, Stale> {
+    pub(super) fn with_run_dir(&self, mut state: RunState, cx: &mut Cx) -> Result<Option<RunState>, Stale> {
         match self.opened_run_dir(&state, cx)? {
             Some(Ok(opened)) => state.progress.run_dir = Some(opened),
             Some(Err(reason)) => {
@@ -30,8 +27,9 @@ impl Engine {
         Ok(Some(state))
     }
 
-    /// Makes the folder of the run that is taken up, or gets its path: a fork of the session has a folder of its own, which begins as a
-    /// copy. The name is stored with the next transition. If it cannot be made, the user is told, and the run has none.
+    /// Makes the folder of the run that is taken up, or gets its path: a fork of the session has a folder of its own,
+    /// which begins as a copy. The name is stored with the next transition. If it cannot be made, the user is told, and
+    /// the run has none.
     ///
     /// # Errors
     ///
@@ -49,11 +47,7 @@ impl Engine {
     }
 
     /// `None` if the workflow does not name the folder.
-    fn opened_run_dir(
-        &self,
-        state: &RunState,
-        cx: &Cx,
-    ) -> Result<Option<Result<RunDir, String>>, Stale> {
+    fn opened_run_dir(&self, state: &RunState, cx: &Cx) -> Result<Option<Result<RunDir, String>>, Stale> {
         if !self.definitions.library().names_run_dir(&state.workflow_key) {
             return Ok(None);
         }

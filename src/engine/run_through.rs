@@ -9,9 +9,7 @@ use crate::sorted::Map;
 use super::host::Host;
 use crate::definition::{self, Each, Entry, Input, Library, Step, ValueName, Workflow};
 use crate::protocol::{COMPLETE_TYPE, STATE_ENTRY_TYPE, WORKFLOW_COMMAND};
-use crate::run::{
-    Active, Joined, OutputValue, Outputs, PhasePath, RunState, WayBounds, WayStarts, restore, ways,
-};
+use crate::run::{Active, Joined, OutputValue, Outputs, PhasePath, RunState, WayBounds, WayStarts, restore, ways};
 use crate::text::{self, DefaultRole, sample_evidence};
 
 use super::commands::arguments;
@@ -48,13 +46,14 @@ pub struct Given<'a> {
     pub items: &'a GivenItems,
 }
 
-/// Plays `/workflow NAME TASK` and `next` up to the end or the first pause, and returns what the agent and the user are told. A
-/// phase whose outcome is not given has its first one that does not lead back, or else its first; an output that is not given has a sample.
+/// Plays `/workflow NAME TASK` and `next` up to the end or the first pause, and returns what the agent and the user are
+/// told. A phase whose outcome is not given has its first one that does not lead back, or else its first; an output
+/// that is not given has a sample.
 ///
 /// # Errors
 ///
-/// The notice to the user if the workflow cannot be started; or an error for an input, an outcome, an output or a group that it does
-/// not have.
+/// The notice to the user if the workflow cannot be started; or an error for an input, an outcome, an output or a group
+/// that it does not have.
 pub fn run_through(
     host: &dyn Host,
     library: &Library,
@@ -66,9 +65,7 @@ pub fn run_through(
     for (id, item) in items {
         match list_of(id, workflow, library)? {
             ValueName::Input(name) => inputs.push((name, item.clone())),
-            ValueName::Output { phase, name } => {
-                outputs.push((format!("{phase}.{name}"), item.clone()))
-            }
+            ValueName::Output { phase, name } => outputs.push((format!("{phase}.{name}"), item.clone())),
             // A group is repeated for no other.
             _ => {}
         }
@@ -104,24 +101,15 @@ pub fn run_through(
 /// # Errors
 ///
 /// An error for an input that it does not have, or that conditions use and that has no value.
-pub fn all_ways(
-    library: &Library,
-    workflow: &Workflow,
-    inputs: &GivenInputs,
-) -> Result<String, String> {
+pub fn all_ways(library: &Library, workflow: &Workflow, inputs: &GivenInputs) -> Result<String, String> {
     let values = arguments::values(&workflow.inputs, inputs)?;
-    let starts = WayStarts::of(workflow, &values, library)
-        .map_err(|missing| text::missing_options(&missing))?;
+    let starts = WayStarts::of(workflow, &values, library).map_err(|missing| text::missing_options(&missing))?;
     let ways = ways(&starts, library, BOUNDS);
     Ok(text::all_ways(workflow, library, &ways, BOUNDS.loops))
 }
 
 /// The outcomes by the ids of their phases, each of which the workflow has or one nested in it.
-fn planned(
-    given: &GivenOutcomes,
-    workflow: &Workflow,
-    library: &Library,
-) -> Result<Map<String, Vec<String>>, String> {
+fn planned(given: &GivenOutcomes, workflow: &Workflow, library: &Library) -> Result<Map<String, Vec<String>>, String> {
     let mut known: Map<&str, Vec<&str>> = Map::new();
     let phases = library.entries(workflow).filter_map(Entry::as_phase);
     for phase in phases.filter(|phase| !phase.outcomes.is_empty()) {
@@ -481,8 +469,8 @@ fn passed() -> Answer {
     }
 }
 
-/// The number of visits of the current phase, this one included, for all items of the groups around it. `group` is the run that has
-/// the group of the branch, whose other branches may have ended.
+/// The number of visits of the current phase, this one included, for all items of the groups around it. `group` is the
+/// run that has the group of the branch, whose other branches may have ended.
 fn visits(state: &RunState, group: Option<&RunState>) -> u32 {
     let entries = |path: &PhasePath| -> Vec<(String, usize)> {
         path.iter().map(|segment| (segment.workflow_key.clone(), segment.phase_index)).collect()
@@ -516,17 +504,12 @@ mod tests {
         files
     }
 
-    fn play(
-        files: &Files,
-        inputs: &[(&str, &str)],
-        outcomes: &[(&str, &str)],
-    ) -> Result<String, String> {
+    fn play(files: &Files, inputs: &[(&str, &str)], outcomes: &[(&str, &str)]) -> Result<String, String> {
         let (library, diagnostics) = Library::load(files).unwrap();
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         let inputs = inputs.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        let outcomes = outcomes.iter().map(|(id, names)| {
-            ((*id).to_owned(), names.split(',').map(ToOwned::to_owned).collect())
-        });
+        let outcomes =
+            outcomes.iter().map(|(id, names)| ((*id).to_owned(), names.split(',').map(ToOwned::to_owned).collect()));
         let inputs: Vec<(String, String)> = inputs.collect();
         let outcomes: Vec<(String, Vec<String>)> = outcomes.collect();
         let workflow = library.get("w").unwrap();
@@ -543,9 +526,7 @@ mod tests {
     fn branching() -> Files {
         let mut files = Files::default();
         let phase = |id: &str, outcomes: &str| {
-            format!(
-                "---\nid: {id}\nname: {id}\nemoji: '*'\n{outcomes}---\nDo {id} for {{input.scope}}.\n"
-            )
+            format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{outcomes}---\nDo {id} for {{input.scope}}.\n")
         };
         for (path, text) in [
             (
@@ -619,11 +600,7 @@ phases:
             (vec![], vec![], "Inputs without a value: --input scope=… (`api` or `web`)"),
             (vec![("scop", "web")], vec![], "There is no input `scop`. Did you mean `scope`?"),
             (vec![("x", "web")], vec![], "There is no input `x`, only `scope`, `dry`."),
-            (
-                vec![("scope", "wep")],
-                vec![],
-                "`scope`: expected `api` or `web`, found `wep`. Did you mean `web`?",
-            ),
+            (vec![("scope", "wep")], vec![], "`scope`: expected `api` or `web`, found `wep`. Did you mean `web`?"),
             (vec![web, web], vec![], "`scope` is given twice."),
             (
                 vec![web],
@@ -651,7 +628,9 @@ phases:
         let (library, _) = Library::load(&branching()).unwrap();
         let workflow = library.get("w").unwrap();
         let web = [("scope".to_owned(), "web".to_owned())];
-        assert_eq!(all_ways(&library, workflow, &web).unwrap(), "6 ways through W:
+        assert_eq!(
+            all_ways(&library, workflow, &web).unwrap(),
+            "6 ways through W:
 
 1. scope=web: triage (small) → review (clean) → DONE
    passed over: design (outcome.triage is small, not large)
@@ -675,7 +654,8 @@ phases:
 6. scope=web: triage (large) → design → review (issues) → triage (large) → design → review (clean) → DONE
    passed over: scan (input.scope is web, not api)
 
-Outcomes lead back at most once in each workflow here; a run may go back more often (maxLoops).");
+Outcomes lead back at most once in each workflow here; a run may go back more often (maxLoops)."
+        );
         let both = all_ways(&library, workflow, &[]).unwrap();
         assert!(both.starts_with("12 ways through W:\n\n1. scope=web: "), "{both}");
         assert_eq!(both.matches(". scope=web: ").count(), 6);
@@ -713,9 +693,7 @@ Outcomes lead back at most once in each workflow here; a run may go back more of
         let script = play(&files, &[], &[]).unwrap();
         let (before, fresh) = script.split_once("━━ Step 2 starts fresh: ").unwrap();
         assert!(!before.contains("Do b for the task."));
-        assert!(
-            fresh.contains("starts with a fresh context") && fresh.contains("Do b for the task.")
-        );
+        assert!(fresh.contains("starts with a fresh context") && fresh.contains("Do b for the task."));
         assert!(fresh.contains("(what the agent hands over)") && !fresh.contains("Do a."));
     }
 
@@ -782,7 +760,10 @@ phases:
         let outcomes = "write: []\noutcomes: { issues: next, clean: next }\n";
         files.global.insert("w/bugs.md".into(), phase("bugs", outcomes));
         files.global.insert("w/last.md".into(), phase("last", ""));
-        files.global.insert("s/workflow.yaml".into(), "name: S\nshow: workflows\nphases: [{ run: make, id: made }, b.md]\n".into());
+        files.global.insert(
+            "s/workflow.yaml".into(),
+            "name: S\nshow: workflows\nphases: [{ run: make, id: made }, b.md]\n".into(),
+        );
         files.global.insert("s/b.md".into(), phase("b", outcomes));
         files
     }
@@ -837,10 +818,7 @@ phases:
         let (library, _) = Library::load(&items()).unwrap();
         let ways = all_ways(&library, library.get("w").unwrap(), &[]).unwrap();
         let first: Vec<&str> = ways.lines().skip(2).take(2).collect();
-        let expected = [
-            "1. l=[p]: a (t=[]) → s > b (good) → DONE",
-            "   passed over: s (output.a.t has no items)",
-        ];
+        let expected = ["1. l=[p]: a (t=[]) → s > b (good) → DONE", "   passed over: s (output.a.t has no items)"];
         assert_eq!(first, expected, "{ways}");
         assert!(ways.contains("a (t=[(t 1), (t 2)]) → s > b (good) → s > b (bad)"), "{ways}");
     }

@@ -1,4 +1,5 @@
-//! The tool calls that run. A phase is not left while a call of it runs, which would go on under the rules of the next phase.
+//! The tool calls that run. A phase is not left while a call of it runs, which would go on under the rules of the next
+//! phase.
 
 use serde_json::json;
 
@@ -11,8 +12,8 @@ use super::effect::{Effect, Reply};
 use super::state::Engine;
 use super::step_tool::result;
 
-/// Number of moves of the agent in one agent run that are refused while a tool call runs. The last of them ends the call and
-/// pauses the run.
+/// Number of moves of the agent in one agent run that are refused while a tool call runs. The last of them ends the
+/// call and pauses the run.
 const MAX_REFUSED: u32 = 10;
 
 /// A tool call that has begun and not ended.
@@ -28,8 +29,8 @@ pub struct RunningCall {
     pub carries_calls: bool,
 }
 
-/// The tools of these calls, without those that only carry the calls of others, without the call at hand, and without those
-/// that it came through.
+/// The tools of these calls, without those that only carry the calls of others, without the call at hand, and without
+/// those that it came through.
 pub fn other_tools(mut calls: Vec<RunningCall>, at_hand: Option<String>) -> Vec<String> {
     let mut next = at_hand;
     while let Some(index) = next.take().and_then(|id| calls.iter().position(|call| call.id == id)) {
@@ -39,8 +40,8 @@ pub fn other_tools(mut calls: Vec<RunningCall>, at_hand: Option<String>) -> Vec<
 }
 
 impl Engine {
-    /// Refuses the agent's move while another tool call runs. A call that does not end would have the agent repeat it for
-    /// ever: at the bound the call is ended, and the run pauses.
+    /// Refuses the agent's move while another tool call runs. A call that does not end would have the agent repeat it
+    /// for ever: at the bound the call is ended, and the run pauses.
     pub(super) fn refuse_while_running(&mut self, cx: &mut Cx) -> Option<Reply> {
         self.active()?;
         let running = running(cx);
@@ -65,8 +66,8 @@ impl Engine {
         Some(result(text::paused(&self.active()?)?, details))
     }
 
-    /// Aborts an agent of which a tool call runs, which ends the calls. Returns true if it does, or if it was aborted for a
-    /// move before and is not at rest yet, where its calls may have ended.
+    /// Aborts an agent of which a tool call runs, which ends the calls. Returns true if it does, or if it was aborted
+    /// for a move before and is not at rest yet, where its calls may have ended.
     pub(super) fn stop_running_calls(&mut self, cx: &mut Cx) -> bool {
         self.agent.is_stopping |= self.activity.is_working() && !running(cx).is_empty();
         if self.agent.is_stopping {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::definition::{is_blank, trim};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{
-    Active, Arrival, Evidence, Leaving, LoopError, Outputs, PauseReason, PhasePath, RunState,
-    WrongOutput, given_outputs, leave, restart, way_back,
+    Active, Arrival, Evidence, Leaving, LoopError, Outputs, PauseReason, PhasePath, RunState, WrongOutput,
+    given_outputs, leave, restart, way_back,
 };
 use crate::text;
 
@@ -171,7 +171,8 @@ impl Engine {
         result(text, details)
     }
 
-    /// The text that answers a call with this action where the agent's run ends because the rules of the run do not hold.
+    /// The text that answers a call with this action where the agent's run ends because the rules of the run do not
+    /// hold.
     pub(super) fn held_text(&self, action: &str, reason: &PauseReason) -> String {
         match Move::of(action) {
             Some(action) => self.told_held(action, reason).0,
@@ -218,19 +219,11 @@ impl Engine {
                 let details = json!({ "active": true, "error": error });
                 (format!("⚠️ {error}\n\n{held}"), details)
             }
-            Move::Next | Move::Loop | Move::Cancel => {
-                (held, json!({ "active": true, "held": true }))
-            }
+            Move::Next | Move::Loop | Move::Cancel => (held, json!({ "active": true, "held": true })),
         }
     }
 
-    fn step_next(
-        &mut self,
-        mut caller: Caller,
-        outcome: &str,
-        outputs: &Value,
-        cx: &mut Cx,
-    ) -> Reply {
+    fn step_next(&mut self, mut caller: Caller, outcome: &str, outputs: &Value, cx: &mut Cx) -> Reply {
         let Some(before) = self.active() else {
             return result(NO_WORKFLOW, json!({ "active": false }));
         };
@@ -271,8 +264,8 @@ impl Engine {
         }
     }
 
-    /// Refuses a `next` with missing or wrong outputs. The fifth one of a visit pauses the run; in a pause that keeps the phase, which
-    /// `paused` tells, none counts.
+    /// Refuses a `next` with missing or wrong outputs. The fifth one of a visit pauses the run; in a pause that keeps
+    /// the phase, which `paused` tells, none counts.
     fn refuse_outputs(&mut self, paused: Option<String>, mut text: String, cx: &mut Cx) -> Reply {
         if let Some(paused) = paused {
             self.end_agents_run();
@@ -290,15 +283,14 @@ impl Engine {
         if times >= MAX_OUTPUTS_REFUSED {
             let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
             let reason = PauseReason::Outputs { of, times };
-            text.push_str(&format!(
-                "\n\nThe workflow is paused: {reason}. Stop here and wait for the user."
-            ));
+            text.push_str(&format!("\n\nThe workflow is paused: {reason}. Stop here and wait for the user."));
             self.pause(reason, cx);
         }
         result(text, json!({ "active": true, "error": "outputs required" }))
     }
 
-    /// Pauses a run that has come from this path into a nested workflow without an output that it needs; returns true if it did.
+    /// Pauses a run that has come from this path into a nested workflow without an output that it needs; returns true
+    /// if it did.
     pub(super) fn pause_without_output(&mut self, before: &PhasePath, cx: &mut Cx) -> bool {
         let library = self.definitions.library();
         let reason = self.running().and_then(|state| state.missing_value(before, library));
@@ -330,9 +322,7 @@ impl Engine {
         let from = before.phase.name.clone();
         let from_path = before.state.current_path.clone();
         let (mut text, to) = match (arrival, Active::resolve(&new, before.library)) {
-            (Arrival::Phase, Some(after)) => {
-                (text::advanced(&before, &after, outcome), after.phase.name.clone())
-            }
+            (Arrival::Phase, Some(after)) => (text::advanced(&before, &after, outcome), after.phase.name.clone()),
             _ => {
                 let to = if new.is_stopped() { "STOPPED" } else { "DONE" };
                 (text::done(&before, outcome, &new), to.to_owned())
@@ -354,13 +344,7 @@ impl Engine {
     }
 
     /// The outcome leads back, and the workflow allows no more loops: the run waits for the user.
-    fn pause_after_loops(
-        &mut self,
-        state: &RunState,
-        outcome: Option<&str>,
-        error: LoopError,
-        cx: &mut Cx,
-    ) -> Reply {
+    fn pause_after_loops(&mut self, state: &RunState, outcome: Option<&str>, error: LoopError, cx: &mut Cx) -> Reply {
         let reason = self.loops_reason(state, outcome.unwrap_or_default(), error);
         let text = format!("The workflow is paused: {reason}. Stop here and wait for the user.");
         self.pause_as(state, reason, cx);
@@ -368,12 +352,7 @@ impl Engine {
     }
 
     /// The reason for a pause because this outcome leads back, which is not possible.
-    pub(super) fn loops_reason(
-        &self,
-        state: &RunState,
-        outcome: &str,
-        error: LoopError,
-    ) -> PauseReason {
+    pub(super) fn loops_reason(&self, state: &RunState, outcome: &str, error: LoopError) -> PauseReason {
         let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
         let outcome = outcome.to_owned();
         let times = match error {
@@ -405,10 +384,7 @@ impl Engine {
                         let text = format!("The agent wants to loop again. {error}");
                         cx.notify(Level::Warning, text);
                     }
-                    LoopError::Disabled
-                    | LoopError::UsedUp { .. }
-                    | LoopError::PassedOver
-                    | LoopError::NotFound => {}
+                    LoopError::Disabled | LoopError::UsedUp { .. } | LoopError::PassedOver | LoopError::NotFound => {}
                 }
                 let details = json!({ "active": true, "error": error.to_string() });
                 return result(format!("⚠️ {error}"), details);
@@ -501,9 +477,8 @@ pub(super) fn handing_over(active: &Active, caller: Option<&Caller>) -> RunState
 /// The refusal, if they are not those of the phase.
 fn outputs_of_call(active: &Active, given: &Value) -> Result<Outputs, String> {
     let Active { phase, state, .. } = active;
-    let outputs = given_outputs(phase, given).and_then(|outputs| {
-        if state.has_room_for(&outputs) { Ok(outputs) } else { Err(vec![WrongOutput::TooLong]) }
-    });
+    let outputs = given_outputs(phase, given)
+        .and_then(|outputs| if state.has_room_for(&outputs) { Ok(outputs) } else { Err(vec![WrongOutput::TooLong]) });
     outputs.map_err(|wrong| text::outputs_wrong(phase, &wrong))
 }
 

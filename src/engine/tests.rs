@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{DirEntry, ReadError, Root, WorkflowFiles};
-use crate::protocol::{
-    APPROVAL_TYPE, CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE,
-};
+use crate::protocol::{APPROVAL_TYPE, CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
 use crate::run::{Active, RunDir, RunState, restore};
 use crate::text::{self, DefaultRole};
 
@@ -63,8 +61,7 @@ impl Session {
         let (engine, ui, entries) = (Engine::default(), Ui::Program, Vec::new());
         let mut session =
             Self { engine, files, ui, now: NOW, last_ticket: 0, entries, run: None, status: None, blocked: None };
-        let started =
-            session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+        let started = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         assert_eq!(started.effects, [Effect::SetStatus(None)]);
         session
     }
@@ -128,8 +125,7 @@ impl Session {
     }
 
     fn step_output(&mut self, action: &str) -> (Vec<Effect>, (String, Value)) {
-        let output =
-            self.on(Event::Step { input: &json!({ "action": action }).to_string(), nested: false });
+        let output = self.on(Event::Step { input: &json!({ "action": action }).to_string(), nested: false });
         match output.reply {
             Reply::Tool(ToolResult { text, details }) => (output.effects, (text, details)),
             other => panic!("{other:?}"),
@@ -217,16 +213,12 @@ fn a_start_stores_the_state_and_prompts_the_agent() {
 #[test]
 fn a_command_that_cannot_start_says_why() {
     let mut session = Session::new(&[("flat", &["a"]), ("part", &["b"])]);
-    session.files.global.insert(
-        "part/workflow.yaml".into(),
-        "name: Part\ncommandName: part\nshow: workflows\nphases: [b.md]".into(),
-    );
+    session
+        .files
+        .global
+        .insert("part/workflow.yaml".into(), "name: Part\ncommandName: part\nshow: workflows\nphases: [b.md]".into());
     for (arguments, level, text) in [
-        (
-            "",
-            Level::Info,
-            "Usage: /workflow {name} {description}\n\nAvailable workflows:\n  flat — The flat",
-        ),
+        ("", Level::Info, "Usage: /workflow {name} {description}\n\nAvailable workflows:\n  flat — The flat"),
         ("flat  ", Level::Warning, "Usage: /workflow flat {description}"),
         ("nothing", Level::Warning, "Usage: /workflow nothing {description}"),
         ("nope x", Level::Error, "Unknown workflow: \"nope\". Available: flat"),
@@ -252,19 +244,12 @@ fn another_start_needs_a_yes() {
         (Answer::Confirmed(true), true),
     ] {
         let output = session.command("workflow", "flat second");
-        let Reply::Ask { ticket, request: Request::Confirm { title, message } } = output.reply
-        else {
-            panic!()
-        };
+        let Reply::Ask { ticket, request: Request::Confirm { title, message } } = output.reply else { panic!() };
         assert_eq!(title, "Workflow already active");
         assert_eq!(message, "Phase: b\nTask: first\n\nStart a new one?");
         let output = session.on(Event::Answer { ticket, answer: answer.clone() });
         assert_eq!(output.reply == Reply::Settle, starts, "{answer:?}");
-        assert_eq!(
-            session.on(Event::Answer { ticket, answer }),
-            Output::default(),
-            "answered twice"
-        );
+        assert_eq!(session.on(Event::Answer { ticket, answer }), Output::default(), "answered twice");
     }
     assert_eq!(session.step("status").1["currentPath"][0]["phaseIndex"], 0);
 }
@@ -298,12 +283,7 @@ fn in_a_terminal_no_comes_first() {
         else {
             panic!()
         };
-        let lines = [
-            "\"The flat\" is still active.",
-            "│ a",
-            "│ first",
-            "It stays unfinished. Start the other?",
-        ];
+        let lines = ["\"The flat\" is still active.", "│ a", "│ first", "It stays unfinished. Start the other?"];
         assert_eq!(title, lines.join("\n"));
         assert_eq!(options, ["No, go on with it", "Yes, start the other"]);
         let output = session.on(Event::Answer { ticket, answer: Answer::Selected(choice) });
@@ -329,9 +309,7 @@ fn in_a_terminal_no_comes_first() {
 fn a_question_ends_with_its_session() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat first");
-    let Reply::Ask { ticket, .. } = session.command("workflow", "flat second").reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, .. } = session.command("workflow", "flat second").reply else { panic!() };
     let _ = session.on(Event::SessionShutdown);
     let output = session.on(Event::Answer { ticket, answer: Answer::Confirmed(true) });
     assert_eq!(output, Output::default());
@@ -352,14 +330,10 @@ fn a_run_goes_through_its_phases_to_done() {
     assert_eq!(effects[1], Effect::SetStatus(None));
 
     let effects = session.stop();
-    let Effect::AppendEntry { custom_type: "workflow:complete", data } = &effects[0] else {
-        panic!("{effects:?}")
-    };
+    let Effect::AppendEntry { custom_type: "workflow:complete", data } = &effects[0] else { panic!("{effects:?}") };
     assert_eq!(
         data["content"],
-        format!(
-            "✅ **The outer Complete**\n\n**Task:** x\n**Task ID:** {TASK_ID}\n**Phases completed:** 3"
-        )
+        format!("✅ **The outer Complete**\n\n**Task:** x\n**Task ID:** {TASK_ID}\n**Phases completed:** 3")
     );
     let Effect::AppendEntry { custom_type: "workflow:state", data } = &effects[1] else { panic!() };
     assert_eq!((&data["active"], &data["completionNotified"]), (&json!(false), &json!(true)));
@@ -380,9 +354,7 @@ fn the_step_tool_without_a_run_says_so() {
         assert_eq!(session.step(action), (text.to_owned(), json!({ "active": false })));
     }
     for input in ["", "null", "[1]", r#"{"action":7}"#, r#"{"action":"fly"}"#] {
-        let Reply::Tool(result) = session.on(Event::Step { input, nested: false }).reply else {
-            panic!()
-        };
+        let Reply::Tool(result) = session.on(Event::Step { input, nested: false }).reply else { panic!() };
         assert_eq!(result.details, json!({ "error": "unknown action" }));
     }
 }
@@ -393,25 +365,17 @@ fn a_loop_restarts_the_scope_unless_it_is_forbidden() {
     let _ = session.command("workflow", "flat x");
     session.step("next");
     let (text, details) = session.step("loop");
-    assert!(
-        text.starts_with("🔄 Looped 'The flat' back to: * a\n\n[Workflow path: The flat ▸ * a]\n")
-    );
+    assert!(text.starts_with("🔄 Looped 'The flat' back to: * a\n\n[Workflow path: The flat ▸ * a]\n"));
     assert!(text.contains("**Pass:** 2\n"));
     assert_eq!(details, json!({ "looped": true, "to": "a" }));
     session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: false\n");
-    let _ = session.on(Event::Session {
-        stored: session.stored_run().cloned(),
-        in_view: None,
-        facts: Facts::default(),
-    });
+    let _ =
+        session.on(Event::Session { stored: session.stored_run().cloned(), in_view: None, facts: Facts::default() });
     assert!(session.step("loop").0.starts_with("The workflow is paused: its rules"));
     let _ = session.command("workflow", ":resume");
     let (effects, (text, details)) = session.step_output("loop");
     assert_eq!(text, "⚠️ Looping is disabled for this workflow.");
-    assert_eq!(
-        details,
-        json!({ "active": true, "error": "Looping is disabled for this workflow." })
-    );
+    assert_eq!(details, json!({ "active": true, "error": "Looping is disabled for this workflow." }));
     assert_eq!(effects, []);
 }
 
@@ -424,11 +388,7 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
         Event::Step { input: r#"{"action":"status"}"#, nested: false },
         Event::AgentEnd { stop: Stop::Aborted },
         Event::BeforeAgentStart { role: DefaultRole::Worker },
-        Event::Session {
-            stored: session.stored_run().cloned(),
-            in_view: None,
-            facts: Facts::default(),
-        },
+        Event::Session { stored: session.stored_run().cloned(), in_view: None, facts: Facts::default() },
     ] {
         assert_eq!(session.step("cancel").1, asked);
         let output = session.on(between);
@@ -466,13 +426,8 @@ fn the_cancel_command_ends_the_run_at_once() {
     let Effect::AppendEntry { custom_type: "workflow:state", data } = &effects[4] else { panic!() };
     assert_eq!((&data["active"], &data["cancelled"]), (&json!(false), &json!(true)));
     assert_eq!(effects[5], Effect::SetStatus(None));
-    let Effect::AppendEntry { custom_type: "workflow:complete", data } = &effects[3] else {
-        panic!()
-    };
-    assert_eq!(
-        data["content"],
-        format!("❌ **Workflow Cancelled**\n\n**Task:** x\n**Task ID:** {TASK_ID}")
-    );
+    let Effect::AppendEntry { custom_type: "workflow:complete", data } = &effects[3] else { panic!() };
+    assert_eq!(data["content"], format!("❌ **Workflow Cancelled**\n\n**Task:** x\n**Task ID:** {TASK_ID}"));
     assert_eq!(effects[6..], notice(Level::Info, "Workflow cancelled."));
     assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
     assert_eq!(session.stop(), []);
@@ -481,9 +436,7 @@ fn the_cancel_command_ends_the_run_at_once() {
 #[test]
 fn a_phase_refuses_tools_but_never_its_own() {
     let mut session = Session::new(&[("flat", &["locked", "open"])]);
-    let call = |session: &mut Session, name| {
-        session.on(Event::ToolCall { name, carries_calls: false }).reply
-    };
+    let call = |session: &mut Session, name| session.on(Event::ToolCall { name, carries_calls: false }).reply;
     assert_eq!(call(&mut session, "edit"), Reply::None);
     let _ = session.command("workflow", "flat x");
     assert_eq!(
@@ -506,10 +459,7 @@ fn an_early_stop_is_continued_after_three_seconds() {
     assert_eq!(session.stop(), [widget(3), Effect::WatchTerminal(true), tick.clone()]);
     assert_eq!(session.on(Event::Timer { id: 7, idle: true }), Output::default());
     for remaining in [2, 1] {
-        assert_eq!(
-            session.on(Event::Timer { id: 1, idle: true }).effects,
-            [widget(remaining), tick.clone()]
-        );
+        assert_eq!(session.on(Event::Timer { id: 1, idle: true }).effects, [widget(remaining), tick.clone()]);
     }
     let busy = session.on(Event::Timer { id: 1, idle: false }).effects;
     assert_eq!(busy, [widget(1), tick.clone()], "pi is compacting");
@@ -562,21 +512,14 @@ fn an_input_a_key_a_command_or_a_run_of_the_agent_stops_the_countdown() {
 /// The run pauses, for this reason: in the status line, and in the notice.
 #[track_caller]
 fn pauses(effects: &[Effect], kind: &str, brief: &str, words: &str) {
-    let [
-        Effect::AppendEntry { data, .. },
-        Effect::SetStatus(Some(line)),
-        Effect::Notify { text, .. },
-    ] = effects
-    else {
+    let [Effect::AppendEntry { data, .. }, Effect::SetStatus(Some(line)), Effect::Notify { text, .. }] = effects else {
         panic!("{effects:?}")
     };
     assert_eq!(data["progress"]["paused"]["reason"]["kind"], kind);
     assert_eq!(*line, format!("⏸ The flat > * a [1/2] (paused: {brief})"));
     assert_eq!(
         *text,
-        format!(
-            "⏸ The flat is paused in * a: {words}.\nYour next message resumes it, or /workflow :resume."
-        )
+        format!("⏸ The flat is paused in * a: {words}.\nYour next message resumes it, or /workflow :resume.")
     );
 }
 
@@ -602,12 +545,7 @@ fn an_agent_that_does_nothing_is_paused() {
     for _ in 0..2 {
         assert_eq!(idle_round(&mut session)[0], widget(3));
     }
-    pauses(
-        &idle_round(&mut session),
-        "idle",
-        IDLE,
-        "the agent did nothing in 3 automatic continuations",
-    );
+    pauses(&idle_round(&mut session), "idle", IDLE, "the agent did nothing in 3 automatic continuations");
     assert_eq!(session.stop(), [], "a paused run stays so");
     let effects = session.on(Event::Input { from_user: false }).effects;
     assert_eq!(effects, [], "an extension is no user");
@@ -656,10 +594,9 @@ fn a_new_phase_resets_the_counts() {
 
 #[test]
 fn an_abort_and_a_model_error_pause_the_run() {
-    for (stop, kind, words) in [
-        (Stop::Aborted, "aborted", "you stopped the agent"),
-        (Stop::Failed, "modelError", "the model failed"),
-    ] {
+    for (stop, kind, words) in
+        [(Stop::Aborted, "aborted", "you stopped the agent"), (Stop::Failed, "modelError", "the model failed")]
+    {
         let mut session = Session::new(&[("flat", &["a", "b"])]);
         let _ = session.command("workflow", "flat x");
         pauses(&session.stop_as(stop, true), kind, words, words);
@@ -683,10 +620,7 @@ fn auto_continue_can_be_off_or_faster() {
     yaml.push_str("autoContinue: {delaySeconds: 0, maxIdle: 1}\n");
     let _ = session.command("workflow", "flat x");
     assert_eq!(session.stop()[2], Effect::StartTimer { id: 1, delay_ms: 0 });
-    assert!(matches!(
-        session.on(Event::Timer { id: 1, idle: true }).effects[3],
-        Effect::SendUserMessage(_)
-    ));
+    assert!(matches!(session.on(Event::Timer { id: 1, idle: true }).effects[3], Effect::SendUserMessage(_)));
     let _ = session.on(Event::Input { from_user: false });
     pauses(&session.stop(), "idle", IDLE, "the agent did nothing in 1 automatic continuation");
 }
@@ -700,21 +634,9 @@ fn the_user_moves_a_run_that_is_at_rest() {
     let first = notice(Level::Info, "This is the first phase.");
     assert_eq!(session.command("workflow", ":back").effects, first);
     for (control, told, line) in [
-        (
-            ":next",
-            "The user moved the workflow on: * a → * b.",
-            "The outer > The inner [2/3] > * b [1/1]",
-        ),
-        (
-            ":skip",
-            "The user moved the workflow on, and skipped a phase: * b → * z.",
-            "The outer > * z [3/3]",
-        ),
-        (
-            ":back",
-            "The user moved the workflow back: * z → * b.",
-            "The outer > The inner [2/3] > * b [1/1]",
-        ),
+        (":next", "The user moved the workflow on: * a → * b.", "The outer > The inner [2/3] > * b [1/1]"),
+        (":skip", "The user moved the workflow on, and skipped a phase: * b → * z.", "The outer > * z [3/3]"),
+        (":back", "The user moved the workflow back: * z → * b.", "The outer > The inner [2/3] > * b [1/1]"),
         (":back", "The user moved the workflow back: * b → * a.", "The outer > * a [1/3]"),
     ] {
         let effects = session.command("workflow", control).effects;
@@ -740,22 +662,21 @@ fn an_agent_at_work_learns_that_the_run_was_moved() {
     let _ = session.on(Event::AgentStart);
     let effects = session.command("workflow", ":next").effects;
     let Effect::Steer(told) = &effects[2] else { panic!("{effects:?}") };
-    assert!(told.starts_with(
-        "The user moved the workflow on: * a → * b.\n\n[Workflow path: The flat ▸ * b]"
-    ));
+    assert!(told.starts_with("The user moved the workflow on: * a → * b.\n\n[Workflow path: The flat ▸ * b]"));
     // The model's answer under way was meant for the old phase.
     let (text, details) = session.step("next");
-    assert!(text.starts_with("The user has moved the workflow meanwhile; this call had no effect. The current phase is * b."));
+    assert!(
+        text.starts_with(
+            "The user has moved the workflow meanwhile; this call had no effect. The current phase is * b."
+        )
+    );
     assert_eq!(details, json!({ "active": true, "moved": true }));
     let _ = session.on(Event::TurnEnd { queued: false });
     assert_eq!(session.step("next").1["to"], "c");
     let effects = session.command("workflow", ":skip").effects;
     assert_eq!(
         effects[2],
-        Effect::Steer(
-            "The user moved the workflow on, and skipped a phase: * c → DONE. Stop working on it."
-                .into()
-        )
+        Effect::Steer("The user moved the workflow on, and skipped a phase: * c → DONE. Stop working on it.".into())
     );
     let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
     assert!(matches!(effects[0], Effect::AppendEntry { custom_type: "workflow:complete", .. }));
@@ -765,12 +686,7 @@ fn an_agent_at_work_learns_that_the_run_was_moved() {
 fn a_paused_run_can_be_moved_and_resumed() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
-    pauses(
-        &session.command("workflow", ":pause").effects,
-        "person",
-        "you asked for it",
-        "you asked for it",
-    );
+    pauses(&session.command("workflow", ":pause").effects, "person", "you asked for it", "you asked for it");
     let effects = session.command("workflow", ":next").effects;
     assert_eq!(effects.len(), 3, "the agent is left alone: {effects:?}");
     assert_eq!(effects[1], status("⏸ The flat > * b [2/2] (paused: you asked for it)"));
@@ -795,9 +711,7 @@ fn the_status_panel_shows_every_phase() {
     session.step("next");
     let _ = session.command("workflow", ":skip");
     let effects = session.command("workflow", ":status").effects;
-    let [Effect::AppendEntry { custom_type: "workflow:status", data }] = &effects[..] else {
-        panic!()
-    };
+    let [Effect::AppendEntry { custom_type: "workflow:status", data }] = &effects[..] else { panic!() };
     assert_eq!(
         data["content"],
         format!(
@@ -831,18 +745,13 @@ fn a_declined_cancel_is_told_to_the_agent() {
     let _ = session.command("workflow", "flat x");
     for answer in [Answer::Confirmed(false), Answer::Cancelled] {
         session.step("cancel");
-        let Reply::Ask { ticket, .. } =
-            session.on(Event::Step { input: CANCEL, nested: false }).reply
-        else {
+        let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL, nested: false }).reply else {
             panic!()
         };
         assert_eq!(session.stop(), [], "no continuation while a question is open");
         let output = session.on(Event::Answer { ticket, answer });
         let Reply::Tool(result) = output.reply else { panic!() };
-        assert_eq!(
-            result.text,
-            "The user declined: the workflow is not cancelled. Continue with the current phase."
-        );
+        assert_eq!(result.text, "The user declined: the workflow is not cancelled. Continue with the current phase.");
         assert_eq!(output.effects, []);
     }
 }
@@ -854,10 +763,7 @@ fn without_a_ui_the_last_line_tells_the_state_of_the_run() {
     let mut session = Session::new(&[("flat", &["a"])]);
     assert_eq!(last(&mut session), []);
     let _ = session.command("workflow", "flat x");
-    assert_eq!(
-        last(&mut session),
-        [line("Workflow The flat: not finished, in * a."), Effect::SetExitCode(1)]
-    );
+    assert_eq!(last(&mut session), [line("Workflow The flat: not finished, in * a."), Effect::SetExitCode(1)]);
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat x");
     let _ = session.stop_as(Stop::Failed, false);
@@ -902,21 +808,12 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
         session.on(Event::ToolCall { name: "edit", carries_calls: false }),
         Output { effects: Vec::new(), reply: Reply::Stop(held.trim().into()) }
     );
-    assert_eq!(
-        session.on(Event::ToolCall { name: "workflow_step", carries_calls: false }),
-        Output::default()
-    );
-    assert_eq!(
-        session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }),
-        Output::default()
-    );
+    assert_eq!(session.on(Event::ToolCall { name: "workflow_step", carries_calls: false }), Output::default());
+    assert_eq!(session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }), Output::default());
     assert_eq!(session.stop(), []);
     let effects = session.command("cancel-workflow", "").effects;
     assert_eq!(effects.last(), notice(Level::Info, "Workflow cancelled.").last());
-    assert_eq!(
-        session.on(Event::ToolCall { name: "edit", carries_calls: false }),
-        Output::default()
-    );
+    assert_eq!(session.on(Event::ToolCall { name: "edit", carries_calls: false }), Output::default());
 }
 
 #[test]
@@ -924,11 +821,7 @@ fn diagnostics_are_told_once_until_they_change() {
     let mut session = Session::new(&[("flat", &["a"])]);
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
     let told = notice(Level::Warning, "~/workflows/bad/workflow.yaml: 4 errors: /workflow :check");
-    assert_eq!(
-        session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() }).effects
-            [..1],
-        told
-    );
+    assert_eq!(session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() }).effects[..1], told);
     assert_eq!(
         session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() }).effects,
         [Effect::SetStatus(None)]
@@ -973,8 +866,7 @@ fn files_are_read_again_when_something_changed() {
     session.files.global.insert("one/a.md".into(), phase.replace("id: a", "id: b"));
     assert_eq!(offered(&mut session), ("one two".into(), all - USERS));
     assert_eq!(session.engine.definitions.library().get("one").unwrap().position("b"), Some(0));
-    let yaml =
-        session.files.global["one/workflow.yaml"].replace("commandName: one", "commandName: own");
+    let yaml = session.files.global["one/workflow.yaml"].replace("commandName: one", "commandName: own");
     session.files.project.insert("one/workflow.yaml".into(), yaml);
     session.files.project.insert("one/a.md".into(), phase);
     assert_eq!(offered(&mut session), ("own two".into(), all - USERS + 2));
@@ -993,19 +885,13 @@ fn completions_offer_what_can_be_started() {
     assert_eq!(values(&mut session, "b"), ["bugfix", "build"]);
     assert_eq!(values(&mut session, "bugfix x"), [""; 0]);
     session.files.global.remove("build/workflow.yaml");
-    assert_eq!(
-        values(&mut session, ""),
-        ["bugfix", "rpir", ":graph", ":report", ":panel", ":limits", ":check"]
-    );
+    assert_eq!(values(&mut session, ""), ["bugfix", "rpir", ":graph", ":report", ":panel", ":limits", ":check"]);
     assert_eq!(values(&mut session, "b"), ["bugfix"]);
     assert_eq!(values(&mut session, ":"), [":graph", ":report", ":panel", ":limits", ":check"]);
     let _ = session.command("workflow", "bugfix x");
     assert_eq!(
         values(&mut session, ":"),
-        [
-            ":status", ":pause", ":next", ":back", ":skip", ":cancel", ":graph", ":report",
-            ":panel", ":limits", ":check"
-        ]
+        [":status", ":pause", ":next", ":back", ":skip", ":cancel", ":graph", ":report", ":panel", ":limits", ":check"]
     );
     let _ = session.command("workflow", ":pause");
     assert_eq!(values(&mut session, ":r"), [":resume", ":report"]);
@@ -1029,11 +915,7 @@ fn no_effects_are_returned_for_a_session_that_is_gone() {
         fn running_tools(&self) -> Result<Vec<String>, Stale> {
             Err(Stale)
         }
-        fn open_run_dir(
-            &self,
-            _: &str,
-            _: Option<&str>,
-        ) -> Result<Result<RunDir, String>, Stale> {
+        fn open_run_dir(&self, _: &str, _: Option<&str>) -> Result<Result<RunDir, String>, Stale> {
             Err(Stale)
         }
         fn can_confine(&self) -> Result<Result<(), String>, Stale> {
@@ -1046,8 +928,7 @@ fn no_effects_are_returned_for_a_session_that_is_gone() {
         Event::Command { name: "workflow", arguments: "a b" },
     ] {
         assert_eq!(
-            engine
-                .handle(event, &Context { unix_ms: NOW, random: 0, ui: Ui::Program, host: &Gone }),
+            engine.handle(event, &Context { unix_ms: NOW, random: 0, ui: Ui::Program, host: &Gone }),
             Output::default()
         );
     }
@@ -1103,24 +984,21 @@ fn in_any_order_events_leave_one_consistent_state() {
             assert_eq!(run.progress.paused, stored.progress.paused);
             assert!(session.engine.is_running());
             assert_eq!(session.engine.activity.is_counting_down(), counting);
-            assert!(
-                !(counting && run.progress.paused.is_some()),
-                "a paused run counts nothing down"
-            );
+            assert!(!(counting && run.progress.paused.is_some()), "a paused run counts nothing down");
         }
     }
 }
 
 mod accounting;
 mod attention;
-mod briefing;
 mod branches;
+mod briefing;
 mod budget;
 mod confinement;
 mod conversation;
 mod ending;
-mod evidence;
 mod entries;
+mod evidence;
 mod fresh_start;
 mod gate;
 mod hold;
@@ -1148,21 +1026,10 @@ fn in_a_terminal_the_command_alone_asks_for_workflow_and_task() {
     let facts = Facts::default();
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     let Reply::Ask { ticket, request } = session.command("workflow", " ").reply else { panic!() };
-    let options = [
-        "bugfix — The bugfix: Do a.  (~/workflows/bugfix)",
-        "build — The build: Do b.  (~/workflows/build)",
-    ];
-    assert_eq!(
-        request,
-        Request::Select {
-            title: "Which workflow?".into(),
-            options: options.map(Into::into).into()
-        }
-    );
+    let options = ["bugfix — The bugfix: Do a.  (~/workflows/bugfix)", "build — The build: Do b.  (~/workflows/build)"];
+    assert_eq!(request, Request::Select { title: "Which workflow?".into(), options: options.map(Into::into).into() });
     let answer = Answer::Selected(1);
-    let Reply::Ask { ticket, request } = session.on(Event::Answer { ticket, answer }).reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, request } = session.on(Event::Answer { ticket, answer }).reply else { panic!() };
     assert_eq!(request, Request::Input { title: "The build: what is the task?".into() });
     let answer = Answer::Entered("the thing".into());
     assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
@@ -1190,9 +1057,7 @@ fn in_a_terminal_the_command_alone_asks_for_workflow_and_task() {
 fn the_panel_goes_with_the_status_while_it_is_on() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
-    let panel = |lines: &[&str]| {
-        Effect::SetPanel(Some(lines.iter().map(|line| (*line).to_owned()).collect()))
-    };
+    let panel = |lines: &[&str]| Effect::SetPanel(Some(lines.iter().map(|line| (*line).to_owned()).collect()));
     let effects = session.command("workflow", ":panel").effects;
     let entry = Effect::AppendEntry { custom_type: "workflow:panel", data: json!({ "on": true }) };
     assert_eq!(effects[..2], [entry, panel(&["The flat > * a [1/2]", "▸ 1. * a", "○ 2. * b"])]);
@@ -1222,9 +1087,7 @@ fn a_workflow_is_shown_as_a_diagram() {
     let unknown = notice(Level::Error, "Usage: /workflow :graph NAME");
     assert_eq!(session.command("workflow", ":graph").effects, unknown);
     let effects = session.command("workflow", ":graph flat").effects;
-    let [Effect::AppendEntry { custom_type: "workflow:graph", data }] = &effects[..] else {
-        panic!()
-    };
+    let [Effect::AppendEntry { custom_type: "workflow:graph", data }] = &effects[..] else { panic!() };
     assert!(data["content"].as_str().unwrap().starts_with("┌ The flat ─"));
     assert!(data["mermaid"].as_str().unwrap().starts_with("flowchart TD\n"));
     let _ = session.command("workflow", "flat x");
@@ -1242,9 +1105,7 @@ fn the_diagram_of_the_run_has_the_entries_that_it_passed_over() {
     session.files.global.insert("flat/b.md".into(), b.into());
     let shown = |session: &mut Session, arguments: &str| {
         let effects = session.command("workflow", arguments).effects;
-        let [Effect::AppendEntry { custom_type: "workflow:graph", data }] = &effects[..] else {
-            panic!("{effects:?}")
-        };
+        let [Effect::AppendEntry { custom_type: "workflow:graph", data }] = &effects[..] else { panic!("{effects:?}") };
         ["content", "mermaid"].map(|form| data[form].as_str().unwrap().to_owned())
     };
     let _ = session.command("workflow", "flat x");
@@ -1294,9 +1155,7 @@ fn in_a_terminal_a_start_without_a_task_asks_for_it() {
     session.ui = Ui::Terminal;
     let facts = Facts::default();
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
-    let Reply::Ask { ticket, request } = session.command("workflow", "flat").reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, request } = session.command("workflow", "flat").reply else { panic!() };
     assert_eq!(request, Request::Input { title: "The flat: what is the task?".into() });
     let answer = Answer::Entered("the thing".into());
     assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
@@ -1367,9 +1226,7 @@ fn a_task_that_is_too_long_is_refused() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let long = "é".repeat(10_001);
     let output = session.command("workflow", &format!("flat {long}"));
-    let [Effect::Notify { level: Level::Error, text }] = &output.effects[..] else {
-        panic!("{output:?}")
-    };
+    let [Effect::Notify { level: Level::Error, text }] = &output.effects[..] else { panic!("{output:?}") };
     assert!(text.starts_with("The task has 10001 characters; at most 10000 are kept"), "{text}");
     assert!(!session.engine.is_running());
     let _ = session.command("workflow", &format!("flat  {} ", "é".repeat(10_000)));
@@ -1381,8 +1238,7 @@ fn a_task_that_is_too_long_is_refused() {
 fn names_and_tasks_are_cut_in_texts_of_one_line() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
-    *yaml = yaml.replacen("The flat", &format!("\"W\\n{}\"", "w".repeat(4000)), 1)
-        + "sessionNameMaxLength: 100000\n";
+    *yaml = yaml.replacen("The flat", &format!("\"W\\n{}\"", "w".repeat(4000)), 1) + "sessionNameMaxLength: 100000\n";
     for phase in ["flat/a.md", "flat/b.md"] {
         let phase = session.files.global.get_mut(phase).unwrap();
         let name = format!("name: \"P\\n{}\"\nignored: ", "p".repeat(4000));

@@ -42,17 +42,12 @@ struct Arranged {
     hidden: Vec<String>,
 }
 
-fn arrange(
-    state: &RunState,
-    phase: Option<(&Phase, bool)>,
-    host: &dyn Host,
-) -> Result<Option<Arranged>, Stale> {
+fn arrange(state: &RunState, phase: Option<(&Phase, bool)>, host: &dyn Host) -> Result<Option<Arranged>, Stale> {
     let Some(active) = host.active_tools()? else { return Ok(None) };
     let registered = host.tools()?;
     let (added, hidden) = (&state.progress.tools_added, &state.progress.tools_hidden);
     // The choice of the user: the tools that are shown now, without the changes of the run.
-    let mut chosen: Vec<String> =
-        active.iter().filter(|tool| !added.contains(tool)).cloned().collect();
+    let mut chosen: Vec<String> = active.iter().filter(|tool| !added.contains(tool)).cloned().collect();
     let back = hidden.iter().filter(|tool| !active.contains(tool) && registered.contains(tool));
     chosen.extend(back.cloned());
     let mut shown = chosen.clone();
@@ -66,9 +61,7 @@ fn arrange(
             }
         }
         if hides {
-            shown.retain(|tool| {
-                tool == STEP_TOOL_NAME || is_carrier(tool) || phase.tools.allows(tool)
-            });
+            shown.retain(|tool| tool == STEP_TOOL_NAME || is_carrier(tool) || phase.tools.allows(tool));
         }
     }
     let without = |tools: &[String], others: &[String]| -> Vec<String> {

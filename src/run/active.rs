@@ -41,9 +41,8 @@ impl<'a> Active<'a> {
                 EntryKind::Workflow { .. } | EntryKind::Phase(_) => return None,
             }
         }
-        let is_branch = |scope: &Segment| {
-            library.get(&scope.workflow_key).is_some_and(|group| group.parallel.is_some())
-        };
+        let is_branch =
+            |scope: &Segment| library.get(&scope.workflow_key).is_some_and(|group| group.parallel.is_some());
         if state.progress.branch.is_none() && state.current_path.iter().any(is_branch) {
             return None;
         }
@@ -56,9 +55,7 @@ impl<'a> Active<'a> {
 
     /// The names of the workflows from the root to the innermost, as the entries that nest them label them.
     pub fn breadcrumb(&self) -> Vec<&'a str> {
-        let entry = |outer: &Segment| {
-            self.library.get(&outer.workflow_key)?.phases.get(outer.phase_index)
-        };
+        let entry = |outer: &Segment| self.library.get(&outer.workflow_key)?.phases.get(outer.phase_index);
         let outer = self.state.current_path.windows(2).filter_map(|scopes| entry(scopes.first()?));
         let nested = outer.map(|entry| self.library.entry_name(entry));
         std::iter::once(&*self.root.name).chain(nested).collect()
@@ -69,16 +66,15 @@ impl<'a> Active<'a> {
         self.scope.phases.get(self.index.checked_sub(1)?)
     }
 
-    /// The next entry in the innermost workflow whose conditions hold, or may hold with an outcome of the current phase.
+    /// The next entry in the innermost workflow whose conditions hold, or may hold with an outcome of the current
+    /// phase.
     pub fn next(&self) -> Option<&'a Entry> {
         let is_open = |condition: &&Condition| match &condition.of {
             ValueName::Outcome(id) => *id == self.phase.id,
             ValueName::Output { phase, .. } => *phase == self.phase.id,
-            ValueName::Input(_)
-            | ValueName::Summary(_)
-            | ValueName::Task
-            | ValueName::Item
-            | ValueName::RunDir => false,
+            ValueName::Input(_) | ValueName::Summary(_) | ValueName::Task | ValueName::Item | ValueName::RunDir => {
+                false
+            }
         };
         self.scope.phases.get(self.index.checked_add(1)?..)?.iter().find(|entry| {
             let decided = entry.when.iter().filter(|condition| !is_open(condition));
@@ -87,8 +83,8 @@ impl<'a> Active<'a> {
         })
     }
 
-    /// Returns true if the phase is to see nothing of the earlier work: it says `context: fresh`, or its workflow does. The first
-    /// phase of a nested workflow has the default of the entry that contains it, the first of all is shared.
+    /// Returns true if the phase is to see nothing of the earlier work: it says `context: fresh`, or its workflow does.
+    /// The first phase of a nested workflow has the default of the entry that contains it, the first of all is shared.
     pub fn is_fresh(&self) -> bool {
         let branch = self.state.progress.branch.as_ref();
         if branch.is_some_and(|branch| branch.step == self.state.global_step_count) {
@@ -102,10 +98,12 @@ impl<'a> Active<'a> {
         self.phase.context.or_else(of_entry) == Some(ContextMode::Fresh)
     }
 
-    /// Returns true if the phase cannot be left without a summary: it says so, or one of the agent that may be next starts fresh.
+    /// Returns true if the phase cannot be left without a summary: it says so, or one of the agent that may be next
+    /// starts fresh.
     pub fn needs_summary(&self) -> bool {
         self.state.progress.branch.is_some()
-            || self.phase.summary_required == Some(true) || self.may_lead_to_fresh(&mut Set::new())
+            || self.phase.summary_required == Some(true)
+            || self.may_lead_to_fresh(&mut Set::new())
     }
 
     /// `seen` has the keys of the entries without the model that are passed on the way.
@@ -143,8 +141,7 @@ impl<'a> Active<'a> {
     pub fn is_whole_branch(&self) -> bool {
         let branch = self.state.progress.branch.as_ref();
         branch.is_some_and(|branch| {
-            branch.path().as_ref() == Some(&self.state.current_path)
-                && branch.entries(self.library).len() == 1
+            branch.path().as_ref() == Some(&self.state.current_path) && branch.entries(self.library).len() == 1
         })
     }
 

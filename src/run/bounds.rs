@@ -1,5 +1,5 @@
-//! The bounds of an entry that is written: [`restore`](super::restore) reads each of them. The journal applies them, and nothing else
-//! has to.
+//! The bounds of an entry that is written: [`restore`](super::restore) reads each of them. The journal applies them,
+//! and nothing else has to.
 
 use crate::sorted::Set;
 
@@ -33,8 +33,8 @@ pub(super) fn cut_texts(data: &mut Value) {
 }
 
 impl RunState {
-    /// Drops what the lists have beyond their bounds, first of phases without a visit. Workflows have fewer phases; the user may
-    /// accept changed files again and again.
+    /// Drops what the lists have beyond their bounds, first of phases without a visit. Workflows have fewer phases; the
+    /// user may accept changed files again and again.
     pub(super) fn bound_lists(&mut self) {
         self.forget_oldest();
         if self.progress.outcomes.len().max(self.progress.outputs.len()) > MAX_VISITS {
@@ -49,8 +49,8 @@ impl RunState {
         self.drop_branches(MAX_BRANCHES);
     }
 
-    /// Drops the records of the work on branches above a number, the oldest first, but none of the group at which the run is: those of
-    /// other groups are shown only. Returns false if none was dropped.
+    /// Drops the records of the work on branches above a number, the oldest first, but none of the group at which the
+    /// run is: those of other groups are shown only. Returns false if none was dropped.
     fn drop_branches(&mut self, most: usize) -> bool {
         let excess = self.progress.branches.len().saturating_sub(most);
         if excess == 0 {
@@ -58,8 +58,7 @@ impl RunState {
         }
         let here = self.current_path.below();
         let runs = self.progress.branches.iter().filter(|(key, _)| !key.starts_with(&here));
-        let mut others: Vec<(u64, String)> =
-            runs.map(|(key, run)| (run.started_at, key.to_owned())).collect();
+        let mut others: Vec<(u64, String)> = runs.map(|(key, run)| (run.started_at, key.to_owned())).collect();
         others.sort_unstable();
         others.truncate(excess);
         for (_, key) in &others {
@@ -68,9 +67,10 @@ impl RunState {
         !others.is_empty()
     }
 
-    /// Drops half of what makes the run long and matters least: evidence, then visits, the oldest first, then the work on branches
-    /// of other groups, the reasons of entries that were passed over, evidence that is made again before DONE, with its visits, tools,
-    /// outcomes and outputs that no condition can name; of a run that has ended, the rest. Returns false if there is nothing of these.
+    /// Drops half of what makes the run long and matters least: evidence, then visits, the oldest first, then the work
+    /// on branches of other groups, the reasons of entries that were passed over, evidence that is made again before
+    /// DONE, with its visits, tools, outcomes and outputs that no condition can name; of a run that has ended, the
+    /// rest. Returns false if there is nothing of these.
     pub(super) fn lighten(&mut self) -> bool {
         let oldest_first = |state: &Self, is_meant: fn(&Visit) -> bool| -> Vec<String> {
             let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
@@ -128,9 +128,9 @@ impl RunState {
         self.drop_outcomes() || self.drop_past()
     }
 
-    /// Drops the outcomes and outputs that no condition can name: those in nested workflows that the run has left and that have no
-    /// visit for the user to go back to. The others stay however many they are, for one that is not there changes what is passed
-    /// over; too many hold the run where it is read. Returns false if none was dropped.
+    /// Drops the outcomes and outputs that no condition can name: those in nested workflows that the run has left and
+    /// that have no visit for the user to go back to. The others stay however many they are, for one that is not there
+    /// changes what is passed over; too many hold the run where it is read. Returns false if none was dropped.
     fn drop_outcomes(&mut self) -> bool {
         let Progress { outcomes, outputs, .. } = &mut self.progress;
         let before = outcomes.len() + outputs.len();
@@ -144,15 +144,15 @@ impl RunState {
         for path in visited.chain([self.current_path.clone()]) {
             open.extend(path.scopes().map(|path| path.outer_key()));
         }
-        let is_open =
-            |key: &str| PhasePath::parse(key).is_none_or(|path| open.contains(&path.outer_key()));
+        let is_open = |key: &str| PhasePath::parse(key).is_none_or(|path| open.contains(&path.outer_key()));
         let Progress { outcomes, outputs, .. } = &mut self.progress;
         outcomes.keep(is_open);
         outputs.keep(is_open);
         outcomes.len() + outputs.len() < before
     }
 
-    /// Drops all that a run that has ended may lack: its end is always stored. Returns false if it goes on or has nothing of it.
+    /// Drops all that a run that has ended may lack: its end is always stored. Returns false if it goes on or has
+    /// nothing of it.
     fn drop_past(&mut self) -> bool {
         let bare = Progress { version: self.progress.version, ..Progress::default() };
         if self.is_running() || self.progress == bare && self.current_path.len() == 1 {
@@ -172,7 +172,8 @@ mod tests {
     use crate::run::path::path_to;
     use crate::run::progress::MAX_EVIDENCE;
     use crate::run::{
-        Allowance, BranchEnd, BranchRun, CheckPlace, Evidence, Journal, Leaving, PassedOver, PassedOverReason, PauseReason, restore,
+        Allowance, BranchEnd, BranchRun, CheckPlace, Evidence, Journal, Leaving, PassedOver, PassedOverReason,
+        PauseReason, restore,
     };
     use crate::usage::Usage;
 
@@ -248,8 +249,7 @@ mod tests {
                 return state.with_evidence(vec![check; count]);
             }
             Growth::Pause { kind, size } => {
-                let (of, label, question, outcome) =
-                    (text(size), text(size), text(size), text(size));
+                let (of, label, question, outcome) = (text(size), text(size), text(size), text(size));
                 let reason = match kind {
                     0 => PauseReason::Gate { label, times: 3 },
                     1 => PauseReason::Loops { of, outcome, times: 2, scope: Some(text(size)) },
@@ -373,10 +373,7 @@ mod tests {
             state.progress.outcomes.insert(format!("w:{}", 1000 + index), "o".to_owned());
         }
         let broken = stored(&mut state).progress.broken.unwrap();
-        assert_eq!(
-            broken.why,
-            crate::run::Unusable::TooMany { list: "outcomes", most: MAX_VISITS }
-        );
+        assert_eq!(broken.why, crate::run::Unusable::TooMany { list: "outcomes", most: MAX_VISITS });
         // An end is stored in any case.
         assert_eq!(stored(&mut state.cancelled()).progress.broken, None);
         let long = "k".repeat(60_000);
@@ -389,10 +386,7 @@ mod tests {
         let mut state = RunState::new("w", "", 1, 2).begun(1);
         let mut journal = Journal::default();
         for phase in 0..20 {
-            let growth = [
-                Growth::Evidence { count: 20, size: 15 },
-                Growth::Move { phase: phase + 1, name: 0 },
-            ];
+            let growth = [Growth::Evidence { count: 20, size: 15 }, Growth::Move { phase: phase + 1, name: 0 }];
             for growth in growth {
                 state = grown(&state, &growth);
                 let entry = journal.entry(&mut state, || None).to_string();
@@ -446,9 +440,8 @@ mod tests {
 
     #[test]
     fn evidence_that_is_made_again_is_dropped_last() {
-        let all = |state: &RunState| -> usize {
-            state.progress.visits.values().map(|visit| visit.evidence.len()).sum()
-        };
+        let all =
+            |state: &RunState| -> usize { state.progress.visits.values().map(|visit| visit.evidence.len()).sum() };
         // The first phase has one; 45 phases have 50 others each.
         let early = [checks(3, 1)].into_iter().chain(vec![checks(50, 0); 45]);
         let state = run_with(early);
@@ -483,7 +476,10 @@ mod tests {
             assert!(restore([&second, &first]).unwrap().progress.rechecks_lost);
         }
         let mut state = with_many_visits(0);
-        assert_eq!((state.progress.visits.len(), rechecked(&state), state.progress.rechecks_lost), (MAX_VISITS, 1, false));
+        assert_eq!(
+            (state.progress.visits.len(), rechecked(&state), state.progress.rechecks_lost),
+            (MAX_VISITS, 1, false)
+        );
         assert!(state.progress.visits.contains_key("w:0"));
         // An entry that is too long.
         while state.lighten() {

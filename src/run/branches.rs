@@ -1,7 +1,7 @@
 //! The branches of a parallel group: what a child agent is given, and what comes back from it.
 //!
-//! A branch is a run of its own, with the state of the run that has the group, cut to one of its entries or items. So it has the same
-//! rules, values and results, and what it records has the keys that it would have in the run.
+//! A branch is a run of its own, with the state of the run that has the group, cut to one of its entries or items. So
+//! it has the same rules, values and results, and what it records has the keys that it would have in the run.
 
 use serde::Serialize;
 
@@ -80,8 +80,7 @@ pub enum Joined {
 impl Branch {
     /// Returns true if this is the key of an entry in the branch.
     pub fn has(&self, key: &str) -> bool {
-        key.strip_prefix(&*self.key)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
+        key.strip_prefix(&*self.key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
     }
 
     /// The path to its first entry.
@@ -108,8 +107,8 @@ impl Branch {
 }
 
 impl Visit {
-    /// Returns the visit as the run counts it that has the branch: branches work at the same time, and of time the run counts its own,
-    /// which is that on the clock.
+    /// Returns the visit as the run counts it that has the branch: branches work at the same time, and of time the run
+    /// counts its own, which is that on the clock.
     fn without_time(&self) -> Self {
         let mut visit = self.clone();
         for usage in [&mut visit.usage, &mut visit.earlier] {
@@ -133,7 +132,8 @@ impl RunState {
         Self { current_path: path.clone(), ..self.clone() }
     }
 
-    /// The branches of the parallel group at which the run is, in their order; without those whose conditions do not hold.
+    /// The branches of the parallel group at which the run is, in their order; without those whose conditions do not
+    /// hold.
     pub fn branches(&self, library: &Library) -> Vec<Branch> {
         let Some(group) = self.parallel_group(library) else { return Vec::new() };
         let depth = self.current_path.len();
@@ -151,9 +151,7 @@ impl RunState {
         let mut inside = self.clone();
         inside.current_path.enter(&group.key, None);
         let inputs = inside.inputs(depth + 1, library);
-        let holds = |entry: &&(usize, &Entry)| {
-            inside.refusal_with(&entry.1.when, &inputs, library).is_none()
-        };
+        let holds = |entry: &&(usize, &Entry)| inside.refusal_with(&entry.1.when, &inputs, library).is_none();
         let entries = group.phases.iter().enumerate().collect::<Vec<_>>();
         let entries = entries.iter().filter(holds);
         let key = |index| inside.current_path.with_index(index).key();
@@ -188,8 +186,8 @@ impl RunState {
         new
     }
 
-    /// Returns the run of a child for a branch of the group at which this run is, at its first phase; of one without an entry that
-    /// can be entered, at its end. It does not have what other branches of the group have recorded.
+    /// Returns the run of a child for a branch of the group at which this run is, at its first phase; of one without an
+    /// entry that can be entered, at its end. It does not have what other branches of the group have recorded.
     pub fn child(&self, branch: &Branch, library: &Library, now: u64) -> Option<Self> {
         let group = self.parallel_group(library)?;
         let mut child = self.resumed();
@@ -219,8 +217,8 @@ impl RunState {
         })
     }
 
-    /// Returns the run with what its child has recorded in a branch up to now. `used` is the usage of the child since its newest
-    /// state entry.
+    /// Returns the run with what its child has recorded in a branch up to now. `used` is the usage of the child since
+    /// its newest state entry.
     pub fn with_child(&self, branch: &Branch, child: &Self, used: &Usage) -> Self {
         let mut new = self.clone();
         let child = child.clone().with_usage(child, used);
@@ -236,8 +234,8 @@ impl RunState {
         new
     }
 
-    /// Returns the run with what its child has taken in a branch, and nothing else of it: the run has left the group. `known`: the run of
-    /// the child as it was counted before.
+    /// Returns the run with what its child has taken in a branch, and nothing else of it: the run has left the group.
+    /// `known`: the run of the child as it was counted before.
     pub fn with_usage_of_child(&self, branch: &Branch, child: &Self, known: Option<&Self>) -> Self {
         let mut new = self.clone();
         for (key, visit) in child.progress.visits.iter().filter(|(key, _)| branch.has(key)) {
@@ -278,9 +276,7 @@ impl RunState {
                 let outcome = self.stopped_with().unwrap_or_default();
                 failed(&format!("its outcome {outcome} stopped it"))
             }
-            RunStatus::Done { .. } if !self.has_handed_something_over(branch) => {
-                failed("it handed nothing over")
-            }
+            RunStatus::Done { .. } if !self.has_handed_something_over(branch) => failed("it handed nothing over"),
             RunStatus::Done { .. } => {
                 Some(BranchEnd::Done { outcome: self.progress.outcomes.get(&branch.key).cloned() })
             }
@@ -328,7 +324,8 @@ impl RunState {
             None => Joined::Done(None),
             Some(_) if branches.is_empty() => Joined::Done(None),
             Some(decide) => match decide.of(&outcomes) {
-                // Most branches may end with an outcome of a workflow nested in them, with which the group does not end.
+                // Most branches may end with an outcome of a workflow nested in them, with which the group does not
+                // end.
                 Some(outcome) => {
                     let place = group.and_then(|group| group.place.as_ref());
                     let mut outcomes = place.iter().flat_map(|place| &place.outcomes);

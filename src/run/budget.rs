@@ -89,11 +89,9 @@ impl Spending<'_> {
     /// The reason why a bounded amount is not known, unless the user has accepted it.
     pub fn unknown(&self) -> Option<Unknown> {
         let accepts = |is: fn(&Allowance) -> bool| self.allowance.is_some_and(is);
-        let is_unknown =
-            |measure| self.budget.get(measure).is_some() && self.spent.is_least(measure);
+        let is_unknown = |measure| self.budget.get(measure).is_some() && self.spent.is_least(measure);
         let cost = is_unknown(Measure::Cost) && !accepts(|allowance| allowance.unknown_cost);
-        let tokens =
-            is_unknown(Measure::OutputTokens) && !accepts(|allowance| allowance.unknown_tokens);
+        let tokens = is_unknown(Measure::OutputTokens) && !accepts(|allowance| allowance.unknown_tokens);
         match (cost, tokens) {
             (_, true) => Some(Unknown::Usage),
             (true, false) if self.spent.unreported > 0 => Some(Unknown::Usage),
@@ -141,8 +139,9 @@ impl<'a> Active<'a> {
                 .any(|workflow| !workflow.budget.is_empty())
     }
 
-    /// The budgets that hold in the current phase: its own, which counts anew with each visit, and those of the workflows
-    /// that it is in, the innermost first, and that of the command line, which count all that is spent in them.
+    /// The budgets that hold in the current phase: its own, which counts anew with each visit, and those of the
+    /// workflows that it is in, the innermost first, and that of the command line, which count all that is spent in
+    /// them.
     pub fn budgets(&self) -> Vec<Spending<'a>> {
         let state = self.state;
         let path = &state.current_path;

@@ -26,8 +26,8 @@ impl OutputChoices {
         }
     }
 
-    /// The combinations for the current phase: of the outputs that conditions and groups of its workflow use, or those of nested
-    /// workflows through `with`, each value that they tell apart.
+    /// The combinations for the current phase: of the outputs that conditions and groups of its workflow use, or those
+    /// of nested workflows through `with`, each value that they tell apart.
     pub fn of(active: &Active) -> Self {
         let mut all = Self { choices: vec![Outputs::new()], is_cut: false };
         if active.phase.outputs.is_empty() {
@@ -51,8 +51,7 @@ impl OutputChoices {
                 outputs
             };
             let combined = all.choices.iter();
-            let combined =
-                combined.flat_map(|outputs| values.iter().map(move |value| with(outputs, value)));
+            let combined = combined.flat_map(|outputs| values.iter().map(move |value| with(outputs, value)));
             let combined: Vec<Outputs> = combined.take(MAX_CHOICES + 1).collect();
             all.is_cut |= combined.len() > MAX_CHOICES;
             all.choices = combined;
@@ -62,8 +61,8 @@ impl OutputChoices {
     }
 }
 
-/// The values of an output of a type with many values that conditions with these values tell apart, or a group that is repeated for the
-/// items of a list.
+/// The values of an output of a type with many values that conditions with these values tell apart, or a group that is
+/// repeated for the items of a list.
 fn told_apart(Output { name, kind, .. }: &Output, named: &Set<String>) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for value in named {
@@ -90,8 +89,8 @@ fn told_apart(Output { name, kind, .. }: &Output, named: &Set<String>) -> Vec<St
 }
 
 impl Active<'_> {
-    /// Returns the runs that have handed over the outputs of the current phase, one for each combination of values that leads on
-    /// another way; the run as it is if there are no outputs. `None` if there are too many.
+    /// Returns the runs that have handed over the outputs of the current phase, one for each combination of values that
+    /// leads on another way; the run as it is if there are no outputs. `None` if there are too many.
     pub fn with_possible_outputs(&self) -> Option<Vec<RunState>> {
         let choices = OutputChoices::of(self);
         let mut all = choices.choices.clone();
@@ -139,8 +138,8 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
     found
 }
 
-/// Returns the inputs of a workflow that its conditions and groups use, or those of nested workflows through `with`, with the values
-/// that conditions name. `known` has those of other workflows.
+/// Returns the inputs of a workflow that its conditions and groups use, or those of nested workflows through `with`,
+/// with the values that conditions name. `known` has those of other workflows.
 pub(super) fn condition_values<'a>(
     key: &str,
     library: &'a Library,

@@ -1,10 +1,7 @@
-//! The course of a run in time, read from the entries of its branch: the visits of its phases, and the times of work, of waiting,
-//! of gates and of pauses.
+//! The course of a run in time, read from the entries of its branch: the visits of its phases, and the times of work,
+//! of waiting, of gates and of pauses.
 
-use super::{
-    Broken, Evidence, Pause, PauseReason, PhasePath, Restored, RunState, RunStatus, Unusable,
-    Visit, take_up,
-};
+use super::{Broken, Evidence, Pause, PauseReason, PhasePath, Restored, RunState, RunStatus, Unusable, Visit, take_up};
 
 /// A visit of a phase; times in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,15 +153,12 @@ impl Moment {
             Some(known) => left.map_or(known.wait_ms, |left| {
                 known.wait_ms.saturating_add(wait_of(left).saturating_sub(known.phase_wait_ms))
             }),
-            None => visits.values().fold(state.progress.forgotten.wait_ms, |sum, visit| {
-                sum.saturating_add(wait_of(visit))
-            }),
+            None => {
+                visits.values().fold(state.progress.forgotten.wait_ms, |sum, visit| sum.saturating_add(wait_of(visit)))
+            }
         };
         Self {
-            name: current
-                .filter(|visit| !visit.name.is_empty())
-                .map_or(&key, |visit| &visit.name)
-                .clone(),
+            name: current.filter(|visit| !visit.name.is_empty()).map_or(&key, |visit| &visit.name).clone(),
             number: current.map(|visit| visit.number),
             steps,
             started_at: current.map(|visit| visit.started_at),
@@ -178,9 +172,7 @@ impl Moment {
 
     /// Returns true if both are of one visit. The reference stores no visits: each of its steps leads to another one.
     fn is_same_visit(&self, other: &Self) -> bool {
-        self.key == other.key
-            && self.number == other.number
-            && (self.number.is_some() || self.steps == other.steps)
+        self.key == other.key && self.number == other.number && (self.number.is_some() || self.steps == other.steps)
     }
 
     /// Returns the attempt at a gate since the state before, if there was one.
@@ -213,9 +205,7 @@ impl Course {
         let last = self.last.unwrap_or_default();
         let visit = self.newest.as_ref().map(|(moment, _)| moment.visit).unwrap_or_default();
         let (ending, to) = match self.status {
-            Some(RunStatus::Done { .. }) if visit.skipped => {
-                (Ending::Skipped, visit.ended_at.unwrap_or(last))
-            }
+            Some(RunStatus::Done { .. }) if visit.skipped => (Ending::Skipped, visit.ended_at.unwrap_or(last)),
             Some(RunStatus::Done { .. }) => (Ending::Done, visit.ended_at.unwrap_or(last)),
             Some(RunStatus::Stopped { .. }) => (Ending::Done, visit.ended_at.unwrap_or(last)),
             Some(RunStatus::Cancelled { .. }) => (Ending::Ended, last),
@@ -394,23 +384,22 @@ mod tests {
             }
             visit
         };
-        let part = |number: u64| json!({ "version": 2, "entry": { "number": number, "parts": number - 1, "length": 9 } });
+        let part =
+            |number: u64| json!({ "version": 2, "entry": { "number": number, "parts": number - 1, "length": 9 } });
         let first = json!({ "w:0": visit("Look", 1, json!({ "usage": { "waitMs": 7 } })) });
         course.add(Entry::State(data(0, &first, &json!({ "entry": { "number": 1 } }))), at(1));
         course.add(Entry::Work, at(3));
         // The phase waited since; nothing else changed.
-        let same =
-            json!({ "w:0": visit("Look", 1, json!({ "usage": { "waitMs": 4 * MINUTE + 7 } })) });
+        let same = json!({ "w:0": visit("Look", 1, json!({ "usage": { "waitMs": 4 * MINUTE + 7 } })) });
         course.add(Entry::State(data(0, &same, &part(2))), at(7));
         course.add(Entry::State(data(0, &json!({}), &part(3))), at(8));
-        let next = json!({ "w:0": visit("Look", 1, json!({ "endedAt": 9 * MINUTE })), "w:1": visit("Do", 9, json!({})) });
+        let next =
+            json!({ "w:0": visit("Look", 1, json!({ "endedAt": 9 * MINUTE })), "w:1": visit("Do", 9, json!({})) });
         course.add(Entry::State(data(1, &next, &part(4))), at(9));
         course.add(Entry::Other, at(10));
         let (stays, spans) = course.end(false);
-        let stays: Vec<_> = stays
-            .iter()
-            .map(|stay| (&*stay.name, stay.from / MINUTE, stay.to / MINUTE, stay.ending))
-            .collect();
+        let stays: Vec<_> =
+            stays.iter().map(|stay| (&*stay.name, stay.from / MINUTE, stay.to / MINUTE, stay.ending)).collect();
         assert_eq!(stays, [("Look", 1, 9, Ending::Done), ("Do", 9, 10, Ending::Current)]);
         let expected = [(Doing::Work, 1, 3), (Doing::Wait, 3, 7), (Doing::Work, 7, 9)];
         assert_eq!(minutes(&spans), expected);
@@ -419,14 +408,9 @@ mod tests {
     #[test]
     fn spans_take_the_place_of_others() {
         let span = |doing, from, to| Span { doing, from, to, reason: None };
-        let spans =
-            vec![span(Doing::Work, 0, 10), span(Doing::Wait, 10, 20), span(Doing::Work, 30, 40)];
-        let gates = vec![
-            span(Doing::Gate, 2, 4),
-            span(Doing::Gate, 4, 5),
-            span(Doing::Gate, 8, 35),
-            span(Doing::Gate, 50, 60),
-        ];
+        let spans = vec![span(Doing::Work, 0, 10), span(Doing::Wait, 10, 20), span(Doing::Work, 30, 40)];
+        let gates =
+            vec![span(Doing::Gate, 2, 4), span(Doing::Gate, 4, 5), span(Doing::Gate, 8, 35), span(Doing::Gate, 50, 60)];
         let expected = [
             span(Doing::Work, 0, 2),
             span(Doing::Gate, 2, 4),
@@ -446,12 +430,8 @@ mod tests {
             "evidence": [{ "label": "", "passed": true, "result": "", "durationMs": u64::MAX, "attempt": 1 }] });
         let visits = json!({ "w:0": huge, "odd": huge });
         let paused = json!({ "paused": { "reason": { "kind": "person" }, "at": u64::MAX } });
-        let states = [
-            data(0, &visits, &paused),
-            data(1, &visits, &json!({})),
-            "{".to_owned(),
-            data(0, &json!({}), &paused),
-        ];
+        let states =
+            [data(0, &visits, &paused), data(1, &visits, &json!({})), "{".to_owned(), data(0, &json!({}), &paused)];
         let mut course = Course::default();
         for at in [None, Some(u64::MAX), Some(0)] {
             for state in &states {

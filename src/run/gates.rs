@@ -49,8 +49,8 @@ pub struct Evidence {
     /// The check, if it is made again before DONE.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recheck: Option<CheckPlace>,
-    /// The files that have changed between the check and the end of the gate or of the run; `None` if there are none, or they are
-    /// not known.
+    /// The files that have changed between the check and the end of the gate or of the run; `None` if there are none,
+    /// or they are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<Changed>,
 }
@@ -195,17 +195,16 @@ pub struct Recheck<'a> {
 }
 
 impl<'a> Active<'a> {
-    /// The gates that `next` with this outcome must pass: that of the phase, then those of the workflows that end with it,
-    /// the innermost first. The checks of other outcomes are not among them. None stands before an outcome that stops the run.
+    /// The gates that `next` with this outcome must pass: that of the phase, then those of the workflows that end with
+    /// it, the innermost first. The checks of other outcomes are not among them. None stands before an outcome that
+    /// stops the run.
     pub fn gates_ahead(&self, outcome: Option<&str>) -> Vec<GateAhead<'a>> {
         if self.stops(outcome) {
             return Vec::new();
         }
         let path = &self.state.current_path;
         let checks = |gate: &'a Gate| -> Vec<&'a Check> {
-            let is_made = |check: &&Check| {
-                check.outcome.as_ref().is_none_or(|of| Some(of.as_str()) == outcome)
-            };
+            let is_made = |check: &&Check| check.outcome.as_ref().is_none_or(|of| Some(of.as_str()) == outcome);
             gate.checks.iter().filter(is_made).collect()
         };
         let mut gates: Vec<GateAhead> = Vec::new();
@@ -236,9 +235,8 @@ impl<'a> Active<'a> {
     /// The checks with `recheck` that have passed, in the order of their phases.
     pub fn rechecks(&self) -> Vec<Recheck<'a>> {
         let visits = self.state.visits_by(|visit| Some(visit.step)).into_iter();
-        let all = visits.flat_map(|(key, visit)| {
-            visit.evidence.iter().filter_map(move |evidence| self.recheck(key, evidence))
-        });
+        let all = visits
+            .flat_map(|(key, visit)| visit.evidence.iter().filter_map(move |evidence| self.recheck(key, evidence)));
         all.collect()
     }
 
@@ -261,8 +259,8 @@ impl<'a> Active<'a> {
         Some(Recheck { gate, check, of, scope, depth, there, evidence, place })
     }
 
-    /// The outcomes of the current phase, or `None` alone for a phase without outcomes, and for a parallel group all of whose branches
-    /// are passed over.
+    /// The outcomes of the current phase, or `None` alone for a phase without outcomes, and for a parallel group all of
+    /// whose branches are passed over.
     pub fn outcomes(&self) -> Vec<Option<&'a str>> {
         let has_branches = || {
             let is_group = self.state.parallel_group(self.library).is_some();
@@ -286,13 +284,11 @@ impl<'a> Active<'a> {
 
     /// The workflows that end with the current phase and this outcome, the innermost first; each with its depth, see
     /// [`GateAhead::depth`].
-    pub fn ending_scopes(
-        &self,
-        outcome: Option<&str>,
-    ) -> impl Iterator<Item = (usize, &'a Workflow)> {
+    pub fn ending_scopes(&self, outcome: Option<&str>) -> impl Iterator<Item = (usize, &'a Workflow)> {
         let path = &self.state.current_path;
         let kept = match self.after(outcome) {
-            // The scopes that both paths have, the innermost with another entry. Another item of a group is another scope.
+            // The scopes that both paths have, the innermost with another entry. Another item of a group is another
+            // scope.
             Some(after) if after.is_running() => {
                 let both = path.iter().zip(after.current_path.iter());
                 let same = both.clone().take_while(|(before, after)| before == after).count();
@@ -305,9 +301,7 @@ impl<'a> Active<'a> {
         // A branch ends alone.
         let own = self.state.progress.branch.as_ref().map_or(1, Branch::depth);
         let scopes = path.iter().enumerate().skip(kept.max(own - 1)).rev();
-        scopes.filter_map(|(index, segment)| {
-            Some((index + 1, self.library.get(&segment.workflow_key)?))
-        })
+        scopes.filter_map(|(index, segment)| Some((index + 1, self.library.get(&segment.workflow_key)?)))
     }
 }
 
@@ -323,7 +317,8 @@ impl RunState {
         new
     }
 
-    /// Returns the run with the files that have changed since each of its checks; since those that were made again, none.
+    /// Returns the run with the files that have changed since each of its checks; since those that were made again,
+    /// none.
     pub fn with_changes(&self, now: &ProjectState, made_again: &[CheckPlace]) -> Self {
         let mut new = self.clone();
         for key in self.progress.visits.keys() {
@@ -338,7 +333,8 @@ impl RunState {
         new
     }
 
-    /// The states of the project's files in which checks of the run, and these that it has not stored yet, have passed, each once.
+    /// The states of the project's files in which checks of the run, and these that it has not stored yet, have passed,
+    /// each once.
     pub fn checked_trees(&self, newer: &[Evidence]) -> Vec<String> {
         let stored = self.progress.visits.values().flat_map(|visit| &visit.evidence);
         let trees = stored.chain(newer).filter_map(|evidence| evidence.files.tree());
@@ -348,7 +344,8 @@ impl RunState {
         trees
     }
 
-    /// Returns true if a check that is made again before DONE has passed on files that are not known, or are not any more.
+    /// Returns true if a check that is made again before DONE has passed on files that are not known, or are not any
+    /// more.
     pub fn has_unknown_changes(&self, now: Option<&ProjectState>) -> bool {
         let mut checks = self.progress.visits.values().flat_map(|visit| &visit.evidence);
         checks.any(|check| {
@@ -380,8 +377,8 @@ impl RunState {
     ///
     /// # Errors
     ///
-    /// If the scope was restarted as often as it allows, or cannot be restarted; or if the run would pass over all phases up to
-    /// the current one.
+    /// If the scope was restarted as often as it allows, or cannot be restarted; or if the run would pass over all
+    /// phases up to the current one.
     pub fn after_gate_failure(
         &self,
         on_fail: &OnGateFail,
@@ -426,17 +423,10 @@ mod tests {
         let mut inner = workflow("inner", &["b", "c"]);
         inner.gate = gate("inner", OnGateFail::Loop);
         let library = Library::new(vec![outer, inner], &mut Vec::new());
-        let at = |path: &[(&str, usize)]| RunState {
-            current_path: path_to(path),
-            ..RunState::new("outer", "", 0, 0)
-        };
+        let at = |path: &[(&str, usize)]| RunState { current_path: path_to(path), ..RunState::new("outer", "", 0, 0) };
         let ahead = |state: &RunState| -> Vec<String> {
             let active = Active::resolve(state, &library).unwrap();
-            active
-                .gates_ahead(None)
-                .iter()
-                .map(|ahead| format!("{} {}", ahead.of, ahead.depth))
-                .collect()
+            active.gates_ahead(None).iter().map(|ahead| format!("{} {}", ahead.of, ahead.depth)).collect()
         };
         assert_eq!(ahead(&at(&[("outer", 0)])), [""; 0]);
         assert_eq!(ahead(&at(&[("outer", 1), ("inner", 0)])), [""; 0]);
@@ -444,18 +434,13 @@ mod tests {
         assert_eq!(ahead(&last), ["The inner 2", "The outer 1"]);
 
         let back = |on_fail: OnGateFail, depth| {
-            last.after_gate_failure(&on_fail, depth, &library)
-                .unwrap()
-                .map(|state| state.current_path.key())
+            last.after_gate_failure(&on_fail, depth, &library).unwrap().map(|state| state.current_path.key())
         };
         assert_eq!(back(OnGateFail::Stay, 2), None);
         assert_eq!(back(OnGateFail::Loop, 2).as_deref(), Some("outer:1/inner:0"));
         assert_eq!(back(OnGateFail::Loop, 1).as_deref(), Some("outer:0"));
         assert_eq!(back(OnGateFail::Phase("a".into()), 1).as_deref(), Some("outer:0"));
         assert_eq!(back(OnGateFail::Phase("b".into()), 2).as_deref(), Some("outer:1/inner:0"));
-        assert_eq!(
-            last.after_gate_failure(&OnGateFail::Phase("z".into()), 2, &library),
-            Err(LoopError::NotFound)
-        );
+        assert_eq!(last.after_gate_failure(&OnGateFail::Phase("z".into()), 2, &library), Err(LoopError::NotFound));
     }
 }

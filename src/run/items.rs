@@ -16,22 +16,19 @@ pub struct Item {
 }
 
 impl RunState {
-    /// Returns the items of the group of this key, an entry of the workflow at this depth of the path; `None` if it is not repeated.
+    /// Returns the items of the group of this key, an entry of the workflow at this depth of the path; `None` if it is
+    /// not repeated.
     ///
     /// They are those of the list as it is when the run is in the group: what gives it lies before the group.
     pub fn items(&self, depth: usize, group: &str, library: &Library) -> Option<Vec<String>> {
         let lines = |text: &str| text.lines().map(ToOwned::to_owned).collect();
         Some(match library.get(group)?.each.as_ref()? {
             Each::Items(items) => items.clone(),
-            Each::Of(ValueName::Input(name)) => {
-                lines(&self.inputs(depth, library).remove(name).unwrap_or_default())
-            }
-            Each::Of(ValueName::Output { phase, name }) => {
-                match self.given_output(depth, (phase, name), library) {
-                    Some(OutputValue::List(items)) => items.clone(),
-                    Some(_) | None => Vec::new(),
-                }
-            }
+            Each::Of(ValueName::Input(name)) => lines(&self.inputs(depth, library).remove(name).unwrap_or_default()),
+            Each::Of(ValueName::Output { phase, name }) => match self.given_output(depth, (phase, name), library) {
+                Some(OutputValue::List(items)) => items.clone(),
+                Some(_) | None => Vec::new(),
+            },
             // Refused when the file is read.
             Each::Of(_) => Vec::new(),
         })
@@ -53,7 +50,8 @@ impl RunState {
         Self { current_path: self.current_path.at_depth(depth), ..self.clone() }
     }
 
-    /// Returns the depth of the outermost group on the path that lacks the item at which the run would be; `None` if there is none.
+    /// Returns the depth of the outermost group on the path that lacks the item at which the run would be; `None` if
+    /// there is none.
     pub(super) fn depth_without_item(&self, library: &Library) -> Option<usize> {
         self.current_path.iter().enumerate().position(|(depth, segment)| {
             let items = || self.at_depth(depth).items(depth, &segment.workflow_key, library);
@@ -80,14 +78,9 @@ impl RunState {
         has_next
     }
 
-    /// Returns the path of an entry of the file whose workflow is the innermost scope of `around`: in groups that are repeated, of the
-    /// item at which the run is, or else of the last.
-    pub(super) fn path_to(
-        &self,
-        around: &PhasePath,
-        of: &FileEntry,
-        library: &Library,
-    ) -> Option<PhasePath> {
+    /// Returns the path of an entry of the file whose workflow is the innermost scope of `around`: in groups that are
+    /// repeated, of the item at which the run is, or else of the last.
+    pub(super) fn path_to(&self, around: &PhasePath, of: &FileEntry, library: &Library) -> Option<PhasePath> {
         let mut path = around.clone();
         let (last, groups) = of.at.split_last()?;
         for index in groups {
@@ -149,13 +142,8 @@ mod tests {
 
     #[test]
     fn a_group_is_gone_through_for_each_item_in_order() {
-        let expected = [
-            "w:1/w//1@0:0 1/2 one",
-            "w:1/w//1@0:1 1/2 one",
-            "w:1/w//1@1:0 2/2 two",
-            "w:1/w//1@1:1 2/2 two",
-            "w:2",
-        ];
+        let expected =
+            ["w:1/w//1@0:0 1/2 one", "w:1/w//1@0:1 1/2 one", "w:1/w//1@1:0 2/2 two", "w:1/w//1@1:1 2/2 two", "w:2"];
         let given = library("output.plan.tasks");
         assert_eq!(way(planned(&["one", "two"], &given), &given), expected);
         let written = library("[one, two]");

@@ -1,8 +1,9 @@
 //! The entries of a run in the session: each names the number of the one before it, and has what changed since.
 //!
-//! An entry is the reference's JSON, complete for what the reference reads. Of `progress`, which is ours alone, a **part** has
-//! the small fields in full, and of the fields that grow only what changed since the entry before: records by key, `null` for one
-//! that is gone; other fields as they are now. [`restore`](super::restore) merges parts down to a complete entry.
+//! An entry is the reference's JSON, complete for what the reference reads. Of `progress`, which is ours alone, a
+//! **part** has the small fields in full, and of the fields that grow only what changed since the entry before: records
+//! by key, `null` for one that is gone; other fields as they are now. [`restore`](super::restore) merges parts down to
+//! a complete entry.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,8 +14,8 @@ use super::bounds::{MAX_LENGTH, cut_texts};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{Progress, Records, RunState};
 
-/// Maximum length of a complete entry without its task, in bytes of JSON, from which on parts are stored. So most runs have
-/// complete entries only, which every version of this package reads.
+/// Maximum length of a complete entry without its task, in bytes of JSON, from which on parts are stored. So most runs
+/// have complete entries only, which every version of this package reads.
 const MAX_SMALL: usize = 4 << 10;
 /// The number of records up to which the length is looked at.
 const MAX_FEW: usize = 64;
@@ -27,17 +28,8 @@ pub(super) const MAX_PARTS_LENGTH: u64 = 16 << 20;
 pub(super) const MARK: &str = "entry";
 
 /// The fields of `progress` whose records are stored by key.
-pub(super) const RECORDS: [&str; 9] = [
-    "visits",
-    "outcomes",
-    "outputs",
-    "passedOver",
-    "allowances",
-    "loops",
-    "ways",
-    "gateAttempts",
-    "branches",
-];
+pub(super) const RECORDS: [&str; 9] =
+    ["visits", "outcomes", "outputs", "passedOver", "allowances", "loops", "ways", "gateAttempts", "branches"];
 /// The fields of `progress` that stand in every entry.
 pub(super) const SMALL: [&str; 11] = [
     "version",
@@ -84,7 +76,8 @@ enum Last {
 }
 
 impl Journal {
-    /// Continues after the newest entry of the session, which has this state; an entry without a mark cannot be continued.
+    /// Continues after the newest entry of the session, which has this state; an entry without a mark cannot be
+    /// continued.
     pub fn after(state: &RunState, mark: Mark) -> Self {
         let is_marked = mark.number > 0 && state.progress.broken.is_none();
         Self(if is_marked { Last::Known(Box::new(state.clone()), mark) } else { Last::None })
@@ -93,15 +86,13 @@ impl Journal {
     /// The session did not take an entry: the next one is complete.
     pub fn refused(&mut self) {
         self.0 = match std::mem::take(&mut self.0) {
-            Last::Known(state, _) | Last::Unsure(state, _) | Last::Refused(state) => {
-                Last::Refused(state)
-            }
+            Last::Known(state, _) | Last::Unsure(state, _) | Last::Refused(state) => Last::Refused(state),
             Last::None => Last::None,
         };
     }
 
-    /// Returns an entry in place of the newest one, complete, if the session has refused it or one before it, which it may
-    /// continue. So is the next one.
+    /// Returns an entry in place of the newest one, complete, if the session has refused it or one before it, which it
+    /// may continue. So is the next one.
     pub fn again(&mut self) -> Option<Value> {
         match std::mem::take(&mut self.0) {
             Last::Refused(mut state) => {
@@ -124,13 +115,9 @@ impl Journal {
         };
     }
 
-    /// Returns the next entry of the run; what is beyond the bounds of an entry is dropped from the state too. `newest` returns the
-    /// newest state entry of the session, as JSON.
-    pub fn entry(
-        &mut self,
-        state: &mut RunState,
-        newest: impl FnOnce() -> Option<String>,
-    ) -> Value {
+    /// Returns the next entry of the run; what is beyond the bounds of an entry is dropped from the state too. `newest`
+    /// returns the newest state entry of the session, as JSON.
+    pub fn entry(&mut self, state: &mut RunState, newest: impl FnOnce() -> Option<String>) -> Value {
         let last = match std::mem::take(&mut self.0) {
             Last::Unsure(last, mark) if !is_marked(&last, mark, newest()) => None,
             Last::Known(last, mark) | Last::Unsure(last, mark) => Some((last, mark)),
@@ -283,20 +270,14 @@ fn changed_records<V: Serialize + PartialEq>(
     old: &Records<V>,
 ) {
     let changes = new.changes_since(old).into_iter();
-    let changes: Map<String, Value> = changes
-        .map(|(key, value)| (key.to_owned(), serde_json::to_value(value).unwrap_or_default()))
-        .collect();
+    let changes: Map<String, Value> =
+        changes.map(|(key, value)| (key.to_owned(), serde_json::to_value(value).unwrap_or_default())).collect();
     if !changes.is_empty() {
         changed.insert(name.to_owned(), changes.into());
     }
 }
 
-fn changed_field<V: Serialize + PartialEq>(
-    changed: &mut Map<String, Value>,
-    name: &str,
-    new: &V,
-    old: &V,
-) {
+fn changed_field<V: Serialize + PartialEq>(changed: &mut Map<String, Value>, name: &str, new: &V, old: &V) {
     if new != old {
         changed.insert(name.to_owned(), serde_json::to_value(new).unwrap_or_default());
     }
@@ -398,7 +379,8 @@ mod tests {
             Action::Check(attempt) => {
                 let (label, result) = ("l".to_owned(), "r".to_owned());
                 let tail = String::new();
-                let check = Evidence { label, passed: true, result, duration_ms: 1, attempt, tail, ..Evidence::default() };
+                let check =
+                    Evidence { label, passed: true, result, duration_ms: 1, attempt, tail, ..Evidence::default() };
                 return state.with_evidence(vec![check]);
             }
             Action::Outcome(index, true) => {
@@ -421,11 +403,7 @@ mod tests {
             Action::Other(index, false) => {
                 progress.others.shift_remove(&format!("o{index}"));
             }
-            Action::NotStored
-            | Action::Restart
-            | Action::Back(_)
-            | Action::Reference
-            | Action::Noise => {}
+            Action::NotStored | Action::Restart | Action::Back(_) | Action::Reference | Action::Noise => {}
         }
         new
     }
@@ -442,9 +420,7 @@ mod tests {
                     journal.refused();
                 }
                 Action::Restart => {}
-                Action::Back(count) => {
-                    branch.0.truncate(branch.0.len().saturating_sub(count).max(1))
-                }
+                Action::Back(count) => branch.0.truncate(branch.0.len().saturating_sub(count).max(1)),
                 Action::Reference => {
                     let (mut data, _) = branch.0.last().unwrap().clone();
                     if data["taskId"] != branch.state().task_id {
@@ -474,8 +450,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever happens to the session, the entries give the state that was stored last; without one of them they give it too,
-        /// or a run that is held.
+        /// Whatever happens to the session, the entries give the state that was stored last; without one of them they
+        /// give it too, or a run that is held.
         #[test]
         fn parts_give_the_state(actions in prop::collection::vec(action(), 0..30), cut in any::<prop::sample::Index>()) {
             let branch = play(&actions);
@@ -601,9 +577,7 @@ mod tests {
             why(&entries)
         };
         let missing = Some((Unusable::MissingPart, true));
-        for number in
-            [json!(0), json!(1), json!(9), json!(u64::MAX), json!(-1), json!("2"), json!({})]
-        {
+        for number in [json!(0), json!(1), json!(9), json!(u64::MAX), json!(-1), json!("2"), json!({})] {
             assert_eq!(changed(1, "/progress/entry/number", number.clone()), missing, "{number}");
         }
         assert_eq!(changed(3, "/progress/version", 3.into()), missing, "a later version's");

@@ -39,14 +39,11 @@ pub use outline::{Outline, Step};
 pub use outputs::{HandedOutputs, MAX_OUTPUTS, OutputValue, Outputs, WrongOutput, given_outputs};
 pub use path::{PhasePath, Segment};
 pub use progress::{
-    Broken, Leaving, PassedOver, PassedOverReason, Pause, PauseReason, Pick, Progress, UsersModel,
-    Visit,
+    Broken, Leaving, PassedOver, PassedOverReason, Pause, PauseReason, Pick, Progress, UsersModel, Visit,
 };
 pub use records::Records;
 pub use results::PhaseResult;
-pub use rules::{
-    PROGRESS_VERSION, Seal, is_of_later_version, pause_reason, reason_to_hold, stored_pause,
-};
+pub use rules::{PROGRESS_VERSION, Seal, is_of_later_version, pause_reason, reason_to_hold, stored_pause};
 pub use run_dir::RunDir;
 pub use state::{MAX_TASK, RunState, RunStatus};
 pub use stored::{Restored, Unusable, restore, take_up};

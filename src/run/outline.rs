@@ -42,10 +42,7 @@ impl Outline {
                 .unwrap_or_default();
             count.saturating_add(active.library.phase_count(entries))
         });
-        Self {
-            current: before.saturating_add(1),
-            total: active.library.phase_count(entries),
-        }
+        Self { current: before.saturating_add(1), total: active.library.phase_count(entries) }
     }
 
     /// Returns the steps from number `first` on, at most `limit`.
@@ -77,7 +74,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The item of the group at the path that is listed: that at which the run is, behind it the last and before it the first.
+    /// The item of the group at the path that is listed: that at which the run is, behind it the last and before it the
+    /// first.
     fn item_of(&self, group: &str) -> Option<usize> {
         self.library.get(group)?.each.as_ref()?;
         let depth = self.path.len();
@@ -97,8 +95,7 @@ impl<'a> Walk<'a> {
             if self.steps.len() >= self.limit {
                 return;
             }
-            let end =
-                self.number.saturating_add(self.library.phase_count(std::slice::from_ref(entry)));
+            let end = self.number.saturating_add(self.library.phase_count(std::slice::from_ref(entry)));
             if end < self.first {
                 self.number = end;
                 continue;
@@ -127,8 +124,7 @@ mod tests {
 
     #[test]
     fn steps_are_numbered_across_nested_workflows() {
-        let library =
-            library(&[("r", &["a", "@s", "@s", "z"]), ("s", &["b", "@t"]), ("t", &["c"])]);
+        let library = library(&[("r", &["a", "@s", "@s", "z"]), ("s", &["b", "@t"]), ("t", &["c"])]);
         let mut state = RunState::new("r", "", 0, 0);
         for number in 1..=6 {
             let active = Active::resolve(&state, &library).unwrap();
@@ -151,14 +147,10 @@ mod tests {
     #[test]
     fn a_tower_of_doublings_is_counted_and_not_walked() {
         let keys: Vec<String> = (0..=90).map(|level| format!("w{level:02}")).collect();
-        let entries: Vec<[String; 2]> =
-            keys.iter().skip(1).map(|key| [format!("@{key}"), format!("@{key}")]).collect();
+        let entries: Vec<[String; 2]> = keys.iter().skip(1).map(|key| [format!("@{key}"), format!("@{key}")]).collect();
         let refs: Vec<[&str; 2]> = entries.iter().map(|[a, b]| [a.as_str(), b.as_str()]).collect();
-        let mut all: Vec<(&str, &[&str])> = keys
-            .iter()
-            .zip(&refs)
-            .map(|(key, entries)| (key.as_str(), entries.as_slice()))
-            .collect();
+        let mut all: Vec<(&str, &[&str])> =
+            keys.iter().zip(&refs).map(|(key, entries)| (key.as_str(), entries.as_slice())).collect();
         all.push(("w90", &["leaf"]));
         let library = library(&all);
         let state = crate::run::enter(&RunState::new("w00", "", 0, 0), &library);

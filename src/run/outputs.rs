@@ -10,8 +10,8 @@ use crate::sorted::Map;
 
 use super::{PauseReason, PhasePath, RunState};
 
-/// Maximum length of all outputs of a run together, in bytes: the run is stored with all of them, and one that is not there
-/// changes what is passed over.
+/// Maximum length of all outputs of a run together, in bytes: the run is stored with all of them, and one that is not
+/// there changes what is passed over.
 pub const MAX_OUTPUTS: usize = 512 << 10;
 /// Maximum length of a phase's emoji and of its name beside its outputs, in characters each.
 const MAX_NAME: usize = 100;
@@ -41,7 +41,8 @@ pub struct HandedOutputs {
     /// The number of steps of the run before.
     pub step: u64,
     pub values: Outputs,
-    /// The current phase gets them only as inputs of the nested workflows that it is in, see [`Active::seen`](super::Active::seen).
+    /// The current phase gets them only as inputs of the nested workflows that it is in, see
+    /// [`Active::seen`](super::Active::seen).
     #[serde(skip)]
     pub is_hidden: bool,
 }
@@ -115,10 +116,7 @@ pub enum WrongOutput<'a> {
 /// # Errors
 ///
 /// Those that are missing, unknown, or not of their type.
-pub fn given_outputs<'a>(
-    phase: &'a Phase,
-    given: &'a Value,
-) -> Result<Outputs, Vec<WrongOutput<'a>>> {
+pub fn given_outputs<'a>(phase: &'a Phase, given: &'a Value) -> Result<Outputs, Vec<WrongOutput<'a>>> {
     let fields = match given {
         Value::Null => None,
         Value::Object(fields) => Some(fields),
@@ -171,18 +169,13 @@ impl RunState {
     pub fn has_room_for(&self, outputs: &Outputs) -> bool {
         let current = self.current_path.key();
         let others = self.progress.outputs.iter().filter(|(key, _)| **key != *current);
-        others.map(|(_, handed)| length(&handed.values)).sum::<usize>() + length(outputs)
-            <= MAX_OUTPUTS
+        others.map(|(_, handed)| length(&handed.values)).sum::<usize>() + length(outputs) <= MAX_OUTPUTS
     }
 
-    /// Returns the value of the output of this name with which the phase of this id was left last, in the workflow at this depth of the
-    /// path. Of several phases the last before the current entry counts that has outputs; if these have none, the last of all.
-    pub fn output(
-        &self,
-        depth: usize,
-        (id, name): (&str, &str),
-        library: &Library,
-    ) -> Option<&OutputValue> {
+    /// Returns the value of the output of this name with which the phase of this id was left last, in the workflow at
+    /// this depth of the path. Of several phases the last before the current entry counts that has outputs; if these
+    /// have none, the last of all.
+    pub fn output(&self, depth: usize, (id, name): (&str, &str), library: &Library) -> Option<&OutputValue> {
         let handed = self.handed_by(depth, id, library).filter(|handed| !handed.is_hidden);
         handed?.values.get(name)
     }
@@ -201,12 +194,10 @@ impl RunState {
         self.of_entry(depth, id, library, |key| self.progress.outputs.get(key))
     }
 
-    /// Returns the reason to pause if a nested workflow that the run has entered, coming from the path `before`, lacks a value: an
-    /// input without a default gets an output by `with` with which its phase was not left.
+    /// Returns the reason to pause if a nested workflow that the run has entered, coming from the path `before`, lacks
+    /// a value: an input without a default gets an output by `with` with which its phase was not left.
     pub fn missing_value(&self, before: &PhasePath, library: &Library) -> Option<PauseReason> {
-        let was_entered = |depth| {
-            before.len() > depth && before.at_depth(depth) == self.current_path.at_depth(depth)
-        };
+        let was_entered = |depth| before.len() > depth && before.at_depth(depth) == self.current_path.at_depth(depth);
         let given = self.given_on_path(library).into_iter();
         let mut entered = given.filter(|given| !was_entered(given.depth));
         entered.find_map(|GivenOutput { depth, input, phase, output }| {

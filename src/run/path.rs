@@ -71,10 +71,7 @@ impl PhasePath {
         for part in key.split('/') {
             workflow_key.push_str(part);
             let index = workflow_key.rsplit_once(':').and_then(|(key, index)| {
-                Some((
-                    key.len(),
-                    index.parse().ok().filter(|_| index.bytes().all(|b| b.is_ascii_digit()))?,
-                ))
+                Some((key.len(), index.parse().ok().filter(|_| index.bytes().all(|b| b.is_ascii_digit()))?))
             });
             match index {
                 Some((length, phase_index)) => {
@@ -94,9 +91,7 @@ impl PhasePath {
 
     /// Returns the name of the innermost scope, for example `release:1/review`; that of a root begins with `/`.
     pub fn scope_key(&self) -> String {
-        self.0.split_last().map_or_else(String::new, |(last, outer)| {
-            format!("{}/{}", key(outer), last.scope())
-        })
+        self.0.split_last().map_or_else(String::new, |(last, outer)| format!("{}/{}", key(outer), last.scope()))
     }
 
     /// Returns the key of the entry that contains the innermost scope; an empty text for a root.
@@ -109,7 +104,8 @@ impl PhasePath {
         format!("{}/", self.key())
     }
 
-    /// Returns what the keys of all entries of the innermost scope begin with, with those nested in them, and no others.
+    /// Returns what the keys of all entries of the innermost scope begin with, with those nested in them, and no
+    /// others.
     pub fn within_scope(&self) -> String {
         self.0.split_last().map_or_else(String::new, |(last, outer)| match outer {
             [] => format!("{}:", last.scope()),
@@ -136,8 +132,8 @@ impl PhasePath {
         path
     }
 
-    /// Returns the indices of the entries, those in a group that is repeated behind the item; compared one after the other, they
-    /// give the order of the workflow.
+    /// Returns the indices of the entries, those in a group that is repeated behind the item; compared one after the
+    /// other, they give the order of the workflow.
     pub fn indices(&self) -> Vec<usize> {
         let indices = self.0.iter().flat_map(|segment| segment.item.into_iter().chain([segment.phase_index]));
         indices.collect()
@@ -150,7 +146,8 @@ impl PhasePath {
         }
     }
 
-    /// Goes to the first entry of a workflow that is nested in the current entry, or of this item of a group that is repeated.
+    /// Goes to the first entry of a workflow that is nested in the current entry, or of this item of a group that is
+    /// repeated.
     pub fn enter(&mut self, workflow_key: &str, item: Option<usize>) {
         self.0.push(Segment::first(workflow_key, item));
     }
@@ -180,8 +177,7 @@ impl PhasePath {
 /// The path to these entries, for tests.
 #[cfg(test)]
 pub fn path_to(entries: &[(&str, usize)]) -> PhasePath {
-    let segment =
-        |&(key, phase_index): &(&str, usize)| Segment::of_scope(key.into(), phase_index);
+    let segment = |&(key, phase_index): &(&str, usize)| Segment::of_scope(key.into(), phase_index);
     PhasePath(entries.iter().map(segment).collect())
 }
 
@@ -210,11 +206,7 @@ mod tests {
 
     #[test]
     fn a_key_is_of_one_path() {
-        for entries in [
-            &[("@s/kit/x", 0), ("y", 1), ("kit/z", 2)][..],
-            &[("kit/x", 0)],
-            &[("a:b", 0), ("c/d:e", 1)],
-        ] {
+        for entries in [&[("@s/kit/x", 0), ("y", 1), ("kit/z", 2)][..], &[("kit/x", 0)], &[("a:b", 0), ("c/d:e", 1)]] {
             let path = path_to(entries);
             assert_eq!(PhasePath::parse(&path.key()), Some(path));
         }
@@ -228,18 +220,12 @@ mod tests {
     fn the_names_of_a_path_tell_what_is_in_it() {
         let path = path_to(&[("release", 1), ("review", 0)]);
         assert_eq!(path.scope_key(), "release:1/review");
-        assert_eq!(
-            (path.outer_key(), path.below()),
-            ("release:1".into(), "release:1/review:0/".into())
-        );
+        assert_eq!((path.outer_key(), path.below()), ("release:1".into(), "release:1/review:0/".into()));
         assert_eq!(path.within_scope(), "release:1/review:");
         let root = path.at_depth(1);
         assert_eq!((root.scope_key(), root.outer_key()), ("/release".into(), String::new()));
         assert_eq!(root.within_scope(), "release:");
-        assert_eq!(
-            path.scopes().map(|path| path.key()).collect::<Vec<_>>(),
-            ["release:1", "release:1/review:0"]
-        );
+        assert_eq!(path.scopes().map(|path| path.key()).collect::<Vec<_>>(), ["release:1", "release:1/review:0"]);
     }
 
     #[test]

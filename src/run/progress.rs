@@ -10,7 +10,10 @@ use serde_json::{Map, Value};
 use crate::definition::{Condition, Measure, Model, ModelSetting, short};
 use crate::usage::{Usage, is_default};
 
-use super::{Allowance, Branch, BranchRun, Evidence, HandedOutputs, PhasePath, Records, RunDir, RunState, Seal, Summary, Unusable};
+use super::{
+    Allowance, Branch, BranchRun, Evidence, HandedOutputs, PhasePath, Records, RunDir, RunState, Seal, Summary,
+    Unusable,
+};
 
 /// Maximum number of visits that are kept, the last ones.
 pub(super) const MAX_VISITS: usize = 5000;
@@ -49,8 +52,8 @@ pub struct Progress {
     /// Restarts of each scope on the path since it was entered, by [`PhasePath::scope_key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub loops: Records<u32>,
-    /// The number of times that each bounded outcome led to its target since the run came to the scope, by [`PhasePath::key`] of the
-    /// entry, a blank and the name of the outcome.
+    /// The number of times that each bounded outcome led to its target since the run came to the scope, by
+    /// [`PhasePath::key`] of the entry, a blank and the name of the outcome.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub ways: Records<u32>,
     /// The last visit of each phase, by [`PhasePath::key`].
@@ -62,8 +65,8 @@ pub struct Progress {
     /// The tools that the run hid from the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_hidden: Vec<String>,
-    /// The current phase was entered, and the model has not been shown its context prompt alone yet. Without effect in a
-    /// phase that shares the context.
+    /// The current phase was entered, and the model has not been shown its context prompt alone yet. Without effect in
+    /// a phase that shares the context.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fresh_start: bool,
     /// The user's model while the run uses another one, or another thinking level.
@@ -72,24 +75,26 @@ pub struct Progress {
     /// The values of the inputs that the run was started with, by name.
     #[serde(skip_serializing_if = "sorted::Map::is_empty")]
     pub inputs: sorted::Map<String, String>,
-    /// The outcome with which each phase and each nested workflow was left last, by the [`PhasePath::key`] of its entry.
+    /// The outcome with which each phase and each nested workflow was left last, by the [`PhasePath::key`] of its
+    /// entry.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub outcomes: Records<String>,
-    /// The outputs with which each phase was left last, by [`PhasePath::key`]; none of a phase that was left without them. Of the
-    /// current phase those that it has handed over in this visit, or else those of the last one.
+    /// The outputs with which each phase was left last, by [`PhasePath::key`]; none of a phase that was left without
+    /// them. Of the current phase those that it has handed over in this visit, or else those of the last one.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub outputs: Records<HandedOutputs>,
     /// The entries that were passed over when the run came to them last, by [`PhasePath::key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub passed_over: Records<PassedOver>,
-    /// The decisions of the user about budgets, by [`PhasePath::key`] or [`PhasePath::scope_key`]; those of a phase hold for its last visit.
+    /// The decisions of the user about budgets, by [`PhasePath::key`] or [`PhasePath::scope_key`]; those of a phase
+    /// hold for its last visit.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub allowances: Records<Allowance>,
     /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,
-    /// The results of checks with `recheck` were dropped beyond the bounds: the run cannot tell which of them to make again, so it does not
-    /// come to DONE by itself.
+    /// The results of checks with `recheck` were dropped beyond the bounds: the run cannot tell which of them to make
+    /// again, so it does not come to DONE by itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rechecks_lost: bool,
     /// The branch that this run works on, if it is that of a child.
@@ -292,7 +297,8 @@ pub enum PauseReason {
 }
 
 impl PauseReason {
-    /// Returns its name in stored states; `unreadable` for that of a state that cannot be read in full, which is not stored.
+    /// Returns its name in stored states; `unreadable` for that of a state that cannot be read in full, which is not
+    /// stored.
     pub fn kind(&self) -> String {
         if matches!(self, Self::Broken(_)) {
             return "unreadable".to_owned();
@@ -433,8 +439,9 @@ pub enum PassedOverReason {
 }
 
 impl PassedOverReason {
-    /// The reason that this condition does not hold with a value of the run. Long texts are shortened, and of many wanted
-    /// values the first are kept: every state entry of the session holds the reason of each entry that was passed over.
+    /// The reason that this condition does not hold with a value of the run. Long texts are shortened, and of many
+    /// wanted values the first are kept: every state entry of the session holds the reason of each entry that was
+    /// passed over.
     pub(super) fn refused(Condition { of, values }: &Condition, value: Option<String>) -> Self {
         let shortened = |text: &String| short(text, MAX_NAME);
         let mut room = MAX_NAME;
@@ -503,8 +510,8 @@ impl RunState {
         new
     }
 
-    /// Returns this state, which follows `before`, with what was used since `before` was stored: it belongs to the phase
-    /// where the run was then.
+    /// Returns this state, which follows `before`, with what was used since `before` was stored: it belongs to the
+    /// phase where the run was then.
     pub fn with_usage(mut self, before: &RunState, used: &Usage) -> Self {
         let key = before.current_path.key();
         let number = before.progress.visits.get(&key).map(|visit| visit.number);
@@ -534,8 +541,8 @@ impl RunState {
         all
     }
 
-    /// Returns the key of the current phase; of a run that has ended, of the phase that it was in last: the path of one that ended in
-    /// a nested workflow is behind the last entry.
+    /// Returns the key of the current phase; of a run that has ended, of the phase that it was in last: the path of one
+    /// that ended in a nested workflow is behind the last entry.
     pub fn last_phase_key(&self) -> String {
         let visits = &self.progress.visits;
         let key = self.current_path.key();
@@ -591,15 +598,11 @@ impl RunState {
         ordered.into_iter().map(|(_, key, visit)| (key, visit)).collect()
     }
 
-    /// Returns true if the phase of this key is done: the run was in it, has not skipped it, and is not before it again.
+    /// Returns true if the phase of this key is done: the run was in it, has not skipped it, and is not before it
+    /// again.
     pub fn has_finished(&self, key: &str, visit: &Visit) -> bool {
-        let is_behind = || {
-            PhasePath::parse(key).is_some_and(|path| path.indices() < self.current_path.indices())
-        };
-        visit.ended_at.is_some()
-            && !visit.skipped
-            && !visit.unfinished
-            && (!self.is_running() || is_behind())
+        let is_behind = || PhasePath::parse(key).is_some_and(|path| path.indices() < self.current_path.indices());
+        visit.ended_at.is_some() && !visit.skipped && !visit.unfinished && (!self.is_running() || is_behind())
     }
 
     /// Returns the number of visits of the current phase, this one included; from 1.
@@ -639,8 +642,8 @@ impl RunState {
         self.forget_oldest();
     }
 
-    /// Drops the oldest visits and evidence beyond their bounds: every state entry of the session holds all of them, and a
-    /// state beyond the bounds is not read back. Evidence that is made again before DONE goes last.
+    /// Drops the oldest visits and evidence beyond their bounds: every state entry of the session holds all of them,
+    /// and a state beyond the bounds is not read back. Evidence that is made again before DONE goes last.
     pub(super) fn forget_oldest(&mut self) {
         let visits = &self.progress.visits;
         let mut checks: usize = visits.values().map(|visit| visit.evidence.len()).sum();
@@ -670,7 +673,8 @@ impl RunState {
         visit.is_some_and(|visit| visit.evidence.iter().any(Evidence::is_rechecked))
     }
 
-    /// Drops the evidence of a visit, without `with_rechecks` what is not made again before DONE; returns the number of checks.
+    /// Drops the evidence of a visit, without `with_rechecks` what is not made again before DONE; returns the number of
+    /// checks.
     pub(super) fn drop_evidence(&mut self, key: &str, with_rechecks: bool) -> usize {
         let has_rechecks = self.has_rechecks(key);
         let Some(visit) = self.progress.visits.get_mut(key) else { return 0 };

@@ -9,8 +9,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Records by key, in the order of the keys.
 ///
-/// Each transition makes a new state, and a run has thousands of records: a clone shares all of them, and a change copies only
-/// the list of pointers. So the difference between two states is found without a look into what they share.
+/// Each transition makes a new state, and a run has thousands of records: a clone shares all of them, and a change
+/// copies only the list of pointers. So the difference between two states is found without a look into what they share.
 #[derive(Debug)]
 pub struct Records<V>(Rc<Map<Rc<str>, Rc<V>>>);
 
@@ -134,8 +134,7 @@ impl<V: Clone> Records<V> {
         if excess == 0 {
             return;
         }
-        let (wanted, others): (Vec<_>, Vec<_>) =
-            self.0.keys().cloned().partition(|key| is_wanted(key));
+        let (wanted, others): (Vec<_>, Vec<_>) = self.0.keys().cloned().partition(|key| is_wanted(key));
         for key in others.into_iter().chain(wanted).take(excess) {
             self.remove(&key);
         }
@@ -214,11 +213,7 @@ mod tests {
         new.keep(|key| key != "e");
         let expected = [("a", None), ("b", Some(&7)), ("d", Some(&4)), ("e", None)];
         assert_eq!(new.changes_since(&old), expected);
-        assert_eq!(
-            old.keys().collect::<Vec<_>>(),
-            ["a", "b", "c", "e"],
-            "the old state is untouched"
-        );
+        assert_eq!(old.keys().collect::<Vec<_>>(), ["a", "b", "c", "e"], "the old state is untouched");
         assert_eq!(old["b"], 2);
         assert_eq!(Records::default().changes_since(&old).len(), 4);
         *new.get_or_insert("d", || 0) += 1;

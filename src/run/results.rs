@@ -22,8 +22,7 @@ impl RunState {
         for (key, visit) in self.progress.visits.iter() {
             if let Some(summary) = &visit.summary {
                 let Summary { name, step, .. } = summary;
-                let result =
-                    PhaseResult { name, step: *step, summary: Some(summary), outputs: None };
+                let result = PhaseResult { name, step: *step, summary: Some(summary), outputs: None };
                 found.insert(key, result);
             }
         }
@@ -34,9 +33,8 @@ impl RunState {
             found.insert(key, PhaseResult { name: &handed.name, step, summary, outputs });
         }
         let results = found.into_iter();
-        let mut ordered: Vec<(PhasePath, PhaseResult)> = results
-            .filter_map(|(key, result)| Some((PhasePath::parse(key)?, result)))
-            .collect();
+        let mut ordered: Vec<(PhasePath, PhaseResult)> =
+            results.filter_map(|(key, result)| Some((PhasePath::parse(key)?, result))).collect();
         ordered.sort_by_key(|(_, result)| result.step);
         ordered
     }

@@ -1,8 +1,8 @@
 //! Comparison of a run's rules with those that it was started with.
 //!
-//! **Invariant: one function decides it.** [`reason_to_hold`] compares the seal that the run carries with that of the files as
-//! they were last read. The engine asks it with each new state and each reading of the files, and nowhere else: a run is held
-//! exactly as long as the files do not give its seal.
+//! **Invariant: one function decides it.** [`reason_to_hold`] compares the seal that the run carries with that of the
+//! files as they were last read. The engine asks it with each new state and each reading of the files, and nowhere
+//! else: a run is held exactly as long as the files do not give its seal.
 
 use serde::Serialize;
 
@@ -12,8 +12,8 @@ use super::{Active, PauseReason, Progress, RunState, enter};
 
 /// The version of [`Progress`] as this package stores it.
 pub const PROGRESS_VERSION: u32 = 1;
-/// The version of a part of it, see [`super::journal`]: earlier versions of this package, which would take it for all, wait for
-/// the user.
+/// The version of a part of it, see [`super::journal`]: earlier versions of this package, which would take it for all,
+/// wait for the user.
 pub(super) const PART_VERSION: u32 = 2;
 
 /// A hash of all rules of a run, see [`seal`](crate::definition::seal).
@@ -98,8 +98,8 @@ pub fn stored_pause(state: &RunState) -> Option<PauseReason> {
 }
 
 impl RunState {
-    /// Returns the run, sealed with the rules of these files if it has no seal yet. A path that ends at a nested workflow,
-    /// as the reference leaves it after a loop, is moved to the first phase in it.
+    /// Returns the run, sealed with the rules of these files if it has no seal yet. A path that ends at a nested
+    /// workflow, as the reference leaves it after a loop, is moved to the first phase in it.
     pub fn sealed(self, library: &Library) -> Self {
         if !self.is_running() || reason_to_hold(&self, library).is_some() {
             return self;
@@ -112,8 +112,8 @@ impl RunState {
         new
     }
 
-    /// Returns the run, sealed with the rules of these files, which the user accepts in place of the old ones; `None` if
-    /// they cannot be read.
+    /// Returns the run, sealed with the rules of these files, which the user accepts in place of the old ones; `None`
+    /// if they cannot be read.
     pub fn with_accepted_rules(&self, library: &Library) -> Option<Self> {
         Active::resolve(self, library)?;
         let mut new = self.clone();
@@ -125,8 +125,8 @@ impl RunState {
 }
 
 impl PauseReason {
-    /// Returns true if the rules of a run are the reason. Such a pause ends when the files give the rules again or the user
-    /// accepts the new ones.
+    /// Returns true if the rules of a run are the reason. Such a pause ends when the files give the rules again or the
+    /// user accepts the new ones.
     pub fn is_of_rules(&self) -> bool {
         match self {
             Self::Broken(_)

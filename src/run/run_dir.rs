@@ -6,8 +6,8 @@ use crate::definition::SAMPLE_RUN_DIR;
 
 use super::RunState;
 
-/// The folder of a run in the project. The host makes its name; stored is the name alone, by which a fork of the session finds the
-/// folder that it copies.
+/// The folder of a run in the project. The host makes its name; stored is the name alone, by which a fork of the
+/// session finds the folder that it copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDir {
     name: String,

@@ -35,8 +35,8 @@ impl<'a> Active<'a> {
         false
     }
 
-    /// Returns the state as the current phase gets it: without the summaries, the outputs and the evidence that its `results` leave out.
-    /// With such `results` it does not tell either which entries an outcome passed over.
+    /// Returns the state as the current phase gets it: without the summaries, the outputs and the evidence that its
+    /// `results` leave out. With such `results` it does not tell either which entries an outcome passed over.
     ///
     /// **Invariant: each text for the agent about its phase is made from this state.**
     pub fn seen(&self) -> Cow<'a, RunState> {

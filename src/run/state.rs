@@ -103,8 +103,7 @@ impl RunState {
     pub fn with_inputs(mut self, workflow: &Workflow, values: &Map<String, String>) -> Self {
         let given = |input: &Input| values.get(&input.name).or(input.default.as_ref()).cloned();
         let inputs = workflow.inputs.iter();
-        self.progress.inputs =
-            inputs.filter_map(|input| Some((input.name.clone(), given(input)?))).collect();
+        self.progress.inputs = inputs.filter_map(|input| Some((input.name.clone(), given(input)?))).collect();
         self
     }
 
@@ -122,9 +121,9 @@ impl RunState {
     pub fn is_announced(&self) -> bool {
         match self.status {
             RunStatus::Running => false,
-            RunStatus::Done { announced }
-            | RunStatus::Stopped { announced }
-            | RunStatus::Cancelled { announced } => announced,
+            RunStatus::Done { announced } | RunStatus::Stopped { announced } | RunStatus::Cancelled { announced } => {
+                announced
+            }
         }
     }
 

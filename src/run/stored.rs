@@ -12,15 +12,17 @@ use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{
-    Allowance, Branch, BranchEnd, BranchRun, Broken, Changed, CheckPlace, CheckedFiles, Evidence, HandedOutputs, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
-    Progress, Records, RunDir, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
+    Allowance, Branch, BranchEnd, BranchRun, Broken, Changed, CheckPlace, CheckedFiles, Evidence, HandedOutputs,
+    OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick, Progress, Records, RunDir,
+    RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
 /// Maximum length of an entry, in bytes of JSON.
 const MAX_ENTRY: usize = 4 << 20;
 /// Maximum number of entries without a workflow that are skipped.
 const MAX_PASSED_OVER: usize = 10_000;
-/// Maximum number of entries that are read below the newest one of a run, with the copies that the reference made of parts.
+/// Maximum number of entries that are read below the newest one of a run, with the copies that the reference made of
+/// parts.
 const MAX_OLDER: u64 = 3 * MAX_PARTS;
 /// Maximum length of these entries together, in bytes of JSON.
 const MAX_OLDER_LENGTH: u64 = 4 * MAX_PARTS_LENGTH;
@@ -105,8 +107,9 @@ pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Ru
 /// Entries without a workflow are skipped; the first one with a workflow decides. If it is a part, the entries that it
 /// continues are read too. Two older forms are read. An empty string stands for entries that are missing.
 ///
-/// A run that may be active and cannot be read in full has [`Progress::broken`] set, and what can be read of it: it is held. So is
-/// an unknown run where entries are missing after one that has ended, or where no entry with a workflow is left.
+/// A run that may be active and cannot be read in full has [`Progress::broken`] set, and what can be read of it: it is
+/// held. So is an unknown run where entries are missing after one that has ended, or where no entry with a workflow is
+/// left.
 ///
 /// Specification: state management, "Reconstruction (Crash Recovery)".
 pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Restored> {
@@ -183,16 +186,13 @@ fn is_part(progress: &Value) -> bool {
     get(progress, "version").and_then(number) == Some(PART_VERSION) && parts > 0 && count > 0
 }
 
-/// Merges the entries that the newest one continues into it, if it is a part. Entries of other runs between them are skipped, and
-/// so are those with the number of the one above: the reference copies what it does not know.
+/// Merges the entries that the newest one continues into it, if it is a part. Entries of other runs between them are
+/// skipped, and so are those with the number of the one above: the reference copies what it does not know.
 ///
 /// # Errors
 ///
 /// If one cannot be read. What was found is merged.
-fn merge<S: AsRef<str>>(
-    newest: &mut Value,
-    older: impl Iterator<Item = S>,
-) -> Result<(), Unusable> {
+fn merge<S: AsRef<str>>(newest: &mut Value, older: impl Iterator<Item = S>) -> Result<(), Unusable> {
     let task = get(newest, "taskId").cloned();
     let Some(progress) = newest.get_mut("progress").filter(|progress| is_part(progress)) else {
         return Ok(());
@@ -336,9 +336,7 @@ fn take_out_long(data: &mut Value) -> bool {
             }
             is_long
         }
-        Value::Array(items) => {
-            items.iter_mut().fold(false, |found, item| take_out_long(item) | found)
-        }
+        Value::Array(items) => items.iter_mut().fold(false, |found, item| take_out_long(item) | found),
         Value::Object(fields) => {
             let count = fields.len();
             fields.retain(|name, _| name.len() <= MAX_TEXT);
@@ -485,8 +483,7 @@ fn progress(data: &Value) -> Progress {
     let is_complete = |progress: &Progress| {
         let read = serde_json::to_value(progress).unwrap_or_default();
         let held = progress.paused.as_ref().is_some_and(|pause| pause.reason.needs_resume());
-        let stored =
-            fields.iter().filter(|(name, _)| *name != MARK && !sealing.contains_key(*name));
+        let stored = fields.iter().filter(|(name, _)| *name != MARK && !sealing.contains_key(*name));
         !held
             && progress.others.is_empty()
             && read.as_object().is_some_and(|read| stored.clone().count() == read.len())
@@ -501,8 +498,7 @@ fn progress(data: &Value) -> Progress {
     let seal_version = get(stored_seal, "version").and_then(number);
     // A seal is taken anew only in place of an older one, and if all of the progress is known.
     let older = version == 0 && stored_seal.is_null()
-        || version <= PROGRESS_VERSION
-            && seal_version.is_some_and(|version| version < seal::FIRST_VERSION);
+        || version <= PROGRESS_VERSION && seal_version.is_some_and(|version| version < seal::FIRST_VERSION);
     if older && is_complete(&progress) {
         return progress;
     }
@@ -524,8 +520,7 @@ fn progress(data: &Value) -> Progress {
 fn pause(data: &Value) -> Pause {
     let reason = get(data, "reason").unwrap_or(&Value::Null);
     Pause {
-        reason: known_reason(reason)
-            .unwrap_or_else(|| PauseReason::Unknown(within(reason, MAX_REASON))),
+        reason: known_reason(reason).unwrap_or_else(|| PauseReason::Unknown(within(reason, MAX_REASON))),
         at: get(data, "at").and_then(Value::as_u64).unwrap_or_default(),
     }
 }
@@ -563,9 +558,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
             outcome: string(get(reason, "outcome")?)?,
             times: times()?,
         },
-        "outputs" => {
-            PauseReason::Outputs { of: string(get(reason, "of")?)?, times: times()? }
-        }
+        "outputs" => PauseReason::Outputs { of: string(get(reason, "of")?)?, times: times()? },
         "missingOutput" => PauseReason::MissingOutput {
             of: string(get(reason, "of")?)?,
             input: string(get(reason, "input")?)?,
@@ -573,10 +566,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         },
         "approval" => PauseReason::Approval { question: string(get(reason, "question")?)? },
         "commands" => PauseReason::Commands { package: get(reason, "package").and_then(string) },
-        "step" => PauseReason::Step {
-            of: string(get(reason, "of")?)?,
-            why: string(get(reason, "why")?)?,
-        },
+        "step" => PauseReason::Step { of: string(get(reason, "of")?)?, why: string(get(reason, "why")?)? },
         "budget" => PauseReason::Budget {
             of: string(get(reason, "of")?)?,
             measure: Measure::from_name(get(reason, "measure")?.as_str()?)?,
@@ -685,8 +675,7 @@ fn outputs(data: &Value) -> Option<HandedOutputs> {
 fn allowance(data: &Value) -> Option<Allowance> {
     let is = |field| get(data, field) == Some(&Value::Bool(true));
     let added = get(data, "added").and_then(Value::as_object).into_iter().flatten();
-    let added =
-        added.filter_map(|(name, value)| Some((Measure::from_name(name)?, value.as_u64()?)));
+    let added = added.filter_map(|(name, value)| Some((Measure::from_name(name)?, value.as_u64()?)));
     let added = Budget(added.collect());
     let (unknown_cost, unknown_tokens) = (is("unknownCost"), is("unknownTokens"));
     Some(Allowance { added, unknown_cost, unknown_tokens, told: is("told") })
@@ -699,10 +688,9 @@ fn passed_over(data: &Value) -> Option<PassedOver> {
             value: get(data, "value").and_then(string),
             wanted: strings(get(data, "wanted")?),
         },
-        "outcome" => PassedOverReason::Outcome {
-            of: string(get(data, "of")?)?,
-            outcome: string(get(data, "outcome")?)?,
-        },
+        "outcome" => {
+            PassedOverReason::Outcome { of: string(get(data, "of")?)?, outcome: string(get(data, "outcome")?)? }
+        }
         "budget" => PassedOverReason::Budget { of: string(get(data, "of")?)? },
         "noItems" => PassedOverReason::NoItems { of: string(get(data, "of")?)? },
         _ => return None,
@@ -952,7 +940,10 @@ mod tests {
             evidence: vec![
                 evidence.clone(),
                 Evidence { tail: String::new(), files: CheckedFiles::Unknown, ..evidence.clone() },
-                Evidence { files: CheckedFiles::ChangedMeanwhile(Changed { count: 1, paths: vec!["q".into()] }), ..evidence },
+                Evidence {
+                    files: CheckedFiles::ChangedMeanwhile(Changed { count: 1, paths: vec!["q".into()] }),
+                    ..evidence
+                },
             ],
             model: Some("p/m:high".into()),
             picked: Some(Pick::Model),
@@ -971,13 +962,8 @@ mod tests {
         };
         let model = |id: &str| Model { provider: "p".into(), id: id.into() };
         let of = "w".to_owned();
-        let begun = Visit {
-            ended_at: None,
-            skipped: false,
-            summary: None,
-            picked: Some(Pick::Thinking),
-            ..visit.clone()
-        };
+        let begun =
+            Visit { ended_at: None, skipped: false, summary: None, picked: Some(Pick::Thinking), ..visit.clone() };
         for reason in [
             PauseReason::User,
             PauseReason::Aborted,
@@ -990,11 +976,7 @@ mod tests {
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: None },
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: Some("/w".into()) },
             PauseReason::Outputs { of: "r".into(), times: 5 },
-            PauseReason::MissingOutput {
-                of: "r".into(),
-                input: "i".into(),
-                output: "output.a.b".into(),
-            },
+            PauseReason::MissingOutput { of: "r".into(), input: "i".into(), output: "output.a.b".into() },
             PauseReason::Approval { question },
             PauseReason::Commands { package: None },
             PauseReason::Step { of: "w".into(), why: "it was stopped".into() },
@@ -1026,7 +1008,18 @@ mod tests {
                     let waits = end.is_none().then(|| "for the user".to_owned());
                     let (name, given) = (format!("B{index}"), "1 s B".to_owned());
                     let session = end.is_some().then(|| "/s/1.jsonl".to_owned());
-                    (format!("w:{index}"), BranchRun { name, given, started_at: 3, ended_at: session.as_ref().map(|_| 8), session, end, waits })
+                    (
+                        format!("w:{index}"),
+                        BranchRun {
+                            name,
+                            given,
+                            started_at: 3,
+                            ended_at: session.as_ref().map(|_| 8),
+                            session,
+                            end,
+                            waits,
+                        },
+                    )
                 })
                 .collect(),
                 paused: Some(Pause { reason, at: 9 }),
@@ -1060,9 +1053,7 @@ mod tests {
                 ]
                 .into_iter()
                 .enumerate()
-                .map(|(index, because)| {
-                    (format!("a:{index}"), PassedOver { name: "N".into(), step: 2, because })
-                })
+                .map(|(index, because)| (format!("a:{index}"), PassedOver { name: "N".into(), step: 2, because }))
                 .collect(),
                 allowances: [(
                     "a:0".to_owned(),
@@ -1134,11 +1125,7 @@ mod tests {
             (r#"{"version":"2"}"#, u32::MAX),
             (r#"{"version":null}"#, u32::MAX),
         ] {
-            assert_eq!(
-                progress_of(stored),
-                Progress { version, ..Progress::default() },
-                "{stored}"
-            );
+            assert_eq!(progress_of(stored), Progress { version, ..Progress::default() }, "{stored}");
         }
         let progress = progress_of(
             r#"{"idle":2,"loops":{"a":-1,"b":2},"new":[1],"seal":{"version":1,"hash":"h"},"visits":{"a:0":7,"a:1":
@@ -1163,7 +1150,13 @@ mod tests {
         assert_eq!(files(r#""tree":"t""#), CheckedFiles::Tree("t".into()));
         assert_eq!(files(r#""changedMeanwhile":{"count":2,"paths":["p"]}"#), meanwhile);
         assert_eq!(files(r#""tree":"t","changedMeanwhile":{"count":2,"paths":["p"]}"#), meanwhile);
-        for unknown in [r#""x":1"#, r#""tree":"""#, r#""tree":7"#, r#""tree":"t","changedMeanwhile":true"#, r#""changedMeanwhile":{}"#] {
+        for unknown in [
+            r#""x":1"#,
+            r#""tree":"""#,
+            r#""tree":7"#,
+            r#""tree":"t","changedMeanwhile":true"#,
+            r#""changedMeanwhile":{}"#,
+        ] {
             assert_eq!(files(unknown), CheckedFiles::Unknown, "{unknown}");
         }
     }
@@ -1172,7 +1165,8 @@ mod tests {
     fn a_check_that_is_made_again_and_cannot_be_read_holds_the_end() {
         let check = r#""label":"l","passed":true,"result":"r","durationMs":1,"attempt":1"#;
         let lost = |check: &str| {
-            let visits = format!(r#"{{"visits":{{"a:0":{{"startedAt":1,"passes":1,"evidence":[{check}]}},"a:1":null}}}}"#);
+            let visits =
+                format!(r#"{{"visits":{{"a:0":{{"startedAt":1,"passes":1,"evidence":[{check}]}},"a:1":null}}}}"#);
             progress_of(&visits).rechecks_lost
         };
         assert!(!lost(&format!("{{{check}}}")));
@@ -1215,8 +1209,7 @@ mod tests {
             "x".repeat(MAX_OTHERS)
         );
         let again = serde_json::to_value(progress_of(&stored)).unwrap();
-        let expected =
-            r#"{"version":2,"others":{"a":1},"budget":[1,{}],"seal":{"version":9,"tree":[]}}"#;
+        let expected = r#"{"version":2,"others":{"a":1},"budget":[1,{}],"seal":{"version":9,"tree":[]}}"#;
         assert_eq!(again, serde_json::from_str::<Value>(expected).unwrap());
     }
 
@@ -1230,24 +1223,18 @@ mod tests {
         let many = |count: usize, value: Value| -> Value {
             (0..count).map(|key| (key.to_string(), value.clone())).collect::<Map<_, _>>().into()
         };
-        let path =
-            |length| vec![serde_json::json!({ "workflowKey": "a", "phaseIndex": 0 }); length];
+        let path = |length| vec![serde_json::json!({ "workflowKey": "a", "phaseIndex": 0 }); length];
         assert_eq!(with("currentPath", &path(MAX_PATH).into()), None);
         let list = "currentPath";
         let error = Unusable::TooMany { list, most: MAX_PATH };
         assert_eq!(with("currentPath", &path(10_000).into()), Some((error, false)));
         let visit = serde_json::json!({ "startedAt": 1, "passes": 1 });
-        for (list, most, value) in [
-            ("visits", MAX_VISITS, visit),
-            ("loops", MAX_COUNTS, 1.into()),
-            ("gateAttempts", MAX_COUNTS, 1.into()),
-        ] {
+        for (list, most, value) in
+            [("visits", MAX_VISITS, visit), ("loops", MAX_COUNTS, 1.into()), ("gateAttempts", MAX_COUNTS, 1.into())]
+        {
             let progress = |count| serde_json::json!({ list: many(count, value.clone()) });
             assert_eq!(with("progress", &progress(most)), None);
-            assert_eq!(
-                with("progress", &progress(most + 1)),
-                Some((Unusable::TooMany { list, most }, true))
-            );
+            assert_eq!(with("progress", &progress(most + 1)), Some((Unusable::TooMany { list, most }, true)));
         }
         let evidence = vec![Value::Null; MAX_EVIDENCE + 1];
         let error = Unusable::TooMany { list: "evidence", most: MAX_EVIDENCE };

@@ -57,9 +57,7 @@ impl RunState {
     /// Returns all summaries, oldest first, each with the path of its phase.
     pub fn summaries(&self) -> Vec<(PhasePath, &Summary)> {
         let visits = self.visits_by(|visit| Some(visit.summary.as_ref()?.step)).into_iter();
-        visits
-            .filter_map(|(key, visit)| Some((PhasePath::parse(key)?, visit.summary.as_ref()?)))
-            .collect()
+        visits.filter_map(|(key, visit)| Some((PhasePath::parse(key)?, visit.summary.as_ref()?))).collect()
     }
 
     fn shorten_summaries(&mut self) {
@@ -114,10 +112,7 @@ mod tests {
             .collect();
         assert_eq!(
             texts,
-            [
-                ("r:0".to_owned(), "found it".to_owned(), 0),
-                ("r:1/s:0".to_owned(), "sound".to_owned(), 1)
-            ]
+            [("r:0".to_owned(), "found it".to_owned(), 0), ("r:1/s:0".to_owned(), "sound".to_owned(), 1)]
         );
     }
 
@@ -125,8 +120,7 @@ mod tests {
     fn long_summaries_are_cut() {
         assert_eq!(cut("äöü", 3), "äöü");
         assert_eq!(cut("äöüß", 3), "äöü… (cut)");
-        let state =
-            RunState::new("r", "", 0, 0).begun(0).with_summary(&phase("a"), &"x".repeat(1 << 20));
+        let state = RunState::new("r", "", 0, 0).begun(0).with_summary(&phase("a"), &"x".repeat(1 << 20));
         assert_eq!(state.summaries()[0].1.text.chars().count(), MAX_SUMMARY + CUT.chars().count());
     }
 
@@ -138,8 +132,7 @@ mod tests {
             state.global_step_count = index as u64;
             state = state.begun(0).with_summary(&phase("a"), &"x".repeat(4000));
         }
-        let lengths: Vec<usize> =
-            state.summaries().iter().map(|(_, summary)| summary.text.len()).collect();
+        let lengths: Vec<usize> = state.summaries().iter().map(|(_, summary)| summary.text.len()).collect();
         assert!(lengths.iter().sum::<usize>() <= MAX_SUMMARIES);
         assert!(lengths[0] < 200 && lengths[49] == 4000);
     }

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use crate::definition::{
-    Entry, EntryKind, Library, OnMaxLoops, Outcome, Target, WayBound, Work, Workflow, short,
-};
+use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Outcome, Target, WayBound, Work, Workflow, short};
 
 use super::progress::MAX_NAME;
 use super::{Active, Outline, PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
@@ -41,13 +39,12 @@ impl fmt::Display for LoopError {
                 f,
                 "This workflow has been looped {max_loops} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user."
             ),
-            Self::UsedUp { max } => write!(
-                f,
-                "This outcome has led there {max} times, which is all it allows (max). Leave it to the user."
-            ),
-            Self::PassedOver => f.write_str(
-                "The conditions of all phases from there on do not hold, up to the current one.",
-            ),
+            Self::UsedUp { max } => {
+                write!(f, "This outcome has led there {max} times, which is all it allows (max). Leave it to the user.")
+            }
+            Self::PassedOver => {
+                f.write_str("The conditions of all phases from there on do not hold, up to the current one.")
+            }
             Self::NotFound => f.write_str("The workflow is no longer available."),
         }
     }
@@ -80,13 +77,10 @@ pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
 ///
 /// # Errors
 ///
-/// If the outcome leads back and the scope was restarted as often as it allows, unless its workflow goes to the next entry
-/// then; if it led to its target as often as it allows, unless it has another one for then; or if the phase has no such outcome.
-pub fn leave(
-    state: &RunState,
-    outcome: Option<&str>,
-    library: &Library,
-) -> Result<(RunState, Arrival), LoopError> {
+/// If the outcome leads back and the scope was restarted as often as it allows, unless its workflow goes to the next
+/// entry then; if it led to its target as often as it allows, unless it has another one for then; or if the phase has
+/// no such outcome.
+pub fn leave(state: &RunState, outcome: Option<&str>, library: &Library) -> Result<(RunState, Arrival), LoopError> {
     match outcome {
         Some(outcome) => follow(state, outcome, library, &mut Trace::default()),
         None => Ok(advance(state, library)),
@@ -167,8 +161,8 @@ struct Trace {
     went_on: Option<Limit>,
 }
 
-/// Returns the scope in which this outcome of the run's phase leads back, the outermost if it goes on in others; `None` if it does
-/// not, or if there is no such outcome.
+/// Returns the scope in which this outcome of the run's phase leads back, the outermost if it goes on in others; `None`
+/// if it does not, or if there is no such outcome.
 pub fn way_back(state: &RunState, outcome: &str, library: &Library) -> Option<WayBack> {
     let mut trace = Trace::default();
     // An error is that of the way back.
@@ -224,12 +218,13 @@ fn follow(
 /// The outcome of a phase that has used up its budget, where its `onBudget` stops the run.
 const BUDGET: &str = "budget";
 
-/// Moves a run whose phase has used up its budget to the target that the phase has for that. The phase has no outcome then.
+/// Moves a run whose phase has used up its budget to the target that the phase has for that. The phase has no outcome
+/// then.
 ///
 /// # Errors
 ///
-/// If that leads back and the scope was restarted as often as it allows, unless its workflow goes to the next entry then; or if the
-/// target is gone.
+/// If that leads back and the scope was restarted as often as it allows, unless its workflow goes to the next entry
+/// then; or if the target is gone.
 pub fn leave_over_budget(
     state: &RunState,
     target: &Target,
@@ -250,8 +245,8 @@ pub fn leave_over_budget(
 ///
 /// # Errors
 ///
-/// If that workflow says `loopable: false`, was restarted as often as it allows, or is gone; or if the run would pass over
-/// all phases up to the current one.
+/// If that workflow says `loopable: false`, was restarted as often as it allows, or is gone; or if the run would pass
+/// over all phases up to the current one.
 ///
 /// Specification: state management, "Loop Phase".
 pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopError> {
@@ -277,8 +272,8 @@ pub fn skip_item(state: &RunState, library: &Library) -> Option<(RunState, Arriv
     Some(new.arrive(state, library))
 }
 
-/// Moves a run to the phase before the current one, whatever the conditions; from the beginning of a later item of a group to the
-/// beginning of the item before. `None` at the first phase.
+/// Moves a run to the phase before the current one, whatever the conditions; from the beginning of a later item of a
+/// group to the beginning of the item before. `None` at the first phase.
 pub fn back(state: &RunState, library: &Library) -> Option<RunState> {
     let active = Active::resolve(state, library)?;
     let mut number = Outline::of(&active).current;
@@ -305,8 +300,8 @@ pub fn back(state: &RunState, library: &Library) -> Option<RunState> {
     }
 }
 
-/// Returns the run, moved to the beginning of an item before that at which its innermost group is: the last one with a phase that can
-/// be entered.
+/// Returns the run, moved to the beginning of an item before that at which its innermost group is: the last one with a
+/// phase that can be entered.
 fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
     let depth = state.item_segment()?;
     let mut path = state.current_path.at_depth(depth + 1);
@@ -319,13 +314,9 @@ fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
     })
 }
 
-/// Moves a run to the entry of this index in its innermost scope, whatever its conditions; over a group without an item. `None` if that
-/// is another branch than that of the run.
-pub fn skip_to(
-    state: &RunState,
-    index: usize,
-    library: &Library,
-) -> Option<(RunState, Arrival)> {
+/// Moves a run to the entry of this index in its innermost scope, whatever its conditions; over a group without an
+/// item. `None` if that is another branch than that of the run.
+pub fn skip_to(state: &RunState, index: usize, library: &Library) -> Option<(RunState, Arrival)> {
     let mut path = state.current_path.clone();
     path.set_index(index);
     let (new, arrival) = go_into(state, path, library);
@@ -379,13 +370,15 @@ impl RunState {
         innermost.filter(|segment| *segment >= own)
     }
 
-    /// The key of the workflow that is nested in the entry at its path, if the run goes into it: not into a parallel group.
+    /// The key of the workflow that is nested in the entry at its path, if the run goes into it: not into a parallel
+    /// group.
     fn nested_ahead<'a>(&self, library: &'a Library) -> Option<&'a str> {
         let entry = current_entry(self, library)?;
         entry.nested_key().filter(|_| library.phase_at(entry).is_none())
     }
 
-    /// Returns the run with one more step, which leaves its phase: with the outputs that this visit has handed over, or with none.
+    /// Returns the run with one more step, which leaves its phase: with the outputs that this visit has handed over, or
+    /// with none.
     pub(super) fn stepped(&self) -> Self {
         let global_step_count = self.global_step_count.saturating_add(1);
         let mut new = Self { global_step_count, ..self.clone() };
@@ -396,11 +389,7 @@ impl RunState {
     }
 
     /// Counts a restart of the innermost scope.
-    pub(super) fn count_loop(
-        &mut self,
-        scope: &Workflow,
-        library: &Library,
-    ) -> Result<(), LoopError> {
+    pub(super) fn count_loop(&mut self, scope: &Workflow, library: &Library) -> Result<(), LoopError> {
         let max_loops = self.max_loops(scope, library);
         let loops = self.progress.loops.get_or_insert(&self.current_path.scope_key(), u32::default);
         if *loops >= max_loops {
@@ -410,12 +399,13 @@ impl RunState {
         Ok(())
     }
 
-    /// Moves a run, whose gate has failed or whose scope begins again, from the entry at its path to the first phase that it
-    /// can enter, see [`Self::arrive`]. `before` is the run at the phase where that happened.
+    /// Moves a run, whose gate has failed or whose scope begins again, from the entry at its path to the first phase
+    /// that it can enter, see [`Self::arrive`]. `before` is the run at the phase where that happened.
     ///
     /// # Errors
     ///
-    /// If a way back would lead past that phase, or another one out of the scope: gates would be passed that are not checked.
+    /// If a way back would lead past that phase, or another one out of the scope: gates would be passed that are not
+    /// checked.
     pub(super) fn arrive_again(self, before: &Self, library: &Library) -> Result<Self, LoopError> {
         let (target, at) = (self.current_path.indices(), before.current_path.indices());
         let outer = target.len().saturating_sub(1);
@@ -431,8 +421,8 @@ impl RunState {
         self.progress.passed_over.insert(self.current_path.key(), passed);
     }
 
-    /// Drops the counts, outcomes and outputs in the nested workflow of the current entry and what was passed over in it: it begins
-    /// anew.
+    /// Drops the counts, outcomes and outputs in the nested workflow of the current entry and what was passed over in
+    /// it: it begins anew.
     fn forget_below(&mut self) {
         let below = self.current_path.below();
         self.progress.loops.keep(|key| !key.starts_with(&below));
@@ -442,9 +432,9 @@ impl RunState {
         self.progress.passed_over.keep(|key| !key.starts_with(&below));
     }
 
-    /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter: over
-    /// entries whose conditions do not hold, into nested workflows, and out of those that have no more entries, without an outcome.
-    /// `before` is the run at the phase that it leaves.
+    /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter:
+    /// over entries whose conditions do not hold, into nested workflows, and out of those that have no more entries,
+    /// without an outcome. `before` is the run at the phase that it leaves.
     pub(super) fn arrive(mut self, before: &Self, library: &Library) -> (Self, Arrival) {
         loop {
             match self.reach(None, library) {
@@ -483,7 +473,8 @@ impl RunState {
     ///
     /// # Errors
     ///
-    /// If the scope was restarted as often as it allows, unless it goes to the next entry then; or if the target is gone.
+    /// If the scope was restarted as often as it allows, unless it goes to the next entry then; or if the target is
+    /// gone.
     fn leave_entry(
         &mut self,
         outcome: Option<&str>,
@@ -504,8 +495,8 @@ impl RunState {
         self.take_way(way, because, library, trace)
     }
 
-    /// Goes from the entry at its path to the target of a way, and passes over those between for the reason that follows from the
-    /// name of the entry.
+    /// Goes from the entry at its path to the target of a way, and passes over those between for the reason that
+    /// follows from the name of the entry.
     ///
     /// # Errors
     ///
@@ -559,9 +550,9 @@ impl RunState {
         }
     }
 
-    /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter, or out of a
-    /// scope that has no more entries, see [`Reached`]. A nested workflow ends with `outcome`, that of the phase that the run leaves,
-    /// unless the run has entered it on this way.
+    /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter, or
+    /// out of a scope that has no more entries, see [`Reached`]. A nested workflow ends with `outcome`, that of the
+    /// phase that the run leaves, unless the run has entered it on this way.
     fn reach<'o>(&mut self, mut outcome: Option<&'o str>, library: &Library) -> Reached<'o> {
         // Those of the innermost workflow, which may have thousands of entries.
         let mut inputs = self.inputs(self.current_path.len(), library);
@@ -648,8 +639,8 @@ impl RunState {
     }
 }
 
-/// Moves a run to the phase at a path, or to the first one of the nested workflow there, whatever the conditions. The phase that it
-/// leaves has no outcome then.
+/// Moves a run to the phase at a path, or to the first one of the nested workflow there, whatever the conditions. The
+/// phase that it leaves has no outcome then.
 pub fn go_to(state: &RunState, path: PhasePath, library: &Library) -> RunState {
     let mut new = RunState { current_path: path, ..state.stepped() };
     new.progress.outcomes.remove(&state.current_path.key());
@@ -719,11 +710,7 @@ mod tests {
 
     #[test]
     fn exhausted_scopes_are_left_all_at_once() {
-        advances(
-            &[("release", 1), ("review", 1), ("security", 1)],
-            &[("release", 2)],
-            Arrival::Phase,
-        );
+        advances(&[("release", 1), ("review", 1), ("security", 1)], &[("release", 2)], Arrival::Phase);
     }
 
     #[test]
@@ -762,10 +749,8 @@ mod tests {
         let mut outer = workflow("outer", &["a", "@inner", "c", "d"]);
         outer.max_loops = max_loops.into();
         if let EntryKind::Workflow { outcomes, .. } = &mut outer.phases[1].kind {
-            *outcomes = vec![
-                Outcome::new("x", Target::Entry("a".into())),
-                Outcome::new("y", Target::Entry("d".into())),
-            ];
+            *outcomes =
+                vec![Outcome::new("x", Target::Entry("a".into())), Outcome::new("y", Target::Entry("d".into()))];
         }
         Library::new(vec![outer, inner], &mut Vec::new())
     }
@@ -784,10 +769,7 @@ mod tests {
         assert_eq!(path(&back), [("outer", 0)]);
         assert_eq!(back.progress.loops.get("/outer"), Some(&1));
         let again = RunState { current_path: before.current_path.clone(), ..back };
-        assert_eq!(
-            leave(&again, Some("x"), &library),
-            Err(LoopError::Exhausted { max_loops: 1 })
-        );
+        assert_eq!(leave(&again, Some("x"), &library), Err(LoopError::Exhausted { max_loops: 1 }));
         let scope = way_back(&again, "x", &library).unwrap();
         assert_eq!((&*scope.scope_key, scope.loops, scope.goes_on()), ("/outer", 1, false));
         let reason = crate::run::PauseReason::Loops {
@@ -804,8 +786,7 @@ mod tests {
     fn an_outcome_can_stop_the_whole_run_where_it_is() {
         let mut inner = workflow("inner", &["b"]);
         let mut with_stop = phase("b");
-        with_stop.outcomes =
-            vec![Outcome::new("no", Target::Stop), Outcome::new("x", Target::Next)];
+        with_stop.outcomes = vec![Outcome::new("no", Target::Stop), Outcome::new("x", Target::Next)];
         inner.phases[0] = Entry::phase(with_stop);
         let mut outer = workflow("outer", &["a", "@inner", "c"]);
         if let EntryKind::Workflow { outcomes, .. } = &mut outer.phases[1].kind {
@@ -862,11 +843,7 @@ mod tests {
         let without = WayBound { max: 2, then: None };
         let library = Library::new(vec![with_bound(without)], &mut Vec::new());
         assert_eq!(left_again(&state, &library), Err(LoopError::UsedUp { max: 2 }));
-        let reason = |outcome: &str| crate::run::PauseReason::Way {
-            of: "b".into(),
-            outcome: outcome.into(),
-            times: 2,
-        };
+        let reason = |outcome: &str| crate::run::PauseReason::Way { of: "b".into(), outcome: outcome.into(), times: 2 };
         let mut at_b = state.clone();
         at_b.current_path.set_index(1);
         let other = at_b.paused(reason("other"), 0).resumed();

@@ -14,8 +14,9 @@ impl RunState {
     /// Returns the values of the inputs of the workflow at this depth of the path, by name; 1 is the root.
     ///
     /// Those of the root are stored with the run; an input that the files got later has its default. Those of a nested
-    /// workflow follow from them: the entry that nests it gives a value, or that of an input of the outer workflow or of an output, and others
-    /// have their defaults, and so have those that get an output with which its phase was not left.
+    /// workflow follow from them: the entry that nests it gives a value, or that of an input of the outer workflow or
+    /// of an output, and others have their defaults, and so have those that get an output with which its phase was not
+    /// left.
     pub fn inputs(&self, depth: usize, library: &Library) -> Map<String, String> {
         let mut values = self.progress.inputs.clone();
         let root = self.current_path.first().and_then(|root| library.get(&root.workflow_key));
@@ -54,7 +55,8 @@ impl RunState {
         values
     }
 
-    /// Returns the number that an input of the workflow at this depth has, for a bound; without a value the least that it may have.
+    /// Returns the number that an input of the workflow at this depth has, for a bound; without a value the least that
+    /// it may have.
     pub(super) fn number(&self, name: &str, depth: usize, library: &Library) -> f64 {
         let value = self.inputs(depth, library).remove(name);
         value.and_then(|value| value.parse().ok()).unwrap_or_else(|| {
@@ -80,31 +82,24 @@ impl RunState {
     }
 
     /// Returns the value of a variable in a path of the workflow at this depth.
-    pub fn path_value(
-        &self,
-        variable: &PathVariable,
-        depth: usize,
-        library: &Library,
-    ) -> Option<String> {
+    pub fn path_value(&self, variable: &PathVariable, depth: usize, library: &Library) -> Option<String> {
         match variable {
             PathVariable::Input(name) => self.inputs(depth, library).remove(name),
-            PathVariable::ItemNumber => {
-                self.item(depth, library).map(|item| item.number.to_string())
-            }
+            PathVariable::ItemNumber => self.item(depth, library).map(|item| item.number.to_string()),
             PathVariable::RunDir => self.run_dir_path().map(ToOwned::to_owned),
         }
     }
 
-    /// Returns the outcome of the phase of this id, or of the nested workflow of this key, in the workflow at this depth of
-    /// the path: that with which it was left last. `None` if there is none. Of several the last before the current entry
-    /// counts; if these have none, the last of all.
+    /// Returns the outcome of the phase of this id, or of the nested workflow of this key, in the workflow at this
+    /// depth of the path: that with which it was left last. `None` if there is none. Of several the last before the
+    /// current entry counts; if these have none, the last of all.
     pub fn outcome(&self, depth: usize, id: &str, library: &Library) -> Option<&str> {
         let outcome = |key: &str| self.progress.outcomes.get(key).map(String::as_str);
         self.of_entry(depth, id, library, outcome)
     }
 
-    /// Returns what `find` finds for an entry of this name in the file of the workflow at this depth of the path, by the key of its
-    /// path: for the last one before the current entry, or else the last of all.
+    /// Returns what `find` finds for an entry of this name in the file of the workflow at this depth of the path, by
+    /// the key of its path: for the last one before the current entry, or else the last of all.
     pub(super) fn of_entry<T>(
         &self,
         depth: usize,
@@ -125,13 +120,9 @@ impl RunState {
         found.next()
     }
 
-    /// Returns the first of these conditions of an entry of the innermost workflow that does not hold, with the value of
-    /// the run, if there is one.
-    pub fn refusal<'a>(
-        &self,
-        when: &'a [Condition],
-        library: &Library,
-    ) -> Option<(&'a Condition, Option<String>)> {
+    /// Returns the first of these conditions of an entry of the innermost workflow that does not hold, with the value
+    /// of the run, if there is one.
+    pub fn refusal<'a>(&self, when: &'a [Condition], library: &Library) -> Option<(&'a Condition, Option<String>)> {
         if when.is_empty() {
             return None;
         }
@@ -153,9 +144,7 @@ impl RunState {
                     let value = inputs.get(name).map(|value| Cow::Borrowed(value.as_str()));
                     let input = workflow.inputs.iter().find(|input| input.name == *name);
                     let holds = input.zip(value.as_deref());
-                    let holds = holds.is_some_and(|(input, value)| {
-                        input.kind.is_one_of(value, &condition.values)
-                    });
+                    let holds = holds.is_some_and(|(input, value)| input.kind.is_one_of(value, &condition.values));
                     (value, holds)
                 }
                 ValueName::Outcome(id) => {
@@ -166,14 +155,12 @@ impl RunState {
                 ValueName::Output { phase, name } => {
                     let value = self.output(depth, (phase, name), library).map(OutputValue::text);
                     let output = library.output(workflow, phase, name);
-                    let holds = output.zip(value.as_deref()).is_some_and(|(output, value)| {
-                        output.kind.is_one_of(value, &condition.values)
-                    });
+                    let holds = output
+                        .zip(value.as_deref())
+                        .is_some_and(|(output, value)| output.kind.is_one_of(value, &condition.values));
                     (value, holds)
                 }
-                ValueName::Summary(_) | ValueName::Item | ValueName::Task | ValueName::RunDir => {
-                    (None, false)
-                }
+                ValueName::Summary(_) | ValueName::Item | ValueName::Task | ValueName::RunDir => (None, false),
             };
             (!holds).then(|| (condition, value.map(Cow::into_owned)))
         })

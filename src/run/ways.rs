@@ -1,18 +1,18 @@
 //! The ways from the start of a workflow to its end, by the outcomes and outputs of its phases.
 //!
-//! A parallel group is one entry, with the outcomes that its branches may give it; how many of them come to their end is no way.
-//! The agent's `loop`, failed gates and the user's controls are not ways.
+//! A parallel group is one entry, with the outcomes that its branches may give it; how many of them come to their end
+//! is no way. The agent's `loop`, failed gates and the user's controls are not ways.
 
 use crate::sorted::{Map, Set};
 use std::collections::VecDeque;
 
 use crate::definition::{Input, Library, Workflow};
 
-use super::{
-    Active, Arrival, Leaving, Limit, LoopError, Outputs, PassedOverReason, PhasePath, RunState,
-    WayBack, begin, leave, way_back, went_on,
-};
 use super::choices::{OutputChoices, condition_values};
+use super::{
+    Active, Arrival, Leaving, Limit, LoopError, Outputs, PassedOverReason, PhasePath, RunState, WayBack, begin, leave,
+    way_back, went_on,
+};
 
 /// Bounds of the search for ways.
 #[derive(Debug, Clone, Copy)]
@@ -61,8 +61,8 @@ pub enum WayEnd {
     Done,
     /// The last outcome stops the run.
     Stopped,
-    /// The last outcome came more often than this allows: the run pauses. `None` if the conditions of all phases to which it leads back
-    /// do not hold.
+    /// The last outcome came more often than this allows: the run pauses. `None` if the conditions of all phases to
+    /// which it leads back do not hold.
     Paused { limit: Option<Limit> },
 }
 
@@ -95,8 +95,8 @@ const MAX_STEPS_AFTER: usize = 1000;
 const MAX_STARTS: usize = 1000;
 
 impl WayStarts {
-    /// Returns the runs of a workflow with these values of its inputs, and each combination of values of the others that
-    /// conditions use and that have few values.
+    /// Returns the runs of a workflow with these values of its inputs, and each combination of values of the others
+    /// that conditions use and that have few values.
     ///
     /// # Errors
     ///
@@ -109,15 +109,10 @@ impl WayStarts {
         let inputs = condition_values(&workflow.key, library, &mut Map::new());
         let inputs: Set<String> = inputs.into_keys().collect();
         let (mut combinations, mut is_cut) = (vec![given.clone()], false);
-        let is_open =
-            |input: &&Input| inputs.contains(&input.name) && !given.contains_key(&input.name);
-        let (listed, others): (Vec<&Input>, Vec<&Input>) = workflow
-            .inputs
-            .iter()
-            .filter(is_open)
-            .partition(|input| !input.kind.options().is_empty());
-        let missing: Vec<&Input> =
-            others.into_iter().filter(|input| input.default.is_none()).collect();
+        let is_open = |input: &&Input| inputs.contains(&input.name) && !given.contains_key(&input.name);
+        let (listed, others): (Vec<&Input>, Vec<&Input>) =
+            workflow.inputs.iter().filter(is_open).partition(|input| !input.kind.options().is_empty());
+        let missing: Vec<&Input> = others.into_iter().filter(|input| input.default.is_none()).collect();
         if !missing.is_empty() {
             return Err(missing);
         }
@@ -146,8 +141,7 @@ pub fn ways(starts: &WayStarts, library: &Library, bounds: WayBounds) -> Ways {
     let found = Ways { is_cut: starts.is_cut, ..Ways::default() };
     let (ahead, links) = (VecDeque::new(), Vec::new());
     let (after_loops, steps, work) = (Map::new(), 0, 0);
-    let mut search =
-        Search { starts, library, bounds, ahead, links, after_loops, found, steps, work };
+    let mut search = Search { starts, library, bounds, ahead, links, after_loops, found, steps, work };
     for run in &starts.runs {
         let (state, arrival) = begin(run, library);
         search.go_on(&state, arrival, None);
@@ -187,7 +181,8 @@ struct Search<'a> {
     ahead: VecDeque<(RunState, Option<usize>)>,
     /// The steps of all ways, each with the one before it.
     links: Vec<(WayStep, Option<usize>)>,
-    /// The ends of the ways with more loops than the bound that go on after `maxLoops`, one for each phase with such an outcome.
+    /// The ends of the ways with more loops than the bound that go on after `maxLoops`, one for each phase with such an
+    /// outcome.
     after_loops: Map<String, (RunState, Option<usize>)>,
     found: Ways,
     /// The number of steps of the ways that are returned.
@@ -201,9 +196,10 @@ impl Search<'_> {
         let Some(active) = Active::resolve(state, self.library) else { return };
         let choices = OutputChoices::of(&active);
         self.found.is_cut |= choices.is_cut;
-        let exits = active.outcomes().into_iter().flat_map(|outcome| {
-            choices.with(&active, outcome).into_iter().map(move |outputs| (outcome, outputs))
-        });
+        let exits = active
+            .outcomes()
+            .into_iter()
+            .flat_map(|outcome| choices.with(&active, outcome).into_iter().map(move |outputs| (outcome, outputs)));
         for (outcome, outputs) in exits {
             let outputs = &outputs;
             let back = outcome.and_then(|outcome| self.way_back(&active, outcome, outputs));
@@ -273,8 +269,9 @@ impl Search<'_> {
         (Some(last), moved)
     }
 
-    /// Takes an outcome that leads back as often as `maxLoops` allows, the phases between with the outcomes and outputs that they had
-    /// last, and then goes on to the end. Loops that are like the one before are one step. `None` if that is not found.
+    /// Takes an outcome that leads back as often as `maxLoops` allows, the phases between with the outcomes and outputs
+    /// that they had last, and then goes on to the end. Loops that are like the one before are one step. `None` if that
+    /// is not found.
     fn after_loops(
         &mut self,
         from: &RunState,
@@ -355,9 +352,7 @@ impl Search<'_> {
     fn end(&mut self, state: &RunState, end: WayEnd, mut last: Option<usize>) {
         let mut steps = Vec::new();
         while let Some((step, before)) = last.and_then(|last| self.links.get(last)) {
-            if self.found.ways.len() >= self.bounds.ways
-                || self.steps + steps.len() >= self.bounds.steps
-            {
+            if self.found.ways.len() >= self.bounds.ways || self.steps + steps.len() >= self.bounds.steps {
                 self.found.others += 1;
                 return;
             }
@@ -383,7 +378,8 @@ fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
     known.filter(leads_on).or_else(|| names().find(leads_on)).or_else(|| names().next())
 }
 
-/// Returns true if the same outcomes lead from both runs, which are at one phase, through the same steps until this way back ends.
+/// Returns true if the same outcomes lead from both runs, which are at one phase, through the same steps until this way
+/// back ends.
 fn is_alike(a: &RunState, b: &RunState, back: &WayBack) -> bool {
     let others = |state: &RunState| -> Vec<(String, u32)> {
         let own = [Some(&back.scope_key), back.way.as_ref().map(|way| &way.key)];
@@ -395,9 +391,7 @@ fn is_alike(a: &RunState, b: &RunState, back: &WayBack) -> bool {
         let outputs = state.progress.outputs.iter();
         outputs.map(|(key, handed)| (key.to_owned(), handed.values.clone())).collect()
     };
-    a.progress.outcomes == b.progress.outcomes
-        && outputs(a) == outputs(b)
-        && others(a) == others(b)
+    a.progress.outcomes == b.progress.outcomes && outputs(a) == outputs(b) && others(a) == others(b)
 }
 
 impl Active<'_> {
@@ -417,8 +411,7 @@ impl Active<'_> {
 fn passed_over(state: &RunState) -> Vec<(PhasePath, PassedOverReason)> {
     let passed = state.progress.passed_over.iter();
     let passed = passed.filter(|(_, passed)| passed.step == state.global_step_count);
-    let paths =
-        passed.filter_map(|(key, passed)| Some((PhasePath::parse(key)?, passed.because.clone())));
+    let paths = passed.filter_map(|(key, passed)| Some((PhasePath::parse(key)?, passed.because.clone())));
     let mut ordered: Vec<(PhasePath, PassedOverReason)> = paths.collect();
     ordered.sort_by_cached_key(|(path, _)| path.indices());
     ordered
@@ -485,8 +478,7 @@ mod tests {
     fn looping(max_loops: u32, on_max_loops: OnMaxLoops) -> Library {
         let mut root = workflow("w", &["a", "b", "c"]);
         root.phases[0] = with_outcomes("a", &[("on", Target::Next), ("out", Target::Done)]);
-        root.phases[1] =
-            with_outcomes("b", &[("ok", Target::Next), ("back", Target::Entry("b".into()))]);
+        root.phases[1] = with_outcomes("b", &[("ok", Target::Next), ("back", Target::Entry("b".into()))]);
         (root.max_loops, root.on_max_loops) = (max_loops.into(), on_max_loops);
         library_of(vec![root])
     }
@@ -524,17 +516,12 @@ mod tests {
         assert!(found.has_more_loops && !found.is_cut && found.others == 0);
         // It is one of those that are listed.
         let found = search(&library, WayBounds { loops: 1, ways: 2, ..BOUNDS });
-        assert_eq!(
-            in_short(&found, &library),
-            ["a:out -b -c DONE", "a:on b:back b:back +48 b:back! c DONE"]
-        );
+        assert_eq!(in_short(&found, &library), ["a:out -b -c DONE", "a:on b:back b:back +48 b:back! c DONE"]);
         assert_eq!(found.others, 2);
         // The phase that is passed over at first is in no loop.
         let mut root = workflow("w", &["a", "b", "@s", "d"]);
-        root.phases[0] =
-            with_outcomes("a", &[("c", Target::Entry("d".into())), ("n", Target::Next)]);
-        root.phases[3] =
-            with_outcomes("d", &[("ok", Target::Next), ("back", Target::Entry("b".into()))]);
+        root.phases[0] = with_outcomes("a", &[("c", Target::Entry("d".into())), ("n", Target::Next)]);
+        root.phases[3] = with_outcomes("d", &[("ok", Target::Next), ("back", Target::Entry("b".into()))]);
         (root.max_loops, root.on_max_loops) = (u32::MAX.into(), OnMaxLoops::Next);
         let mut nested = workflow("s", &["x", "y"]);
         nested.phases[0] = with_outcomes("x", &[("again", Target::Loop), ("on", Target::Done)]);
@@ -570,10 +557,7 @@ mod tests {
         let (all, _) = ways_of(of(1, None), 3);
         assert_eq!(all, ["a b:ok c DONE", "a b:no a b:no PAUSE", "a b:no a b:ok c DONE"]);
         let (all, more) = ways_of(of(9, Some(Target::Next)), 1);
-        assert_eq!(
-            all,
-            ["a b:ok c DONE", "a b:no a b:ok c DONE", "a b:no a b:no a +7 b:no! c DONE"]
-        );
+        assert_eq!(all, ["a b:ok c DONE", "a b:no a b:ok c DONE", "a b:no a b:no a +7 b:no! c DONE"]);
         assert!(more);
         // `then` may lead back too.
         let (all, _) = ways_of(of(1, Some(Target::Entry("b".into()))), 1);
@@ -632,19 +616,12 @@ mod tests {
         let library = library_of(vec![root.clone(), nested.clone()]);
         let found = search(&library, BOUNDS);
         let named = |way: &Way| {
-            let values: Vec<String> =
-                way.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let values: Vec<String> = way.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
             values.join(" ")
         };
         let named: Vec<String> = found.ways.iter().map(named).collect();
-        assert_eq!(
-            in_short(&found, &library),
-            ["-a -b DONE", "a -b DONE", "-a b DONE", "a b DONE"]
-        );
-        assert_eq!(
-            named,
-            ["handed=x own=false", "handed=x own=true", "handed=y own=false", "handed=y own=true"]
-        );
+        assert_eq!(in_short(&found, &library), ["-a -b DONE", "a -b DONE", "-a b DONE", "a b DONE"]);
+        assert_eq!(named, ["handed=x own=false", "handed=x own=true", "handed=y own=false", "handed=y own=true"]);
         // A text has no list of values.
         nested.phases[0].when = when("inner", "z");
         nested.inputs[0].kind = ValueType::Text;
@@ -684,11 +661,8 @@ mod tests {
         let entries = format!(
             "  - {{ run: x, id: a }}\n  - {{ id: g, parallel: true, decide: [issues, clean], outcomes: {outcomes}, phases: [r1.md, r2.md] }}\n  - b.md\n"
         );
-        let expected = [
-            "a:ok g:clean b DONE",
-            "a:ok g:issues a:ok g:issues! STOP",
-            "a:ok g:issues a:ok g:clean b DONE",
-        ];
+        let expected =
+            ["a:ok g:clean b DONE", "a:ok g:issues a:ok g:issues! STOP", "a:ok g:issues a:ok g:clean b DONE"];
         assert_eq!(ways_of_file(&entries, BOUNDS), expected);
     }
 
@@ -707,10 +681,7 @@ mod tests {
     #[test]
     fn a_list_may_have_no_items() {
         let entries = "  - plan.md\n  - { id: g, each: output.plan.tasks, phases: [b.md] }\n";
-        let expected = [
-            "plan:tasks= -g DONE",
-            "plan:tasks=(tasks 1)\n(tasks 2) b b DONE",
-        ];
+        let expected = ["plan:tasks= -g DONE", "plan:tasks=(tasks 1)\n(tasks 2) b b DONE"];
         assert_eq!(ways_of_file(entries, BOUNDS), expected);
     }
 

@@ -11,8 +11,8 @@ const MAX_PHASES: usize = 100;
 /// Maximum number of reasons of a way that are shown, and of entries that are passed over for one reason.
 const MAX_PASSED: usize = 10;
 
-/// Returns the ways, one paragraph each: the phases by their ids with the outcomes and the outputs that decide, the entries that are passed over with the
-/// reasons. `loops` is the bound of the search.
+/// Returns the ways, one paragraph each: the phases by their ids with the outcomes and the outputs that decide, the
+/// entries that are passed over with the reasons. `loops` is the bound of the search.
 pub fn all_ways(workflow: &Workflow, library: &Library, ways: &Ways, loops: u32) -> String {
     let count = ways.ways.len().saturating_add(ways.others);
     let count = match (count, ways.is_cut) {
@@ -135,11 +135,8 @@ mod tests {
         let mut root = workflow("w", &ids);
         let mut first = phase("p0");
         let outcome = |name: &str, target| Outcome::new(name, target);
-        first.outcomes = vec![
-            outcome("none", Target::Done),
-            outcome("all", Target::Next),
-            outcome("again", Target::Loop),
-        ];
+        first.outcomes =
+            vec![outcome("none", Target::Done), outcome("all", Target::Next), outcome("again", Target::Loop)];
         root.phases[0] = Entry::phase(first);
         root.max_loops = 1.into();
         let library = Library::new(vec![root], &mut Vec::new());

@@ -69,9 +69,7 @@ pub fn branch_line(state: &RunState, branch: &Branch, now: &BranchNow) -> String
     let run = state.branch_run(branch);
     let (mark, how) = match run {
         _ if now.works => ("●", now.phase.clone().unwrap_or_else(|| "starts".to_owned())),
-        Some(BranchRun { end: Some(BranchEnd::Done { outcome: Some(outcome) }), .. }) => {
-            ("✓", outcome.clone())
-        }
+        Some(BranchRun { end: Some(BranchEnd::Done { outcome: Some(outcome) }), .. }) => ("✓", outcome.clone()),
         Some(BranchRun { end: Some(BranchEnd::Done { outcome: None }), .. }) => ("✓", "done".to_owned()),
         Some(BranchRun { end: Some(BranchEnd::Failed { why }), .. }) => ("✗", why.clone()),
         Some(BranchRun { waits: Some(why), .. }) => ("⏸", format!("waits: {why}")),
@@ -90,7 +88,8 @@ pub fn branch_line(state: &RunState, branch: &Branch, now: &BranchNow) -> String
     format!("{mark} {}: {}", branch_name(branch), parts.join(" · "))
 }
 
-/// Returns a line for each branch of the parallel group at a path; none for any other entry, or before the run has come there.
+/// Returns a line for each branch of the parallel group at a path; none for any other entry, or before the run has come
+/// there.
 pub fn branch_lines(
     state: &RunState,
     path: &PhasePath,

@@ -49,10 +49,7 @@ pub fn budget_nearly_used_up(budgets: &[&Spending], goes_on: bool) -> String {
         true => "the workflow goes on without the rest of this phase",
         false => "all tool calls are refused, and the workflow pauses until the user allows more",
     };
-    format!(
-        "The budget is nearly used up. {}.\nFinish within it: at its end {then}.",
-        bounds.join("; ")
-    )
+    format!("The budget is nearly used up. {}.\nFinish within it: at its end {then}.", bounds.join("; "))
 }
 
 /// Returns the title of the dialog that asks for more.
@@ -189,12 +186,8 @@ mod tests {
         let lines = budget.map(|(measure, limit)| {
             spent(&Bound { measure, spent: limit / 2, limit, is_least: measure == Measure::Cost })
         });
-        let expected = [
-            "at least $1.25 of $2.50",
-            "30.0k of 60.0k output tokens",
-            "22m 30s of 45m at work",
-            "20 of 40 turns",
-        ];
+        let expected =
+            ["at least $1.25 of $2.50", "30.0k of 60.0k output tokens", "22m 30s of 45m at work", "20 of 40 turns"];
         assert_eq!(lines, expected);
     }
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::definition::{
-    Diagnostic, HiddenCause, Limits, Phase, Reach, Refusal, RuleFile, Sandbox, ToolPolicy, UserLimits,
-    Workflow, unescaped, wider_for_commands,
+    Diagnostic, HiddenCause, Limits, Phase, Reach, Refusal, RuleFile, Sandbox, ToolPolicy, UserLimits, Workflow,
+    unescaped, wider_for_commands,
 };
 use crate::run::Active;
 
@@ -162,8 +162,7 @@ pub fn refusal(of: RulesOf, tool: &str, refusal: &Refusal) -> String {
         }
         Refusal::Hidden { path, cause } => match cause {
             HiddenCause::Listed { link_target } => {
-                let leads =
-                    link_target.as_ref().map(|target| format!(" (through a link: {target})"));
+                let leads = link_target.as_ref().map(|target| format!(" (through a link: {target})"));
                 let leads = leads.unwrap_or_default();
                 format!("{tag} \"{path}\"{leads} is hidden {place} ({hide}).")
             }
@@ -173,18 +172,16 @@ pub fn refusal(of: RulesOf, tool: &str, refusal: &Refusal) -> String {
                     "{tag} \"{path}\" contains \"{rule}\", which is hidden {place} ({hide}), so \"{tool}\" is refused there. Search with `bash`: its commands cannot read what is hidden."
                 )
             }
-            HiddenCause::Unresolved { reason } => format!(
-                "{tag} \"{path}\" may be hidden {place} ({hide}): {}.",
-                reason.trim_end_matches('.')
-            ),
+            HiddenCause::Unresolved { reason } => {
+                format!("{tag} \"{path}\" may be hidden {place} ({hide}): {}.", reason.trim_end_matches('.'))
+            }
             HiddenCause::MayRead => format!(
                 "{tag} The tool \"{tool}\" is refused {place}: it is not one of pi's own, so it may read hidden files ({hide}). A `tools.whitelist` that names the tool would allow it."
             ),
         },
-        Refusal::Unresolved { path, reason } => format!(
-            "{tag} \"{path}\" cannot be written {place}: {}. {rule}",
-            reason.trim_end_matches('.')
-        ),
+        Refusal::Unresolved { path, reason } => {
+            format!("{tag} \"{path}\" cannot be written {place}: {}. {rule}", reason.trim_end_matches('.'))
+        }
     }
 }
 
@@ -231,8 +228,8 @@ const NETWORK_ERRORS: [&str; 11] = [
 /// The errors of programs that are refused to read.
 const READ_ERRORS: [&str; 2] = ["permission denied", "eacces"];
 
-/// Returns what the output of a command contains that failed because of the limits, in lower case. Other causes give some of these
-/// messages too: the notice tells the rules, not the cause.
+/// Returns what the output of a command contains that failed because of the limits, in lower case. Other causes give
+/// some of these messages too: the notice tells the rules, not the cause.
 pub fn failure_signs(network: bool, hidden: &[String]) -> Vec<&'static str> {
     let network: &[&str] = if network { &[] } else { &NETWORK_ERRORS };
     let reading: &[&str] = if hidden.is_empty() { &[] } else { &READ_ERRORS };
@@ -256,15 +253,12 @@ pub fn confinement_notice(rules: &[RulesOf], reach: &Reach, network: bool) -> St
         let paths: Vec<&str> = paths.iter().copied().chain([TEMPORARY]).collect();
         format!("can write {} only", paths.join(", "))
     });
-    let hidden: Vec<String> =
-        rules.iter().flat_map(|of| of.limits().hide.to_vec()).collect();
+    let hidden: Vec<String> = rules.iter().flat_map(|of| of.limits().hide.to_vec()).collect();
     let network = (!network).then(|| "have no network".to_owned());
-    let hidden = (!hidden.is_empty())
-        .then(|| format!("cannot read or write {}, hidden here", paths(&hidden)));
-    let agent_folder = (reach.keeps_agent_folder && writable.is_none())
-        .then(|| "cannot write pi's agent folder".to_owned());
-    let limits: Vec<String> =
-        write.into_iter().chain(network).chain(hidden).chain(agent_folder).collect();
+    let hidden = (!hidden.is_empty()).then(|| format!("cannot read or write {}, hidden here", paths(&hidden)));
+    let agent_folder =
+        (reach.keeps_agent_folder && writable.is_none()).then(|| "cannot write pi's agent folder".to_owned());
+    let limits: Vec<String> = write.into_iter().chain(network).chain(hidden).chain(agent_folder).collect();
     let replacing = if writable.is_some_and(|paths| paths.iter().any(|path| !path.ends_with('/'))) {
         " A listed file cannot be replaced, as `sed -i` does."
     } else {
@@ -303,12 +297,8 @@ pub fn cannot_confine(rules: &[RulesOf], reason: &str) -> String {
 /// Returns the notice to the user that commands cannot be confined.
 pub fn unconfined_notice(sandbox: Sandbox, reason: &str) -> String {
     let result = match sandbox {
-        Sandbox::Required => {
-            "The agent's commands are refused in phases with `write`, `hide` or `network: false`"
-        }
-        Sandbox::Preferred | Sandbox::Off => {
-            "The agent's commands run without a sandbox (`sandbox: preferred`)"
-        }
+        Sandbox::Required => "The agent's commands are refused in phases with `write`, `hide` or `network: false`",
+        Sandbox::Preferred | Sandbox::Off => "The agent's commands run without a sandbox (`sandbox: preferred`)",
     };
     format!("{result}, because this system cannot confine them: {reason}")
 }

@@ -16,7 +16,8 @@ use super::{confinement, gate, results, steps};
 pub const DEFAULT_ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
 
 /// The same of a phase that is a branch of a parallel group.
-const BRANCH_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to end the branch.";
+const BRANCH_REMINDER: &str =
+    "When you finish this phase, call the workflow_step tool with action='next' to end the branch.";
 
 /// The first paragraph of the context prompt, without a `roleInstruction` of the workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,9 +64,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     let active = &active.with(&seen);
     let root = active.root;
     let phase = active.phase;
-    let own = |template: &Option<String>, default: &str| {
-        resolve_own(template.as_deref().unwrap_or(default), active, 1)
-    };
+    let own = |template: &Option<String>, default: &str| resolve_own(template.as_deref().unwrap_or(default), active, 1);
     let position = match active.is_whole_branch() {
         true => "(the only one of this branch)".to_owned(),
         false => format!(
@@ -87,9 +86,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     ];
     let values = inputs(active, active.state.current_path.len());
     lines.extend(values.map(|values| format!("**Inputs:** {values}")));
-    if let Some(Item { text, number, count }) =
-        active.state.item(active.state.current_path.len(), active.library)
-    {
+    if let Some(Item { text, number, count }) = active.state.item(active.state.current_path.len(), active.library) {
         lines.push(format!("**Item:** {number} of {count}: {}", on_one_line(&text)));
     }
     let pass = active.state.visit_number();
@@ -120,16 +117,12 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         lines.extend([requirements, String::new()]);
     }
     if !phase.outputs.is_empty() {
-        lines.push(
-            "**Outputs:** with `next`, give workflow_step an object `outputs` with these:".into(),
-        );
+        lines.push("**Outputs:** with `next`, give workflow_step an object `outputs` with these:".into());
         lines.extend(expected_outputs(phase));
         lines.push(String::new());
     }
     if !phase.outcomes.is_empty() {
-        lines.push(
-            "**Outcomes:** with `next`, give workflow_step one of these as `outcome`:".into(),
-        );
+        lines.push("**Outcomes:** with `next`, give workflow_step one of these as `outcome`:".into());
         lines.extend(outcome_lines(active));
         lines.push(String::new());
     }
@@ -237,11 +230,7 @@ fn resolve_own(template: &str, active: &Active, depth: usize) -> String {
 const NONE: &str = "(none)";
 
 /// Returns the value of a variable of the text of a phase, in a template of the workflow at this depth.
-pub(super) fn phase_variable<'a>(
-    name: &str,
-    active: &Active<'a>,
-    depth: usize,
-) -> Option<Cow<'a, str>> {
+pub(super) fn phase_variable<'a>(name: &str, active: &Active<'a>, depth: usize) -> Option<Cow<'a, str>> {
     let entry_name = |entry: Option<&'a Entry>, none: &'static str| {
         Cow::Borrowed(entry.map_or(none, |entry| active.library.entry_name(entry)))
     };
@@ -265,11 +254,12 @@ pub(super) fn phase_variable<'a>(
     })
 }
 
-/// Returns the value of a variable that names an input, an output, an outcome or a summary: `input.NAME`, `output.ID.NAME`,
-/// `outcome.ID`, `previousSummary` or `summary.ID`. `None` for any other name, and for an input or a phase that there is not.
+/// Returns the value of a variable that names an input, an output, an outcome or a summary: `input.NAME`,
+/// `output.ID.NAME`, `outcome.ID`, `previousSummary` or `summary.ID`. `None` for any other name, and for an input or a
+/// phase that there is not.
 ///
-/// `depth` is that of the workflow whose template it is, from 1 for the root: its inputs are meant, and its phases before those of
-/// the workflows around it.
+/// `depth` is that of the workflow whose template it is, from 1 for the root: its inputs are meant, and its phases
+/// before those of the workflows around it.
 pub(super) fn run_variable<'a>(
     name: &str,
     state: &'a RunState,
@@ -291,7 +281,8 @@ pub(super) fn run_variable<'a>(
     Some(Cow::Borrowed(summary.unwrap_or(NONE)))
 }
 
-/// Returns the value of a variable that names an input, an output, an outcome or the folder of the run, as [`run_variable`] does.
+/// Returns the value of a variable that names an input, an output, an outcome or the folder of the run, as
+/// [`run_variable`] does.
 pub(super) fn value_variable<'a>(
     name: &str,
     state: &'a RunState,
@@ -338,9 +329,7 @@ pub(super) fn value_variable<'a>(
         return Some(value.map_or(Cow::Borrowed(NONE), |value| Cow::Owned(output_text(value))));
     }
     let id = name.strip_prefix("outcome.")?;
-    let depth = find(&|workflow| {
-        library.entries_of_file(workflow).iter().any(|of| of.entry.is_called(id))
-    })?;
+    let depth = find(&|workflow| library.entries_of_file(workflow).iter().any(|of| of.entry.is_called(id)))?;
     Some(Cow::Borrowed(state.outcome(depth, id, library).unwrap_or(NONE)))
 }
 
@@ -364,7 +353,9 @@ mod tests {
         let mut plan = phase("plan");
         plan.tools = ToolPolicy::Except(vec!["edit".into(), "write".into()]);
         plan.profiles = Some(vec!["planner".into()]);
-        plan.instructions = "After {previousPhaseName}, before {nextPhaseName}: {description} without {blockedToolsList}. {unknown}".into();
+        plan.instructions =
+            "After {previousPhaseName}, before {nextPhaseName}: {description} without {blockedToolsList}. {unknown}"
+                .into();
         let mut root = workflow("rpir", &["research", "x", "build"]);
         root.phases[1] = Entry::phase(plan);
         let library = Library::new(vec![root], &mut Vec::new());
@@ -409,15 +400,9 @@ When you finish this phase, call the workflow_step tool with action='next' to ad
         for (policy, rule) in [
             (ToolPolicy::All, "all"),
             (ToolPolicy::Except(names(&[STEP_TOOL])), "all"),
-            (
-                ToolPolicy::Except(names(&["bash", STEP_TOOL])),
-                "all except bash; a call of one of those is refused",
-            ),
+            (ToolPolicy::Except(names(&["bash", STEP_TOOL])), "all except bash; a call of one of those is refused"),
             (ToolPolicy::Only(names(&[])), "none; every call is refused"),
-            (
-                ToolPolicy::Only(names(&["read", "grep"])),
-                "only read, grep; a call of any other is refused",
-            ),
+            (ToolPolicy::Only(names(&["read", "grep"])), "only read, grep; a call of any other is refused"),
         ] {
             let line = format!("**Tools in this phase:** {rule}. workflow_step always works.");
             assert_eq!(tools_line(&policy), line);
@@ -431,8 +416,7 @@ When you finish this phase, call the workflow_step tool with action='next' to ad
             advance_reminder: Some("{toolName} to {nextPhaseName} at {globalStepCount}".into()),
             ..workflow("release", &["build", "@review", "deploy"])
         };
-        let library =
-            Library::new(vec![root, workflow("review", &["check", "sign"])], &mut Vec::new());
+        let library = Library::new(vec![root, workflow("review", &["check", "sign"])], &mut Vec::new());
         let state = RunState {
             current_path: path_to(&[("release", 1), ("review", 1)]),
             global_step_count: 7,

@@ -7,8 +7,8 @@ use crate::definition::{Library, Workflow};
 /// Maximum length of a description, in characters.
 const MAX_LENGTH: usize = 100;
 
-/// Returns the first line of a workflow's `description`; without one, the first paragraph of its first phase that contains
-/// no `{`, as plain text on one line.
+/// Returns the first line of a workflow's `description`; without one, the first paragraph of its first phase that
+/// contains no `{`, as plain text on one line.
 pub fn description(workflow: &Workflow, library: &Library) -> Option<String> {
     let own = workflow.description.as_deref().and_then(|text| text.trim().lines().next());
     if let Some(line) = own {
@@ -54,20 +54,13 @@ mod tests {
     #[test]
     fn the_first_paragraph_becomes_one_line() {
         for (markdown, text) in [
-            (
-                "# Title\n\nRead *all* of\n`src`, [then](x) plan.\n\nMore.",
-                Some("Read all of src, then plan."),
-            ),
+            ("# Title\n\nRead *all* of\n`src`, [then](x) plan.\n\nMore.", Some("Read all of src, then plan.")),
             ("# Title", None),
             ("Task: {description}\n\nFind out.", Some("Find out.")),
             ("- a list\n\nand text", Some("and text")),
             ("<!-- note -->\n\nText", Some("Text")),
         ] {
-            assert_eq!(
-                first_paragraph(markdown).map(|t| shorten(&t)).as_deref(),
-                text,
-                "{markdown}"
-            );
+            assert_eq!(first_paragraph(markdown).map(|t| shorten(&t)).as_deref(), text, "{markdown}");
         }
         assert_eq!(shorten(&"x".repeat(101)), format!("{}…", "x".repeat(100)));
     }

@@ -8,8 +8,7 @@ use crate::definition::{Diagnostic, Library, Severity, Workflow, on_one_line};
 /// place, several in one file with the file.
 pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Option<String> {
     let errors = count(diagnostics, Severity::Error);
-    let mut of_errors =
-        diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error);
+    let mut of_errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error);
     let first = of_errors.next()?;
     let in_one_file = of_errors.all(|other| other.file == first.file);
     let what = match (library.left_out().len(), errors) {
@@ -46,8 +45,8 @@ pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnosti
     format!("{}, {}.{left_out}", plural(errors, "error"), plural(warnings, "warning"))
 }
 
-/// The packages of these workflows, each with the number of its workflows, as a sentence behind another one; `None` if no
-/// workflow comes from a package.
+/// The packages of these workflows, each with the number of its workflows, as a sentence behind another one; `None` if
+/// no workflow comes from a package.
 pub fn package_counts<'a>(workflows: impl Iterator<Item = &'a Workflow>) -> Option<String> {
     let mut packages: Map<&str, usize> = Map::new();
     for package in workflows.filter_map(Workflow::package) {
@@ -55,8 +54,7 @@ pub fn package_counts<'a>(workflows: impl Iterator<Item = &'a Workflow>) -> Opti
     }
     let packages = packages.into_iter().map(|(package, count)| format!("{package} ({count})"));
     let packages: Vec<String> = packages.collect();
-    (!packages.is_empty())
-        .then(|| format!(" From packages: {}.", on_one_line(&packages.join(", "))))
+    (!packages.is_empty()).then(|| format!(" From packages: {}.", on_one_line(&packages.join(", "))))
 }
 
 /// One diagnostic. Editors and terminals make a link of the first line.
@@ -65,8 +63,7 @@ pub fn diagnostic_text(diagnostic: &Diagnostic) -> String {
         Severity::Failure | Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let mut lines =
-        vec![format!("{}: {severity}: {}", diagnostic.location(), diagnostic.message())];
+    let mut lines = vec![format!("{}: {severity}: {}", diagnostic.location(), diagnostic.message())];
     if let Some(excerpt) = &diagnostic.excerpt {
         lines.extend(excerpt.to_string().lines().map(|line| format!("  {line}")));
     }

@@ -8,8 +8,7 @@ use super::exact::wrapped;
 use super::step_result::PASSED_OVER;
 use crate::definition::short;
 use crate::protocol::{
-    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, LIMITS_TYPE,
-    GRAPH_TYPE,
+    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE, LIMITS_TYPE,
 };
 use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, REPORT_TYPE, STATUS_TYPE};
 
@@ -94,8 +93,8 @@ fn collapsed(text: &str, limit: usize, expanded: bool) -> Cow<'_, str> {
 /// Maximum length of an outcome in the line of a call, in characters.
 const MAX_OUTCOME: usize = 80;
 
-/// Draws a result of `workflow_step`: its first line and one on what was passed over, or all lines if `expanded`; as Markdown
-/// if the run has ended or a cancellation is pending.
+/// Draws a result of `workflow_step`: its first line and one on what was passed over, or all lines if `expanded`; as
+/// Markdown if the run has ended or a cancellation is pending.
 pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     let details: Value = serde_json::from_str(details).unwrap_or_default();
     let ends = details.get("cancelPending").is_some()
@@ -105,20 +104,14 @@ pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
         return Drawing::Markdown(text.to_owned());
     }
     let lines = text.lines().enumerate();
-    let lines = lines.take_while(|(index, line)| {
-        expanded || *index == 0 || (*index == 1 && line.starts_with(PASSED_OVER))
-    });
+    let lines =
+        lines.take_while(|(index, line)| expanded || *index == 0 || (*index == 1 && line.starts_with(PASSED_OVER)));
     Drawing::Lines(lines.map(|(_, line)| vec![span(line, Color::ToolOutput)]).collect())
 }
 
-/// Draws an entry of this package: `{"content": …}`, with the name of the `workflow` for the end of a run. The lines of a frame
-/// ([`framed`](super::exact::framed)) are broken at `width` columns.
-pub fn draw_entry(
-    custom_type: &str,
-    data: &Value,
-    expanded: bool,
-    width: usize,
-) -> Option<Drawing> {
+/// Draws an entry of this package: `{"content": …}`, with the name of the `workflow` for the end of a run. The lines of
+/// a frame ([`framed`](super::exact::framed)) are broken at `width` columns.
+pub fn draw_entry(custom_type: &str, data: &Value, expanded: bool, width: usize) -> Option<Drawing> {
     let content = data.get("content")?.as_str()?;
     if custom_type == STATUS_TYPE {
         let lines = content.lines().flat_map(|line| wrapped(line, width));
@@ -128,11 +121,7 @@ pub fn draw_entry(
         // The message of `/cancel-workflow` does not contain the name.
         Some(name) if custom_type == COMPLETE_TYPE => {
             let named = format!("**{name} Cancelled**");
-            draw_content(
-                custom_type,
-                &content.replacen("**Workflow Cancelled**", &named, 1),
-                expanded,
-            )
+            draw_content(custom_type, &content.replacen("**Workflow Cancelled**", &named, 1), expanded)
         }
         _ => draw_content(custom_type, content, expanded),
     }
@@ -144,33 +133,22 @@ pub fn draw_entry(
 pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<Drawing> {
     match custom_type {
         CONTEXT_MESSAGE_TYPE => {
-            let mut lines = vec![vec![
-                span("🔄 ", Color::Accent),
-                span("[Workflow Context injected]", Color::Dim),
-            ]];
+            let mut lines = vec![vec![span("🔄 ", Color::Accent), span("[Workflow Context injected]", Color::Dim)]];
             if expanded {
                 lines.extend(content.lines().map(|line| vec![span(line, Color::Dim)]));
             }
             Some(Drawing::Lines(lines))
         }
-        APPROVAL_TYPE => {
-            Some(Drawing::Markdown(collapsed(content, SUBJECT_LINES, expanded).into_owned()))
-        }
-        REPORT_TYPE => {
-            Some(Drawing::Markdown(collapsed(content, REPORT_LINES, expanded).into_owned()))
-        }
+        APPROVAL_TYPE => Some(Drawing::Markdown(collapsed(content, SUBJECT_LINES, expanded).into_owned())),
+        REPORT_TYPE => Some(Drawing::Markdown(collapsed(content, REPORT_LINES, expanded).into_owned())),
         COMPLETE_TYPE if expanded => Some(Drawing::Markdown(content.to_owned())),
         COMPLETE_TYPE => {
             // The task id is only useful for programs.
             let shown = content.lines().filter(|line| !line.starts_with("**Task ID:** "));
             Some(Drawing::Markdown(shown.collect::<Vec<_>>().join("\n")))
         }
-        FRESH_TYPE => {
-            Some(Drawing::Lines(vec![vec![span("🌱 ", Color::Accent), span(content, Color::Dim)]]))
-        }
-        COUNTDOWN_TYPE => {
-            Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]]))
-        }
+        FRESH_TYPE => Some(Drawing::Lines(vec![vec![span("🌱 ", Color::Accent), span(content, Color::Dim)]])),
+        COUNTDOWN_TYPE => Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]])),
         STATUS_TYPE => Some(Drawing::Lines(content.lines().map(status_line).collect())),
         CHECK_TYPE | LIMITS_TYPE => Some(Drawing::Lines(content.lines().map(check_line).collect())),
         GRAPH_TYPE => {
@@ -191,11 +169,7 @@ fn check_line(line: &str) -> Vec<Span> {
     for (mark, color) in [(": error: ", Color::Error), (": warning: ", Color::Warning)] {
         if let Some((place, message)) = line.split_once(mark) {
             let severity = mark.get(2..).unwrap_or(mark);
-            return vec![
-                span(format!("{place}: "), Color::Dim),
-                span(severity, color),
-                span(message, Color::Text),
-            ];
+            return vec![span(format!("{place}: "), Color::Dim), span(severity, color), span(message, Color::Text)];
         }
     }
     let color = match line.trim_start() {
@@ -225,8 +199,7 @@ mod tests {
     fn plain(drawing: &Drawing) -> String {
         match drawing {
             Drawing::Lines(lines) => {
-                let line =
-                    |spans: &Vec<Span>| spans.iter().map(|s| s.text.as_str()).collect::<String>();
+                let line = |spans: &Vec<Span>| spans.iter().map(|s| s.text.as_str()).collect::<String>();
                 lines.iter().map(line).collect::<Vec<_>>().join("\n")
             }
             Drawing::Markdown(text) => text.clone(),

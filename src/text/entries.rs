@@ -5,14 +5,13 @@ use crate::run::{Active, Summary};
 
 use super::exact::{framed, quoted};
 use super::names::{phase_title, short_name};
-use super::questions::{
-    Dialog, GateSource, Question, by_program, consent_question_of, in_terminal,
-};
+use super::questions::{Dialog, GateSource, Question, by_program, consent_question_of, in_terminal};
 
 /// Maximum length of a step's summary, in characters.
 const MAX_SUMMARY: usize = 4000;
 
-/// Maximum length of the id in the name of a file, in characters: the numbers of the items follow, of at most 10 groups.
+/// Maximum length of the id in the name of a file, in characters: the numbers of the items follow, of at most 10
+/// groups.
 const MAX_FILE_NAME: usize = 36;
 
 /// Returns the text that is shown while the command of a step runs.
@@ -20,7 +19,8 @@ pub fn step_progress(of: &str) -> String {
     format!("{} {}", Step::EMOJI, short_name(of))
 }
 
-/// Returns the summary of a step: the end of its output. What is cut off has the path of the `file` in its place, if there is one.
+/// Returns the summary of a step: the end of its output. What is cut off has the path of the `file` in its place, if
+/// there is one.
 pub fn step_summary(output: &str, file: Option<&str>) -> String {
     let output = output.trim();
     let from = output.chars().count().saturating_sub(MAX_SUMMARY);
@@ -39,7 +39,8 @@ pub fn output_not_kept(of: &str, why: &str) -> String {
     format!("The whole output of “{}” is not kept: {why}", short_name(of))
 }
 
-/// Returns the beginning of the name of the file with the output of a step: its id, and the numbers of the items it is repeated for.
+/// Returns the beginning of the name of the file with the output of a step: its id, and the numbers of the items it is
+/// repeated for.
 pub fn output_file_name(active: &Active) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let id = active.phase.id.chars().take(MAX_FILE_NAME);
@@ -76,12 +77,7 @@ pub fn entry_prompt(active: &Active) -> String {
 }
 
 /// Returns the question about the command of a step of a project or a package.
-pub fn step_consent(
-    of: &str,
-    source: Option<&GateSource>,
-    commands: &[String],
-    dialog: Dialog,
-) -> Question {
+pub fn step_consent(of: &str, source: Option<&GateSource>, commands: &[String], dialog: Dialog) -> Question {
     let source = source.unwrap_or(&GateSource::Project);
     let name = match source {
         GateSource::Project => "project",
@@ -156,10 +152,7 @@ pub fn bad_answer(question: &definition::Question, outcome: &str, given: &str) -
         (AnswerText::Required, true) => {
             Some(format!("The answer `{outcome}` needs a text: /workflow :answer {outcome} TEXT"))
         }
-        (AnswerText::None, false) => {
-            Some(format!("The answer `{outcome}` takes no text: /workflow :answer {outcome}"))
-        }
-        (AnswerText::Required | AnswerText::Optional, false)
-        | (AnswerText::Optional | AnswerText::None, true) => None,
+        (AnswerText::None, false) => Some(format!("The answer `{outcome}` takes no text: /workflow :answer {outcome}")),
+        (AnswerText::Required | AnswerText::Optional, false) | (AnswerText::Optional | AnswerText::None, true) => None,
     }
 }

@@ -1,4 +1,5 @@
-//! Texts from files in questions to the user: every character is visible, and no text can imitate the words of this package.
+//! Texts from files in questions to the user: every character is visible, and no text can imitate the words of this
+//! package.
 
 /// Characters that are invisible, look like a blank, change the order of others, or have no agreed appearance:
 /// Unicode's `Default_Ignorable_Code_Point`, general categories Cc, Cf, Co, Zl, Zp, Zs without U+0020, and the
@@ -76,8 +77,7 @@ fn columns(c: char) -> usize {
 /// Returns each character of a text as it is shown, unchanged or written out, with its columns.
 fn characters(text: &str) -> impl Iterator<Item = (String, usize)> {
     text.char_indices().map(|(at, c)| {
-        let looks_written_out =
-            c == '\\' && text.get(at..).is_some_and(|rest| rest.starts_with("\\u{"));
+        let looks_written_out = c == '\\' && text.get(at..).is_some_and(|rest| rest.starts_with("\\u{"));
         if is_hidden(c) || looks_written_out {
             let written = c.escape_unicode().to_string();
             let columns = written.len();
@@ -88,11 +88,10 @@ fn characters(text: &str) -> impl Iterator<Item = (String, usize)> {
     })
 }
 
-/// Returns a text in which every character is visible: line ends stay, all other hidden characters are written out as code
-/// points (`\u{2800}`).
+/// Returns a text in which every character is visible: line ends stay, all other hidden characters are written out as
+/// code points (`\u{2800}`).
 pub fn exact(text: &str) -> String {
-    let lines: Vec<String> =
-        text.split('\n').map(|line| characters(line).map(|(shown, _)| shown).collect()).collect();
+    let lines: Vec<String> = text.split('\n').map(|line| characters(line).map(|(shown, _)| shown).collect()).collect();
     lines.join("\n")
 }
 
@@ -141,8 +140,8 @@ pub fn quoted(name: &str, width: usize) -> String {
     format!("\"{}\"", exact_line(&name, width.saturating_sub(2), Spaces::Single))
 }
 
-/// Returns the lines of a text with a bar before each, which no other text in a question contains; many consecutive spaces
-/// are replaced by their count. [`wrapped`] breaks the lines at the width at which they are shown.
+/// Returns the lines of a text with a bar before each, which no other text in a question contains; many consecutive
+/// spaces are replaced by their count. [`wrapped`] breaks the lines at the width at which they are shown.
 pub fn framed(text: &str) -> Vec<String> {
     text.trim_end_matches('\n').split('\n').map(framed_line).collect()
 }
@@ -166,9 +165,9 @@ fn framed_line(line: &str) -> String {
     shown
 }
 
-/// Returns a line of [`framed`] as lines of at most `width` columns, each with a bar; another line is returned as it is. The
-/// line is broken before a space, a word only if it does not fit. The rest of a broken line, its space included, follows
-/// directly after the mark `↪`.
+/// Returns a line of [`framed`] as lines of at most `width` columns, each with a bar; another line is returned as it
+/// is. The line is broken before a space, a word only if it does not fit. The rest of a broken line, its space
+/// included, follows directly after the mark `↪`.
 pub fn wrapped(line: &str, width: usize) -> Vec<String> {
     let Some(content) = line.strip_prefix(BAR).and_then(|line| line.strip_prefix(' ')) else {
         return vec![line.to_owned()];
@@ -202,8 +201,7 @@ pub fn wrapped(line: &str, width: usize) -> Vec<String> {
 fn units(mut content: &str) -> Vec<&str> {
     let mut units = Vec::new();
     while let Some(first) = content.chars().next() {
-        let written_out =
-            content.strip_prefix("\\u{").and_then(|rest| rest.find('}')).map(|at| at + 4);
+        let written_out = content.strip_prefix("\\u{").and_then(|rest| rest.find('}')).map(|at| at + 4);
         let counted = content.strip_prefix(" ␣×").and_then(|rest| {
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             Some(content.len() - rest.get(digits..)?.strip_prefix(' ')?.len())
@@ -292,8 +290,7 @@ mod tests {
 
     #[test]
     fn what_shows_stays() {
-        for text in [" ~!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}", "äß€Ω中文한글ひ🔍é", "a\nb"]
-        {
+        for text in [" ~!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}", "äß€Ω中文한글ひ🔍é", "a\nb"] {
             assert_eq!(exact(text), text);
         }
         assert_eq!(exact("a\u{202e}b\u{200b}c\u{1b}[1m"), "a\\u{202e}b\\u{200b}c\\u{1b}[1m");
@@ -320,16 +317,12 @@ mod tests {
     fn a_frame_has_a_bar_before_every_line() {
         assert_eq!(framed("npm test\n"), ["│ npm test"]);
         assert_eq!(framed("a\n\tb      c"), ["│ a", "│ \\u{9}b ␣×6 c"]);
-        assert_eq!(
-            framed("a\n\n│ b ↪ ␣×6\r\n"),
-            ["│ a", "│ ", "│ \\u{2502} b \\u{21aa} \\u{2423}×6\\u{d}"]
-        );
+        assert_eq!(framed("a\n\n│ b ↪ ␣×6\r\n"), ["│ a", "│ ", "│ \\u{2502} b \\u{21aa} \\u{2423}×6\\u{d}"]);
     }
 
     #[track_caller]
     fn assert_wrapped(text: &str, width: usize, expected: &[&str]) {
-        let lines: Vec<String> =
-            framed(text).iter().flat_map(|line| wrapped(line, width)).collect();
+        let lines: Vec<String> = framed(text).iter().flat_map(|line| wrapped(line, width)).collect();
         assert_eq!(lines, expected);
     }
 

@@ -15,15 +15,16 @@ const MAX_EVIDENCE: usize = 40;
 pub const STARTS_FRESH: &str =
     "This phase starts with a fresh context and gets its instructions in a message of their own.";
 
-/// The result of a call in a phase before it has started fresh: the model does not know the phase, and the phase would not
-/// know of the call.
-pub const NOT_STARTED: &str = "The workflow has moved to a phase that starts with a fresh context, which follows; this call had no effect.";
+/// The result of a call in a phase before it has started fresh: the model does not know the phase, and the phase would
+/// not know of the call.
+pub const NOT_STARTED: &str =
+    "The workflow has moved to a phase that starts with a fresh context, which follows; this call had no effect.";
 
 /// Returns the text that the model reads in place of the earlier conversation. The context prompt follows it, with the
 /// task and the results of earlier phases.
 ///
-/// `messages` are the user's own since the run began, newest first; the images of the newest `with_images` that have any
-/// follow the text.
+/// `messages` are the user's own since the run began, newest first; the images of the newest `with_images` that have
+/// any follow the text.
 pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usize) -> String {
     let seen = active.seen();
     let active = &active.with(&seen);
@@ -40,10 +41,7 @@ pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usi
         parts.push(format!("The end of the output of {label}:\n{}", fenced(tail)));
     }
     if !messages.is_empty() {
-        parts.push(format!(
-            "**The user's own messages since the run began:**\n\n{}",
-            listed(messages, with_images)
-        ));
+        parts.push(format!("**The user's own messages since the run began:**\n\n{}", listed(messages, with_images)));
     }
     parts.join("\n\n")
 }
@@ -55,7 +53,8 @@ fn last_failure<'a>(active: &Active<'a>) -> Option<&'a Evidence> {
     last.evidence.iter().rev().find(|evidence| !evidence.passed && !evidence.tail.is_empty())
 }
 
-/// Returns the messages, oldest first: the newest in full as far as there is room, the older ones shortened or left out.
+/// Returns the messages, oldest first: the newest in full as far as there is room, the older ones shortened or left
+/// out.
 fn listed(messages: &[UserMessage], mut with_images: usize) -> String {
     let mut room = MAX_MESSAGES;
     let mut shown = Vec::new();
@@ -98,11 +97,7 @@ pub fn fresh_notice(active: &Active, messages: usize, left_out: u64) -> String {
         0..1000 => format!("{left_out} bytes"),
         _ => format!("{} KB", left_out / 1000),
     };
-    format!(
-        "{} starts fresh: {}; {left_out} left behind",
-        phase_title(active.phase),
-        seen.join(", ")
-    )
+    format!("{} starts fresh: {}; {left_out} left behind", phase_title(active.phase), seen.join(", "))
 }
 
 #[cfg(test)]
@@ -116,10 +111,7 @@ mod tests {
     #[test]
     fn the_users_messages_are_listed_oldest_first() {
         let messages = [message("  three\n\nlines\n", 0), message("", 2), message("one", 1)];
-        assert_eq!(
-            listed(&messages, 1),
-            "- one\n  (1 image, left out)\n- (2 images, below)\n- three\n  \n  lines"
-        );
+        assert_eq!(listed(&messages, 1), "- one\n  (1 image, left out)\n- (2 images, below)\n- three\n  \n  lines");
         assert_eq!(listed(&[], 0), "");
     }
 

@@ -8,12 +8,9 @@ use super::names::phase_title;
 use super::outputs::output_lines;
 use super::template::resolve_with;
 use crate::definition::{
-    Check, CheckKind, Command, Library, Phase, Variable, label_of, on_one_line, resolve_path, short,
-    unescaped,
+    Check, CheckKind, Command, Library, Phase, Variable, label_of, on_one_line, resolve_path, short, unescaped,
 };
-use crate::run::{
-    Active, Changed, CheckPlace, CheckedFiles, Evidence, GateAhead, Outputs, PhasePath, RunState,
-};
+use crate::run::{Active, Changed, CheckPlace, CheckedFiles, Evidence, GateAhead, Outputs, PhasePath, RunState};
 
 /// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
@@ -23,8 +20,7 @@ const MAX_TAIL: usize = 4096;
 const MAX_KEPT_TAIL: usize = 1024;
 
 /// Refusal of a tool call while a gate is checked.
-pub const GATE_OPEN: &str =
-    "[workflow] The gate of the current phase is being checked. Wait for its result.";
+pub const GATE_OPEN: &str = "[workflow] The gate of the current phase is being checked. Wait for its result.";
 
 /// Refusal of a move while calls of these tools run.
 pub fn still_running(tools: &[String]) -> String {
@@ -36,13 +32,12 @@ pub fn still_running(tools: &[String]) -> String {
 }
 
 /// Refusal of a `next` after another gate was checked in the same answer of the model.
-pub const GATE_HAD: &str = "[workflow] A gate was checked in this answer already. Read its result before you call workflow_step again.";
+pub const GATE_HAD: &str =
+    "[workflow] A gate was checked in this answer already. Read its result before you call workflow_step again.";
 
 /// Returns the part of the context prompt about the gates ahead; `None` without gates.
 pub(super) fn requirements(active: &Active) -> Option<String> {
-    let mut lines = vec![
-        "**Gate:** `next` is accepted only if all of this holds; it is checked for you:".to_owned(),
-    ];
+    let mut lines = vec!["**Gate:** `next` is accepted only if all of this holds; it is checked for you:".to_owned()];
     let outcomes = active.outcomes();
     // Each check once, with the outcomes for which it is made.
     let mut checks: Vec<(&Check, usize, Vec<&str>)> = Vec::new();
@@ -86,8 +81,9 @@ pub fn in_words(text: &str, active: &Active, depth: usize) -> String {
     })
 }
 
-/// Returns a check of a workflow at this depth of the path with the values of its variables: literal text in a path, quoted on one
-/// line in a label and in a question. A path with a value that cannot be part of one stays as it is: no file has it.
+/// Returns a check of a workflow at this depth of the path with the values of its variables: literal text in a path,
+/// quoted on one line in a label and in a question. A path with a value that cannot be part of one stays as it is: no
+/// file has it.
 pub fn with_values(check: &Check, active: &Active, depth: usize) -> Check {
     let in_words = |text: &str| in_words(text, active, depth);
     let mut check = check.clone();
@@ -123,9 +119,7 @@ fn requirement(check: &Check) -> String {
             (command.line(), format!("`{}` ends with exit status 0{}", command.line(), env(command)))
         }
         CheckKind::File { path, contains } => {
-            let contains = contains
-                .as_ref()
-                .map_or(String::new(), |pattern| format!(" and contains /{pattern}/"));
+            let contains = contains.as_ref().map_or(String::new(), |pattern| format!(" and contains /{pattern}/"));
             (path.as_str(), format!("the file `{}` exists, is not empty{contains}", unescaped(path)))
         }
         CheckKind::Approve { question } => (question.as_str(), format!("the user says yes: {question}")),
@@ -189,15 +183,14 @@ pub fn gate_progress(label: &str, number: usize, of: usize) -> String {
     format!("Gate {number}/{of}: {label}")
 }
 
-/// Returns the report of a failed check for the agent, without its consequence. `left` is the number of remaining attempts,
-/// if the run stays in the phase.
+/// Returns the report of a failed check for the agent, without its consequence. `left` is the number of remaining
+/// attempts, if the run stays in the phase.
 pub fn gate_failed(of: &str, evidence: &Evidence, left: Option<u32>) -> String {
     let took = match evidence.duration_ms {
         0 => String::new(),
         ms => format!(" after {}", duration(ms)),
     };
-    let mut text =
-        format!("✗ The gate of {of} is not passed: {}: {}{took}.", evidence.label, evidence.result);
+    let mut text = format!("✗ The gate of {of} is not passed: {}: {}{took}.", evidence.label, evidence.result);
     if let Some(left) = left {
         text.push_str(&format!(" Attempt {}, {left} left.", evidence.attempt));
     }
@@ -261,8 +254,9 @@ pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> 
     checks.map(passed).collect()
 }
 
-/// Returns the subject of an approval in Markdown: the earlier checks since which files have changed, the evidence of the gate so far, then
-/// the agent's summary; `None` without any. The agent's text comes last, so that it cannot imitate a text of this package after it.
+/// Returns the subject of an approval in Markdown: the earlier checks since which files have changed, the evidence of
+/// the gate so far, then the agent's summary; `None` without any. The agent's text comes last, so that it cannot
+/// imitate a text of this package after it.
 pub fn approval_subject(
     phase: &Phase,
     evidence: &[Evidence],
@@ -330,22 +324,15 @@ pub fn changed_since(state: &RunState, library: &Library) -> Vec<String> {
     evidence_lines_where(state, library, Evidence::is_outdated)
 }
 
-/// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line for
-/// each gate that was skipped with its phase. With `open_only`, those of passed checks since which no file has changed are left out.
-pub(super) fn all_evidence_lines(
-    state: &RunState,
-    library: &Library,
-    open_only: bool,
-) -> Vec<String> {
+/// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line
+/// for each gate that was skipped with its phase. With `open_only`, those of passed checks since which no file has
+/// changed are left out.
+pub(super) fn all_evidence_lines(state: &RunState, library: &Library, open_only: bool) -> Vec<String> {
     evidence_lines_where(state, library, |check| !open_only || !check.passed || check.is_outdated())
 }
 
 /// The same with the checks for which `is_shown` returns true.
-fn evidence_lines_where(
-    state: &RunState,
-    library: &Library,
-    is_shown: impl Fn(&Evidence) -> bool,
-) -> Vec<String> {
+fn evidence_lines_where(state: &RunState, library: &Library, is_shown: impl Fn(&Evidence) -> bool) -> Vec<String> {
     let is_shown = &is_shown;
     let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
     let lines = visits.flat_map(|(key, visit)| {

@@ -2,11 +2,11 @@
 
 use crate::sorted::Map;
 
+use crate::definition::{BoundValue, Check, Results, Work, columns, is_group_key, label_of, on_one_line};
 use crate::definition::{
-    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
-    Phase, Target, ToolPolicy, Workflow,
+    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome, Phase, Target,
+    ToolPolicy, Workflow,
 };
-use crate::definition::{Work, BoundValue, Check, Results, columns, is_group_key, label_of, on_one_line};
 use crate::run::{PhasePath, RunState, Segment};
 
 use super::budget::{budget_note, over_budget_note};
@@ -39,8 +39,8 @@ fn model_note(phase: &Phase) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-/// Returns the notes on a workflow or a group as a whole: the items for which it is repeated, its branches, its budget, and its number of
-/// loops if that is not the default.
+/// Returns the notes on a workflow or a group as a whole: the items for which it is repeated, its branches, its budget,
+/// and its number of loops if that is not the default.
 pub fn workflow_notes(workflow: &Workflow, library: &Library) -> impl Iterator<Item = String> {
     let count = &workflow.max_loops;
     let is_default = *count == BoundValue::Fixed(DEFAULT_MAX_LOOPS);
@@ -50,7 +50,8 @@ pub fn workflow_notes(workflow: &Workflow, library: &Library) -> impl Iterator<I
     each.into_iter().chain(parallel).chain(budget_note(&workflow.budget)).chain(loops)
 }
 
-/// Returns the notes on a nested workflow or a group: the values of its inputs that the entry gives, and those on the workflow.
+/// Returns the notes on a nested workflow or a group: the values of its inputs that the entry gives, and those on the
+/// workflow.
 pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     let EntryKind::Workflow { key, with, .. } = &entry.kind else { return Vec::new() };
     // A group has the inputs of its file.
@@ -82,8 +83,8 @@ pub fn gate_note(gate: Option<&Gate>) -> Option<String> {
     Some(format!("gate: {}", labels.join(", ")))
 }
 
-/// Returns a note on where a failure of a gate leads back to; `None` if the run stays. `scope` is the workflow that contains
-/// the gate or the phase with the gate.
+/// Returns a note on where a failure of a gate leads back to; `None` if the run stays. `scope` is the workflow that
+/// contains the gate or the phase with the gate.
 pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) -> Option<String> {
     let phases = match &gate?.on_fail {
         OnGateFail::Stay => return None,
@@ -95,12 +96,7 @@ pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) ->
 }
 
 /// Returns a note on the outcomes of the entry of this id in `scope`, with their targets; `None` without outcomes.
-fn outcomes_note(
-    outcomes: &[Outcome],
-    id: &str,
-    scope: &Workflow,
-    library: &Library,
-) -> Option<String> {
+fn outcomes_note(outcomes: &[Outcome], id: &str, scope: &Workflow, library: &Library) -> Option<String> {
     let index = scope.position(id)?;
     let in_words = |target: &Target| {
         let to = scope.target(index, target);
@@ -150,15 +146,9 @@ fn loops(count: &BoundValue<u32>) -> String {
     format!("{count} loop{}", if *count == BoundValue::Fixed(1) { "" } else { "s" })
 }
 
-/// Returns a phase of `scope` for a list: tools after its name, the other notes below. `Chart::phase` has those of Mermaid, where
-/// outcomes are edges.
-pub fn noted(
-    name: &str,
-    phase: &Phase,
-    scope: &Workflow,
-    library: &Library,
-    indent: &str,
-) -> Vec<String> {
+/// Returns a phase of `scope` for a list: tools after its name, the other notes below. `Chart::phase` has those of
+/// Mermaid, where outcomes are edges.
+pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, indent: &str) -> Vec<String> {
     let tools = tool_note(phase).map(|note| format!("  ({note})")).unwrap_or_default();
     let gate = phase.gate.as_ref();
     let notes = step_note(phase)
@@ -220,9 +210,9 @@ fn passed_note(run: Option<&RunState>, path: &PhasePath) -> Option<String> {
     Some(format!("passed over: {}", passed.because))
 }
 
-/// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, conditions as rhombuses, tool policies, models,
-/// limits, budgets and gates as notes, outcomes as labels of edges, and edges back for the loops that the agent may take and for gates with
-/// `onGateFail`. Entries that `run` passed over have a note with the reason.
+/// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, conditions as rhombuses, tool
+/// policies, models, limits, budgets and gates as notes, outcomes as labels of edges, and edges back for the loops that
+/// the agent may take and for gates with `onGateFail`. Entries that `run` passed over have a note with the reason.
 pub fn mermaid(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> String {
     let mut chart = Chart::new(workflow, library, run);
     chart.line(&format!("start([{}])", label(&workflow.name)));
@@ -357,9 +347,7 @@ impl<'a> Chart<'a> {
                 EntryKind::Phase(phase) => {
                     self.phase(phase, workflow);
                     self.failure(phase.gate.as_ref(), workflow, &nodes);
-                    if let Some(first) =
-                        nodes.first().filter(|_| loops_from(workflow) == Some(index))
-                    {
+                    if let Some(first) = nodes.first().filter(|_| loops_from(workflow) == Some(index)) {
                         self.edges.push(format!("  p{} -. loop .-> {first}", self.phases));
                     }
                     let (outcomes, node) = (&phase.outcomes, format!("p{}", self.phases));
@@ -505,8 +493,8 @@ impl<'a> Chart<'a> {
         Some(End { node, kind: EdgeKind::Otherwise })
     }
 
-    /// Adds the edges of the outcomes of the entry at `index`, which ends at `node`: those back at once, the others with the entry
-    /// to which they lead.
+    /// Adds the edges of the outcomes of the entry at `index`, which ends at `node`: those back at once, the others
+    /// with the entry to which they lead.
     fn outcomes(
         &mut self,
         (outcomes, index): (&[Outcome], usize),
@@ -602,8 +590,8 @@ fn label(text: &str) -> String {
     format!("\"{}\"", text.replace('>', "#gt;").replace('`', "#96;"))
 }
 
-/// Returns the diagram as boxes of text: a nested workflow is a box within the box. Entries that `run` passed over have a note with
-/// the reason.
+/// Returns the diagram as boxes of text: a nested workflow is a box within the box. Entries that `run` passed over have
+/// a note with the reason.
 pub fn boxes(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> Vec<String> {
     let mut boxes = Boxes { library, run, path: PhasePath::start(&workflow.key), phases: 0 };
     let notes = agents_note(&workflow.key, library).into_iter();
@@ -684,9 +672,7 @@ fn framed(title: &str, content: Vec<String>) -> Vec<String> {
     let inner = content.iter().map(|line| width(line)).max().unwrap_or(0).max(width(&title) + 1);
     let bar = |count: usize| "─".repeat(count);
     let mut lines = vec![format!("┌ {title} {}┐", bar(inner - width(&title)))];
-    lines.extend(
-        content.iter().map(|line| format!("│ {line}{} │", " ".repeat(inner - width(line)))),
-    );
+    lines.extend(content.iter().map(|line| format!("│ {line}{} │", " ".repeat(inner - width(line)))));
     lines.push(format!("└{}┘", bar(inner + 2)));
     lines
 }
@@ -1039,21 +1025,14 @@ phases:
             ),
             (
                 "scan/workflow.yaml",
-                "name: Scan\nshow: workflows\nphases: [look.md, note.md]\nloopable: false\n"
-                    .to_owned(),
+                "name: Scan\nshow: workflows\nphases: [look.md, note.md]\nloopable: false\n".to_owned(),
             ),
-            (
-                "fix/triage.md",
-                phase("triage", "outcomes: { small: next, large: next, none: done }\n"),
-            ),
+            ("fix/triage.md", phase("triage", "outcomes: { small: next, large: next, none: done }\n")),
             ("fix/design.md", phase("design", "")),
             ("fix/implement.md", phase("implement", "")),
             (
                 "fix/review.md",
-                phase(
-                    "review",
-                    "outcomes: { clean: next, bad: implement, poor: implement, redo: loop }\n",
-                ),
+                phase("review", "outcomes: { clean: next, bad: implement, poor: implement, redo: loop }\n"),
             ),
             ("fix/ship.md", phase("ship", "")),
             ("scan/look.md", phase("look", "outcomes: { ok: done, odd: next }\n")),
@@ -1071,21 +1050,15 @@ phases:
         let mut files = Files::default();
         let workflow = "name: W\ncommandName: w\ninitialMessage: Go\nphases:\n  - id: g\n    outcomes: { ok: c, redo: loop }\n    phases: [a.md]\n  - b.md\n  - c.md\n";
         files.global.insert("w/workflow.yaml".into(), workflow.into());
-        for (id, lines) in
-            [("a", "outcomes: { ok: next, redo: done, odd: next }\n"), ("b", ""), ("c", "")]
-        {
+        for (id, lines) in [("a", "outcomes: { ok: next, redo: done, odd: next }\n"), ("b", ""), ("c", "")] {
             let text = format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}---\nDo it.\n");
             files.global.insert(format!("w/{id}.md"), text);
         }
         let (library, _) = Library::load(&files).unwrap();
         let chart = mermaid(library.get("w").unwrap(), &library, None);
         let edges: Vec<&str> = chart.lines().filter(|line| line.contains('|') || line.contains("-.")).collect();
-        let expected = [
-            "  g1 -. \"redo\" .-> p1",
-            "  p1 -->|\"odd\"| p2",
-            "  g1 -->|\"ok\"| p3",
-            "  p3 -. loop .-> p1",
-        ];
+        let expected =
+            ["  g1 -. \"redo\" .-> p1", "  p1 -->|\"odd\"| p2", "  g1 -->|\"ok\"| p3", "  p3 -. loop .-> p1"];
         assert_eq!(edges, expected, "{chart}");
     }
 
@@ -1201,9 +1174,7 @@ phases:
 └───────────────────────────────────────────────────────────────────────────────────────────────────────────┘
   ↓
   DONE");
-        for (node, reason) in
-            [("w1", "outcome.triage is small, not large"), ("w2", "input.scope is web, not api")]
-        {
+        for (node, reason) in [("w1", "outcome.triage is small, not large"), ("w2", "input.scope is web, not api")] {
             let line = chart.lines().find(|line| line.contains(reason)).unwrap();
             let (note, _) = line.trim().split_once('>').unwrap();
             assert!(chart.contains(&format!("\n  {node} -.- {note}\n")), "{chart}");

@@ -11,9 +11,8 @@ pub(super) fn inputs(active: &Active, depth: usize) -> Option<String> {
     let segment = active.state.current_path.get(depth.checked_sub(1)?)?;
     let values = active.state.inputs(depth, active.library);
     let inputs = active.library.get(&segment.workflow_key)?.inputs.iter();
-    let inputs = inputs.filter_map(|Input { name, kind, .. }| {
-        Some(format!("{name}: {}", value_on_one_line(kind, values.get(name)?)))
-    });
+    let inputs = inputs
+        .filter_map(|Input { name, kind, .. }| Some(format!("{name}: {}", value_on_one_line(kind, values.get(name)?))));
     let inputs: Vec<String> = inputs.collect();
     (!inputs.is_empty()).then(|| inputs.join(", "))
 }
@@ -22,9 +21,7 @@ pub(super) fn inputs(active: &Active, depth: usize) -> Option<String> {
 pub(super) fn value_on_one_line(kind: &ValueType, value: &str) -> String {
     match kind {
         ValueType::List { .. } => format!("[{}]", on_one_line(&value.replace('\n', ", "))),
-        ValueType::Text | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => {
-            on_one_line(value)
-        }
+        ValueType::Text | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => on_one_line(value),
     }
 }
 
@@ -93,10 +90,7 @@ pub fn missing_inputs(missing: &[&Input]) -> String {
     let lines: Vec<String> = missing
         .iter()
         .map(|input| {
-            let about = input
-                .description
-                .as_ref()
-                .map_or_else(String::new, |about| format!(": {}", short_name(about)));
+            let about = input.description.as_ref().map_or_else(String::new, |about| format!(": {}", short_name(about)));
             format!("  {}=… ({}){about}", input.name, input.kind.expected())
         })
         .collect();
@@ -112,17 +106,12 @@ pub fn missing_options(missing: &[&Input]) -> String {
 
 /// Returns the title of the dialog for an input.
 pub fn input_question(workflow: &Workflow, input: &Input) -> String {
-    let about = input
-        .description
-        .as_ref()
-        .map_or_else(String::new, |about| format!("\n│ {}", in_question(about)));
+    let about = input.description.as_ref().map_or_else(String::new, |about| format!("\n│ {}", in_question(about)));
     // The others have options, or take any text.
     let kind = match &input.kind {
         ValueType::Number(bounds) if *bounds == Bounds::default() => " (a number)".to_owned(),
         ValueType::Number(_) => format!(" ({})", input.kind.expected()),
-        ValueType::Text | ValueType::Choice(_) | ValueType::Flag | ValueType::List { .. } => {
-            String::new()
-        }
+        ValueType::Text | ValueType::Choice(_) | ValueType::Flag | ValueType::List { .. } => String::new(),
     };
     format!("{}: `{}`{kind}?{about}", in_question(&workflow.name), input.name)
 }
@@ -146,8 +135,7 @@ pub fn start_usage(name: &str, inputs: &[Input]) -> String {
 pub(super) fn input_lines(workflow: &Workflow) -> Vec<String> {
     let line = |input: &Input| {
         let default = input.default.as_ref();
-        let default =
-            default.map(|value| format!(", default `{}`", value_on_one_line(&input.kind, value)));
+        let default = default.map(|value| format!(", default `{}`", value_on_one_line(&input.kind, value)));
         let about = input.description.as_ref().map(|about| format!(": {about}"));
         let (default, about) = (default.unwrap_or_default(), about.unwrap_or_default());
         let (name, expected) = (&input.name, input.kind.expected());

@@ -7,8 +7,8 @@ use super::ways::short;
 /// Maximum number of items of a group that are listed, those around the current one.
 const MAX_ITEMS: usize = 9;
 
-/// Returns a line for each item of the groups that begin with this step, and the newest summary of those that are over; of many
-/// items those around the current one. `before` is the step before it.
+/// Returns a line for each item of the groups that begin with this step, and the newest summary of those that are over;
+/// of many items those around the current one. `before` is the step before it.
 pub(super) fn lines(active: &Active, step: &Step, before: Option<&Step>) -> Vec<String> {
     let is_in = |path: &PhasePath, scope: &PhasePath| {
         path.len() >= scope.len() && path.at_depth(scope.len()).scope_key() == scope.scope_key()
@@ -64,7 +64,8 @@ fn visits_in<'a>(state: &'a RunState, scope: &PhasePath) -> Vec<&'a Visit> {
     visits.filter(|(key, _)| key.starts_with(&within)).map(|(_, visit)| visit).collect()
 }
 
-/// The mark of an item that is over: `⤼` if it was skipped, `✗` if its last phase was left with a check that failed, else `✓`.
+/// The mark of an item that is over: `⤼` if it was skipped, `✗` if its last phase was left with a check that failed,
+/// else `✓`.
 fn mark(visits: &[&Visit]) -> &'static str {
     match visits.last() {
         None => "⤼",

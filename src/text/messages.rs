@@ -31,7 +31,8 @@ pub const COMMAND_CANCELLED_MESSAGE: &str =
 pub const DEFAULT_NOT_DONE_REMINDER: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\n{phaseInstructions}\n\nContinue working on the current phase and call workflow_step when done.";
 
 /// The prompt in place of [`DEFAULT_NOT_DONE_REMINDER`] from the second automatic continuation in a phase on.
-const NEXT_NOT_DONE_REMINDER: &str = "⚠️ The {workflowName} is still active in {phaseEmoji} {phaseName}. Complete the phase, and call workflow_step.";
+const NEXT_NOT_DONE_REMINDER: &str =
+    "⚠️ The {workflowName} is still active in {phaseEmoji} {phaseName}. Complete the phase, and call workflow_step.";
 
 /// Replacement for instructions that the model still has in view.
 const INSTRUCTIONS_GIVEN: &str = "(as given for this phase)";
@@ -48,11 +49,8 @@ pub fn not_trusted(folder: &str) -> String {
 
 /// Returns that reason, and how the user changes it.
 pub fn untrusted(folder: &str, in_terminal: bool) -> String {
-    let how = if in_terminal {
-        "/trust, then start pi again (or once: pi --approve)"
-    } else {
-        "start pi with --approve"
-    };
+    let how =
+        if in_terminal { "/trust, then start pi again (or once: pi --approve)" } else { "start pi with --approve" };
     format!("{}. To trust it: {how}.", not_trusted(folder))
 }
 
@@ -88,26 +86,25 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
 /// Maximum number of lines of a message at the end whose first line is not repeated as the last.
 const MAX_END: usize = 15;
 
-/// Returns the message at the end of a run: the default with the summaries of the phases, the evidence of the gates and what
-/// the run took, or the workflow's `completionMessage`; of a run that was stopped its `stopMessage`. To the workflow's own message
-/// only the checks that failed or were skipped are added, unless it contains `{evidence}`.
+/// Returns the message at the end of a run: the default with the summaries of the phases, the evidence of the gates and
+/// what the run took, or the workflow's `completionMessage`; of a run that was stopped its `stopMessage`. To the
+/// workflow's own message only the checks that failed or were skipped are added, unless it contains `{evidence}`.
 ///
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
 pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
     let (own, default) = match state.status {
         RunStatus::Stopped { .. } => (&workflow.stop_message, DEFAULT_STOP_MESSAGE),
         RunStatus::Cancelled { .. } => (&workflow.completion_message, DEFAULT_CANCELLED_MESSAGE),
-        RunStatus::Done { .. } | RunStatus::Running => {
-            (&workflow.completion_message, DEFAULT_COMPLETION_MESSAGE)
-        }
+        RunStatus::Done { .. } | RunStatus::Running => (&workflow.completion_message, DEFAULT_COMPLETION_MESSAGE),
     };
     let evidence = |open_only| gate::all_evidence_lines(state, library, open_only).join("\n");
     let names_evidence = Cell::new(false);
     let entries = Entries::of(state, workflow, library);
     let own = own.as_deref();
-    let last = state.current_path.last().and_then(|last| {
-        library.get(&last.workflow_key)?.phases.get(last.phase_index)?.as_phase()
-    });
+    let last = state
+        .current_path
+        .last()
+        .and_then(|last| library.get(&last.workflow_key)?.phases.get(last.phase_index)?.as_phase());
     let mut message = resolve_with(own.unwrap_or(default), |name| {
         Some(match name {
             "workflowName" => Cow::Borrowed(&*workflow.name),
@@ -135,7 +132,8 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
         }
     };
     if own.is_none() {
-        // A run that was stopped is where it was stopped: its results are told as from outside, like those of one that is done.
+        // A run that was stopped is where it was stopped: its results are told as from outside, like those of one that
+        // is done.
         let outside = state.current_path.at_depth(if state.is_stopped() { 1 } else { usize::MAX });
         let outside = RunState { current_path: outside, ..state.clone() };
         append("Results", &results::lines(&outside, library).join("\n"));
@@ -145,8 +143,7 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
     }
     if own.is_none() {
         message.push_str(&usage_line(state));
-        if let Some(headline) = message.lines().next().filter(|_| message.lines().count() > MAX_END)
-        {
+        if let Some(headline) = message.lines().next().filter(|_| message.lines().count() > MAX_END) {
             // The first line is out of view.
             message = format!("{message}\n\n{headline}");
         }
@@ -180,8 +177,7 @@ impl Entries {
                 .filter(|(other, _)| **other == key || other.starts_with(&below))
                 .map(|(_, visit)| visit)
                 .collect();
-            let is_skipped =
-                if own.is_empty() { knows_all } else { own.iter().all(|visit| visit.skipped) };
+            let is_skipped = if own.is_empty() { knows_all } else { own.iter().all(|visit| visit.skipped) };
             if state.progress.passed_over.contains_key(&key) {
                 entries.passed_over.push(name);
             } else if is_skipped {
@@ -215,10 +211,8 @@ const MAX_NAMED: usize = 10;
 ///
 /// Specification: template variables, "Cancelled Message".
 pub fn command_cancelled_message(state: &RunState) -> String {
-    let values = [
-        ("taskDescription", Cow::Borrowed(&*state.task_description)),
-        ("taskId", Cow::Borrowed(&*state.task_id)),
-    ];
+    let values =
+        [("taskDescription", Cow::Borrowed(&*state.task_description)), ("taskId", Cow::Borrowed(&*state.task_id))];
     resolve(COMMAND_CANCELLED_MESSAGE, &values) + &usage_line(state)
 }
 
@@ -235,8 +229,7 @@ pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
     let seen = active.seen();
     let active = &active.with(&seen);
     let is_first = active.state.progress.continuations == 0;
-    let default =
-        if is_first || !in_view { DEFAULT_NOT_DONE_REMINDER } else { NEXT_NOT_DONE_REMINDER };
+    let default = if is_first || !in_view { DEFAULT_NOT_DONE_REMINDER } else { NEXT_NOT_DONE_REMINDER };
     resolve_with(active.root.not_done_reminder.as_deref().unwrap_or(default), |name| {
         Some(match name {
             "workflowName" => Cow::Borrowed(&*active.root.name),
@@ -254,7 +247,10 @@ pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
 
 /// Returns the prompt for an agent in a conversation that the user resumes without a message.
 pub fn conversation_resumed(phase: &Phase) -> String {
-    format!("The user resumed the workflow, without a message for you. Go on with the conversation in {}.", phase_title(phase))
+    format!(
+        "The user resumed the workflow, without a message for you. Go on with the conversation in {}.",
+        phase_title(phase)
+    )
 }
 
 /// Returns the prompt that starts a run.
@@ -262,11 +258,9 @@ pub fn conversation_resumed(phase: &Phase) -> String {
 /// Specification: template variables, "`initialMessage` Variables".
 pub fn initial_message(workflow: &Workflow, library: &Library, state: &RunState) -> String {
     let first = Active::resolve(state, library).map(|active| active.phase);
-    let of_first =
-        |field: fn(&Phase) -> &str| Cow::Borrowed(first.map_or("", field));
-    let profiles = first
-        .and_then(|phase| phase.profiles.as_ref())
-        .map_or("(none)".to_owned(), |profiles| profiles.join(", "));
+    let of_first = |field: fn(&Phase) -> &str| Cow::Borrowed(first.map_or("", field));
+    let profiles =
+        first.and_then(|phase| phase.profiles.as_ref()).map_or("(none)".to_owned(), |profiles| profiles.join(", "));
     resolve_with(&workflow.initial_message, |name| {
         Some(match name {
             "workflowName" => Cow::Borrowed(&*workflow.name),
@@ -361,10 +355,8 @@ mod tests {
 
     #[test]
     fn every_template_knows_inputs_and_outcomes() {
-        let template =
-            || Some("<{input.note} {input.other} {outcome.a} {outcome.other}>".to_owned());
-        let input =
-            Input { name: "note".into(), kind: ValueType::Text, default: None, description: None };
+        let template = || Some("<{input.note} {input.other} {outcome.a} {outcome.other}>".to_owned());
+        let input = Input { name: "note".into(), kind: ValueType::Text, default: None, description: None };
         let mut root = Workflow {
             inputs: vec![input],
             initial_message: template().unwrap(),
@@ -422,17 +414,10 @@ mod tests {
         let all = format!("- 🔹 A: ✓ the tests: it holds\n{open}");
         for (own, begun_as, passed_as, failed_as) in [
             ("Done.", "Done.".into(), "Done.".into(), format!("Done.\n\n**Gates:**\n{open}")),
-            (
-                "{evidence}\nDone.",
-                "\nDone.".into(),
-                format!("{good}\nDone."),
-                format!("{all}\nDone."),
-            ),
+            ("{evidence}\nDone.", "\nDone.".into(), format!("{good}\nDone."), format!("{all}\nDone.")),
         ] {
             workflow.completion_message = Some(own.into());
-            for (state, expected) in
-                [(&begun, begun_as), (&passed, passed_as), (&failed, failed_as)]
-            {
+            for (state, expected) in [(&begun, begun_as), (&passed, passed_as), (&failed, failed_as)] {
                 let mut state = state.clone();
                 state.progress.visits.get_mut("w:0").unwrap().usage.turns = 3;
                 assert_eq!(completion_message(&state, &workflow, &library), expected);
@@ -497,14 +482,8 @@ mod tests {
     fn a_session_name_is_cut_with_a_sign() {
         let mut workflow = workflow("w", &["a"]);
         assert_eq!(session_name(&workflow, "Do it"), "Workflow: Do it");
-        assert_eq!(
-            session_name(&workflow, &"x".repeat(50)),
-            format!("Workflow: {}", "x".repeat(50))
-        );
-        assert_eq!(
-            session_name(&workflow, &"x".repeat(51)),
-            format!("Workflow: {}…", "x".repeat(50))
-        );
+        assert_eq!(session_name(&workflow, &"x".repeat(50)), format!("Workflow: {}", "x".repeat(50)));
+        assert_eq!(session_name(&workflow, &"x".repeat(51)), format!("Workflow: {}…", "x".repeat(50)));
         workflow.session_name_prefix = Some("W ".into());
         workflow.session_name_max_length = Some(3);
         assert_eq!(session_name(&workflow, "ab🔍c"), "W ab…");

@@ -47,9 +47,7 @@ pub(super) fn output_text(value: &OutputValue) -> String {
     match value {
         OutputValue::List(items) if items.is_empty() => "(none)".to_owned(),
         OutputValue::List(items) => numbered(items.iter().map(String::as_str)),
-        OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => {
-            value.text().into_owned()
-        }
+        OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => value.text().into_owned(),
     }
 }
 
@@ -57,9 +55,7 @@ pub(super) fn output_text(value: &OutputValue) -> String {
 pub(super) fn output_on_one_line(value: &OutputValue) -> String {
     match value {
         OutputValue::List(items) => format!("[{}]", on_one_line(&items.join(", "))),
-        OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => {
-            on_one_line(&value.text())
-        }
+        OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => on_one_line(&value.text()),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::definition::{Decide, Each, Library, Need, Parallel, Workflow};
 use super::exact::quoted;
 use super::ways::short;
 
-/// Returns the notes on a parallel group: its branches, how many of them are needed, and what decides its outcome; none for
-/// another workflow.
+/// Returns the notes on a parallel group: its branches, how many of them are needed, and what decides its outcome; none
+/// for another workflow.
 pub(super) fn parallel_notes(group: &Workflow, library: &Library) -> Vec<String> {
     let Some(Parallel { at_once, need, decide }) = &group.parallel else { return Vec::new() };
     let most = library.most_branches(group);
@@ -35,7 +35,8 @@ pub fn agents_note(key: &str, library: &Library) -> Option<String> {
     (most > 1).then(|| format!("up to {} in parallel groups", agents(most)))
 }
 
-/// Returns the question before the start of a workflow of a project or a package that has a parallel group with so many agents.
+/// Returns the question before the start of a workflow of a project or a package that has a parallel group with so many
+/// agents.
 pub fn many_agents_question(workflow: &str, most: u64, at_once: u64) -> String {
     format!("{} Start it?", may_start(&quoted(workflow, 20), most, at_once))
 }
@@ -63,7 +64,8 @@ mod tests {
     use crate::definition::fixtures::Files;
     use crate::text::{boxes, mermaid, preview};
 
-    /// A workflow with a panel of three branches, one of them a group of two phases, and a group for each of some items.
+    /// A workflow with a panel of three branches, one of them a group of two phases, and a group for each of some
+    /// items.
     fn library() -> Library {
         let mut files = Files::default();
         let yaml = "name: Panel
@@ -183,7 +185,10 @@ phases:
     #[test]
     fn the_agents_of_the_largest_group_are_counted() {
         let library = library();
-        assert_eq!((library.most_agents("w"), agents_note("w", &library).as_deref()), (3, Some("up to 3 agents in parallel groups")));
+        assert_eq!(
+            (library.most_agents("w"), agents_note("w", &library).as_deref()),
+            (3, Some("up to 3 agents in parallel groups"))
+        );
         let alone = crate::definition::fixtures::library(&[("r", &["a"])]);
         assert_eq!((alone.most_agents("r"), agents_note("r", &alone)), (1, None));
         assert_eq!(many_agents_question("Big", 12, 4), "\"Big\" may start 12 agents, 4 at a time. Start it?");

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::definition::{Diagnostic, Library, on_one_line, Work};
+use crate::definition::{Diagnostic, Library, Work, on_one_line};
 use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, cut, pause_reason};
 
 use super::budget;
@@ -22,9 +22,7 @@ impl fmt::Display for PauseReason {
             Self::Aborted => f.write_str("you stopped the agent"),
             Self::Cancel => f.write_str("the agent wants to cancel it"),
             Self::Conversation => f.write_str("it waits for your message"),
-            Self::Running => {
-                f.write_str("a tool call did not end, and the agent could not leave the phase")
-            }
+            Self::Running => f.write_str("a tool call did not end, and the agent could not leave the phase"),
             Self::Idle { times } => write!(
                 f,
                 "the agent did nothing in {times} automatic continuation{}",
@@ -62,30 +60,21 @@ impl fmt::Display for PauseReason {
             Self::Commands { package: None } => {
                 f.write_str("it runs commands of this project that you have not allowed")
             }
-            Self::Commands { package: Some(package) } => write!(
-                f,
-                "it runs commands of the package “{}” that you have not allowed",
-                short(package)
-            ),
+            Self::Commands { package: Some(package) } => {
+                write!(f, "it runs commands of the package “{}” that you have not allowed", short(package))
+            }
             Self::Step { of, why } => write!(f, "“{}” has not ended: {}", short(of), short(why)),
             Self::Budget { of, measure, spent, limit } => {
-                let bound =
-                    Bound { measure: *measure, spent: *spent, limit: *limit, is_least: false };
+                let bound = Bound { measure: *measure, spent: *spent, limit: *limit, is_least: false };
                 write!(f, "the budget of “{}” is used up: {}", short(of), budget::spent(&bound))
             }
-            Self::UnknownCost { of } => write!(
-                f,
-                "the budget of “{}” bounds the cost, and a model without a price has answered",
-                short(of)
-            ),
-            Self::UnknownUsage { of } => write!(
-                f,
-                "“{}” has a budget, and the model's provider has not told the usage of an answer",
-                short(of)
-            ),
-            Self::RulesChanged => {
-                f.write_str("its rules are no longer those with which it was started")
+            Self::UnknownCost { of } => {
+                write!(f, "the budget of “{}” bounds the cost, and a model without a price has answered", short(of))
             }
+            Self::UnknownUsage { of } => {
+                write!(f, "“{}” has a budget, and the model's provider has not told the usage of an answer", short(of))
+            }
+            Self::RulesChanged => f.write_str("its rules are no longer those with which it was started"),
             Self::RulesUnknown => f.write_str(
                 "the rules with which it was started are not known, for its stored state cannot be read in full",
             ),
@@ -151,12 +140,8 @@ fn short(name: &str) -> String {
 pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress.paused.as_ref()?;
     let how = match &pause.reason {
-        PauseReason::Budget { measure, .. } => {
-            &*format!("To allow more: {}", budget::command(*measure))
-        }
-        PauseReason::UnknownCost { .. } => {
-            "/workflow :resume goes on, and the cost of such answers is not counted."
-        }
+        PauseReason::Budget { measure, .. } => &*format!("To allow more: {}", budget::command(*measure)),
+        PauseReason::UnknownCost { .. } => "/workflow :resume goes on, and the cost of such answers is not counted.",
         PauseReason::UnknownUsage { .. } => {
             "/workflow :resume goes on, and neither the tokens nor the cost of such answers are counted."
         }
@@ -175,9 +160,7 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         _ if active.phase.work == Work::Branches => {
             "/workflow :resume goes on with the branches that have not ended, :retry BRANCH begins one anew; /workflow :next goes on without them."
         }
-        _ if !active.phase.is_of_agent() => {
-            "/workflow :resume begins it again; /workflow :next goes on without it."
-        }
+        _ if !active.phase.is_of_agent() => "/workflow :resume begins it again; /workflow :next goes on without it.",
         reason if reason.needs_resume() => "/workflow :resume ends the pause.",
         _ => "Your next message resumes it, or /workflow :resume.",
     };
@@ -204,8 +187,7 @@ pub fn held_notice(
     diagnostic: Option<&Diagnostic>,
     replaced: &[String],
 ) -> String {
-    let diagnostic =
-        diagnostic.map_or_else(String::new, |found| format!("\n{}", diagnostic_text(found)));
+    let diagnostic = diagnostic.map_or_else(String::new, |found| format!("\n{}", diagnostic_text(found)));
     let how = if let PauseReason::Broken(Broken { is_usable, .. }) = reason {
         if *is_usable {
             "/workflow :resume goes on with what can be read, and with the rules as they are now. Until then all tool calls are refused; /workflow :cancel ends the run."

@@ -9,8 +9,8 @@ use super::parallel::agents_note;
 use super::steps::name as step_name;
 use super::ways::when_note;
 use super::{
-    DefaultRole, block_reason, completion_message, context_prompt, description, initial_message,
-    not_done_reminder, phase_instructions, sample_evidence, session_name,
+    DefaultRole, block_reason, completion_message, context_prompt, description, initial_message, not_done_reminder,
+    phase_instructions, sample_evidence, session_name,
 };
 
 /// Maximum number of phases in a preview.
@@ -20,8 +20,7 @@ const MAX_STEPS: usize = 200;
 pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let sample = |input: &Input| (input.name.clone(), input.sample());
     let samples = workflow.inputs.iter().map(sample).collect();
-    let mut first =
-        RunState::new(&workflow.key, task, SAMPLE_TIME, 0).with_inputs(workflow, &samples);
+    let mut first = RunState::new(&workflow.key, task, SAMPLE_TIME, 0).with_inputs(workflow, &samples);
     first.progress.run_dir = Some(RunDir::sample());
     let first = enter(&first, library);
     let Some(active) = Active::resolve(&first, library) else { return String::new() };
@@ -30,8 +29,7 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
         parts.push(titled("Inputs", &input_lines(workflow).join("\n")));
     }
     let all = Outline::steps(&active, 1, MAX_STEPS);
-    let branches: Vec<Vec<RunState>> =
-        all.iter().map(|step| in_branches(step, &first, library)).collect();
+    let branches: Vec<Vec<RunState>> = all.iter().map(|step| in_branches(step, &first, library)).collect();
     let steps = all.iter().zip(&branches);
     let steps = steps.flat_map(|(step, branches)| with_branches(step, &first, branches, library));
     let steps: Vec<Listed> = steps.take(MAX_STEPS).collect();
@@ -39,10 +37,7 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     parts.push(titled("Phases", &list.join("\n")));
     parts.push(titled("Session name", &session_name(workflow, &first.task_description)));
     parts.push(titled("initialMessage", &initial_message(workflow, library, &first)));
-    parts.push(titled(
-        "Context prompt of the first phase",
-        &context_prompt(&active, DefaultRole::Worker),
-    ));
+    parts.push(titled("Context prompt of the first phase", &context_prompt(&active, DefaultRole::Worker)));
     for Listed { step, number, state, .. } in &steps {
         if step.phase.work == Work::Branches {
             continue;
@@ -60,8 +55,7 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     parts.push(titled("notDoneReminder, in the first phase", &not_done_reminder(&active, false)));
     let ended = all.iter().fold(first.clone(), |state, step| {
         let state = go_to(&state, step.path.clone(), library).begun(step.number);
-        let evidence =
-            Active::resolve(&state, library).map(|active| sample_evidence(&active, None));
+        let evidence = Active::resolve(&state, library).map(|active| sample_evidence(&active, None));
         state.with_evidence(evidence.unwrap_or_default())
     });
     parts.push(titled("completionMessage", &completion_message(&ended, workflow, library)));
@@ -111,8 +105,8 @@ struct Listed<'a> {
     around: usize,
 }
 
-/// Returns a run at the first entry of each branch of a parallel group, of one that is repeated at that of the first item; none for
-/// another step.
+/// Returns a run at the first entry of each branch of a parallel group, of one that is repeated at that of the first
+/// item; none for another step.
 fn in_branches(step: &Step, first: &RunState, library: &Library) -> Vec<RunState> {
     let at_group = go_to(first, step.path.clone(), library);
     let Some(group) = at_group.parallel_group(library) else { return Vec::new() };
@@ -153,8 +147,8 @@ fn with_branches<'a>(
     std::iter::once(own).chain(inside).collect()
 }
 
-/// Returns a step of the list with its notes, those of the nested workflows that begin with it, and the gates of those that end with
-/// it. The notes and the gate of the workflow itself are above the list.
+/// Returns a step of the list with its notes, those of the nested workflows that begin with it, and the gates of those
+/// that end with it. The notes and the gate of the workflow itself are above the list.
 fn listed(Listed { step, number, state, around }: &Listed, library: &Library) -> Vec<String> {
     const INDENT: &str = "     ";
     let name = format!("{number:>3}. {}", step_name(step));
@@ -215,11 +209,9 @@ mod tests {
             input("scope", ValueType::Choice(vec!["a".into(), "b".into()]), Some("a"), None),
             input("issue", ValueType::Number(Bounds::default()), None, Some("Its\nnumber")),
         ];
-        let library =
-            Library::new(vec![Workflow { inputs, ..workflow("w", &["a"]) }], &mut Vec::new());
+        let library = Library::new(vec![Workflow { inputs, ..workflow("w", &["a"]) }], &mut Vec::new());
         let text = preview(library.get("w").unwrap(), &library, "the task");
-        let list =
-            "━━ Inputs ━━\n\nscope=… (`a` or `b`, default `a`)\nissue=… (a number): Its number\n\n";
+        let list = "━━ Inputs ━━\n\nscope=… (`a` or `b`, default `a`)\nissue=… (a number): Its number\n\n";
         assert!(text.contains(list), "{text}");
         assert!(text.contains("\n**Inputs:** scope: a, issue: 1\n"), "{text}");
     }
@@ -234,12 +226,8 @@ mod tests {
         a.outcomes = vec![outcome("clean", Target::Next), outcome("again", Target::Loop)];
         outer.phases[0] = Entry::phase(a);
         let options = vec!["api".into(), "web".into()];
-        outer.inputs = vec![Input {
-            name: "scope".into(),
-            kind: ValueType::Choice(options),
-            default: None,
-            description: None,
-        }];
+        outer.inputs =
+            vec![Input { name: "scope".into(), kind: ValueType::Choice(options), default: None, description: None }];
         let mut diagnostics = Vec::new();
         let library = Library::new(vec![outer, workflow("s", &["b", "c"])], &mut diagnostics);
         assert_eq!(diagnostics, []);
@@ -250,8 +238,7 @@ mod tests {
 
     #[test]
     fn everything_is_resolved() {
-        let library =
-            Library::new(vec![workflow("w", &["a", "@s"]), workflow("s", &["b"])], &mut Vec::new());
+        let library = Library::new(vec![workflow("w", &["a", "@s"]), workflow("s", &["b"])], &mut Vec::new());
         let text = preview(library.get("w").unwrap(), &library, "the task");
         assert!(!text.contains('{'), "{text}");
         for part in [

@@ -88,12 +88,7 @@ pub(super) fn counted(number: usize, noun: &str) -> String {
 }
 
 /// Returns the question about the commands of a gate of a project or a package.
-pub fn consent_question(
-    of: &str,
-    source: &GateSource,
-    commands: &[String],
-    dialog: Dialog,
-) -> Question {
+pub fn consent_question(of: &str, source: &GateSource, commands: &[String], dialog: Dialog) -> Question {
     let name = match source {
         GateSource::Project => "project",
         GateSource::Package(_) => "package",
@@ -151,8 +146,8 @@ pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialo
     }
 }
 
-/// Returns the question before the start of a workflow if a project's workflow replaces a global one: the started workflow
-/// itself, or one that is nested in it.
+/// Returns the question before the start of a workflow if a project's workflow replaces a global one: the started
+/// workflow itself, or one that is nested in it.
 pub fn replacement_question(replaced: &str, started: &str) -> String {
     let (replaced, started) = (quoted(replaced, 20), quoted(started, 20));
     if replaced == started {
@@ -195,14 +190,9 @@ pub fn in_question(text: &str) -> String {
     exact_line(text, 100, Spaces::Kept)
 }
 
-/// Returns the question with the lines of [`framed`] in it, or above it, where the transcript breaks them at its own width.
-pub(super) fn in_terminal(
-    first: String,
-    lines: Vec<String>,
-    options: usize,
-    what: &str,
-    above: String,
-) -> Question {
+/// Returns the question with the lines of [`framed`] in it, or above it, where the transcript breaks them at its own
+/// width.
+pub(super) fn in_terminal(first: String, lines: Vec<String>, options: usize, what: &str, above: String) -> Question {
     let shown: Vec<String> = lines.iter().flat_map(|line| wrapped(line, COLUMNS)).collect();
     if shown.len() < LINES.saturating_sub(options) {
         return Question { title: format!("{first}\n{}", shown.join("\n")), above: None };
@@ -243,16 +233,9 @@ mod tests {
     fn a_question_in_a_terminal_is_short_and_begins_with_our_words() {
         for name in hostile() {
             for text in hostile() {
-                let consent = consent_question(
-                    &name,
-                    &GateSource::Project,
-                    std::slice::from_ref(&text),
-                    TERMINAL,
-                );
-                let approval =
-                    approval_question(&name, &name, &text, Dialog::Terminal { options: 3 });
-                let four =
-                    consent_question(&name, &GateSource::Project, &vec![text.clone(); 4], TERMINAL);
+                let consent = consent_question(&name, &GateSource::Project, std::slice::from_ref(&text), TERMINAL);
+                let approval = approval_question(&name, &name, &text, Dialog::Terminal { options: 3 });
+                let four = consent_question(&name, &GateSource::Project, &vec![text.clone(); 4], TERMINAL);
                 for (question, begin, most) in [
                     (&consent, "Allow project gate \"", 2),
                     (&approval, "Approve \"", 3),
@@ -296,14 +279,10 @@ mod tests {
     fn what_does_not_fit_stands_above() {
         let commands = ["a\nb".to_owned(), "x".repeat(40)];
         let question = consent_question("Plan", &GateSource::Project, &commands, TERMINAL);
-        assert_eq!(
-            question.title,
-            "Allow project gate \"Plan\"?\n2 commands, 3 lines: shown above"
-        );
+        assert_eq!(question.title, "Allow project gate \"Plan\"?\n2 commands, 3 lines: shown above");
         let above = format!("Project gate \"Plan\" runs:\n│ a\n│ b\n│ {}", "x".repeat(40));
         assert_eq!(question.above, Some(above));
-        let question =
-            approval_question("Plan", "Flow", "a\nb\nc", Dialog::Terminal { options: 3 });
+        let question = approval_question("Plan", "Flow", "a\nb\nc", Dialog::Terminal { options: 3 });
         assert_eq!(question.title, "Approve \"Plan\"?\nThe question, 3 lines: shown above");
         assert_eq!(question.above.as_deref(), Some("Gate \"Plan\" asks:\n│ a\n│ b\n│ c"));
     }
@@ -320,10 +299,7 @@ mod tests {
                     let begins = ["This project's gate of \"", "Approve \""];
                     assert!(begins.iter().any(|begin| title.starts_with(begin)), "{title}");
                     assert!(title.lines().count() <= MANY_LINES + 3);
-                    assert_eq!(
-                        above.is_some(),
-                        title.contains(" more lines: all of them stand above")
-                    );
+                    assert_eq!(above.is_some(), title.contains(" more lines: all of them stand above"));
                 }
             }
         }
@@ -331,10 +307,7 @@ mod tests {
 
     #[test]
     fn a_replacement_is_named() {
-        assert_eq!(
-            replacement_question("rpir", "rpir"),
-            "This project's \"rpir\" replaces yours. Start it?"
-        );
+        assert_eq!(replacement_question("rpir", "rpir"), "This project's \"rpir\" replaces yours. Start it?");
         assert_eq!(
             replacement_question("review", "mine"),
             "This project's \"review\" replaces yours. It is part of \"mine\". Start it?"

@@ -1,20 +1,20 @@
 //! The report of a run: its outcome, its phases, and what they took.
 //!
-//! Names, tasks and summaries come from files and models. In Markdown none of them can end a table cell, a list item or a
-//! code block.
+//! Names, tasks and summaries come from files and models. In Markdown none of them can end a table cell, a list item or
+//! a code block.
 
 use crate::sorted::Map;
 
 use serde::Serialize;
 
-use crate::definition::{is_group_key, Stale, on_one_line, short};
+use crate::definition::{Stale, is_group_key, on_one_line, short};
 use crate::run::{
     BranchEnd, Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, RunDir, RunState, RunStatus, cut,
 };
 use crate::usage::Usage;
 
-use super::outputs::output_on_one_line;
 use super::gate::{duration, evidence_lines, fenced};
+use super::outputs::output_on_one_line;
 use super::step_result::local_time;
 use super::usage::{cost, tokens, warm_ups};
 
@@ -68,7 +68,8 @@ pub struct Report<'a> {
     pub steps: u64,
     /// The phases that the run visited, in the order of the workflow.
     pub phases: Vec<PhaseReport<'a>>,
-    /// The phases and nested workflows that were passed over when the run came to them last, in the order of the workflow.
+    /// The phases and nested workflows that were passed over when the run came to them last, in the order of the
+    /// workflow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     passed_over: Vec<PassedReport<'a>>,
     /// The branches of parallel groups, of the last time that the run came to each.
@@ -190,8 +191,7 @@ impl<'a> Report<'a> {
             RunStatus::Running if pause.is_some() => Outcome::Paused,
             RunStatus::Running => Outcome::Running,
         };
-        let ends =
-            || progress.visits.values().filter_map(|visit| Some((visit.step, visit.ended_at?)));
+        let ends = || progress.visits.values().filter_map(|visit| Some((visit.step, visit.ended_at?)));
         let last_visit = || ends().max().map(|(_, ended_at)| ended_at);
         let pause = pause.filter(|_| outcome == Outcome::Paused);
         let seal = progress.seal.as_ref();
@@ -225,10 +225,7 @@ impl<'a> Report<'a> {
     /// # Errors
     ///
     /// If the session is gone.
-    pub fn markdown(
-        &self,
-        utc_offset: impl Fn(u64) -> Result<i16, Stale>,
-    ) -> Result<String, Stale> {
+    pub fn markdown(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {
         let time = self.time(utc_offset)?;
         let mut sections = vec![format!("# Run of {}", name(self.workflow)), self.head(&time)];
         if !self.task.is_empty() {
@@ -251,8 +248,7 @@ impl<'a> Report<'a> {
     /// If the session is gone.
     pub fn end(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {
         let plain = |text| short(&on_one_line(text), MAX_NAME);
-        let (workflow, outcome, time) =
-            (plain(self.workflow), self.outcome(), self.time(utc_offset)?);
+        let (workflow, outcome, time) = (plain(self.workflow), self.outcome(), self.time(utc_offset)?);
         Ok(format!("{workflow}: {outcome}, {time}\nTask: {}", plain(self.task)))
     }
 
@@ -283,8 +279,7 @@ impl<'a> Report<'a> {
     /// Returns the list of what concerns the whole run; `time` is its line of times.
     fn head(&self, time: &str) -> String {
         let outcome = self.outcome();
-        let repeated =
-            self.repeated_visits.map(|visits| format!(", **repeated visits:** {visits}"));
+        let repeated = self.repeated_visits.map(|visits| format!(", **repeated visits:** {visits}"));
         let mut items = vec![
             format!("**Outcome:** {outcome}"),
             format!("**Time:** {time}"),
@@ -293,17 +288,16 @@ impl<'a> Report<'a> {
         ];
         items.extend(self.run_dir.iter().map(|path| format!("**Folder:** `{path}`")));
         let inputs = self.inputs.iter();
-        let inputs: Vec<String> =
-            inputs.map(|(input, value)| format!("{}: {}", name(input), name(value))).collect();
+        let inputs: Vec<String> = inputs.map(|(input, value)| format!("{}: {}", name(input), name(value))).collect();
         if !inputs.is_empty() {
             items.push(format!("**Inputs:** {}", inputs.join(", ")));
         }
         items.extend(self.only_model().map(|model| format!("**Model:** {}", name(model))));
-        items.extend(warm_ups(&self.usage).map(|warm| {
-            format!("**Prompt cache kept between answers:** {}", warm.replace('$', "\\$"))
-        }));
-        items
-            .extend(self.fingerprint.as_deref().map(|of| format!("**Fingerprint:** {}", name(of))));
+        items.extend(
+            warm_ups(&self.usage)
+                .map(|warm| format!("**Prompt cache kept between answers:** {}", warm.replace('$', "\\$"))),
+        );
+        items.extend(self.fingerprint.as_deref().map(|of| format!("**Fingerprint:** {}", name(of))));
         items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
     }
 
@@ -354,9 +348,11 @@ impl<'a> Report<'a> {
     }
 
     fn passed_over(&self) -> Vec<String> {
-        let lines = self.passed_over.iter().take(MAX_ROWS).map(|passed| {
-            format!("- ⤼ {}: {}", name(passed.name), inline(&passed.because, MAX_CHECK))
-        });
+        let lines = self
+            .passed_over
+            .iter()
+            .take(MAX_ROWS)
+            .map(|passed| format!("- ⤼ {}: {}", name(passed.name), inline(&passed.because, MAX_CHECK)));
         let lines: Vec<String> = lines.collect();
         if lines.is_empty() { lines } else { vec![lines.join("\n")] }
     }
@@ -383,9 +379,8 @@ impl<'a> Report<'a> {
                 continue;
             }
             left -= checks.len();
-            let lines: Vec<String> = evidence_lines(checks)
-                .map(|line| format!("- {}", inline(&line, MAX_CHECK)))
-                .collect();
+            let lines: Vec<String> =
+                evidence_lines(checks).map(|line| format!("- {}", inline(&line, MAX_CHECK))).collect();
             parts.push(format!("**{}**\n\n{}", phase.title(), lines.join("\n")));
             for check in checks.iter().filter(|check| !check.passed && !check.tail.is_empty()) {
                 let tail = block(&check.tail, MAX_BLOCK);
@@ -409,9 +404,8 @@ impl<'a> Report<'a> {
 
     fn summaries(&self) -> Vec<String> {
         let phases = self.phases.iter().filter_map(|phase| Some((phase, phase.summary?)));
-        let summary = |(phase, summary): (&PhaseReport, &str)| {
-            format!("**{}**\n\n{}", phase.title(), block(summary, MAX_BLOCK))
-        };
+        let summary =
+            |(phase, summary): (&PhaseReport, &str)| format!("**{}**\n\n{}", phase.title(), block(summary, MAX_BLOCK));
         phases.take(MAX_ROWS).map(summary).collect()
     }
 }
@@ -476,8 +470,7 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
             path,
         };
         let place = |phase: &PhaseReport| phase.path.is_empty();
-        let at = phases
-            .partition_point(|other| (place(other), &other.path) <= (place(&phase), &phase.path));
+        let at = phases.partition_point(|other| (place(other), &other.path) <= (place(&phase), &phase.path));
         phases.insert(at, phase);
     }
     phases
@@ -535,12 +528,7 @@ fn figures_row(phase: String, visits: String, usage: &Usage) -> [String; 7] {
 }
 
 /// Returns a row below [`DETAILS`].
-fn details_row(
-    phase: String,
-    outcome: Option<&str>,
-    usage: &Usage,
-    has_models: bool,
-) -> [String; 5] {
+fn details_row(phase: String, outcome: Option<&str>, usage: &Usage, has_models: bool) -> [String; 5] {
     let list = |counts: &Map<String, u32>| {
         let counts = counts.iter().map(|(what, count)| format!("{}: {count}", name(what)));
         counts.collect::<Vec<_>>().join(", ")
@@ -603,8 +591,7 @@ fn inline(text: &str, limit: usize) -> String {
 /// Returns a text as a code block, shortened.
 fn block(text: &str, limit: usize) -> String {
     let text = cut(text.trim(), limit);
-    let lines: Vec<String> =
-        text.split('\n').map(|line| plain(line.trim_end_matches('\r'))).collect();
+    let lines: Vec<String> = text.split('\n').map(|line| plain(line.trim_end_matches('\r'))).collect();
     fenced(&lines.join("\n"))
 }
 

@@ -104,7 +104,8 @@ fn result_text(summary: Option<&Summary>, outputs: Option<&Outputs>) -> String {
     parts.collect::<Vec<String>>().join("\n")
 }
 
-/// Returns a list item in Markdown for each phase with a result, oldest first. The more there are, the less is shown of each.
+/// Returns a list item in Markdown for each phase with a result, oldest first. The more there are, the less is shown of
+/// each.
 pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
     let length = Length::shared(state.results().len());
@@ -159,14 +160,13 @@ pub(super) fn previous(state: &RunState) -> Option<&str> {
     state.summaries().pop().map(|(_, summary)| &*summary.text)
 }
 
-/// Returns the summary of the phase with this id: of several, the one in the innermost scope, else the newest. Without one the newest
-/// of the phases of the nested workflow or the group with this id.
+/// Returns the summary of the phase with this id: of several, the one in the innermost scope, else the newest. Without
+/// one the newest of the phases of the nested workflow or the group with this id.
 pub fn summary_of<'a>(state: &'a RunState, id: &str, library: &Library) -> Option<&'a str> {
     let summaries = state.summaries();
-    let of_phase =
-        summaries.iter().filter(|(_, summary)| summary.id == id).max_by_key(|(path, summary)| {
-            (path.len().checked_sub(shared(state, path) + 1) == Some(0), path.len(), summary.step)
-        });
+    let of_phase = summaries.iter().filter(|(_, summary)| summary.id == id).max_by_key(|(path, summary)| {
+        (path.len().checked_sub(shared(state, path) + 1) == Some(0), path.len(), summary.step)
+    });
     let is_called = |segment: &Segment| {
         let scope = library.get(&segment.workflow_key);
         let entry = scope.and_then(|scope| scope.phases.get(segment.phase_index));
@@ -254,13 +254,7 @@ mod tests {
         );
         assert_eq!(
             lines(&state, &library),
-            [
-                "- 🔹 A: one",
-                "- The s",
-                "  - 🔹 B: two",
-                "  - The t > 🔹 A: three",
-                "  - 🔹 C: four"
-            ]
+            ["- 🔹 A: one", "- The s", "  - 🔹 B: two", "  - The t > 🔹 A: three", "  - 🔹 C: four"]
         );
         let summaries = ["a", "c", "s", "t", "x", "r"].map(|id| summary_of(&state, id, &library));
         let expected = [Some("one"), Some("four"), Some("four"), Some("three"), None, None];

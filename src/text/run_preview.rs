@@ -5,8 +5,8 @@ use crate::sorted::Set;
 use crate::definition::{BudgetBounds, CheckKind, EntryKind, Gate, Library, Outcome, Phase, Target, Workflow};
 
 use super::budget::budget_note;
-use super::parallel::agents_note;
 use super::exact::{Spaces, exact_line, framed, quoted};
+use super::parallel::agents_note;
 use super::questions::{Dialog, GateSource, Question, by_program, counted};
 
 /// Columns of a name, of a model and of a budget in a preview.
@@ -48,13 +48,7 @@ impl<'a> RunPreview<'a> {
         preview
     }
 
-    fn add(
-        &mut self,
-        scope: &'a Workflow,
-        library: &'a Library,
-        certain: &Set<&'a str>,
-        seen: &mut Set<&'a str>,
-    ) {
+    fn add(&mut self, scope: &'a Workflow, library: &'a Library, certain: &Set<&'a str>, seen: &mut Set<&'a str>) {
         if !seen.insert(&scope.key) {
             return;
         }
@@ -99,13 +93,7 @@ impl<'a> RunPreview<'a> {
         self.add_gate(scope.end_gate(), &scope.name, scope, scope_is_conditional);
     }
 
-    fn add_gate(
-        &mut self,
-        gate: Option<&'a Gate>,
-        of: &'a str,
-        scope: &Workflow,
-        is_conditional: bool,
-    ) {
+    fn add_gate(&mut self, gate: Option<&'a Gate>, of: &'a str, scope: &Workflow, is_conditional: bool) {
         let source = GateSource::of(scope);
         self.gates.extend(gate.map(|gate| PreviewedGate {
             commands: commands(gate),
@@ -135,8 +123,7 @@ impl<'a> RunPreview<'a> {
         for gate in &self.gates {
             let PreviewedGate { of, is_step, is_conditional, .. } = gate;
             let Some(source) = &gate.source else { continue };
-            let new: Vec<&str> =
-                gate.commands.iter().copied().filter(|command| left.remove(command)).collect();
+            let new: Vec<&str> = gate.commands.iter().copied().filter(|command| left.remove(command)).collect();
             if new.is_empty() {
                 continue;
             }
@@ -154,11 +141,8 @@ impl<'a> RunPreview<'a> {
         match dialog {
             Dialog::Terminal { .. } => {
                 let first = format!("Start {}? {runs}", quoted(self.name, 16));
-                let title = format!(
-                    "{first}\n{}, {}: shown above",
-                    counted(commands, "command"),
-                    counted(lines.len(), "line")
-                );
+                let title =
+                    format!("{first}\n{}, {}: shown above", counted(commands, "command"), counted(lines.len(), "line"));
                 let head = format!("Start {}:", quoted(self.name, WIDTH));
                 Question { title, above: Some(format!("{head}\n{}", above.join("\n"))) }
             }
@@ -236,8 +220,7 @@ fn reach<'a>(scope: &'a Workflow, library: &'a Library, certain: &mut Set<&'a st
         return;
     }
     let uncertain = uncertain(scope);
-    let certain_entries =
-        scope.phases.iter().enumerate().filter(|(index, _)| !uncertain.contains(index));
+    let certain_entries = scope.phases.iter().enumerate().filter(|(index, _)| !uncertain.contains(index));
     for (_, entry) in certain_entries {
         if let EntryKind::Workflow { key, .. } = &entry.kind
             && let Some(nested) = library.get(key)

@@ -10,8 +10,8 @@ use super::names::short_name;
 
 /// Returns the status line of a run; `None` without an active run.
 ///
-/// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope. With `⏸`: the reason of a pause in a few words, or
-/// that the run `waits` for the user.
+/// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope. With `⏸`: the reason of a pause in a few
+/// words, or that the run `waits` for the user.
 ///
 /// Specification: hook lifecycle, "updateStatus".
 pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> Option<String> {
@@ -88,10 +88,7 @@ mod tests {
         ]);
         for (path, line) in [
             (&[("release", 0)][..], Some("The release > 🔹 Build [1/3]")),
-            (
-                &[("release", 1), ("review", 0)],
-                Some("The release > The review [2/3] > 🔹 Check [1/2]"),
-            ),
+            (&[("release", 1), ("review", 0)], Some("The release > The review [2/3] > 🔹 Check [1/2]")),
             (
                 &[("release", 1), ("review", 1), ("tests", 0)],
                 Some("The release > The review [2/3] > The tests [2/2] > 🔹 Unit [1/1]"),
@@ -99,13 +96,9 @@ mod tests {
             (&[("release", 1)], Some("The release > The review [2/3]")),
             (&[("release", 3)], Some("⏸ The release (paused: its phase is gone)")),
             (&[("gone", 0)], Some("⏸ gone (paused: its files cannot be read)")),
-            (
-                &[("release", 1), ("gone", 0)],
-                Some("⏸ The release (paused: its files cannot be read)"),
-            ),
+            (&[("release", 1), ("gone", 0)], Some("⏸ The release (paused: its files cannot be read)")),
         ] {
-            let state =
-                RunState { current_path: path_to(path), ..RunState::new(path[0].0, "", 0, 0) };
+            let state = RunState { current_path: path_to(path), ..RunState::new(path[0].0, "", 0, 0) };
             assert_eq!(status_line(Some(&state), &library, false).as_deref(), line);
             let is_held = |line: &str| line.starts_with('⏸');
             let waits = line.map(|line| match is_held(line) {

@@ -16,8 +16,8 @@ use super::{budget, confinement, gate, items, results, step_result, steps};
 const MAX_STEPS: usize = 200;
 
 /// Returns all steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come), durations and limits,
-/// and the state of the run. `branch` tells what a child does now. `now` is the time in milliseconds since 1970; `waits` as in [`status_line`]; `in_use` is the
-/// model in use, `utc_offset` that of the start.
+/// and the state of the run. `branch` tells what a child does now. `now` is the time in milliseconds since 1970;
+/// `waits` as in [`status_line`]; `in_use` is the model in use, `utc_offset` that of the start.
 pub fn status_panel(
     active: &Active,
     now: u64,
@@ -101,13 +101,9 @@ pub fn status_panel(
     lines.join("\n")
 }
 
-/// Returns the panel above the editor: the position as in the status line, and the steps around the current one, each with its tokens, cost and time at
-/// work. The current one says so if the run `waits` for the user.
-pub fn phase_panel(
-    active: &Active,
-    waits: bool,
-    branch: &dyn Fn(&Branch) -> BranchNow,
-) -> Vec<String> {
+/// Returns the panel above the editor: the position as in the status line, and the steps around the current one, each
+/// with its tokens, cost and time at work. The current one says so if the run `waits` for the user.
+pub fn phase_panel(active: &Active, waits: bool, branch: &dyn Fn(&Branch) -> BranchNow) -> Vec<String> {
     let outline = Outline::of(active);
     let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
     let first = outline.current.saturating_sub(PANEL_STEPS as u64 / 2).clamp(1, last_first);
@@ -117,8 +113,7 @@ pub fn phase_panel(
         let visit = active.state.progress.visits.get(&step.path.key());
         let current = step.number == outline.current;
         let passed = passed(active.state, &step.path).filter(|_| !current);
-        let mut line =
-            short(&marked(active.state, step, visit, passed.is_some(), current), MAX_PANEL_LINE);
+        let mut line = short(&marked(active.state, step, visit, passed.is_some(), current), MAX_PANEL_LINE);
         if let Some(passed) = passed {
             line.push_str(&format!("  {}", passed.because));
             return vec![line];
@@ -145,13 +140,7 @@ const PANEL_STEPS: usize = 7;
 const MAX_PANEL_LINE: usize = 200;
 
 /// Returns a step with its mark.
-fn marked(
-    state: &RunState,
-    step: &Step,
-    visit: Option<&Visit>,
-    passed_over: bool,
-    current: bool,
-) -> String {
+fn marked(state: &RunState, step: &Step, visit: Option<&Visit>, passed_over: bool, current: bool) -> String {
     let mark = match visit {
         _ if current => "▸",
         _ if passed_over => "⤼",

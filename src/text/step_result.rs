@@ -14,10 +14,10 @@ use super::{confinement, results, steps};
 const MAX_UNIX_MS: u64 = 253_402_300_799_999;
 
 /// Replacement of the context prompt in the result of a nested call.
-pub const PROMPT_FOLLOWS: &str =
-    "The instructions of this phase follow the result of the call that made this one.";
+pub const PROMPT_FOLLOWS: &str = "The instructions of this phase follow the result of the call that made this one.";
 
-/// Returns the result of a `next` with this outcome that led to another phase. The context prompt of that phase follows it.
+/// Returns the result of a `next` with this outcome that led to another phase. The context prompt of that phase follows
+/// it.
 pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> String {
     let seen = after.seen();
     let after = &after.with(&seen);
@@ -91,7 +91,9 @@ pub fn done(before: &Active, outcome: Option<&str>, after: &RunState) -> String 
     let passed = passed_over(after).map_or(String::new(), |line| format!("\n{line}"));
     let from = &before.phase.name;
     if let Some(name) = branch {
-        return format!("✓ Advanced{with}: {from} → the end of the branch “{name}”{passed}\n\nStop here: the workflow goes on when its other branches have ended too.");
+        return format!(
+            "✓ Advanced{with}: {from} → the end of the branch “{name}”{passed}\n\nStop here: the workflow goes on when its other branches have ended too."
+        );
     }
     format!("✓ Advanced{with}: {from} → DONE{passed}\n\n🎉 **All phases complete!**")
 }
@@ -147,12 +149,7 @@ pub fn status(active: &Active) -> String {
         lines.push(format!("**Phase:** {progress}"));
     }
     lines.push(format!("**Started:** {}", timestamp(state.started_at)));
-    lines.extend([
-        String::new(),
-        "**What to do:**".into(),
-        phase_instructions(active),
-        String::new(),
-    ]);
+    lines.extend([String::new(), "**What to do:**".into(), phase_instructions(active), String::new()]);
     if let Some(results) = results::results(state, active.library) {
         lines.extend([results, String::new()]);
     }
@@ -186,13 +183,11 @@ fn position(active: &Active) -> String {
 
 /// Returns the next step; where an outcome or an output decides on it, the one that is next in order.
 fn next(active: &Active, outline: Outline) -> String {
-    let leads_one_way = active.phase.outcomes.is_empty()
-        && active.with_possible_outputs().is_some_and(|left| left.len() == 1);
+    let leads_one_way =
+        active.phase.outcomes.is_empty() && active.with_possible_outputs().is_some_and(|left| left.len() == 1);
     let after = active.after(None).filter(|_| leads_one_way);
     let number = match &after {
-        Some(after) => {
-            Active::resolve(after, active.library).map(|next| Outline::of(&next).current)
-        }
+        Some(after) => Active::resolve(after, active.library).map(|next| Outline::of(&next).current),
         None => Some(outline.current.saturating_add(1)),
     };
     let steps = number.map(|number| Outline::steps(active, number, 1)).unwrap_or_default();
@@ -205,7 +200,8 @@ pub(super) fn timestamp(unix_ms: u64) -> String {
     humantime::format_rfc3339_millis(time).to_string()
 }
 
-/// Returns a time for the user, in a time zone that is this number of minutes before UTC: `2025-05-14 12:26:07 UTC−02:30`.
+/// Returns a time for the user, in a time zone that is this number of minutes before UTC: `2025-05-14 12:26:07
+/// UTC−02:30`.
 pub(super) fn local_time(unix_ms: u64, utc_offset: i16) -> String {
     let size = u64::from(utc_offset.unsigned_abs());
     let (sign, local) = if utc_offset < 0 {
@@ -278,10 +274,7 @@ mod tests {
         let text = status(&Active::resolve(&nested, &library).unwrap());
         assert!(text.contains("**Path:** The r > The s\n**Phase:** 🔹 B [1/1] (step 1)\n"));
         let again = restart(&nested, &library).unwrap();
-        assert_eq!(
-            looped("The s", &Active::resolve(&again, &library).unwrap()),
-            "🔄 Looped 'The s' back to: 🔹 B\n\n"
-        );
+        assert_eq!(looped("The s", &Active::resolve(&again, &library).unwrap()), "🔄 Looped 'The s' back to: 🔹 B\n\n");
         assert_eq!(timestamp(u64::MAX), "9999-12-31T23:59:59.999Z");
         for (time, offset, expected) in [
             (1_747_234_567_890, 0, "2025-05-14 14:56:07 UTC+00:00"),

@@ -84,10 +84,7 @@ mod tests {
     }
 
     fn lines_at(library: &Library, number: usize) -> Vec<String> {
-        let state = RunState {
-            current_path: path_to(&[("long", number - 1)]),
-            ..RunState::new("long", "", 0, 0)
-        };
+        let state = RunState { current_path: path_to(&[("long", number - 1)]), ..RunState::new("long", "", 0, 0) };
         let list = list(&Active::resolve(&state, library).unwrap());
         list.lines().skip(1).map(str::to_owned).collect()
     }
@@ -149,10 +146,7 @@ mod tests {
         let inner: Vec<String> = (1..=30).map(|n| format!("p{n}")).collect();
         let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
         let library = library(&[("r", &["a", "@s", "z"]), ("s", &inner)]);
-        let state = RunState {
-            current_path: path_to(&[("r", 1), ("s", 9)]),
-            ..RunState::new("r", "", 0, 0)
-        };
+        let state = RunState { current_path: path_to(&[("r", 1), ("s", 9)]), ..RunState::new("r", "", 0, 0) };
         let list = list(&Active::resolve(&state, &library).unwrap());
         let lines: Vec<&str> = list.lines().collect();
         assert_eq!(
@@ -171,8 +165,7 @@ mod tests {
     #[test]
     fn a_tower_of_doublings_has_a_short_list() {
         let keys: Vec<String> = (0..=90).map(|level| format!("w{level:02}")).collect();
-        let entries: Vec<[String; 2]> =
-            keys.iter().skip(1).map(|key| [format!("@{key}"), format!("@{key}")]).collect();
+        let entries: Vec<[String; 2]> = keys.iter().skip(1).map(|key| [format!("@{key}"), format!("@{key}")]).collect();
         let refs: Vec<[&str; 2]> = entries.iter().map(|[a, b]| [a.as_str(), b.as_str()]).collect();
         let mut all: Vec<(&str, &[&str])> =
             keys.iter().zip(&refs).map(|(key, refs)| (key.as_str(), refs.as_slice())).collect();

@@ -7,8 +7,8 @@ pub type Variables<'a> = [(&'static str, Cow<'a, str>)];
 
 /// Replaces each `{name}` by the value of the variable.
 ///
-/// A name consists of ASCII letters, digits, `_`, `.`, `-`, `/` and `@`. An unknown name stays as it is written, with its braces.
-/// Values are not resolved again.
+/// A name consists of ASCII letters, digits, `_`, `.`, `-`, `/` and `@`. An unknown name stays as it is written, with
+/// its braces. Values are not resolved again.
 ///
 /// Specification: template variables, "Resolution rules".
 pub fn resolve(template: &str, variables: &Variables) -> String {
@@ -18,10 +18,7 @@ pub fn resolve(template: &str, variables: &Variables) -> String {
 }
 
 /// Replaces each `{name}` by the result of a function; `None` stands for an unknown name.
-pub(super) fn resolve_with<'a>(
-    template: &str,
-    value_of: impl Fn(&str) -> Option<Cow<'a, str>>,
-) -> String {
+pub(super) fn resolve_with<'a>(template: &str, value_of: impl Fn(&str) -> Option<Cow<'a, str>>) -> String {
     let mut resolved = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {

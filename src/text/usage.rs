@@ -10,11 +10,9 @@ pub fn usage(usage: &Usage) -> Option<String> {
     if usage.turns == 0 {
         return None;
     }
-    let mut turns =
-        if usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", usage.turns) };
+    let mut turns = if usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", usage.turns) };
     if usage.models.len() > 1 {
-        let models: Vec<String> =
-            usage.models.iter().map(|(model, answers)| format!("{answers} by {model}")).collect();
+        let models: Vec<String> = usage.models.iter().map(|(model, answers)| format!("{answers} by {model}")).collect();
         turns.push_str(&format!(" ({})", on_one_line(&models.join(", "))));
     }
     Some(format!("{turns}, {} at work", short_usage(usage)?))
@@ -49,8 +47,7 @@ pub(super) fn warm_ups(usage: &Usage) -> Option<String> {
         1 => "1 request".to_owned(),
         requests => format!("{requests} requests"),
     };
-    let cost =
-        if usage.warm_cost > 0.0 { dollars(usage.warm_cost) } else { "cost unknown".to_owned() };
+    let cost = if usage.warm_cost > 0.0 { dollars(usage.warm_cost) } else { "cost unknown".to_owned() };
     let tokens = count(usage.warm_tokens);
     Some(format!("{requests} of pi, {tokens} tokens, {cost}; they count in no budget"))
 }

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use crate::definition::{
-    Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line,
-};
+use crate::definition::{Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line};
 use crate::run::{Active, PassedOver, PassedOverReason, PhasePath, RunState, cut};
 
 use super::names::{phase_title, short_name};
@@ -36,9 +34,7 @@ fn any_of(values: &[String]) -> String {
 
 /// Returns a note on the conditions of an entry; `None` if it has none.
 pub(super) fn when_note(when: &[Condition]) -> Option<String> {
-    let condition = |Condition { of, values }: &Condition| {
-        format!("{} is {}", short(&of.to_string()), any_of(values))
-    };
+    let condition = |Condition { of, values }: &Condition| format!("{} is {}", short(&of.to_string()), any_of(values));
     let all: Vec<String> = when.iter().map(condition).collect();
     (!all.is_empty()).then(|| format!("when: {}", all.join(", ")))
 }
@@ -112,11 +108,7 @@ pub fn nothing_to_do(state: &RunState, library: &Library) -> String {
     let name = workflow.map_or("", |workflow| &workflow.name);
     let reasons = state.progress.passed_over.values().take(MAX_REASONS);
     let reasons: Vec<String> = reasons.map(|passed| format!("  {}", passed.because)).collect();
-    format!(
-        "{} has nothing to do: the conditions of no phase hold.\n{}",
-        short_name(name),
-        reasons.join("\n")
-    )
+    format!("{} has nothing to do: the conditions of no phase hold.\n{}", short_name(name), reasons.join("\n"))
 }
 
 /// Maximum number of reasons in an error.
@@ -130,11 +122,7 @@ pub fn unknown_outcome(phase: &Phase, given: &str) -> String {
         return format!("The phase {title} has no outcomes: /workflow :next goes on.");
     }
     let meant = meant(given, &names);
-    format!(
-        "`{}` is no outcome of {title}.{meant} There are {}.",
-        short_name(given),
-        names.join(", ")
-    )
+    format!("`{}` is no outcome of {title}.{meant} There are {}.", short_name(given), names.join(", "))
 }
 
 /// Returns the refusal of `/workflow :next` with an outcome that leads back, after all loops that the workflow allows.
@@ -158,15 +146,11 @@ pub fn used_up(phase: &Phase, outcome: &str, max: u32) -> String {
 pub fn unknown_phase(workflow: &Workflow, given: &str) -> String {
     let ids: Vec<&str> = workflow.own_phases().map(|phase| &*phase.id).collect();
     let (name, meant) = (short_name(&workflow.name), meant(given, &ids));
-    format!(
-        "{name} has no phase `{}`.{meant} There are {}.",
-        short_name(given),
-        short(&ids.join(", "))
-    )
+    format!("{name} has no phase `{}`.{meant} There are {}.", short_name(given), short(&ids.join(", ")))
 }
 
-/// Returns the error for outcomes of a phase that the workflow and those nested in it do not have. `ids` are the phases with
-/// outcomes.
+/// Returns the error for outcomes of a phase that the workflow and those nested in it do not have. `ids` are the phases
+/// with outcomes.
 pub fn no_phase_with_outcomes(given: &str, ids: &[&str]) -> String {
     let known = match ids {
         [] => " The workflow has no outcomes.".to_owned(),
@@ -175,7 +159,8 @@ pub fn no_phase_with_outcomes(given: &str, ids: &[&str]) -> String {
     format!("There is no phase `{}` with outcomes.{}{known}", short_name(given), meant(given, ids))
 }
 
-/// Returns the error for items of a group that the workflow does not have, or that is not repeated. `ids` are those that are.
+/// Returns the error for items of a group that the workflow does not have, or that is not repeated. `ids` are those
+/// that are.
 pub fn no_repeated_group(given: &str, ids: &[&str]) -> String {
     let known = match ids {
         [] => " The workflow repeats none.".to_owned(),

@@ -13,8 +13,7 @@ fn phase(id: &str) -> String {
 fn at_group(failing: bool) -> (Pi, Stepped) {
     let files = ["look", "a", "b"].map(|id| (format!("global/two/{id}.md"), phase(id)));
     let files = files.iter().map(|(path, text)| (&**path, &**text));
-    let mut pi =
-        Host::with_files(files.chain([("global/two/workflow.yaml", FLOW)])).start_session();
+    let mut pi = Host::with_files(files.chain([("global/two/workflow.yaml", FLOW)])).start_session();
     pi.command("workflow", "two Fix it");
     pi.event(Event::TurnEnd);
     if failing {
@@ -52,10 +51,7 @@ fn children_are_started_and_waited_for_and_their_ends_are_told() {
     let (mut pi, said) = at_group(false);
     let started = calls(&mut pi, "start-child");
     assert_eq!(started.len(), 2, "{started:?}");
-    assert!(
-        started[0].starts_with(&format!("start-child {GROUP}:0 a: Work on “a”")),
-        "{started:?}"
-    );
+    assert!(started[0].starts_with(&format!("start-child {GROUP}:0 a: Work on “a”")), "{started:?}");
     let Stepped::Requests { ticket, request } = said else { panic!("{said:?}") };
     assert_eq!(request, "children ● a: starts\n● b: starts");
     let why = "the provider is gone".to_owned();
@@ -65,9 +61,7 @@ fn children_are_started_and_waited_for_and_their_ends_are_told() {
     let shown = calls(&mut pi, "show-children");
     assert_eq!(shown.len(), 2, "{shown:?}");
     assert!(shown[0].contains("✗ a: the provider is gone"), "{shown:?}");
-    let Stepped::Says { text, .. } = pi.answer_tool(ticket, Answer::ChildrenEnded(false)) else {
-        panic!()
-    };
+    let Stepped::Says { text, .. } = pi.answer_tool(ticket, Answer::ChildrenEnded(false)) else { panic!() };
     assert!(text.contains("## a: failed: the provider is gone"), "{text}");
     assert!(text.contains("0 of 2 branches came to their end"), "{text}");
 }

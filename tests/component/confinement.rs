@@ -7,10 +7,7 @@ const FILES: [(&str, &str); 2] = [
         "project/plan/workflow.yaml",
         "name: Plan\ncommandName: plan\ninitialMessage: Begin\nnetwork: false\nphases: [plan.md]\n",
     ),
-    (
-        "project/plan/plan.md",
-        "---\nid: plan\nname: Plan\nemoji: 📐\nwrite: [docs/, a.md]\n---\nPlan.\n",
-    ),
+    ("project/plan/plan.md", "---\nid: plan\nname: Plan\nemoji: 📐\nwrite: [docs/, a.md]\n---\nPlan.\n"),
 ];
 
 /// Starts a session with a run in a phase that may write `docs/` and `a.md`, without network.
@@ -36,15 +33,10 @@ const WRITABLE: &str = "Writable: docs/, a.md (`write` in ~/project/plan/plan.md
 fn a_file_tool_is_held_to_the_listed_files() {
     let mut pi = at_plan();
     assert_eq!(writes(&mut pi, r#"{"path":"docs/b/c.md","content":""}"#), CONFINED);
-    assert_eq!(
-        pi.asked(),
-        ["tool-input", "resolve-write docs/b/c.md", "resolve-write docs/", "resolve-write a.md"]
-    );
+    assert_eq!(pi.asked(), ["tool-input", "resolve-write docs/b/c.md", "resolve-write docs/", "resolve-write a.md"]);
     pi.host().write_links = [("docs/link", "/project/src/x"), ("out", "/project/a.md")].into();
     for (path, leads) in [("src/x", ""), ("docs/link", " (through a link: /project/src/x)")] {
-        let refused = format!(
-            "block: [workflow] \"{path}\"{leads} cannot be written in the Plan phase. {WRITABLE}"
-        );
+        let refused = format!("block: [workflow] \"{path}\"{leads} cannot be written in the Plan phase. {WRITABLE}");
         assert_eq!(writes(&mut pi, &format!(r#"{{"path":"{path}"}}"#)), refused);
     }
     assert_eq!(writes(&mut pi, r#"{"path":"out"}"#), CONFINED);

@@ -5,17 +5,8 @@ use std::collections::BTreeSet;
 use super::host::*;
 
 /// The examples that a user can start.
-const FOR_PEOPLE: [&str; 9] = [
-    "audit",
-    "backlog",
-    "bugfix",
-    "panel",
-    "pull-request",
-    "quick",
-    "release",
-    "rpir",
-    "until-clean",
-];
+const FOR_PEOPLE: [&str; 9] =
+    ["audit", "backlog", "bugfix", "panel", "pull-request", "quick", "release", "rpir", "until-clean"];
 
 /// Those of them with parallel groups, whose child agents only pi can run: `tests/pi/examples.test.mjs` does.
 const WITH_CHILDREN: [&str; 1] = ["panel"];
@@ -33,19 +24,15 @@ fn examples() -> Host {
 #[test]
 fn there_are_no_others() {
     let host = examples();
-    let keys: BTreeSet<&str> = host
-        .files
-        .keys()
-        .filter_map(|path| path.strip_suffix("/workflow.yaml")?.rsplit('/').next())
-        .collect();
+    let keys: BTreeSet<&str> =
+        host.files.keys().filter_map(|path| path.strip_suffix("/workflow.yaml")?.rsplit('/').next()).collect();
     assert_eq!(keys, BTreeSet::from_iter([&FOR_PEOPLE[..], &SHARED].concat()));
 }
 
 #[test]
 fn a_user_can_start_some_of_them() {
     let mut pi = examples().start_session();
-    let mut offered: Vec<String> =
-        pi.complete("workflow", "").into_iter().map(|completion| completion.value).collect();
+    let mut offered: Vec<String> = pi.complete("workflow", "").into_iter().map(|completion| completion.value).collect();
     offered.retain(|value| !value.starts_with(':'));
     assert_eq!(offered, FOR_PEOPLE);
 }
@@ -94,8 +81,7 @@ fn to_the_end(pi: &mut Pi, name: &str) {
             true => r#","outputs":{"tasks":["one","two"]}"#,
             false => "",
         };
-        let next =
-            format!(r#"{{"action":"next","summary":"Found out.","outcome":"{outcome}"{outputs}}}"#);
+        let next = format!(r#"{{"action":"next","summary":"Found out.","outcome":"{outcome}"{outputs}}}"#);
         let next = pi.step_with(&next);
         let next = pi.agreeing(next);
         let Stepped::Says { text, .. } = next else { panic!("{name}: {next:?}") };

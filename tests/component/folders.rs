@@ -38,10 +38,7 @@ fn a_run_whose_folder_is_refused_is_not_started() {
     pi.host().calls.clear();
     pi.command("workflow", "two Fix it");
     let calls = &pi.host().calls;
-    assert!(
-        calls.iter().any(|call| call.contains("cannot be made: .pi: it is a link")),
-        "{calls:?}"
-    );
+    assert!(calls.iter().any(|call| call.contains("cannot be made: .pi: it is a link")), "{calls:?}");
     assert!(!calls.iter().any(|call| call.contains("workflow:state")), "{calls:?}");
 }
 

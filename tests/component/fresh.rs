@@ -1,25 +1,21 @@
-//! A phase with `context: fresh`, through the interface: the view, the entries that follow a turn, and the user's messages.
+//! A phase with `context: fresh`, through the interface: the view, the entries that follow a turn, and the user's
+//! messages.
 
 use super::host::*;
 
 /// The text of the initial message has characters that pi does not store.
-const FLOW: &str = "name: Two\ncommandName: two\ninitialMessage: \"Begin\\a: {description}\\r\\n\"\nphases: [look.md, do.md]\n";
+const FLOW: &str =
+    "name: Two\ncommandName: two\ninitialMessage: \"Begin\\a: {description}\\r\\n\"\nphases: [look.md, do.md]\n";
 const LOOK: &str = "---\nid: look\nname: Look\nemoji: 👀\n---\nLook.\n";
 const DO: &str = "---\nid: do\nname: Do\nemoji: 🔨\ncontext: fresh\n---\nDo.\n";
 
 /// A session with a run in its first phase, and the user's messages in it, newest first.
 fn session() -> Pi {
     let files = [("global/two/workflow.yaml", FLOW), ("global/two/look.md", LOOK)];
-    let mut pi =
-        Host::with_files(files.into_iter().chain([("global/two/do.md", DO)])).start_session();
+    let mut pi = Host::with_files(files.into_iter().chain([("global/two/do.md", DO)])).start_session();
     pi.command("workflow", "two Fix it");
-    let message = |(id, text, images): (&str, &str, u32)| UserMessage {
-        id: id.into(),
-        text: text.into(),
-        images,
-    };
-    let messages =
-        [("c", "Look here", 2), ("b", "Begin: Fix it", 0), ("a", "Mind the gap\nand the edge", 0)];
+    let message = |(id, text, images): (&str, &str, u32)| UserMessage { id: id.into(), text: text.into(), images };
+    let messages = [("c", "Look here", 2), ("b", "Begin: Fix it", 0), ("a", "Mind the gap\nand the edge", 0)];
     pi.host().user_messages = messages.map(message).into();
     pi
 }
@@ -68,8 +64,7 @@ fn at_rest_the_compaction_keeps_the_first_turn() {
     let begun = format!("begin-view entry-{newest} c: {SUMMARY}");
     assert!(pi.host().calls.contains(&begun), "{:?}", pi.host().calls);
     let outcome = pi.event(Event::TurnEnd);
-    let start =
-        format!("boundary\ncompaction that keeps entry-{newest}: {SUMMARY}\nentry workflow:state ");
+    let start = format!("boundary\ncompaction that keeps entry-{newest}: {SUMMARY}\nentry workflow:state ");
     assert!(outcome.starts_with(&start) && !outcome.contains("workflow:context"), "{outcome}");
     assert!(!outcome.ends_with("\ncontinue"));
 }

@@ -3,7 +3,8 @@
 use super::host::*;
 
 const FLOW: &str = "name: Two\ncommandName: two\ninitialMessage: Go\nphases: [look.md, do.md]\n";
-const LOOK: &str = "---\nid: look\nname: Look\nemoji: 👀\ngate:\n- file: plan.md\n- run: make\n- approve: Ship?\n---\nLook.\n";
+const LOOK: &str =
+    "---\nid: look\nname: Look\nemoji: 👀\ngate:\n- file: plan.md\n- run: make\n- approve: Ship?\n---\nLook.\n";
 const DO: &str = "---\nid: do\nname: Do\nemoji: 🔨\n---\nDo.\n";
 const PLAN: (&str, &str) = ("project-files/plan.md", "A plan.");
 
@@ -50,19 +51,14 @@ fn checks_are_made_one_after_another() {
     assert!(pi.tool_call("edit").starts_with("block: [workflow] The gate of the current phase"));
     says(pi.answer_tool(ticket, ended(2)), "make: exit status 2 after 1s. Attempt 1, 2 left.");
     let ticket = requested(next(&mut pi), MAKE);
-    let ticket = requested(
-        pi.answer_tool(ticket, ended(0)),
-        "select Approve \"Look\"?\n│ Ship?: Not yet | Yes | No",
-    );
+    let ticket = requested(pi.answer_tool(ticket, ended(0)), "select Approve \"Look\"?\n│ Ship?: Not yet | Yes | No");
     says(pi.answer_tool(ticket, Answer::Selected(1)), "✓ Advanced: Look → 🔨 Do\n");
 }
 
 #[test]
 fn commands_of_a_project_are_allowed_first() {
     let mut pi = session("project", true);
-    let Outcome::Requests { ticket, request } = pi.command("workflow", "two Fix it") else {
-        panic!()
-    };
+    let Outcome::Requests { ticket, request } = pi.command("workflow", "two Fix it") else { panic!() };
     assert_eq!(
         request,
         "select Start \"Two\"? Its gates run\n1 command, 1 line: shown above: No | Yes, for this run | Yes, for this session | Yes, always while they stay the same"

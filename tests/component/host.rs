@@ -17,9 +17,9 @@ use bindings::pi::extension::{
 
 pub use bindings::ComponentPre;
 pub use bindings::exports::pi::extension::guest::{
-    Answer, ChildEnd, ChildOutcome, ChildReport, CommandEnd, CommandOutcome, CommandResult,
-    Completion, Event, EventOutcome, InitError, InputSource, ModelSelection, Pending, Request,
-    SessionReason, StopReason, ThinkingLevelSelection, ToolOutcome,
+    Answer, ChildEnd, ChildOutcome, ChildReport, CommandEnd, CommandOutcome, CommandResult, Completion, Event,
+    EventOutcome, InitError, InputSource, ModelSelection, Pending, Request, SessionReason, StopReason,
+    ThinkingLevelSelection, ToolOutcome,
 };
 pub use bindings::exports::pi_workflows::tools::workflows::{RunReport, StoredRun};
 pub use bindings::pi::extension::session::{ModelUsage, Usage, UserMessage};
@@ -69,8 +69,7 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
     });
     let component = Component::from_file(&engine, COMPONENT).expect("a valid component");
     let mut linker = Linker::new(&engine);
-    bindings::Component::add_to_linker::<Host, HasSelf<Host>>(&mut linker, |host| host)
-        .expect("every import once");
+    bindings::Component::add_to_linker::<Host, HasSelf<Host>>(&mut linker, |host| host).expect("every import once");
     let linked = linker.instantiate_pre(&component).and_then(ComponentPre::new);
     Built { linked: linked.expect("the world of wit/tools/tools.wit"), engine, component }
 });
@@ -251,8 +250,7 @@ impl Host {
     pub fn start_session(self) -> Pi {
         let mut pi = self.start();
         assert_eq!(pi.event(Event::SessionStart(SessionReason::Startup)), "none");
-        let notices: Vec<&String> =
-            pi.host().calls.iter().filter(|call| call.starts_with("notify")).collect();
+        let notices: Vec<&String> = pi.host().calls.iter().filter(|call| call.starts_with("notify")).collect();
         assert_eq!(notices, [] as [&str; 0]);
         pi.host().calls.clear();
         pi
@@ -399,11 +397,7 @@ impl api::Host for Host {
         self.answer("send-message", ())
     }
 
-    fn send_user_message(
-        &mut self,
-        text: String,
-        deliver_as: Option<api::Delivery>,
-    ) -> Result<(), types::Error> {
+    fn send_user_message(&mut self, text: String, deliver_as: Option<api::Delivery>) -> Result<(), types::Error> {
         let delivery = deliver_as.map_or("now".into(), kebab);
         self.did(format!("send-user-message {delivery}: {text}"));
         self.answer("send-user-message", ())
@@ -433,12 +427,7 @@ impl api::Host for Host {
         self.answer("set-active-tools", ())
     }
 
-    fn begin_view(
-        &mut self,
-        first_kept: String,
-        summary: String,
-        images_of: Vec<String>,
-    ) -> Result<(), types::Error> {
+    fn begin_view(&mut self, first_kept: String, summary: String, images_of: Vec<String>) -> Result<(), types::Error> {
         self.did(format!("begin-view {first_kept} {}: {summary}", images_of.join(" ")));
         self.answer("begin-view", ())
     }
@@ -563,8 +552,7 @@ impl session::Host for Host {
     ) -> Result<Vec<String>, types::Error> {
         let is_last = |(found, _): &(String, String)| Some(found) == until.as_ref();
         let first = self.entries.iter().rposition(is_last).unwrap_or(0);
-        let newest_first =
-            self.entries.iter().skip(first).rev().filter(|(found, _)| *found == custom_type);
+        let newest_first = self.entries.iter().skip(first).rev().filter(|(found, _)| *found == custom_type);
         let page = newest_first.skip(skip as usize).take(limit as usize);
         let page = page.map(|(_, data)| data.clone()).collect();
         let until = until.map_or(String::new(), |until| format!(" until {until}"));
@@ -572,10 +560,7 @@ impl session::Host for Host {
         self.answer("entries", page)
     }
 
-    fn newest_message(
-        &mut self,
-        custom_type: String,
-    ) -> Result<Option<CustomMessage>, types::Error> {
+    fn newest_message(&mut self, custom_type: String) -> Result<Option<CustomMessage>, types::Error> {
         self.asked(format!("newest-message {custom_type}"));
         let newest = self.messages.iter().rev().find(|message| message.custom_type == custom_type);
         self.answer("newest-message", newest.cloned())
@@ -668,17 +653,10 @@ impl files::Host for Host {
             let prefix = format!("{root}/");
             self.files.keys().any(|path| path.starts_with(&prefix))
         });
-        let roots = there.map(|root| files::Root {
-            name: root.into(),
-            path: format!("~/{root}"),
-            installed: None,
-        });
+        let roots = there.map(|root| files::Root { name: root.into(), path: format!("~/{root}"), installed: None });
         // Files `package:NAME/PATH` are those of an installed package.
-        let packages: BTreeSet<&str> = self
-            .files
-            .keys()
-            .filter_map(|path| path.strip_prefix("package:")?.split('/').next())
-            .collect();
+        let packages: BTreeSet<&str> =
+            self.files.keys().filter_map(|path| path.strip_prefix("package:")?.split('/').next()).collect();
         let packages = packages.into_iter().map(|name| files::Root {
             name: format!("package:{name}"),
             path: format!("~/{name}"),
@@ -697,11 +675,7 @@ impl files::Host for Host {
         self.file_answer("withheld-roots", Vec::new())
     }
 
-    fn list_directory(
-        &mut self,
-        root: String,
-        path: String,
-    ) -> Result<Vec<files::DirEntry>, files::FileError> {
+    fn list_directory(&mut self, root: String, path: String) -> Result<Vec<files::DirEntry>, files::FileError> {
         self.asked(format!("list-directory {}", join(&root, &path)));
         if self.outside.contains(&&*root) {
             return Err(files::FileError::OutsideProject(format!("~/{root}")));
@@ -772,11 +746,7 @@ impl store::Host for Host {
 }
 
 impl folders::Host for Host {
-    fn open(
-        &mut self,
-        key: String,
-        copy_of: Option<String>,
-    ) -> Result<folders::Folder, types::Error> {
+    fn open(&mut self, key: String, copy_of: Option<String>) -> Result<folders::Folder, types::Error> {
         self.did(format!("open-folder {key} {}", copy_of.unwrap_or_default()));
         self.answer("open-folder", ())?;
         let name = "00112233445566778899".to_owned();
@@ -946,8 +916,7 @@ impl Pi {
 
     #[track_caller]
     pub fn draw_tool_call(&mut self, input: &str) -> String {
-        let drawing =
-            self.guest.call_draw_tool_call(&mut self.store, "workflow_step", &input.into(), false);
+        let drawing = self.guest.call_draw_tool_call(&mut self.store, "workflow_step", &input.into(), false);
         drawn(drawing.expect("no trap"))
     }
 
@@ -969,8 +938,7 @@ impl Pi {
 
     #[track_caller]
     pub fn draw_entry(&mut self, custom_type: &str, data: &str, expanded: bool) -> String {
-        let drawing =
-            self.guest.call_draw_entry(&mut self.store, custom_type, &data.into(), expanded, 78);
+        let drawing = self.guest.call_draw_entry(&mut self.store, custom_type, &data.into(), expanded, 78);
         drawn(drawing.expect("no trap"))
     }
 

@@ -35,8 +35,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 32, 6, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            prop::collection::vec((key.clone(), inner), 0..6)
-                .prop_map(|fields| Value::from(Map::from_iter(fields))),
+            prop::collection::vec((key.clone(), inner), 0..6).prop_map(|fields| Value::from(Map::from_iter(fields))),
         ]
     })
 }
@@ -69,8 +68,7 @@ fn any_state() -> impl Strategy<Value = String> {
         json!(1e300),
     ]);
     let key = select(vec!["two", "four", "part", "gone", ""]);
-    let segment =
-        (key, index).prop_map(|(key, index)| json!({ "workflowKey": key, "phaseIndex": index }));
+    let segment = (key, index).prop_map(|(key, index)| json!({ "workflowKey": key, "phaseIndex": index }));
     let path = prop::collection::vec(segment, 0..5);
     let field = select(vec![
         "active",
@@ -90,12 +88,8 @@ fn any_state() -> impl Strategy<Value = String> {
         Just(json!({})),
         Just(json!({ "continuations": u32::MAX, "idle": u32::MAX })),
         Just(json!({ "loops": { "a": u32::MAX, "b": u32::MAX, "/two": u32::MAX } })),
-        Just(
-            json!({ "paused": { "reason": { "kind": "idle", "times": u32::MAX }, "at": u64::MAX } })
-        ),
-        Just(
-            json!({ "visits": { "two:0": { "startedAt": u64::MAX, "endedAt": 0, "passes": u32::MAX } } })
-        ),
+        Just(json!({ "paused": { "reason": { "kind": "idle", "times": u32::MAX }, "at": u64::MAX } })),
+        Just(json!({ "visits": { "two:0": { "startedAt": u64::MAX, "endedAt": 0, "passes": u32::MAX } } })),
         any_json(),
     ];
     (path, any::<bool>(), progress, change).prop_map(|(path, active, progress, change)| {
@@ -160,8 +154,7 @@ fn any_call() -> impl Strategy<Value = Call> {
         Just("two Fix it".to_owned()),
         Just("four Fix it".to_owned()),
         Just("part Fix it".to_owned()),
-        select(vec![":status", ":pause", ":resume", ":next", ":back", ":skip", ":cancel", ":"])
-            .prop_map(str::to_owned),
+        select(vec![":status", ":pause", ":resume", ":next", ":back", ":skip", ":cancel", ":"]).prop_map(str::to_owned),
         Just(String::new()),
         any::<String>(),
     ];
@@ -173,16 +166,8 @@ fn any_call() -> impl Strategy<Value = Call> {
         any::<String>(),
     ];
     let command = select(vec!["workflow", "workflow", "cancel-workflow", "other"]);
-    let answer = || {
-        select(vec![
-            Answer::Confirmed(true),
-            Answer::Confirmed(false),
-            Answer::Cancelled,
-            Answer::NoUi,
-        ])
-    };
-    let function =
-        select(vec!["append-entry", "set-status", "notify", "entries", "read-file", "roots"]);
+    let answer = || select(vec![Answer::Confirmed(true), Answer::Confirmed(false), Answer::Cancelled, Answer::NoUi]);
+    let function = select(vec!["append-entry", "set-status", "notify", "entries", "read-file", "roots"]);
     prop_oneof![
         6 => select(events()).prop_map(Call::Happens),
         2 => tool.prop_map(|tool| Call::Wants { tool }),

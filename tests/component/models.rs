@@ -3,8 +3,7 @@
 use super::host::*;
 
 const FLOW: &str = "name: Two\ncommandName: two\ninitialMessage: Go\nphases: [look.md, do.md]\n";
-const LOOK: &str =
-    "---\nid: look\nname: Look\nemoji: 👀\nmodel: [strnog, strong]\nthinking: max\n---\nLook.\n";
+const LOOK: &str = "---\nid: look\nname: Look\nemoji: 👀\nmodel: [strnog, strong]\nthinking: max\n---\nLook.\n";
 const DO: &str = "---\nid: do\nname: Do\nemoji: 🔨\n---\nDo.\n";
 
 /// A session of pi with the model `scripted/scripted`.
@@ -31,11 +30,7 @@ fn set(pi: &mut Pi) -> Vec<String> {
 fn it_is_set_with_the_phase_and_given_back_after_it() {
     let mut pi = session();
     pi.command("workflow", "two Fix it");
-    let expected = [
-        "append-entry workflow:state",
-        "set-model one/big",
-        "set-thinking-level ThinkingLevel::Max",
-    ];
+    let expected = ["append-entry workflow:state", "set-model one/big", "set-thinking-level ThinkingLevel::Max"];
     assert_eq!(set(&mut pi), expected);
     for event in [
         Event::ThinkingLevelSelect(level_selection(ThinkingLevel::Medium, true)),
@@ -46,11 +41,8 @@ fn it_is_set_with_the_phase_and_given_back_after_it() {
     }
     assert_eq!(set(&mut pi), [""; 0]);
     pi.step("next");
-    let expected = [
-        "append-entry workflow:state",
-        "set-model scripted/scripted",
-        "set-thinking-level ThinkingLevel::Off",
-    ];
+    let expected =
+        ["append-entry workflow:state", "set-model scripted/scripted", "set-thinking-level ThinkingLevel::Off"];
     assert_eq!(set(&mut pi), expected);
 }
 

@@ -7,8 +7,7 @@ use super::host::*;
 
 /// The report of a state, and of nothing else.
 fn report(state: &str) -> Result<RunReport, String> {
-    let run =
-        StoredRun { states: vec![state.into()], since: None, ended_ms: None, replaced: false };
+    let run = StoredRun { states: vec![state.into()], since: None, ended_ms: None, replaced: false };
     let mut pi = Host::default().start();
     let report = pi.report(&run);
     pi.did(&[]);
@@ -117,7 +116,8 @@ fn long_texts_make_a_short_report() {
     let mut state: Value = serde_json::from_str(STATE_AT_DO).unwrap();
     let text = "`|<".repeat(100_000);
     state["taskDescription"] = json!(text);
-    state["progress"] = json!({ "version": 1, "visits": { "two:0": visit(&text), "x": visit(&text), (text.clone()): visit("y") } });
+    state["progress"] =
+        json!({ "version": 1, "visits": { "two:0": visit(&text), "x": visit(&text), (text.clone()): visit("y") } });
     let report = report(&state.to_string()).unwrap();
     assert!(report.markdown.len() < 50_000, "{}", report.markdown.len());
     let json: Value = serde_json::from_str(&report.json).unwrap();

@@ -180,9 +180,7 @@ fn stopped(reason: StopReason) -> Pi {
 /// A call whose limits are not known is refused.
 #[test]
 fn a_tool_call() {
-    for (tool, input) in
-        [("edit", r#"{"path":"src/a"}"#), ("write", r#"{"path":"docs/a"}"#), ("bash", "{}")]
-    {
+    for (tool, input) in [("edit", r#"{"path":"src/a"}"#), ("write", r#"{"path":"docs/a"}"#), ("bash", "{}")] {
         let asked = || {
             let mut pi = super::confinement::at_plan();
             pi.host().tool_input = input.into();

@@ -23,8 +23,8 @@
 //! | tool `bash` | is refused |
 //! | status bar | the number of greetings in the session, the number of inputs, and whether the session was compacted |
 //!
-//! A greeting is an entry `hello:greeting` of the session, the only state that outlives a panic. If the store contains a name
-//! under the key `trap`, an instance panics in every call of that name, including `init`.
+//! A greeting is an entry `hello:greeting` of the session, the only state that outlives a panic. If the store contains
+//! a name under the key `trap`, an instance panics in every call of that name, including `init`.
 #![cfg(target_arch = "wasm32")]
 #![allow(missing_docs, unsafe_code, reason = "the generated bindings")]
 #![allow(clippy::panic, reason = "where it is asked for")]
@@ -34,13 +34,10 @@ use std::cell::RefCell;
 use serde_json::{Value, json};
 
 use bindings::exports::pi::extension::guest::{
-    Answer, ChildEnd, ChildReport, CommandEnd, CommandLine, CommandOutcome, CommandResult,
-    Completion, Confirmation, Event, EventOutcome, Guest, Host, InitError, Pending, Request,
-    Selection, TextInput, ToolOutcome,
+    Answer, ChildEnd, ChildReport, CommandEnd, CommandLine, CommandOutcome, CommandResult, Completion, Confirmation,
+    Event, EventOutcome, Guest, Host, InitError, Pending, Request, Selection, TextInput, ToolOutcome,
 };
-use bindings::pi::extension::types::{
-    Color, CustomMessage, Drawing, Error, Moment, Span, ToolCall, ToolResult,
-};
+use bindings::pi::extension::types::{Color, CustomMessage, Drawing, Error, Moment, Span, ToolCall, ToolResult};
 use bindings::pi::extension::{api, children, context, files, session, store, timers, ui};
 
 mod bindings {
@@ -129,8 +126,7 @@ impl Guest for Hello {
         });
         let line = json!({ "type": "string" });
         let times = json!({ "type": "number" });
-        let parameters =
-            json!({ "type": "object", "properties": { "line": line, "times": times } });
+        let parameters = json!({ "type": "object", "properties": { "line": line, "times": times } });
         api::register_tool(&api::Tool {
             name: "run".into(),
             label: "Run".into(),
@@ -140,10 +136,7 @@ impl Guest for Hello {
             prompt_guidelines: Vec::new(),
             sequential: true,
         });
-        api::register_flag(&api::Flag {
-            name: "greet".into(),
-            description: "Greet at once".into(),
-        });
+        api::register_flag(&api::Flag { name: "greet".into(), description: "Greet at once".into() });
         api::register_entry_renderer(GREETING);
         api::register_message_renderer(NOTE);
         api::keep_newest(NOTE, true);
@@ -299,9 +292,7 @@ impl Guest for Hello {
         trap("complete-argument");
         let proposals: &[&str] = if command == "hello" { &["world", "moon"] } else { &[] };
         let fitting = proposals.iter().filter(|name| name.starts_with(&prefix));
-        fitting
-            .map(|&name| Completion { value: name.into(), label: name.into(), description: None })
-            .collect()
+        fitting.map(|&name| Completion { value: name.into(), label: name.into(), description: None }).collect()
     }
 
     fn timer(_: Moment, id: u64) {
@@ -336,9 +327,7 @@ impl Guest for Hello {
 
 /// Panics if a panic was requested for this call.
 fn trap(name: &str) {
-    let here = |memory: &Memory| {
-        [&memory.trap, &memory.broken].into_iter().any(|trap| trap.as_deref() == Some(name))
-    };
+    let here = |memory: &Memory| [&memory.trap, &memory.broken].into_iter().any(|trap| trap.as_deref() == Some(name));
     if MEMORY.with_borrow(here) {
         panic!("{name}, as asked");
     }
@@ -366,14 +355,7 @@ fn run(about: &str, line: &str, timeout_ms: u32) -> Pending {
     let (line, progress) = (line.to_owned(), format!("running: {line}"));
     pending(
         about,
-        Request::Exec(CommandLine {
-            line,
-            timeout_ms,
-            progress,
-            env: Vec::new(),
-            apart: false,
-            output_file: None,
-        }),
+        Request::Exec(CommandLine { line, timeout_ms, progress, env: Vec::new(), apart: false, output_file: None }),
     )
 }
 

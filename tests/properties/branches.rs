@@ -1,12 +1,13 @@
-//! Properties of runs with parallel groups: the engine of the session, and those of its children, which do anything at any time.
+//! Properties of runs with parallel groups: the engine of the session, and those of its children, which do anything at
+//! any time.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pi_workflows::definition::{DirEntry, Library, ReadError, Root, Stale, WorkflowFiles};
 use pi_workflows::engine::{
-    Answer, ChildEnd, ChildReport, ChildStart, CommandEnd, Context, Effect, Engine, Event, Facts,
-    Host, Output, Reply, Request, Stop, Ui,
+    Answer, ChildEnd, ChildReport, ChildStart, CommandEnd, Context, Effect, Engine, Event, Facts, Host, Output, Reply,
+    Request, Stop, Ui,
 };
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
 use pi_workflows::run::{Active, BranchEnd, RunDir, RunState, restore};
@@ -59,10 +60,19 @@ fn raw_group() -> impl Strategy<Value = RawGroup> {
     let branches = prop::collection::vec((branch, any::<u8>()), 2..5);
     let each = prop::option::weighted(0.3, 0_u8..4);
     let at_once = prop::option::of(1_u8..4);
-    (branches, each, at_once, 0_u8..6, 0_u8..4, targets(), 0_u8..8, 0_u8..6, any::<bool>())
-        .prop_map(|(branches, each, at_once, need, decide, targets, budget, place, is_last)| {
-            RawGroup { branches, each, at_once, need, decide, targets, budget, place, is_last }
-        })
+    (branches, each, at_once, 0_u8..6, 0_u8..4, targets(), 0_u8..8, 0_u8..6, any::<bool>()).prop_map(
+        |(branches, each, at_once, need, decide, targets, budget, place, is_last)| RawGroup {
+            branches,
+            each,
+            at_once,
+            need,
+            decide,
+            targets,
+            budget,
+            place,
+            is_last,
+        },
+    )
 }
 
 /// The target of an outcome in a branch.
@@ -242,11 +252,7 @@ impl WorkflowFiles for OfSession<'_> {
 }
 
 impl Host for OfSession<'_> {
-    fn open_run_dir(
-        &self,
-        id: &str,
-        copy_of: Option<&str>,
-    ) -> Result<Result<RunDir, String>, Stale> {
+    fn open_run_dir(&self, id: &str, copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale> {
         self.files.open_run_dir(id, copy_of)
     }
 
@@ -301,11 +307,7 @@ impl<'a> Session<'a> {
 
     fn load(&mut self) -> Output {
         let stored = self.run.clone();
-        self.on(Event::Session {
-            stored,
-            in_view: None,
-            facts: Facts { allow_commands: true, ..Facts::default() },
-        })
+        self.on(Event::Session { stored, in_view: None, facts: Facts { allow_commands: true, ..Facts::default() } })
     }
 
     /// The agent makes a request.
@@ -380,12 +382,7 @@ struct Family<'a> {
 type Checked = Result<(), TestCaseError>;
 
 impl<'a> Family<'a> {
-    fn begun(
-        files: &'a Files,
-        library: &'a Library,
-        numbers: &'a [usize],
-        ui: Ui,
-    ) -> Result<Self, TestCaseError> {
+    fn begun(files: &'a Files, library: &'a Library, numbers: &'a [usize], ui: Ui) -> Result<Self, TestCaseError> {
         let mut parent = Session::new(files, Vec::new(), ui);
         let _ = parent.load();
         let mut family = Self {
@@ -512,11 +509,8 @@ impl<'a> Family<'a> {
             }
         }
         self.children.push(child);
-        let at_once =
-            state.parallel_group(self.library).unwrap().parallel.as_ref().unwrap().at_once;
-        prop_assert!(
-            self.children.iter().filter(|child| !child.is_aborted).count() <= at_once as usize
-        );
+        let at_once = state.parallel_group(self.library).unwrap().parallel.as_ref().unwrap().at_once;
+        prop_assert!(self.children.iter().filter(|child| !child.is_aborted).count() <= at_once as usize);
         Ok(())
     }
 
@@ -554,8 +548,7 @@ impl<'a> Family<'a> {
             let again = restore([serde_json::to_string(&state).unwrap()]);
             prop_assert_eq!(again.as_ref(), Some(&state));
             prop_assert!(state.progress.branch.is_none());
-            let is_parallel =
-                |key: &str| self.library.get(key).is_some_and(|of| of.parallel.is_some());
+            let is_parallel = |key: &str| self.library.get(key).is_some_and(|of| of.parallel.is_some());
             let is_inside = state.current_path.iter().any(|scope| is_parallel(&scope.workflow_key));
             prop_assert!(!is_inside, "{:?}", state.current_path);
             if state.is_running() {
@@ -674,13 +667,8 @@ impl<'a> Family<'a> {
         self.on(Event::TurnEnd { queued: false })?;
         let outcome = ["ok", "odd", "none"][number % 3];
         let list = [r#"["x","y"]"#, r#"[]"#, r#"["x","x","{task}"]"#][number / 3 % 3];
-        let outputs = if number.is_multiple_of(2) {
-            format!(r#","outputs":{{"t":{list}}}"#)
-        } else {
-            String::new()
-        };
-        let input =
-            format!(r#"{{"action":"next","outcome":"{outcome}","summary":"done"{outputs}}}"#);
+        let outputs = if number.is_multiple_of(2) { format!(r#","outputs":{{"t":{list}}}"#) } else { String::new() };
+        let input = format!(r#"{{"action":"next","outcome":"{outcome}","summary":"done"{outputs}}}"#);
         self.on(Event::Step { input: &input, nested: false })?;
         if self.open.is_empty() {
             let input = r#"{"action":"next","summary":"done"}"#;
@@ -695,10 +683,7 @@ impl<'a> Family<'a> {
     /// The agent of a child calls its tool.
     fn call_of_child(&mut self, at: usize, number: usize) -> Checked {
         let mut child = self.children.remove(at);
-        let is_open = child
-            .session
-            .run()
-            .is_some_and(|state| state.is_running() && state.progress.paused.is_none());
+        let is_open = child.session.run().is_some_and(|state| state.is_running() && state.progress.paused.is_none());
         if is_open {
             self.of_child(&mut child, Event::AgentStart)?;
             self.of_child(&mut child, Event::TurnEnd { queued: false })?;
@@ -726,18 +711,14 @@ impl<'a> Family<'a> {
             return self.tell(at, Some(ChildEnd::Aborted), false);
         }
         let state = self.children[at].session.run();
-        let is_open =
-            state.is_some_and(|state| state.is_running() && state.progress.paused.is_none());
+        let is_open = state.is_some_and(|state| state.is_running() && state.progress.paused.is_none());
         if how > 3 && is_open {
             return self.call_of_child(at, usize::from(how % 2) * 4);
         }
         if how == 0 {
             return self.tell(at, Some(ChildEnd::Failed("it broke".into())), false);
         }
-        self.event_of_child(
-            at,
-            Event::AgentEnd { stop: if how == 1 { Stop::Failed } else { Stop::Completed } },
-        )?;
+        self.event_of_child(at, Event::AgentEnd { stop: if how == 1 { Stop::Failed } else { Stop::Completed } })?;
         self.event_of_child(at, Event::BeforeSettle)?;
         self.event_of_child(at, Event::AgentSettled)?;
         self.tell(at, Some(ChildEnd::Settled), how == 2)
@@ -860,8 +841,7 @@ fn any_move() -> impl Strategy<Value = Move> {
         ":answer ok",
         ":cancel",
     ]);
-    let of_child =
-        prop::sample::select(vec![":pause", ":cancel", ":next", ":back", ":skip", ":resume"]);
+    let of_child = prop::sample::select(vec![":pause", ":cancel", ":next", ":back", ":skip", ":resume"]);
     prop_oneof![
         8 => any::<usize>().prop_map(Move::Agent),
         4 => control.prop_map(Move::User),
@@ -928,9 +908,7 @@ fn most_random_files_load_and_their_groups_come_to_an_end() {
         let files = parallel_files().new_tree(&mut runner).unwrap().current();
         let (library, diagnostics) = Library::load(&files).unwrap();
         if library.get("w0").is_none() {
-            *refused
-                .entry(format!("{:?}", diagnostics.iter().map(ToString::to_string).next()))
-                .or_default() += 1;
+            *refused.entry(format!("{:?}", diagnostics.iter().map(ToString::to_string).next())).or_default() += 1;
             continue;
         }
         loaded += 1;
@@ -941,8 +919,5 @@ fn most_random_files_load_and_their_groups_come_to_an_end() {
         joined += family.joined;
     }
     assert!(loaded > 50, "{loaded} of 60 files load: {refused:#?}");
-    assert!(
-        started > 100 && joined > 8,
-        "{started} children are started, {joined} groups come to their end"
-    );
+    assert!(started > 100 && joined > 8, "{started} children are started, {joined} groups come to their end");
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pi_workflows::definition::{
-    AnswerText, DirEntry, Each, Entry, EntryKind, Library, ReadError, Root, Stale, Step, Target,
-    Workflow, WorkflowFiles,
+    AnswerText, DirEntry, Each, Entry, EntryKind, Library, ReadError, Root, Stale, Step, Target, Workflow,
+    WorkflowFiles,
 };
 use pi_workflows::engine::{Answer, CommandEnd, Engine, Event, Facts, Host, Reply, Request};
 use pi_workflows::run::{
-    Active, Arrival, Leaving, Limit, OutputValue, Outputs, PassedOver, PassedOverReason,
-    PauseReason, PhasePath, RunDir, RunState, Way, WayBounds, WayEnd, WayStarts, WayStep, begin,
-    given_outputs, leave, restart, restore, way_back, ways,
+    Active, Arrival, Leaving, Limit, OutputValue, Outputs, PassedOver, PassedOverReason, PauseReason, PhasePath,
+    RunDir, RunState, Way, WayBounds, WayEnd, WayStarts, WayStep, begin, given_outputs, leave, restart, restore,
+    way_back, ways,
 };
 use pi_workflows::sorted::Map;
 use pi_workflows::text::{boxes, mermaid};
@@ -23,7 +23,8 @@ use super::one_level::Files;
 const OUTCOMES: [&str; 3] = ["ok", "odd", "bad"];
 const MAX_LOOPS: u32 = 3;
 
-const OUTPUTS: &str = "{ g: { type: choice, options: [s, l] }, h: { type: flag }, k: { type: number }, t: { type: list } }";
+const OUTPUTS: &str =
+    "{ g: { type: choice, options: [s, l] }, h: { type: flag }, k: { type: number }, t: { type: list } }";
 
 /// Lists of items; some are equal, some look like a variable, a path or an option.
 const LISTS: [&[&str]; 3] = [&[], &["../a", "../a"], &["{task}"]];
@@ -77,8 +78,8 @@ enum Kind {
 #[derive(Debug, Clone)]
 struct RawWorkflow {
     entries: Vec<RawEntry>,
-    /// The first entry of a group and the number of its entries, the target of its outcome `ok`, and where its items are, if it is
-    /// repeated.
+    /// The first entry of a group and the number of its entries, the target of its outcome `ok`, and where its items
+    /// are, if it is repeated.
     group: Option<(u8, u8, u8, u8)>,
     max_loops: u32,
     goes_on: bool,
@@ -92,15 +93,8 @@ fn raw_entry() -> impl Strategy<Value = RawEntry> {
     ];
     let nested = prop_oneof![2 => Just(u8::MAX), 1 => 0_u8..3];
     let kind = prop_oneof![3 => Just(Kind::Phase), 1 => Just(Kind::Run), 1 => Just(Kind::Ask)];
-    (nested, kind, targets, conditions, (0_u8..3, any::<bool>())).prop_map(
-        |(nested, kind, targets, conditions, with)| RawEntry {
-            nested,
-            kind,
-            targets,
-            conditions,
-            with,
-        },
-    )
+    (nested, kind, targets, conditions, (0_u8..3, any::<bool>()))
+        .prop_map(|(nested, kind, targets, conditions, with)| RawEntry { nested, kind, targets, conditions, with })
 }
 
 impl RawEntry {
@@ -118,15 +112,15 @@ impl RawEntry {
 /// Texts with which the user may answer a question, by the number of the outcome.
 const TEXTS: [&str; 3] = ["", ", text: required", ", text: optional, label: '{task}'"];
 
-/// Workflows `w0` to `w2` with the inputs `c` (`x` or `y`), `f` (a flag), `n` (a number) and `l` (a list). Each contains phases, steps,
-/// questions and workflows with higher numbers. Conditions refer to inputs, and to the outcomes and outputs of earlier entries. The phases and
-/// steps at even places have the outputs `g` (`s` or `l`), `h` (a flag), `k` (a number) and `t` (a list).
+/// Workflows `w0` to `w2` with the inputs `c` (`x` or `y`), `f` (a flag), `n` (a number) and `l` (a list). Each
+/// contains phases, steps, questions and workflows with higher numbers. Conditions refer to inputs, and to the outcomes
+/// and outputs of earlier entries. The phases and steps at even places have the outputs `g` (`s` or `l`), `h` (a flag),
+/// `k` (a number) and `t` (a list).
 pub fn branching_files() -> impl Strategy<Value = Files> {
     let entries = prop::collection::vec(raw_entry(), 1..5);
     let group = prop::option::of((any::<u8>(), any::<u8>(), any::<u8>(), 0_u8..7));
-    let workflow = (entries, group, 0..=MAX_LOOPS, any::<bool>()).prop_map(
-        |(entries, group, max_loops, goes_on)| RawWorkflow { entries, group, max_loops, goes_on },
-    );
+    let workflow = (entries, group, 0..=MAX_LOOPS, any::<bool>())
+        .prop_map(|(entries, group, max_loops, goes_on)| RawWorkflow { entries, group, max_loops, goes_on });
     prop::collection::vec(workflow, 1..4).prop_map(|workflows| {
         let count = workflows.len();
         let files = workflows.into_iter().enumerate();
@@ -139,8 +133,7 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
         let number = index + 1 + usize::from(entry.nested);
         (number < count).then_some(number)
     };
-    let phases: Vec<usize> =
-        (0..raw.entries.len()).filter(|&at| nested(&raw.entries[at]).is_none()).collect();
+    let phases: Vec<usize> = (0..raw.entries.len()).filter(|&at| nested(&raw.entries[at]).is_none()).collect();
     let group = raw.group.map(|(from, size, outcome, _)| {
         let from = usize::from(from) % raw.entries.len();
         let size = 1 + usize::from(size) % (raw.entries.len() - from);
@@ -201,9 +194,7 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
                     3 => "    when: { input.c: x }\n",
                     _ => "",
                 };
-                yaml.push_str(&format!(
-                    "  - id: g\n    maxLoops: {max_loops}\n{each}{when}{outcomes}    phases:\n"
-                ));
+                yaml.push_str(&format!("  - id: g\n    maxLoops: {max_loops}\n{each}{when}{outcomes}    phases:\n"));
             }
             indent = "    ";
         }
@@ -228,8 +219,7 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
                 let targets = entry.targets.iter().map(|to| way(*to));
                 let targets = targets.chain(["to: next".to_owned()]);
                 let outcomes = entry.outcomes().iter().zip(targets).zip(TEXTS);
-                let outcomes =
-                    outcomes.map(|((name, to), text)| format!("{name}: {{ {to}{text} }}"));
+                let outcomes = outcomes.map(|((name, to), text)| format!("{name}: {{ {to}{text} }}"));
                 let outcomes: Vec<String> = outcomes.collect();
                 fields.push(format!("ask: 'Is {{input.c}} right?', id: p{at}"));
                 fields.push(format!("outcomes: {{ {} }}", outcomes.join(", ")));
@@ -258,18 +248,11 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
                 folder.insert(format!("p{at}.md"), text.into_bytes());
             }
         }
-        let earlier: Vec<usize> = phases
-            .iter()
-            .copied()
-            .filter(|&other| other < at && !raw.entries[other].outcomes().is_empty())
-            .collect();
-        let planned: Vec<usize> =
-            phases.iter().copied().filter(|&other| other < at && planned_by(other)).collect();
-        let conditions: BTreeMap<String, String> = entry
-            .conditions
-            .iter()
-            .map(|&(of, values)| condition(&earlier, &planned, raw, of, values))
-            .collect();
+        let earlier: Vec<usize> =
+            phases.iter().copied().filter(|&other| other < at && !raw.entries[other].outcomes().is_empty()).collect();
+        let planned: Vec<usize> = phases.iter().copied().filter(|&other| other < at && planned_by(other)).collect();
+        let conditions: BTreeMap<String, String> =
+            entry.conditions.iter().map(|&(of, values)| condition(&earlier, &planned, raw, of, values)).collect();
         if !conditions.is_empty() {
             let conditions = conditions.iter().map(|(of, values)| format!("{of}: {values}"));
             fields.push(format!("when: {{ {} }}", conditions.collect::<Vec<_>>().join(", ")));
@@ -280,15 +263,9 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
     folder
 }
 
-/// A condition on an input, or on the outcome or an output of an earlier phase, and its values. `earlier` are the phases with outcomes,
-/// `planned` those with outputs.
-fn condition(
-    earlier: &[usize],
-    planned: &[usize],
-    raw: &RawWorkflow,
-    of: u8,
-    values: u8,
-) -> (String, String) {
+/// A condition on an input, or on the outcome or an output of an earlier phase, and its values. `earlier` are the
+/// phases with outcomes, `planned` those with outputs.
+fn condition(earlier: &[usize], planned: &[usize], raw: &RawWorkflow, of: u8, values: u8) -> (String, String) {
     let some = |all: &[&str]| {
         let chosen = all.iter().enumerate().filter(|(bit, _)| values & (1 << bit) != 0);
         let chosen: Vec<&str> = chosen.map(|(_, value)| *value).collect();
@@ -311,8 +288,8 @@ fn condition(
     }
 }
 
-/// The library of the files. Some of their workflows cannot end or have phases that are never reached: errors, which leave
-/// them out.
+/// The library of the files. Some of their workflows cannot end or have phases that are never reached: errors, which
+/// leave them out.
 fn library_of(files: &Files) -> Library {
     Library::load(files).unwrap().0
 }
@@ -334,7 +311,8 @@ fn max_items(workflow: &Workflow) -> u64 {
     }
 }
 
-/// The items for which the workflow of this key, an entry at this path, is gone through; that of one that is not repeated is `None`.
+/// The items for which the workflow of this key, an entry at this path, is gone through; that of one that is not
+/// repeated is `None`.
 fn items(state: &RunState, path: &PhasePath, key: &str, library: &Library) -> Vec<Option<usize>> {
     match at(state, path).items(path.len(), key, library) {
         Some(items) => (0..items.len()).map(Some).collect(),
@@ -369,10 +347,9 @@ fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) ->
     let entry = entry_at(library, &path);
     match &passed.because {
         PassedOverReason::Condition { of, value, wanted } => {
-            let refusal =
-                at(state, &path).refusal(&entry.when, library).map(|(condition, value)| {
-                    (condition.of.to_string(), value, condition.values.clone())
-                });
+            let refusal = at(state, &path)
+                .refusal(&entry.when, library)
+                .map(|(condition, value)| (condition.of.to_string(), value, condition.values.clone()));
             refusal == Some((of.clone(), value.clone(), wanted.clone()))
         }
         PassedOverReason::NoItems { of } => {
@@ -391,13 +368,9 @@ fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) ->
     }
 }
 
-/// Checks the entries that the last step passed over, and that the entries on the path are not among any that were passed
-/// over. `by_conditions` is false if the user chose the phase.
-fn check_passed_over(
-    state: &RunState,
-    library: &Library,
-    by_conditions: bool,
-) -> Result<(), TestCaseError> {
+/// Checks the entries that the last step passed over, and that the entries on the path are not among any that were
+/// passed over. `by_conditions` is false if the user chose the phase.
+fn check_passed_over(state: &RunState, library: &Library, by_conditions: bool) -> Result<(), TestCaseError> {
     for (key, passed) in state.progress.passed_over.iter() {
         prop_assert!(PhasePath::parse(key).is_some());
         if passed.step == state.global_step_count {
@@ -417,8 +390,8 @@ fn check_passed_over(
     Ok(())
 }
 
-/// The paths of all phases of the innermost workflow of a path and of those nested in it, in their order; that of a group without
-/// an item.
+/// The paths of all phases of the innermost workflow of a path and of those nested in it, in their order; that of a
+/// group without an item.
 fn phase_paths(state: &RunState, path: &PhasePath, library: &Library) -> Vec<PhasePath> {
     let entries = &library.get(&path.last().unwrap().workflow_key).unwrap().phases;
     let paths = entries.iter().enumerate().flat_map(|(index, entry)| {
@@ -466,8 +439,8 @@ fn is_passed_over(state: &RunState, path: &PhasePath) -> bool {
     })
 }
 
-/// An answer of the agent: an outcome by its number modulo 4, also some that the phase does not have, with the outputs that the number
-/// stands for; or `loop`.
+/// An answer of the agent: an outcome by its number modulo 4, also some that the phase does not have, with the outputs
+/// that the number stands for; or `loop`.
 #[derive(Debug, Clone, Copy)]
 enum AnswerOfAgent {
     Outcome(usize),
@@ -499,7 +472,8 @@ enum Move {
 /// The answer to a request, or what happens before it.
 #[derive(Debug, Clone)]
 enum AnswerOfHost {
-    /// A command ends with exit status 0, and prints the outputs that the number stands for. The user chooses the option of this number.
+    /// A command ends with exit status 0, and prints the outputs that the number stands for. The user chooses the
+    /// option of this number.
     Ok(usize),
     /// A command prints this.
     Prints(&'static str),
@@ -564,11 +538,7 @@ impl WorkflowFiles for OfProject<'_> {
 }
 
 impl Host for OfProject<'_> {
-    fn open_run_dir(
-        &self,
-        id: &str,
-        copy_of: Option<&str>,
-    ) -> Result<Result<RunDir, String>, Stale> {
+    fn open_run_dir(&self, id: &str, copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale> {
         self.0.open_run_dir(id, copy_of)
     }
 
@@ -632,10 +602,8 @@ impl<'a> Session<'a> {
     ) -> Result<Self, TestCaseError> {
         let (ran, left) = (BTreeSet::new(), Vec::new());
         let play = Play::new(files);
-        let mut session =
-            Self { play, library, answers, answered: 0, ran, open: 0, left, chosen: None };
-        let values: Vec<String> =
-            values.iter().flat_map(|(name, value)| given(name, value)).collect();
+        let mut session = Self { play, library, answers, answered: 0, ran, open: 0, left, chosen: None };
+        let values: Vec<String> = values.iter().flat_map(|(name, value)| given(name, value)).collect();
         session.user(&format!("w0 {} -- c=x", values.join(" ")))?;
         Ok(session)
     }
@@ -740,28 +708,20 @@ impl<'a> Session<'a> {
                 let left = (state.current_path.clone(), Some(Step::OK.to_owned()));
                 let printed = if *apart { outputs(number) } else { serde_json::json!({}) };
                 self.left.push((left.0, left.1, printed.clone()));
-                self.play.on(Event::Answer {
-                    ticket,
-                    answer: ran(CommandEnd::Exited(0), printed.to_string()),
-                })
+                self.play.on(Event::Answer { ticket, answer: ran(CommandEnd::Exited(0), printed.to_string()) })
             }
-            AnswerOfHost::Prints(text) => self
-                .play
-                .on(Event::Answer { ticket, answer: ran(CommandEnd::Exited(0), text.into()) }),
+            AnswerOfHost::Prints(text) => {
+                self.play.on(Event::Answer { ticket, answer: ran(CommandEnd::Exited(0), text.into()) })
+            }
             AnswerOfHost::Ends(end) => {
-                self.left.push((
-                    state.current_path.clone(),
-                    Some(Step::FAILED.to_owned()),
-                    serde_json::json!({}),
-                ));
+                self.left.push((state.current_path.clone(), Some(Step::FAILED.to_owned()), serde_json::json!({})));
                 self.play.on(Event::Answer { ticket, answer: ran(end, "no".into()) })
             }
             AnswerOfHost::No(answer) => self.play.on(Event::Answer { ticket, answer }),
             AnswerOfHost::Meanwhile(control) => {
                 self.user(control)?;
                 // It ends, before or although it was cancelled.
-                let is_cancelled =
-                    self.play.cancelled.contains(&ticket) && number.is_multiple_of(2);
+                let is_cancelled = self.play.cancelled.contains(&ticket) && number.is_multiple_of(2);
                 let ended = ran(CommandEnd::Exited(0), outputs(number).to_string());
                 let answer = if is_cancelled { Answer::Cancelled } else { ended };
                 self.play.on(Event::Answer { ticket, answer })
@@ -797,7 +757,8 @@ impl<'a> Session<'a> {
         answer
     }
 
-    /// At an entry without a phase the agent has no tools; if nothing is asked and no command runs there, the run is paused.
+    /// At an entry without a phase the agent has no tools; if nothing is asked and no command runs there, the run is
+    /// paused.
     fn check_entry(&mut self) -> Result<(), TestCaseError> {
         let state = self.newest().filter(RunState::is_running);
         let active = state.as_ref().and_then(|state| Active::resolve(state, self.library));
@@ -858,21 +819,17 @@ fn has_gone_back(before: &RunState, after: &RunState) -> bool {
     after.progress.loops.iter().any(|(scope, loops)| *loops > count(scope))
 }
 
-/// Checks a step of a run: the items of a group are gone through in their order, none is repeated, and one that is left out was passed
-/// over. `by_user` is true if the user may have gone back.
-fn check_items(
-    before: &RunState,
-    after: &RunState,
-    by_user: bool,
-    library: &Library,
-) -> Result<(), TestCaseError> {
+/// Checks a step of a run: the items of a group are gone through in their order, none is repeated, and one that is left
+/// out was passed over. `by_user` is true if the user may have gone back.
+fn check_items(before: &RunState, after: &RunState, by_user: bool, library: &Library) -> Result<(), TestCaseError> {
     let is_back = by_user || has_gone_back(before, after);
     let (from, to) = (&before.current_path, &after.current_path);
     let count = |state: &RunState, depth: usize| {
         let key = &state.current_path.get(depth).unwrap().workflow_key;
         items(state, &state.current_path.at_depth(depth), key, library).len()
     };
-    // The items of the group at this depth of a path, from the first of these numbers up to the other, were passed over.
+    // The items of the group at this depth of a path, from the first of these numbers up to the other, were passed
+    // over.
     let are_passed = |path: &PhasePath, depth: usize, items: std::ops::Range<usize>| {
         items.into_iter().all(|item| {
             let mut scope = path.at_depth(depth);
@@ -883,10 +840,8 @@ fn check_items(
     };
     for (depth, segment) in from.iter().enumerate() {
         let Some(item) = segment.item else { continue };
-        let stays =
-            after.is_running() && to.len() > depth && to.at_depth(depth) == from.at_depth(depth);
-        let goes_on = !after.is_running() && !after.is_stopped()
-            || after.is_running() && to.indices() > from.indices();
+        let stays = after.is_running() && to.len() > depth && to.at_depth(depth) == from.at_depth(depth);
+        let goes_on = !after.is_running() && !after.is_stopped() || after.is_running() && to.indices() > from.indices();
         let next = to.get(depth).and_then(|segment| segment.item).filter(|_| stays);
         let end = next.unwrap_or_else(|| count(before, depth));
         prop_assert!(goes_on || is_back || after.is_stopped(), "{before:?} {after:?}");
@@ -909,8 +864,9 @@ fn check_items(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Transitions alone: with any outcomes and loops the run ends, or an outcome leads back once too often, within the steps
-    /// that follow from `maxLoops`. Each entry that is passed over has a reason that holds, each other one has none.
+    /// Transitions alone: with any outcomes and loops the run ends, or an outcome leads back once too often, within the
+    /// steps that follow from `maxLoops`. Each entry that is passed over has a reason that holds, each other one has
+    /// none.
     #[test]
     fn any_outcomes_and_loops_lead_to_the_end_or_to_a_pause(
         files in branching_files(),
@@ -975,8 +931,8 @@ proptest! {
         check_passed_over(&state, &library, true)?;
     }
 
-    /// Sessions: whatever the agent answers and the user does, each state is restored unchanged, and after the last control of
-    /// the user the run ends or pauses within the bound.
+    /// Sessions: whatever the agent answers and the user does, each state is restored unchanged, and after the last
+    /// control of the user the run ends or pauses within the bound.
     #[test]
     fn any_answers_and_controls_lead_to_the_end_or_to_a_pause(
         files in branching_files(),
@@ -1190,13 +1146,10 @@ proptest! {
 
 /// The phases since the one at this path was left last.
 fn lap(steps: &[WayStep], path: &PhasePath) -> Vec<(PhasePath, Option<String>, Outputs)> {
-    let is_there =
-        |step: &WayStep| matches!(step, WayStep::Phase { path: other, .. } if other == path);
+    let is_there = |step: &WayStep| matches!(step, WayStep::Phase { path: other, .. } if other == path);
     let from = steps.iter().rposition(is_there).unwrap();
     let phases = steps[from..].iter().filter_map(|step| match step {
-        WayStep::Phase { path, outcome, outputs, .. } => {
-            Some((path.clone(), outcome.clone(), outputs.clone()))
-        }
+        WayStep::Phase { path, outcome, outputs, .. } => Some((path.clone(), outcome.clone(), outputs.clone())),
         WayStep::Laps { .. } | WayStep::PassedOver { .. } => None,
     });
     phases.collect()
@@ -1230,8 +1183,7 @@ fn most_random_files_load_and_have_branches() {
             })
         };
         let kinds = || phases().filter_map(|(path, _)| entry_at(&library, path).as_phase());
-        let is_bounded =
-            |step: &WayStep| matches!(step, WayStep::Phase { went_on: Some(Limit::Max(_)), .. });
+        let is_bounded = |step: &WayStep| matches!(step, WayStep::Phase { went_on: Some(Limit::Max(_)), .. });
         let has = [
             ("condition", because(|of| matches!(of, PassedOverReason::Condition { .. }))),
             ("no items", because(|of| matches!(of, PassedOverReason::NoItems { .. }))),

@@ -39,20 +39,12 @@ impl WorkflowFiles for Files {
 
     fn read(&self, _root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
         let (folder, file) = path.split_once('/').ok_or(FileError::NotFound)?;
-        self.0
-            .get(folder)
-            .and_then(|files| files.get(file))
-            .cloned()
-            .ok_or(ReadError::File(FileError::NotFound))
+        self.0.get(folder).and_then(|files| files.get(file)).cloned().ok_or(ReadError::File(FileError::NotFound))
     }
 }
 
 impl Host for Files {
-    fn open_run_dir(
-        &self,
-        _task_id: &str,
-        _copy_of: Option<&str>,
-    ) -> Result<Result<RunDir, String>, Stale> {
+    fn open_run_dir(&self, _task_id: &str, _copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale> {
         Ok(Err("there is no project".to_owned()))
     }
 

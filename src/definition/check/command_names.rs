@@ -8,14 +8,10 @@ use crate::definition::model::library::Library;
 use crate::definition::model::workflow::{Show, Workflow};
 
 /// Reports command names that differ from an earlier one in case only.
-pub(crate) fn similar_command_names<'a>(
-    workflows: impl Iterator<Item = &'a Workflow>,
-    unplaced: &mut Vec<Unplaced>,
-) {
+pub(crate) fn similar_command_names<'a>(workflows: impl Iterator<Item = &'a Workflow>, unplaced: &mut Vec<Unplaced>) {
     let mut by_name: Map<String, &Workflow> = Map::new();
     // A workflow of a package can be started by the name of the package too.
-    let of_users =
-        |workflow: &&Workflow| workflow.show == Show::User && workflow.package().is_none();
+    let of_users = |workflow: &&Workflow| workflow.show == Show::User && workflow.package().is_none();
     for workflow in workflows.filter(of_users) {
         let first = *by_name.entry(workflow.command_name.to_ascii_lowercase()).or_insert(workflow);
         if first.command_name != workflow.command_name {

@@ -11,8 +11,8 @@ use crate::definition::model::results::Results;
 use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase, Workflow};
 use crate::sorted::Set;
 
-/// Reports phases that say `summary: optional` although the next one starts fresh, `results` of phases that come later, and variables
-/// in texts that have no value.
+/// Reports phases that say `summary: optional` although the next one starts fresh, `results` of phases that come later,
+/// and variables in texts that have no value.
 pub(crate) fn report(subject: &Subject, unplaced: &mut Vec<Unplaced>) {
     let library = subject.all;
     for workflow in subject.workflows().filter(|workflow| subject.has_known_ways(workflow)) {
@@ -24,14 +24,11 @@ pub(crate) fn report(subject: &Subject, unplaced: &mut Vec<Unplaced>) {
         missing_values(workflow, unplaced);
         for entries in workflow.phases.windows(2) {
             let [before, next] = entries else { continue };
-            let (Some(before), Some(next)) =
-                (last(before, library), library.first_phase(std::slice::from_ref(next)))
+            let (Some(before), Some(next)) = (last(before, library), library.first_phase(std::slice::from_ref(next)))
             else {
                 continue;
             };
-            if next.context.or(workflow.context) == Some(ContextMode::Fresh)
-                && before.summary_required == Some(false)
-            {
+            if next.context.or(workflow.context) == Some(ContextMode::Fresh) && before.summary_required == Some(false) {
                 let problem = PhaseProblem::SummaryNeeded { next: next.id.clone() };
                 unplaced.push(Unplaced::in_file(&before.file, problem, &[Step::Key("summary")]));
             }
@@ -55,8 +52,8 @@ fn later_results(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
     }
 }
 
-/// Reports the variables in the texts of phases that stand for summaries and outputs which their `results` leave out, and for outputs
-/// of entries behind the phase from which no outcome and no gate leads back to it.
+/// Reports the variables in the texts of phases that stand for summaries and outputs which their `results` leave out,
+/// and for outputs of entries behind the phase from which no outcome and no gate leads back to it.
 fn missing_values(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
     for (own, phase) in workflow.phases.iter().enumerate() {
         let Some(phase) = phase.as_phase() else { continue };

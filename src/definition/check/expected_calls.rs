@@ -18,11 +18,7 @@ use crate::definition::model::workflow::{EntryKind, Phase, Workflow};
 /// # Errors
 ///
 /// If the session is gone.
-pub(crate) fn run(
-    subject: &Subject,
-    host: &dyn WorkflowFiles,
-    unplaced: &mut Vec<Unplaced>,
-) -> Result<(), Stale> {
+pub(crate) fn run(subject: &Subject, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
     for workflow in subject.workflows() {
         for entry in &workflow.phases {
             let EntryKind::Phase(phase) = &entry.kind else { continue };
@@ -52,22 +48,18 @@ fn wrong(
     let path = || Ok(argument.map(with_names));
     let limits = Limits::of(phase, workflow);
     let by = limits.write_file;
-    let (allowed, decision) = match permission((&phase.tools, &limits.clone().with_names()), tool, false, &path, host)? {
+    let (allowed, decision) = match permission((&phase.tools, &limits.clone().with_names()), tool, false, &path, host)?
+    {
         Permission::Allowed => (true, Decision::Allowed),
-        Permission::Within { .. } if writes_path(tool) && limits.write.is_some() => {
-            (true, Decision::Writable { by })
-        }
+        Permission::Within { .. } if writes_path(tool) && limits.write.is_some() => (true, Decision::Writable { by }),
         Permission::Within { .. } => (true, Decision::Allowed),
         Permission::Confined { .. } => (true, Decision::Confined),
         Permission::Refused(Refusal::Tool) => (false, Decision::Tools),
         Permission::Refused(Refusal::MayWrite) => (false, Decision::MayWrite { by }),
-        Permission::Refused(Refusal::Path { .. } | Refusal::Unresolved { .. }) => {
-            (false, Decision::Path { by })
+        Permission::Refused(Refusal::Path { .. } | Refusal::Unresolved { .. }) => (false, Decision::Path { by }),
+        Permission::Refused(Refusal::Hidden { cause, .. }) => {
+            (false, Decision::Hidden { by: limits.hide_file, may_read: cause == HiddenCause::MayRead })
         }
-        Permission::Refused(Refusal::Hidden { cause, .. }) => (
-            false,
-            Decision::Hidden { by: limits.hide_file, may_read: cause == HiddenCause::MayRead },
-        ),
     };
     let problem = || CallProblem::WrongTest {
         call: test.call.clone(),

@@ -13,19 +13,17 @@ use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::confinement::Confinement;
 use crate::definition::model::each::Each;
-use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::gate::{Check, CheckKind, Command, Gate, Variable};
+use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::parallel::Decide;
-use crate::definition::model::paths::{group_key, is_group_key};
 use crate::definition::model::path_variables::{PathVariable, refusal, variables};
+use crate::definition::model::paths::{group_key, is_group_key};
 use crate::definition::model::results::Results;
-use crate::definition::model::rule_inputs::{
-    BoundField, RuleUse, bounds_of_inputs, inputs_of_rules,
-};
+use crate::definition::model::rule_inputs::{BoundField, RuleUse, bounds_of_inputs, inputs_of_rules};
 use crate::definition::model::schema::{MAX_COUNT, MAX_GATE_ATTEMPTS};
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::{RUN_DIR_IN_BRACES, ValueName};
@@ -35,8 +33,8 @@ use crate::definition::model::workflow::{Entry, EntryKind, Group, OnMaxLoops, Ph
 /// The workflows of a library, by key.
 pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
 
-/// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide. References
-/// to workflows that are not there, or that lead to a cycle, count as workflows without outcomes.
+/// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide.
+/// References to workflows that are not there, or that lead to a cycle, count as workflows without outcomes.
 pub(crate) fn exits<'a>(key: &str, workflows: &Workflows<'a>) -> Set<&'a str> {
     exits_of(key, 0, workflows, &mut Map::new())
 }
@@ -97,9 +95,7 @@ fn ends<'a>(
     for (index, entry) in workflow.phases.iter().enumerate() {
         let may_end_next = index + 1 >= optional_from;
         let names: Set<&str> = match &entry.kind {
-            EntryKind::Phase(phase) => {
-                phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect()
-            }
+            EntryKind::Phase(phase) => phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect(),
             EntryKind::Workflow { key, .. } => exits_of(key, depth + 1, workflows, known),
         };
         let ends = |name: &&str| {
@@ -114,8 +110,8 @@ fn ends<'a>(
     found
 }
 
-/// Maximum number of entries of a workflow with conditions or outcomes, with those of nested workflows: the run keeps the
-/// outcome of each, and the reason why it was passed over.
+/// Maximum number of entries of a workflow with conditions or outcomes, with those of nested workflows: the run keeps
+/// the outcome of each, and the reason why it was passed over.
 const MAX_ENTRIES: usize = 5000;
 
 /// The number of entries of a workflow with those of nested ones, and true if one of these has conditions or outcomes.
@@ -165,18 +161,13 @@ pub(crate) struct Unknown<'a> {
 }
 
 impl<'a> Unknown<'a> {
-    pub fn new(
-        workflows: &Workflows<'a>,
-        gaps: &'a Gaps,
-        keys: &'a Set<&'a str>,
-        endless: Set<&'a str>,
-    ) -> Self {
+    pub fn new(workflows: &Workflows<'a>, gaps: &'a Gaps, keys: &'a Set<&'a str>, endless: Set<&'a str>) -> Self {
         let hides_exits = RefCell::default();
         let mut unknown = Self { gaps, keys, endless, has_unknown_ids: false, hides_exits };
         unknown.has_unknown_ids = gaps.has_whole_files()
-            || workflows.values().any(|scope| {
-                unknown.hides_list(scope) || scope.phases.iter().any(|entry| unknown.hides_id(entry))
-            });
+            || workflows
+                .values()
+                .any(|scope| unknown.hides_list(scope) || scope.phases.iter().any(|entry| unknown.hides_id(entry)));
         unknown
     }
 
@@ -189,9 +180,7 @@ impl<'a> Unknown<'a> {
     fn hides_id(&self, entry: &Entry) -> bool {
         match &entry.kind {
             // The key of no workflow is a mistake.
-            EntryKind::Workflow { key, id: None, .. } => {
-                !is_group_key(key) && !self.keys.contains(key.as_str())
-            }
+            EntryKind::Workflow { key, id: None, .. } => !is_group_key(key) && !self.keys.contains(key.as_str()),
             EntryKind::Workflow { .. } | EntryKind::Phase(_) => entry.id().is_empty(),
         }
     }
@@ -215,9 +204,7 @@ impl<'a> Unknown<'a> {
                 self.gaps.touches_in(scope, &part("when"))
                     || self.gaps.touches_in(scope, &part("outcomes"))
                     || match &entry.kind {
-                        EntryKind::Phase(phase) => {
-                            self.gaps.touches_of_phase((scope, index), phase, &outcomes)
-                        }
+                        EntryKind::Phase(phase) => self.gaps.touches_of_phase((scope, index), phase, &outcomes),
                         EntryKind::Workflow { key, .. } => self.hides_exits(key, workflows),
                     }
             });
@@ -226,8 +213,8 @@ impl<'a> Unknown<'a> {
     }
 }
 
-/// Returns the errors of the outcomes, conditions and values of a workflow. Without `unknown` no workflow has a gap, and those that
-/// are not there have no outcomes.
+/// Returns the errors of the outcomes, conditions and values of a workflow. Without `unknown` no workflow has a gap,
+/// and those that are not there have no outcomes.
 pub(crate) fn errors<'a>(
     workflow: &'a Workflow,
     workflows: &'a Workflows<'a>,
@@ -316,9 +303,9 @@ impl<'a> Errors<'a> {
                     (format!("`{of}`, which the workflow does not have"), meant.map(|name| format!("input.{name}")))
                 })
             }
-            ValueName::Output { phase, name } => self
-                .output(&earlier, phase, name)
-                .map_err(|unknown| (unknown.found, unknown.suggestion)),
+            ValueName::Output { phase, name } => {
+                self.output(&earlier, phase, name).map_err(|unknown| (unknown.found, unknown.suggestion))
+            }
             // Refused when the file is read.
             _ => return,
         };
@@ -369,9 +356,8 @@ impl<'a> Errors<'a> {
     /// Returns true if an entry of the workflow with errors may have this id.
     fn hides_target(&self, id: &str) -> bool {
         let mut entries = self.workflow.phases.iter();
-        let is_open = |unknown: &Unknown| {
-            unknown.hides_list(self.workflow) || entries.any(|entry| unknown.hides_id(entry))
-        };
+        let is_open =
+            |unknown: &Unknown| unknown.hides_list(self.workflow) || entries.any(|entry| unknown.hides_id(entry));
         self.unknown.is_some_and(is_open) && !self.is_taken(id)
     }
 
@@ -381,20 +367,15 @@ impl<'a> Errors<'a> {
         let file = self.workflow.group.as_ref().map_or(&*self.workflow.key, |group| &group.file);
         let scopes = || groups.chain([file]).filter_map(|key| self.workflows.get(key));
         let is_open = |unknown: &Unknown| {
-            entries.iter().any(|of| unknown.hides_id(of.entry))
-                || scopes().any(|scope| unknown.hides_list(scope))
+            entries.iter().any(|of| unknown.hides_id(of.entry)) || scopes().any(|scope| unknown.hides_list(scope))
         };
-        self.unknown.is_some_and(is_open)
-            && !entries.iter().any(|of| of.entry.is_called(id))
-            && !self.is_taken(id)
+        self.unknown.is_some_and(is_open) && !entries.iter().any(|of| of.entry.is_called(id)) && !self.is_taken(id)
     }
 
     /// Returns true if an entry of the file has this id, so that no other one has.
     fn is_taken(&self, id: &str) -> bool {
         // A nested workflow without an id may stand there several times.
-        let is_taken = |entry: &Entry| {
-            entry.id() == id && !matches!(entry.kind, EntryKind::Workflow { id: None, .. })
-        };
+        let is_taken = |entry: &Entry| entry.id() == id && !matches!(entry.kind, EntryKind::Workflow { id: None, .. });
         self.entries().any(is_taken)
     }
 
@@ -414,18 +395,17 @@ impl<'a> Errors<'a> {
                     EntryKind::Phase(phase) => self.hides_outcomes((of.scope, place(of)), phase),
                     EntryKind::Workflow { key, .. } => self.hides_exits(key),
                 };
-                entries.iter().any(|of| of.entry.is_called(id) && hides(of))
-                    || self.hides_name(entries, id)
+                entries.iter().any(|of| of.entry.is_called(id) && hides(of)) || self.hides_name(entries, id)
             }
             ValueName::Output { phase: id, name } => {
                 let at = [Step::Key("outputs"), Step::Key(name)];
                 let hides = |of: &FileEntry| {
-                    of.entry.as_phase().zip(self.gaps()).is_some_and(|(phase, gaps)| {
-                        gaps.touches_of_phase((of.scope, place(of)), phase, &at)
-                    })
+                    of.entry
+                        .as_phase()
+                        .zip(self.gaps())
+                        .is_some_and(|(phase, gaps)| gaps.touches_of_phase((of.scope, place(of)), phase, &at))
                 };
-                entries.iter().any(|of| of.entry.is_called(id) && hides(of))
-                    || self.hides_name(entries, id)
+                entries.iter().any(|of| of.entry.is_called(id) && hides(of)) || self.hides_name(entries, id)
             }
             ValueName::Summary(_) => self.unknown.is_some_and(|unknown| unknown.has_unknown_ids),
             ValueName::Item | ValueName::Task | ValueName::RunDir => false,
@@ -514,10 +494,7 @@ impl<'a> Errors<'a> {
         };
         let problem = FieldProblem::BadValue {
             field,
-            expected: format!(
-                "`next`, `loop`, `done`, `stop` or the id of an entry of {}",
-                self.workflow.in_words()
-            ),
+            expected: format!("`next`, `loop`, `done`, `stop` or the id of an entry of {}", self.workflow.in_words()),
             found: format!("`{id}`{why}"),
             suggestion: nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()).map(Into::into),
         };
@@ -550,20 +527,12 @@ impl<'a> Errors<'a> {
                 expected: match names.is_empty() {
                     true if is_undecided => "`decide` beside it, as for every outcome of a parallel group".into(),
                     true => format!("no `outcomes`: {of} ends without one"),
-                    false => listed(
-                        &names,
-                        &format!("an outcome with which {of} ends"),
-                    ),
+                    false => listed(&names, &format!("an outcome with which {of} ends")),
                 },
                 found: format!("`{name}`"),
                 suggestion: nearest(name, names.iter().copied()).map(Into::into),
             };
-            let at = [
-                Step::Key("phases"),
-                Step::Item(index),
-                Step::Key("outcomes"),
-                Step::Name(name),
-            ];
+            let at = [Step::Key("phases"), Step::Item(index), Step::Key("outcomes"), Step::Name(name)];
             self.report(problem, &at);
         }
     }
@@ -572,16 +541,12 @@ impl<'a> Errors<'a> {
         let Results::Of(names) = &phase.results else { return };
         for (index, name) in names.iter().enumerate() {
             // One that cannot be read is empty.
-            if name.is_empty()
-                || self.entries().any(|entry| entry.is_called(name))
-                || self.hides_name(&self.all, name)
+            if name.is_empty() || self.entries().any(|entry| entry.is_called(name)) || self.hides_name(&self.all, name)
             {
                 continue;
             }
-            let expected = format!(
-                "the id of a phase or the key of a nested workflow of the workflow \"{}\"",
-                self.workflow.key
-            );
+            let expected =
+                format!("the id of a phase or the key of a nested workflow of the workflow \"{}\"", self.workflow.key);
             let (field, found) = ("results".into(), format!("`{name}`"));
             let suggestion = nearest(name, self.entries().map(Entry::id)).map(Into::into);
             let problem = FieldProblem::BadValue { field, expected, found, suggestion };
@@ -592,8 +557,7 @@ impl<'a> Errors<'a> {
     /// The outcomes of the checks of a gate: of a phase, or of the workflow.
     fn checks(&mut self, gate: &Gate, names: &Set<&str>, phase: Option<&Phase>) {
         for (index, Check { outcome, .. }) in gate.checks.iter().enumerate() {
-            let Some(outcome) = outcome.as_deref().filter(|outcome| !names.contains(outcome))
-            else {
+            let Some(outcome) = outcome.as_deref().filter(|outcome| !names.contains(outcome)) else {
                 continue;
             };
             let of = if phase.is_some() { "the phase" } else { "the end of the workflow" };
@@ -662,8 +626,7 @@ impl<'a> Errors<'a> {
             CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
         });
         let written = confinement.write.iter().flatten().enumerate();
-        let written = written
-            .map(|(index, path)| ("write", path, vec![Step::Key("write"), Step::Item(index)]));
+        let written = written.map(|(index, path)| ("write", path, vec![Step::Key("write"), Step::Item(index)]));
         for (field, path, at) in files.chain(written) {
             for variable in variables(path) {
                 if variable == PathVariable::ItemNumber {
@@ -728,9 +691,7 @@ impl<'a> Errors<'a> {
         for ((phase, field), name) in bounds_of_inputs(workflow) {
             let (names, min, max) = match field {
                 BoundField::MaxLoops => (vec!["maxLoops"], 0.0, f64::from(MAX_COUNT)),
-                BoundField::GateAttempts => {
-                    (vec!["gateAttempts"], 1.0, f64::from(MAX_GATE_ATTEMPTS))
-                }
+                BoundField::GateAttempts => (vec!["gateAttempts"], 1.0, f64::from(MAX_GATE_ATTEMPTS)),
                 BoundField::Budget(measure) => {
                     let (min, max) = measure.range();
                     (vec!["budget", measure.name()], min, max)
@@ -750,9 +711,7 @@ impl<'a> Errors<'a> {
             let meant = nearest(name, known).filter(|_| input.is_none());
             let problem = FieldProblem::BadValue {
                 field: names.join("."),
-                expected: format!(
-                    "an input that is a number, with `min` and `max` from {min} to {max}"
-                ),
+                expected: format!("an input that is a number, with `min` and `max` from {min} to {max}"),
                 found: format!("`input.{name}`{why}"),
                 suggestion: meant.map(|meant| format!("input.{meant}")),
             };
@@ -775,9 +734,7 @@ impl<'a> Errors<'a> {
                 continue;
             }
             let values = input.kind.options().into_iter().chain(input.default.as_deref());
-            let Some((value, why)) =
-                values.into_iter().find_map(|value| Some((value, refusal(value)?)))
-            else {
+            let Some((value, why)) = values.into_iter().find_map(|value| Some((value, refusal(value)?))) else {
                 continue;
             };
             let problem = in_rule(RuleUse::Path, format!("inputs.{}", input.name), &format!("`{value}`"), why);
@@ -785,8 +742,8 @@ impl<'a> Errors<'a> {
         }
     }
 
-    /// Returns what is expected in the place of a value that the workflow does not have, and the name that may be meant; `None`
-    /// if it has the value.
+    /// Returns what is expected in the place of a value that the workflow does not have, and the name that may be
+    /// meant; `None` if it has the value.
     fn unknown(&self, value: &ValueName) -> Option<(String, Option<String>)> {
         if self.hides(&self.all, value) {
             return None;
@@ -799,20 +756,14 @@ impl<'a> Errors<'a> {
             ValueName::Input(name) => {
                 let names: Set<&str> = self.workflow.inputs.iter().map(|input| &*input.name).collect();
                 let expected = || listed(&names, "an input of the workflow");
-                (!names.contains(&**name))
-                    .then(|| (expected(), meant(name, "input", &mut names.iter().copied())))
+                (!names.contains(&**name)).then(|| (expected(), meant(name, "input", &mut names.iter().copied())))
             }
             ValueName::Outcome(id) => {
-                let has_outcomes = |entry: &&Entry| {
-                    entry.as_phase().is_none_or(|phase| !phase.outcomes.is_empty())
-                };
+                let has_outcomes = |entry: &&Entry| entry.as_phase().is_none_or(|phase| !phase.outcomes.is_empty());
                 let mut ids = entries.iter().copied().filter(has_outcomes);
-                let expected =
-                    "the outcome of a phase with outcomes, or of a nested workflow, of the workflow";
+                let expected = "the outcome of a phase with outcomes, or of a nested workflow, of the workflow";
                 let is_known = ids.clone().any(|entry| entry.is_called(id));
-                (!is_known).then(|| {
-                    (expected.to_owned(), meant(id, "outcome", &mut ids.by_ref().map(Entry::id)))
-                })
+                (!is_known).then(|| (expected.to_owned(), meant(id, "outcome", &mut ids.by_ref().map(Entry::id))))
             }
             ValueName::Summary(id) => {
                 let all = self.workflows.values().flat_map(|workflow| &workflow.phases);
@@ -824,9 +775,7 @@ impl<'a> Errors<'a> {
                 let unknown = self.output(&entries, phase, name).err()?;
                 Some(("an output of a phase of the workflow".to_owned(), unknown.suggestion))
             }
-            ValueName::Item if !self.is_repeated() => {
-                Some(("`item` in a group with `each`".to_owned(), None))
-            }
+            ValueName::Item if !self.is_repeated() => Some(("`item` in a group with `each`".to_owned(), None)),
             ValueName::Item | ValueName::Task | ValueName::RunDir => None,
         }
     }
@@ -922,12 +871,7 @@ impl<'a> Errors<'a> {
     }
 
     /// The type of the output of this name of one of these entries of the workflow.
-    fn output(
-        &self,
-        entries: &[&'a Entry],
-        phase: &str,
-        name: &str,
-    ) -> Result<&'a ValueType, UnknownName> {
+    fn output(&self, entries: &[&'a Entry], phase: &str, name: &str) -> Result<&'a ValueType, UnknownName> {
         let is_phase = |entry: &&Entry| entry.as_phase().is_some_and(|other| other.id == phase);
         let mut found = entries.iter().copied().filter(is_phase);
         if let Some(output) = found.clone().find_map(|entry| entry.output(name)) {
@@ -942,9 +886,7 @@ impl<'a> Errors<'a> {
         };
         let phases = entries.iter().filter_map(|entry| entry.as_phase());
         let names: Vec<String> = phases
-            .flat_map(|phase| {
-                phase.outputs.iter().map(|output| format!("output.{}.{}", phase.id, output.name))
-            })
+            .flat_map(|phase| phase.outputs.iter().map(|output| format!("output.{}.{}", phase.id, output.name)))
             .collect();
         let unknown = format!("output.{phase}.{name}");
         let meant = nearest(&unknown, names.iter().map(String::as_str)).map(ToOwned::to_owned);
@@ -999,20 +941,16 @@ impl<'a> Errors<'a> {
                 Given::Name(ValueName::Input(name)) => match own(name) {
                     Ok(own) if input.kind.accepts(&own.kind) => continue,
                     Ok(own) => (format!("`input.{name}`, which is {}", own.kind.expected()), None),
-                    Err(meant) => {
-                        (format!("`input.{name}`, which the workflow does not have"), meant)
-                    }
+                    Err(meant) => (format!("`input.{name}`, which the workflow does not have"), meant),
                 },
-                Given::Name(ValueName::Output { phase, name }) => {
-                    match self.output(&earlier, phase, name) {
-                        Ok(kind) if input.kind.accepts(kind) => continue,
-                        Ok(kind) => {
-                            let what = kind.expected();
-                            (format!("`output.{phase}.{name}`, which is {what}"), None)
-                        }
-                        Err(unknown) => (unknown.found, unknown.suggestion),
+                Given::Name(ValueName::Output { phase, name }) => match self.output(&earlier, phase, name) {
+                    Ok(kind) if input.kind.accepts(kind) => continue,
+                    Ok(kind) => {
+                        let what = kind.expected();
+                        (format!("`output.{phase}.{name}`, which is {what}"), None)
                     }
-                }
+                    Err(unknown) => (unknown.found, unknown.suggestion),
+                },
                 Given::Name(ValueName::Item) => match (self.is_repeated(), &input.kind) {
                     (true, ValueType::Text) => continue,
                     (true, _) => ("`item`, which is a text".to_owned(), None),
@@ -1026,12 +964,9 @@ impl<'a> Errors<'a> {
             self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Key(name)]);
         }
         let names = || nested.inputs.iter().map(|input| &*input.name);
-        let unknown: Vec<&String> =
-            with.keys().filter(|name| names().all(|other| other != name.as_str())).collect();
+        let unknown: Vec<&String> = with.keys().filter(|name| names().all(|other| other != name.as_str())).collect();
         // An unknown name with this suggestion is reported already.
-        let is_meant = |input: &Input| {
-            unknown.iter().any(|name| nearest(name, names()) == Some(input.name.as_str()))
-        };
+        let is_meant = |input: &Input| unknown.iter().any(|name| nearest(name, names()) == Some(input.name.as_str()));
         let may_be_given = |name: &str| {
             let at = [here[0], here[1], Step::Key("with"), Step::Key(name)];
             self.gaps().is_some_and(|gaps| gaps.touches_in(self.workflow, &at))
@@ -1046,8 +981,7 @@ impl<'a> Errors<'a> {
         let missing: Vec<&Input> = nested.inputs.iter().filter(is_missing).collect();
         for input in missing {
             let (reference, name) = (key.to_owned(), input.name.clone());
-            let problem =
-                WorkflowProblem::MissingInput { reference, name, expected: input.kind.expected() };
+            let problem = WorkflowProblem::MissingInput { reference, name, expected: input.kind.expected() };
             self.report(problem, &here);
         }
     }
@@ -1059,10 +993,7 @@ fn bad_in_rule(as_what: RuleUse, name: &str, given: &Given) -> Option<Problem> {
         Given::Value(_) if as_what == RuleUse::Bound => return None,
         Given::Value(value) => (format!("`{value}`"), refusal(value)?),
         Given::Name(
-            of @ (ValueName::Output { .. }
-            | ValueName::Outcome(_)
-            | ValueName::Summary(_)
-            | ValueName::Item),
+            of @ (ValueName::Output { .. } | ValueName::Outcome(_) | ValueName::Summary(_) | ValueName::Item),
         ) => (format!("`{of}`"), "is what the agent gives"),
         Given::Name(ValueName::Input(_) | ValueName::Task | ValueName::RunDir) | Given::List(_) => {
             return None;

@@ -21,11 +21,7 @@ use crate::definition::model::workflow::{EntryKind, Phase, Show, ToolPolicy, Wor
 /// # Errors
 ///
 /// If the session is gone.
-pub(crate) fn report(
-    subject: &Subject,
-    host: &dyn WorkflowFiles,
-    unplaced: &mut Vec<Unplaced>,
-) -> Result<(), Stale> {
+pub(crate) fn report(subject: &Subject, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
     let mut lint = LimitsLint { subject, host, unplaced, seen: Set::new() };
     let mut used = Set::new();
     for workflow in subject.workflows() {
@@ -121,8 +117,7 @@ impl LimitsLint<'_> {
                 continue;
             }
             let folder = if folder.is_empty() { "./" } else { folder };
-            let problem =
-                LimitProblem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
+            let problem = LimitProblem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
             let at = [Step::Key("write"), Step::Item(index)];
             match limits.write_file {
                 RuleFile::Own => self.report(&phase.file, problem, &at),
@@ -215,8 +210,8 @@ impl LimitsLint<'_> {
     }
 }
 
-/// Returns the problems of the paths of `write` and `hide`, each with its field and its index: those of `write` that lead through a
-/// link, those of `hide` that contain the project, and those that look like folders.
+/// Returns the problems of the paths of `write` and `hide`, each with its field and its index: those of `write` that
+/// lead through a link, those of `hide` that contain the project, and those that look like folders.
 ///
 /// # Errors
 ///
@@ -244,9 +239,8 @@ pub(crate) fn path_problems(
         }
         let target = resolve(path, host)?.ok();
         let project = host.resolve_write(".")?.ok();
-        let contains = target.zip(project).is_some_and(|(target, project)| {
-            below(&project.path, &target.path).is_some()
-        });
+        let contains =
+            target.zip(project).is_some_and(|(target, project)| below(&project.path, &target.path).is_some());
         if contains {
             problems.push(("hide", index, LimitProblem::HidesProject { path: path.clone() }));
         }

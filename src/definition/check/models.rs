@@ -6,25 +6,19 @@ use super::subject::Subject;
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::model::ModelProblem;
 use crate::definition::model::files::{Root, Surroundings};
-use crate::definition::model::models::{
-    ALIASES_FILE, ALIASES_ROOT, Aliases, KnownModel, Thinking, find,
-};
+use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases, KnownModel, Thinking, find};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::join;
 use crate::definition::model::workflow::Workflow;
 
 /// The problem of a name, compared with the aliases and with the models that pi knows.
-pub(crate) fn problem_of(
-    name: &str,
-    aliases: &Aliases,
-    models: &[KnownModel],
-) -> Option<ModelProblem> {
+pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -> Option<ModelProblem> {
     if !name.contains('/') {
         let name = name.to_owned();
-        return aliases.get(&name).is_none().then(|| ModelProblem::UnknownAlias {
-            suggestion: nearest(&name, aliases.names()).map(Into::into),
-            name,
-        });
+        return aliases
+            .get(&name)
+            .is_none()
+            .then(|| ModelProblem::UnknownAlias { suggestion: nearest(&name, aliases.names()).map(Into::into), name });
     }
     if find(name, models).is_some() {
         return None;
@@ -39,14 +33,9 @@ pub(crate) fn problem_of(
     Some(ModelProblem::UnknownModel { name: name.to_owned(), suggestion })
 }
 
-/// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without pi's models
-/// nothing is known about a name.
-pub(crate) fn report(
-    subject: &Subject,
-    surroundings: &Surroundings,
-    roots: &[Root],
-    unplaced: &mut Vec<Unplaced>,
-) {
+/// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without pi's
+/// models nothing is known about a name.
+pub(crate) fn report(subject: &Subject, surroundings: &Surroundings, roots: &[Root], unplaced: &mut Vec<Unplaced>) {
     let Some(models) = &surroundings.models else { return };
     let aliases = subject.all.aliases();
     let phases = subject.workflows().flat_map(Workflow::own_phases);

@@ -1,4 +1,5 @@
-//! Parallel groups: how many branches they have, that these do not lead to each other, and that they do not meet in files and values.
+//! Parallel groups: how many branches they have, that these do not lead to each other, and that they do not meet in
+//! files and values.
 
 use super::flow::{Unknown, Workflows, exits_of_branches, listed};
 use crate::definition::diagnostic::anchor::{Step, Unplaced, in_group};
@@ -10,8 +11,8 @@ use crate::definition::model::each::Each;
 use crate::definition::model::gate::{CheckKind, Command, Gate, OnGateFail};
 use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::inputs::Given;
-use crate::definition::model::limits::Limits;
 use crate::definition::model::library::MAX_NESTING;
+use crate::definition::model::limits::Limits;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::Target;
 use crate::definition::model::parallel::{Decide, Need, Parallel};
@@ -221,12 +222,7 @@ impl<'a> Errors<'a> {
             let mut branch = Branch { name, phases, groups, first: None };
             let mut seen = Set::new();
             for (index, entry) in entries {
-                let of = Around {
-                    at: self.group.place_of(*index),
-                    depth: 0,
-                    is_of_file: true,
-                    is_of_item: true,
-                };
+                let of = Around { at: self.group.place_of(*index), depth: 0, is_of_file: true, is_of_item: true };
                 self.add(&mut branch, self.group, entry, &of, &mut seen);
                 if branch.first.is_none() {
                     branch.first = branch.phases.first().cloned();
@@ -282,8 +278,7 @@ impl<'a> Errors<'a> {
     /// What no branch can have: a parallel group, a conversation, a beginning in the earlier conversation.
     fn kind(&mut self, branch: &Branch<'a>) {
         for (nested, at) in &branch.groups {
-            let is_of_file = nested.place_of(0).starts_with(at)
-                && nested.file() == self.group.file();
+            let is_of_file = nested.place_of(0).starts_with(at) && nested.file() == self.group.file();
             let inner = if is_of_file { "this".into() } else { format!("`{}`", nested.name) };
             let field = [Step::Name("parallel")];
             let at = in_group(at, if is_of_file { &field } else { &[Step::Key("subworkflow")] });
@@ -302,9 +297,7 @@ impl<'a> Errors<'a> {
             let phase = at.phase.id.clone();
             self.report_at(at, ParallelProblem::Recheck { phase }, "gate");
         }
-        let is_shared = |at: &&InBranch| {
-            at.phase.is_of_agent() && at.phase.context == Some(ContextMode::Shared)
-        };
+        let is_shared = |at: &&InBranch| at.phase.is_of_agent() && at.phase.context == Some(ContextMode::Shared);
         if let Some(at) = branch.first.as_ref().filter(is_shared) {
             let phase = at.phase.id.clone();
             self.report_at(at, ParallelProblem::SharedContext { phase }, "context");
@@ -467,8 +460,7 @@ impl<'a> Errors<'a> {
     fn hides_limits(&self, at: &InBranch) -> bool {
         const FIELDS: [&str; 3] = ["tools", "write", "sandbox"];
         self.unknown.is_some_and(|unknown| {
-            unknown.gaps.touches_one(&at.scope.file(), &FIELDS)
-                || unknown.gaps.touches_one(&at.phase.file, &FIELDS)
+            unknown.gaps.touches_one(&at.scope.file(), &FIELDS) || unknown.gaps.touches_one(&at.phase.file, &FIELDS)
         })
     }
 

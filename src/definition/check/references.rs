@@ -19,17 +19,19 @@ enum Fate {
     Kept,
     LeftOut,
     /// Its references cannot be followed to their end: they lead in a cycle, or are nested too deep.
-    Endless { in_cycle: bool },
+    Endless {
+        in_cycle: bool,
+    },
 }
 
-/// Leaves out the workflows with errors in their references or beside each other, and reports each error, also those of the `drafts`:
-/// the workflows with errors, as far as they could be read.
+/// Leaves out the workflows with errors in their references or beside each other, and reports each error, also those of
+/// the `drafts`: the workflows with errors, as far as they could be read.
 ///
 /// First those in a cycle, then, until nothing changes, those that refer to one that is not there or has errors.
 /// Each reference is rewritten to the key that it means, see [`rewrite_to_keys`].
 ///
-/// At the end `drafts` has all workflows with errors but those whose references have no end, which are returned, and `gaps` has the
-/// places of the errors.
+/// At the end `drafts` has all workflows with errors but those whose references have no end, which are returned, and
+/// `gaps` has the places of the errors.
 ///
 /// Specification: configuration reference, "Cycle Detection" and "Broken Subworkflow References".
 pub(crate) fn resolve(
@@ -79,8 +81,7 @@ pub(crate) fn resolve(
         }
     }
     let names = Names::of(workflows, left_out);
-    let mut unexplained =
-        flow_errors((workflows, drafts), (gaps, &names.keys), &mut fates, &mut found);
+    let mut unexplained = flow_errors((workflows, drafts), (gaps, &names.keys), &mut fates, &mut found);
     for ((workflow, fate), targets) in all.iter().zip(&mut fates).zip(&targets) {
         let missing = references(workflow).zip(targets).filter(|(_, target)| target.is_none());
         let mut seen = Set::new();
@@ -102,8 +103,7 @@ pub(crate) fn resolve(
         let kept = all.iter().zip(&mut fates).zip(&targets);
         for ((workflow, fate), targets) in kept.filter(|((_, fate), _)| **fate == Fate::Kept) {
             let mut references = references(workflow).zip(targets.iter().map(fate_of));
-            let Some((reference, target)) = references.find(|(_, fate)| *fate != Some(&Fate::Kept))
-            else {
+            let Some((reference, target)) = references.find(|(_, fate)| *fate != Some(&Fate::Kept)) else {
                 continue;
             };
             *fate = Fate::LeftOut;
@@ -124,8 +124,8 @@ pub(crate) fn resolve(
         if fates != before {
             continue;
         }
-        // Errors beside the workflows without errors, of those that are not left out for another reason. A group is left out with its
-        // file.
+        // Errors beside the workflows without errors, of those that are not left out for another reason. A group is
+        // left out with its file.
         let gone = all.iter().zip(&fates).filter(|(_, fate)| **fate != Fate::Kept);
         let gone: Set<&str> = gone.map(|(workflow, _)| workflow.key.as_str()).collect();
         for ((workflow, fate), errors) in all.iter().zip(&mut fates).zip(&mut unexplained) {
@@ -190,22 +190,18 @@ pub(crate) fn resolve(
     endless
 }
 
-/// Reports the errors of workflows beside each other, and returns those errors of each workflow that are no errors once the gaps are
-/// filled: it is left out for them, but they may not be true.
+/// Reports the errors of workflows beside each other, and returns those errors of each workflow that are no errors once
+/// the gaps are filled: it is left out for them, but they may not be true.
 fn flow_errors(
     (workflows, drafts): (&[Workflow], &[Workflow]),
     (gaps, keys): (&Gaps, &Set<&str>),
     fates: &mut [Fate],
     found: &mut Vec<Unplaced>,
 ) -> Vec<Vec<Unplaced>> {
-    let sound: flow::Workflows =
-        workflows.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+    let sound: flow::Workflows = workflows.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
     // Of two of one key the one without errors is meant.
-    let all: flow::Workflows = drafts
-        .iter()
-        .chain(workflows)
-        .map(|workflow| (workflow.key.as_str(), workflow))
-        .collect();
+    let all: flow::Workflows =
+        drafts.iter().chain(workflows).map(|workflow| (workflow.key.as_str(), workflow)).collect();
     let each = || workflows.iter().chain(drafts);
     let endless = each().zip(&*fates).filter(|(_, fate)| matches!(fate, Fate::Endless { .. }));
     let endless = endless.map(|(workflow, _)| workflow.key.as_str()).collect();
@@ -288,17 +284,13 @@ fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
 
 /// Rewrites each reference to the key that it means; one that means none stays as it is.
 ///
-/// In a package's workflow a reference means the workflow of that folder in the same package, otherwise that of this key.
-/// In every other workflow it means that of this key, otherwise the first workflow of a package in a folder of that name.
-/// A reference whose case differs from the only key that it can mean is corrected: file systems that ignore case return
-/// folder names in either.
+/// In a package's workflow a reference means the workflow of that folder in the same package, otherwise that of this
+/// key. In every other workflow it means that of this key, otherwise the first workflow of a package in a folder of
+/// that name. A reference whose case differs from the only key that it can mean is corrected: file systems that ignore
+/// case return folder names in either.
 fn rewrite_to_keys(workflows: &mut [Workflow], drafts: &mut [Workflow], left_out: &[LeftOut]) {
     let keys: Vec<String> = workflows.iter().map(|workflow| workflow.key.clone()).collect();
-    let all: Set<&str> = keys
-        .iter()
-        .chain(left_out.iter().map(|left_out| &left_out.key))
-        .map(|key| &**key)
-        .collect();
+    let all: Set<&str> = keys.iter().chain(left_out.iter().map(|left_out| &left_out.key)).map(|key| &**key).collect();
     let mut by_lower_case = Map::new();
     for (index, key) in keys.iter().enumerate() {
         // Of keys that differ in case alone none is meant: no key has the index.
@@ -327,12 +319,8 @@ fn rewrite_to_keys(workflows: &mut [Workflow], drafts: &mut [Workflow], left_out
                 continue;
             }
             let key = match package {
-                Some(package) => {
-                    find(&format!("{package}/{reference}")).or_else(|| find(reference))
-                }
-                None => {
-                    find(reference).or_else(|| of_packages.get(&reference.to_lowercase()).copied())
-                }
+                Some(package) => find(&format!("{package}/{reference}")).or_else(|| find(reference)),
+                None => find(reference).or_else(|| of_packages.get(&reference.to_lowercase()).copied()),
             };
             if let Some(key) = key {
                 key.clone_into(reference);
@@ -341,8 +329,8 @@ fn rewrite_to_keys(workflows: &mut [Workflow], drafts: &mut [Workflow], left_out
     }
 }
 
-/// For each workflow the index of each one that it refers to, `None` for one that does not exist or cannot be read. Of two of one key
-/// the first is meant.
+/// For each workflow the index of each one that it refers to, `None` for one that does not exist or cannot be read. Of
+/// two of one key the first is meant.
 fn targets(workflows: &[&Workflow]) -> Vec<Vec<Option<usize>>> {
     let mut index_of = Map::new();
     let indices = workflows.iter().enumerate().rev();
@@ -386,11 +374,9 @@ fn cycles(targets: &[Vec<Option<usize>>]) -> (Vec<Cycle>, Vec<usize>) {
         }
         while let Some((index, followed)) = path.last_mut() {
             let index = *index;
-            let Some(&target) = targets.get(index).and_then(|targets| targets.get(*followed))
-            else {
+            let Some(&target) = targets.get(index).and_then(|targets| targets.get(*followed)) else {
                 let below = targets.get(index).into_iter().flatten().flatten();
-                let depth =
-                    below.filter_map(|&target| depths.get(target)).max().map_or(0, |d| d + 1);
+                let depth = below.filter_map(|&target| depths.get(target)).max().map_or(0, |d| d + 1);
                 if let (Some(mark), Some(own)) = (marks.get_mut(index), depths.get_mut(index)) {
                     (*mark, *own) = (Mark::Done, depth);
                 }
@@ -405,8 +391,7 @@ fn cycles(targets: &[Vec<Option<usize>>]) -> (Vec<Cycle>, Vec<usize>) {
                     path.push((target, 0));
                 }
                 Some(Mark::Open) => {
-                    let around =
-                        || path.iter().map(|(index, _)| *index).skip_while(|&at| at != target);
+                    let around = || path.iter().map(|(index, _)| *index).skip_while(|&at| at != target);
                     let is_new = |index: &usize| in_cycle.get(*index) == Some(&false);
                     let members: Vec<usize> = around().filter(is_new).collect();
                     if members.is_empty() {

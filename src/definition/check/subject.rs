@@ -6,12 +6,10 @@ use crate::definition::model::library::Library;
 use crate::definition::model::workflow::{EntryKind, Phase, Workflow};
 
 /// The fields of a `workflow.yaml` that decide on the ways through it, and on the values that its phases get.
-const WAYS_OF_WORKFLOW: [&str; 7] =
-    ["phases", "inputs", "loopable", "onMaxLoops", "gate", "onGateFail", "context"];
+const WAYS_OF_WORKFLOW: [&str; 7] = ["phases", "inputs", "loopable", "onMaxLoops", "gate", "onGateFail", "context"];
 
 /// Those of a phase file.
-const WAYS_OF_PHASE: [&str; 8] =
-    ["id", "outcomes", "outputs", "results", "gate", "onGateFail", "context", "summary"];
+const WAYS_OF_PHASE: [&str; 8] = ["id", "outcomes", "outputs", "results", "gate", "onGateFail", "context", "summary"];
 
 /// The fields that decide on a tool call.
 const LIMITS: [&str; 5] = ["tools", "write", "hide", "network", "sandbox"];
@@ -47,12 +45,11 @@ impl<'a> Subject<'a> {
     /// Returns true if it is known which tool calls a phase of a workflow allows.
     pub fn has_known_limits(&self, phase: &Phase, workflow: &Workflow) -> bool {
         self.is_sound(workflow)
-            || !self.gaps.touches_one(&workflow.file(), &LIMITS)
-                && !self.gaps.touches_one(&phase.file, &LIMITS)
+            || !self.gaps.touches_one(&workflow.file(), &LIMITS) && !self.gaps.touches_one(&phase.file, &LIMITS)
     }
 
-    /// Returns true if all ways through a workflow and those nested in it are known, and the values that its phases get. Of a group
-    /// the whole file decides on the values.
+    /// Returns true if all ways through a workflow and those nested in it are known, and the values that its phases
+    /// get. Of a group the whole file decides on the values.
     pub fn has_known_ways(&self, workflow: &Workflow) -> bool {
         match &workflow.group {
             Some(group) => self.all.get(&group.file).is_some_and(|file| self.knows_ways(file)),
@@ -64,12 +61,8 @@ impl<'a> Subject<'a> {
         self.is_sound(workflow)
             || !self.gaps.touches_one(&workflow.file(), &WAYS_OF_WORKFLOW)
                 && workflow.phases.iter().all(|entry| match &entry.kind {
-                    EntryKind::Phase(phase) => {
-                        !self.gaps.touches_one(&phase.file, &WAYS_OF_PHASE)
-                    }
-                    EntryKind::Workflow { key, .. } => {
-                        self.all.get(key).is_some_and(|nested| self.knows_ways(nested))
-                    }
+                    EntryKind::Phase(phase) => !self.gaps.touches_one(&phase.file, &WAYS_OF_PHASE),
+                    EntryKind::Workflow { key, .. } => self.all.get(key).is_some_and(|nested| self.knows_ways(nested)),
                 })
     }
 
@@ -80,8 +73,7 @@ impl<'a> Subject<'a> {
 
     /// Returns true if a workflow may have an entry of any id.
     pub fn has_unknown_ids(&self) -> bool {
-        self.gaps.has_whole_files()
-            || self.with_endless().any(|workflow| self.gaps.has_unknown_ids(workflow))
+        self.gaps.has_whole_files() || self.with_endless().any(|workflow| self.gaps.has_unknown_ids(workflow))
     }
 
     /// Returns true if a phase may have any name in one of its fields.
@@ -89,9 +81,7 @@ impl<'a> Subject<'a> {
         let at = [Step::Key(field)];
         let has_gap = |workflow: &Workflow| {
             workflow.phases.iter().enumerate().any(|(index, entry)| {
-                entry.as_phase().is_some_and(|phase| {
-                    self.gaps.covers_of_phase((workflow, index), phase, &at)
-                })
+                entry.as_phase().is_some_and(|phase| self.gaps.covers_of_phase((workflow, index), phase, &at))
             })
         };
         self.has_unknown_ids() || self.with_endless().any(has_gap)

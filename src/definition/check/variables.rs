@@ -10,8 +10,8 @@ use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::last_part;
 use crate::definition::model::workflow::{Entry, Workflow};
 
-/// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that all workflows know in which the file is
-/// used, or that one may know by what could not be read.
+/// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that all workflows know in
+/// which the file is used, or that one may know by what could not be read.
 pub(crate) fn remove_known_values(subject: &Subject, diagnostics: &mut Vec<Diagnostic>) {
     let hides_outcomes = subject.has_unknown_names("outcomes");
     let hides_outputs = subject.has_unknown_names("outputs");
@@ -29,9 +29,7 @@ pub(crate) fn remove_known_values(subject: &Subject, diagnostics: &mut Vec<Diagn
         .flat_map(|phase| phase.outputs.iter().map(|output| format!("{}.{}", phase.id, output.name)))
         .collect();
     diagnostics.retain_mut(|diagnostic| {
-        let Problem::Variable(VariableProblem::UnknownValue { name, suggestion }) =
-            &mut diagnostic.problem
-        else {
+        let Problem::Variable(VariableProblem::UnknownValue { name, suggestion }) = &mut diagnostic.problem else {
             return true;
         };
         let Some((kind, of)) = name.split_once('.') else { return true };
@@ -46,8 +44,7 @@ pub(crate) fn remove_known_values(subject: &Subject, diagnostics: &mut Vec<Diagn
             return !hides_outputs && !outputs.contains(of);
         }
         let users = subject.with_endless().filter(|workflow| {
-            diagnostic.file == workflow.file()
-                || workflow.own_phases().any(|phase| phase.file == diagnostic.file)
+            diagnostic.file == workflow.file() || workflow.own_phases().any(|phase| phase.file == diagnostic.file)
         });
         let lacks = |workflow: &&Workflow| {
             workflow.inputs.iter().all(|input| input.name != of) && !subject.hides_inputs(workflow)
@@ -60,7 +57,8 @@ pub(crate) fn remove_known_values(subject: &Subject, diagnostics: &mut Vec<Diagn
     });
 }
 
-/// Removes the diagnostics of each `{summary.ID}` whose phase or nested workflow exists, or may exist in what could not be read.
+/// Removes the diagnostics of each `{summary.ID}` whose phase or nested workflow exists, or may exist in what could not
+/// be read.
 pub(crate) fn remove_known_summaries(subject: &Subject, diagnostics: &mut Vec<Diagnostic>) {
     let hides_ids = subject.has_unknown_ids();
     let names = subject
@@ -69,9 +67,7 @@ pub(crate) fn remove_known_summaries(subject: &Subject, diagnostics: &mut Vec<Di
         .flat_map(|entry| std::iter::once(entry.id()).chain(entry.nested_key()));
     let ids: Set<&str> = names.collect();
     diagnostics.retain_mut(|diagnostic| {
-        let Problem::Variable(VariableProblem::UnknownSummary { id, suggestion }) =
-            &mut diagnostic.problem
-        else {
+        let Problem::Variable(VariableProblem::UnknownSummary { id, suggestion }) = &mut diagnostic.problem else {
             return true;
         };
         *suggestion = nearest(id, ids.iter().copied()).map(Into::into);

@@ -1,8 +1,8 @@
-//! Warnings of a check about the ways through a workflow: phases that no way reaches, and outcomes from which no way leads to
-//! the end.
+//! Warnings of a check about the ways through a workflow: phases that no way reaches, and outcomes from which no way
+//! leads to the end.
 //!
-//! The ways are followed with the set of values that each input and each outcome may have. The sets are independent of each
-//! other, so more ways are followed than there are: what is reported holds, and not all that holds is reported.
+//! The ways are followed with the set of values that each input and each outcome may have. The sets are independent of
+//! each other, so more ways are followed than there are: what is reported holds, and not all that holds is reported.
 
 use crate::sorted::{Map, Set};
 
@@ -25,13 +25,10 @@ const MAX_WORK: usize = 4_000_000;
 
 /// Reports the warnings of all workflows with conditions or outcomes.
 pub(crate) fn report(subject: &Subject, unplaced: &mut Vec<Unplaced>) {
-    let workflows: Workflows =
-        subject.workflows().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+    let workflows: Workflows = subject.workflows().map(|workflow| (workflow.key.as_str(), workflow)).collect();
     let mut work_left = MAX_WORK;
     for workflow in subject.workflows().filter(|workflow| subject.has_known_ways(workflow)) {
-        let has_ways = |entry: &Entry| {
-            !entry.when.is_empty() || !entry.outcomes().is_empty()
-        };
+        let has_ways = |entry: &Entry| !entry.when.is_empty() || !entry.outcomes().is_empty();
         if workflow.phases.iter().any(has_ways)
             && let Some(ways) = Ways::follow(workflow, &workflows, &mut work_left)
         {
@@ -46,7 +43,8 @@ type Value<'a> = Option<&'a str>;
 /// The possible values of each source that a condition names.
 type Values<'a> = Vec<Set<Value<'a>>>;
 
-/// A step of a way: from an entry with an outcome, if it has outcomes, to another entry. The number of entries is the end.
+/// A step of a way: from an entry with an outcome, if it has outcomes, to another entry. The number of entries is the
+/// end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
     from: usize,
@@ -80,11 +78,7 @@ struct Ways<'a> {
 
 impl<'a> Ways<'a> {
     /// Follows all ways; `None` if that takes more than the work that is left.
-    fn follow(
-        workflow: &'a Workflow,
-        workflows: &'a Workflows<'a>,
-        work_left: &'a mut usize,
-    ) -> Option<Self> {
+    fn follow(workflow: &'a Workflow, workflows: &'a Workflows<'a>, work_left: &'a mut usize) -> Option<Self> {
         let mut sources: Vec<&ValueName> = Vec::new();
         let conditions = workflow.phases.iter().flat_map(|entry| &entry.when);
         sources.extend(conditions.map(|condition| &condition.of));
@@ -132,11 +126,9 @@ impl<'a> Ways<'a> {
     fn is_from(&self, source: &ValueName, is_place: impl Fn(&[usize]) -> bool) -> bool {
         let id = match source {
             ValueName::Outcome(id) | ValueName::Output { phase: id, .. } => id,
-            ValueName::Input(_)
-            | ValueName::Summary(_)
-            | ValueName::Task
-            | ValueName::Item
-            | ValueName::RunDir => return false,
+            ValueName::Input(_) | ValueName::Summary(_) | ValueName::Task | ValueName::Item | ValueName::RunDir => {
+                return false;
+            }
         };
         self.all.iter().any(|of| of.entry.is_called(id) && is_place(&of.at))
     }
@@ -158,9 +150,7 @@ impl<'a> Ways<'a> {
     /// The values that a source of this type may have.
     fn possible(&self, source: &ValueName, kind: Option<&'a ValueType>) -> Set<Value<'a>> {
         match kind {
-            Some(ValueType::Choice(options)) => {
-                options.iter().map(|option| Some(option.as_str())).collect()
-            }
+            Some(ValueType::Choice(options)) => options.iter().map(|option| Some(option.as_str())).collect(),
             Some(ValueType::Flag) => [Some("true"), Some("false")].into(),
             Some(ValueType::Text | ValueType::Number(_) | ValueType::List { .. }) | None => {
                 let conditions = self.workflow.phases.iter().flat_map(|entry| &entry.when);
@@ -173,15 +163,13 @@ impl<'a> Ways<'a> {
 
     /// Follows the ways from an entry on.
     fn leave(&mut self, index: usize, workflows: &Workflows<'a>) -> Option<()> {
-        let (Some(entry), Some(Some(values))) =
-            (self.workflow.phases.get(index), self.entered.get(index).cloned())
+        let (Some(entry), Some(Some(values))) = (self.workflow.phases.get(index), self.entered.get(index).cloned())
         else {
             return Some(());
         };
         let outcomes = entry.outcomes().len();
         self.spend((3 + outcomes) * (1 + size(&values)))?;
-        let gates =
-            [entry.as_phase().and_then(|phase| phase.gate.as_ref()), self.workflow.gate.as_ref()];
+        let gates = [entry.as_phase().and_then(|phase| phase.gate.as_ref()), self.workflow.gate.as_ref()];
         for gate in gates.into_iter().flatten() {
             let target = match &gate.on_fail {
                 OnGateFail::Phase(id) => self.workflow.position(id),
@@ -233,7 +221,8 @@ impl<'a> Ways<'a> {
         Some(())
     }
 
-    /// Follows the ways of an outcome of the entry at `index`, which has this number among those whose targets are known.
+    /// Follows the ways of an outcome of the entry at `index`, which has this number among those whose targets are
+    /// known.
     fn follow_outcome(
         &mut self,
         index: usize,
@@ -270,12 +259,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The values after an entry was left with one of these outcomes.
-    fn with_outcome(
-        &self,
-        values: &Values<'a>,
-        entry: &Entry,
-        outcomes: Set<Value<'a>>,
-    ) -> Values<'a> {
+    fn with_outcome(&self, values: &Values<'a>, entry: &Entry, outcomes: Set<Value<'a>>) -> Values<'a> {
         let mut values = values.clone();
         for (source, set) in self.sources.iter().zip(&mut values) {
             let ValueName::Outcome(id) = source else { continue };
@@ -315,8 +299,8 @@ impl<'a> Ways<'a> {
         values
     }
 
-    /// Follows the ways that arrive at an entry, past those whose conditions may not hold; returns true if one may arrive at
-    /// the end.
+    /// Follows the ways that arrive at an entry, past those whose conditions may not hold; returns true if one may
+    /// arrive at the end.
     fn arrive(
         &mut self,
         from: Option<(usize, Option<usize>)>,
@@ -362,12 +346,7 @@ impl<'a> Ways<'a> {
         Some(true)
     }
 
-    fn enter(
-        &mut self,
-        from: Option<(usize, Option<usize>)>,
-        index: usize,
-        values: Values<'a>,
-    ) -> Option<()> {
+    fn enter(&mut self, from: Option<(usize, Option<usize>)>, index: usize, values: Values<'a>) -> Option<()> {
         self.edges.extend(from.map(|(from, outcome)| Edge { from, outcome, to: index }));
         self.spend(1 + size(&values))?;
         let known = self.entered.get_mut(index)?;
@@ -429,8 +408,7 @@ impl<'a> Ways<'a> {
     fn report(self, unplaced: &mut Vec<Unplaced>) {
         let ending = self.ending();
         let to_end = self.edges.iter().filter(|edge| ending.contains(&edge.to));
-        let to_end: Set<(usize, Option<usize>)> =
-            to_end.map(|edge| (edge.from, edge.outcome)).collect();
+        let to_end: Set<(usize, Option<usize>)> = to_end.map(|edge| (edge.from, edge.outcome)).collect();
         let entries = self.workflow.phases.iter().zip(&self.entered).enumerate();
         for (index, (entry, values)) in entries {
             let name = match &entry.kind {
@@ -446,8 +424,7 @@ impl<'a> Ways<'a> {
             for (number, outcome) in entry.outcomes().iter().enumerate() {
                 if !to_end.contains(&(index, Some(number))) {
                     let workflow = self.workflow.in_words();
-                    let problem =
-                        WorkflowProblem::NoEnd { outcome: outcome.name.clone(), workflow };
+                    let problem = WorkflowProblem::NoEnd { outcome: outcome.name.clone(), workflow };
                     let at = [Step::Key("outcomes"), Step::Key(&outcome.name)];
                     unplaced.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
                         Some(phase) => Unplaced::in_file(&phase.file, problem, &at),
@@ -460,11 +437,7 @@ impl<'a> Ways<'a> {
             }
         }
         if self.may_be_empty {
-            unplaced.push(Unplaced::new(
-                self.workflow,
-                WorkflowProblem::NothingToDo,
-                &[Step::Key("phases")],
-            ));
+            unplaced.push(Unplaced::new(self.workflow, WorkflowProblem::NothingToDo, &[Step::Key("phases")]));
         }
     }
 }

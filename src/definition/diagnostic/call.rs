@@ -54,26 +54,20 @@ impl CallProblem {
             Self::BadTests { field, expected, found } => {
                 failure(format!("`{field}`: expected {expected}, found {found}"))
             }
-            Self::UnknownTests { field, known } => {
-                failure(format!("unknown field `{field}` in `tests`"))
-                    .help(suggestion(field, known, "fields"))
-                    .marking(field)
-            }
-            Self::TooManyTests { limit } => {
-                failure(format!("`tests` must not have more than {limit} entries"))
-            }
+            Self::UnknownTests { field, known } => failure(format!("unknown field `{field}` in `tests`"))
+                .help(suggestion(field, known, "fields"))
+                .marking(field),
+            Self::TooManyTests { limit } => failure(format!("`tests` must not have more than {limit} entries")),
             Self::WrongTest { call, workflow, decision, writable } => {
                 let wrong = failure(decision.contradiction(call, workflow));
                 match (decision, writable) {
-                    (Decision::MayWrite { .. }, _) => wrong.help(
-                        "the tool may write files; a `tools.whitelist` that names it would allow it",
-                    ),
-                    (Decision::Hidden { may_read: true, .. }, _) => wrong.help(
-                        "the tool may read files; a `tools.whitelist` that names it would allow it",
-                    ),
-                    (Decision::Path { .. }, Some(writable)) => {
-                        wrong.help(format!("`write` has {writable}"))
+                    (Decision::MayWrite { .. }, _) => {
+                        wrong.help("the tool may write files; a `tools.whitelist` that names it would allow it")
                     }
+                    (Decision::Hidden { may_read: true, .. }, _) => {
+                        wrong.help("the tool may read files; a `tools.whitelist` that names it would allow it")
+                    }
+                    (Decision::Path { .. }, Some(writable)) => wrong.help(format!("`write` has {writable}")),
                     (
                         Decision::Allowed
                         | Decision::Writable { .. }
@@ -101,13 +95,9 @@ impl Decision {
             Self::Writable { by } => (format!("is allowed by `write` {}", of(by)), "refused"),
             Self::Confined => ("is allowed, in a sandbox".to_owned(), "refused"),
             Self::Tools => ("is refused by `tools` of this phase".to_owned(), "allowed"),
-            Self::MayWrite { by } | Self::Path { by } => {
-                (format!("is refused by `write` {}", of(by)), "allowed")
-            }
+            Self::MayWrite { by } | Self::Path { by } => (format!("is refused by `write` {}", of(by)), "allowed"),
             Self::Hidden { by, .. } => (format!("is refused by `hide` {}", of(by)), "allowed"),
         };
-        format!(
-            "in the workflow \"{workflow}\", `{call}` {decided}, and the test wants it {wanted}"
-        )
+        format!("in the workflow \"{workflow}\", `{call}` {decided}, and the test wants it {wanted}")
     }
 }

@@ -53,13 +53,9 @@ impl Description {
     /// Suggests quotes if the found value would be a string in them.
     pub fn quotes(self, expected: Expected, found: ValueKind) -> Self {
         match (expected, found) {
-            (Expected::String, ValueKind::Boolean | ValueKind::Number) => {
-                self.help("put the value in quotes")
-            }
+            (Expected::String, ValueKind::Boolean | ValueKind::Number) => self.help("put the value in quotes"),
             // An unquoted `{description}`.
-            (Expected::String, ValueKind::Mapping) => {
-                self.help("put a value that begins with `{` in quotes")
-            }
+            (Expected::String, ValueKind::Mapping) => self.help("put a value that begins with `{` in quotes"),
             (Expected::String | Expected::Other(_), _) => self,
         }
     }
@@ -70,8 +66,7 @@ impl Description {
     }
 }
 
-pub(crate) const LINK_OUTSIDE: &str =
-    "put the folder itself there, or a link that stays in the project";
+pub(crate) const LINK_OUTSIDE: &str = "put the folder itself there, or a link that stays in the project";
 
 pub(crate) fn suggestion(word: &str, known: &[&str], what: &str) -> String {
     match nearest(word, known.iter().copied()) {
@@ -85,9 +80,7 @@ const MAX_LISTED: usize = 7;
 
 pub(crate) fn available(known: &[&str], what: &str) -> String {
     if known.len() > MAX_LISTED {
-        return format!(
-            "remove it, or see docs/reference.md of pi-workflows for the available {what}"
-        );
+        return format!("remove it, or see docs/reference.md of pi-workflows for the available {what}");
     }
     format!("available {what}: {}", list(known))
 }

@@ -59,9 +59,7 @@ impl Excerpt {
 impl fmt::Display for Excerpt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.line.to_string();
-        let width = |skip: usize, take: usize| -> usize {
-            self.text.chars().skip(skip).take(take).map(columns).sum()
-        };
+        let width = |skip: usize, take: usize| -> usize { self.text.chars().skip(skip).take(take).map(columns).sum() };
         writeln!(f, "{number} | {}", self.text.trim_end())?;
         write!(
             f,

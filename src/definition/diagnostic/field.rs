@@ -4,93 +4,32 @@ use std::ops::RangeInclusive;
 
 use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
-use crate::definition::model::words::short;
 use super::value::{Expected, Needs, ValueKind};
 use crate::definition::model::schema;
+use crate::definition::model::words::short;
 use crate::definition::model::words::{either, list};
 
 /// The problems of fields and their values.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum FieldProblem {
-    Missing {
-        of: Needs,
-        field: &'static str,
-        instead: Option<String>,
-    },
-    Blank {
-        field: String,
-    },
-    Empty {
-        field: String,
-    },
-    NotAList {
-        field: String,
-        expected: &'static str,
-        text: String,
-    },
-    Quoted {
-        field: String,
-        expected: String,
-        value: String,
-    },
-    WrongType {
-        field: String,
-        expected: Expected,
-        found: ValueKind,
-    },
-    Ignored {
-        field: &'static str,
-        expected: Expected,
-        found: ValueKind,
-    },
-    NegativeLength {
-        field: &'static str,
-        found: String,
-    },
-    OutOfRange {
-        field: String,
-        range: RangeInclusive<u32>,
-        found: String,
-    },
-    NotAChoice {
-        field: &'static str,
-        words: &'static [&'static str],
-        found: String,
-        suggestion: Option<&'static str>,
-    },
-    BadValue {
-        field: String,
-        expected: String,
-        found: String,
-        suggestion: Option<String>,
-    },
-    BadName {
-        field: &'static str,
-        name: String,
-    },
-    EntryCount {
-        field: &'static str,
-        limit: usize,
-    },
-    UnknownPart {
-        of: &'static str,
-        field: String,
-        known: &'static [&'static str],
-    },
-    UnknownField {
-        of: Mapping,
-        field: String,
-        known: &'static [&'static str],
-    },
-    UnknownRule {
-        field: String,
-        rule: &'static str,
-        here: bool,
-    },
-    BadCommandName {
-        value: String,
-    },
+    Missing { of: Needs, field: &'static str, instead: Option<String> },
+    Blank { field: String },
+    Empty { field: String },
+    NotAList { field: String, expected: &'static str, text: String },
+    Quoted { field: String, expected: String, value: String },
+    WrongType { field: String, expected: Expected, found: ValueKind },
+    Ignored { field: &'static str, expected: Expected, found: ValueKind },
+    NegativeLength { field: &'static str, found: String },
+    OutOfRange { field: String, range: RangeInclusive<u32>, found: String },
+    NotAChoice { field: &'static str, words: &'static [&'static str], found: String, suggestion: Option<&'static str> },
+    BadValue { field: String, expected: String, found: String, suggestion: Option<String> },
+    BadName { field: &'static str, name: String },
+    EntryCount { field: &'static str, limit: usize },
+    UnknownPart { of: &'static str, field: String, known: &'static [&'static str] },
+    UnknownField { of: Mapping, field: String, known: &'static [&'static str] },
+    UnknownRule { field: String, rule: &'static str, here: bool },
+    BadCommandName { value: String },
 }
 
 impl FieldProblem {
@@ -98,17 +37,14 @@ impl FieldProblem {
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::Missing { of, field, instead } => {
-                let missing = error(format!(
-                    "missing field `{field}`: {} needs {}",
-                    of.what,
-                    list(of.fields)
-                ));
+                let missing = error(format!("missing field `{field}`: {} needs {}", of.what, list(of.fields)));
                 match instead {
-                    Some(instead) => missing
-                        .help(format!("did you mean `{field}` instead of `{instead}`?"))
-                        .marking(instead),
-                    None if *field == "emoji" => missing
-                        .help("add a line such as `emoji: \"🔹\"`, a sign for the status line"),
+                    Some(instead) => {
+                        missing.help(format!("did you mean `{field}` instead of `{instead}`?")).marking(instead)
+                    }
+                    None if *field == "emoji" => {
+                        missing.help("add a line such as `emoji: \"🔹\"`, a sign for the status line")
+                    }
                     None => missing,
                 }
             }
@@ -117,9 +53,7 @@ impl FieldProblem {
                 let name = field.rsplit('.').next().unwrap_or(field);
                 let help = match &**field {
                     "write" => "`write: []` allows nothing; without `write` everything is allowed",
-                    _ => {
-                        "write a value, or remove the key: a rule without a value protects nothing"
-                    }
+                    _ => "write a value, or remove the key: a rule without a value protects nothing",
                 };
                 error(format!("`{field}` has no value")).help(help).marking(name)
             }
@@ -133,21 +67,19 @@ impl FieldProblem {
                 wrong.help(format!("did you mean `{name}: [{}]`?", items.join(", ")))
             }
             Self::Quoted { field, expected, value } => {
-                error(format!("`{field}`: expected {expected}, found the string `{value}`"))
-                    .help("remove the quotes")
+                error(format!("`{field}`: expected {expected}, found the string `{value}`")).help("remove the quotes")
             }
             Self::WrongType { field, expected, found } => {
                 let message = format!("`{field}`: expected {expected}, found {found}");
                 error(message).quotes(*expected, *found)
             }
             Self::Ignored { field, expected, found } => {
-                let message =
-                    format!("`{field}`: expected {expected}, found {found}; it has no effect");
+                let message = format!("`{field}`: expected {expected}, found {found}; it has no effect");
                 warning(message).quotes(*expected, *found)
             }
-            Self::NegativeLength { field, found } => warning(format!(
-                "`{field}`: expected a number from 0, found `{found}`; it has no effect"
-            )),
+            Self::NegativeLength { field, found } => {
+                warning(format!("`{field}`: expected a number from 0, found `{found}`; it has no effect"))
+            }
             Self::OutOfRange { field, range, found } => error(format!(
                 "`{field}`: expected a whole number from {} to {}, found {found}",
                 range.start(),
@@ -158,16 +90,13 @@ impl FieldProblem {
                 error(format!("`{field}`: expected {words}, found {found}")).suggest(*suggestion)
             }
             Self::BadValue { field, expected, found, suggestion } => {
-                error(format!("`{field}`: expected {expected}, found {found}"))
-                    .suggest(suggestion.as_ref())
+                error(format!("`{field}`: expected {expected}, found {found}")).suggest(suggestion.as_ref())
             }
             Self::BadName { field, name } => error(format!(
                 "`{field}`: expected at most 60 letters, digits, `_` and `-` as a name, found `{}`",
                 short(name, 80)
             )),
-            Self::EntryCount { field, limit } => {
-                error(format!("`{field}` must have 1 to {limit} entries"))
-            }
+            Self::EntryCount { field, limit } => error(format!("`{field}` must have 1 to {limit} entries")),
             Self::UnknownPart { of, field, known } => {
                 let mapping = if *of == "phases" { Mapping::Entry } else { Mapping::Other };
                 let help = meant::help(field, mapping);
@@ -179,9 +108,7 @@ impl FieldProblem {
                 let help = place_of(field).map(|place| format!("`{field}` belongs in {place}"));
                 let help = help.or_else(|| meant::help(field, *of));
                 let help = help.unwrap_or_else(|| suggestion(field, known, "fields"));
-                warning(format!("unknown field `{field}`; it has no effect"))
-                    .help(help)
-                    .marking(field)
+                warning(format!("unknown field `{field}`; it has no effect")).help(help).marking(field)
             }
             Self::UnknownRule { field, rule, here } => {
                 let unknown = error(format!("unknown field `{field}`")).marking(field);
@@ -196,10 +123,8 @@ impl FieldProblem {
                 let words = value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
                 let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
                 let name = words.join("-").to_ascii_lowercase();
-                error(format!(
-                    "`commandName`: expected letters, digits, `_` and `-` only, found `{value}`"
-                ))
-                .suggest(Some(name).filter(|name| !name.is_empty()))
+                error(format!("`commandName`: expected letters, digits, `_` and `-` only, found `{value}`"))
+                    .suggest(Some(name).filter(|name| !name.is_empty()))
             }
         }
     }

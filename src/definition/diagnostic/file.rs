@@ -35,15 +35,12 @@ impl FileProblem {
                     | FileError::Failed(_) => unreadable,
                 }
             }
-            Self::NotUtf8 => warning("not valid UTF-8; the invalid bytes were replaced")
-                .help("save the file as UTF-8"),
-            Self::WorkflowFileName => error("a workflow's file must be named `workflow.yaml`")
-                .help("rename it to `workflow.yaml`"),
-            Self::WorkflowInRoot => {
-                error("a workflow must have a folder of its own in the workflows folder").help(
-                    "move it and its phase files into a folder; the folder's name is the key of the workflow",
-                )
+            Self::NotUtf8 => warning("not valid UTF-8; the invalid bytes were replaced").help("save the file as UTF-8"),
+            Self::WorkflowFileName => {
+                error("a workflow's file must be named `workflow.yaml`").help("rename it to `workflow.yaml`")
             }
+            Self::WorkflowInRoot => error("a workflow must have a folder of its own in the workflows folder")
+                .help("move it and its phase files into a folder; the folder's name is the key of the workflow"),
             Self::UnusedPhase => warning("unused phase file: no workflow lists it")
                 .help("list it under `phases` of a workflow.yaml, or delete it"),
             Self::Skipped => warning(
@@ -55,9 +52,8 @@ impl FileProblem {
                     Total::Entries => format!("the workflows folders have more than {MAX_ENTRIES} entries"),
                     Total::Bytes => format!("the workflow files have more than {} MiB", MAX_BYTES >> 20),
                 };
-                error(format!("nothing is loaded from here on: {too_much}")).help(
-                    "remove from the workflows folders what does not belong to a workflow",
-                )
+                error(format!("nothing is loaded from here on: {too_much}"))
+                    .help("remove from the workflows folders what does not belong to a workflow")
             }
         }
     }

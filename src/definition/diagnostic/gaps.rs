@@ -1,8 +1,8 @@
 //! The parts of files with errors, so that no check takes them for absent.
 //!
-//! One check tells all that is wrong: a workflow with errors is checked with what could be read of it, and is left out of the library
-//! all the same. Each part with an error is a gap. The rule is: *a check reports what is wrong with anything that may stand in the
-//! gaps*, and nothing else. So it says nothing
+//! One check tells all that is wrong: a workflow with errors is checked with what could be read of it, and is left out
+//! of the library all the same. Each part with an error is a gap. The rule is: *a check reports what is wrong with
+//! anything that may stand in the gaps*, and nothing else. So it says nothing
 //!
 //! | of | where there is a gap in |
 //! | --- | --- |
@@ -15,7 +15,8 @@
 //! | a limit that has no effect, a call in `tests` | `tools`, `write`, `hide`, `network` and `sandbox` of the phase and of the workflow |
 //! | the ways through a workflow, and values that a phase never gets | anything that decides on its ways, also errors that a check found in it |
 //!
-//! A workflow without a gap is left out for the errors that it has beside workflows without one, whatever a gap elsewhere may be.
+//! A workflow without a gap is left out for the errors that it has beside workflows without one, whatever a gap
+//! elsewhere may be.
 
 use crate::sorted::Map;
 
@@ -55,8 +56,8 @@ impl Gaps {
         self.files.iter().any(|(_, gaps)| gaps.first().is_some_and(String::is_empty))
     }
 
-    /// Returns true if the value at a path is a gap, or part of one. A file without a name is one as a whole: an entry of `phases`
-    /// that cannot be read names none.
+    /// Returns true if the value at a path is a gap, or part of one. A file without a name is one as a whole: an entry
+    /// of `phases` that cannot be read names none.
     pub fn covers(&self, file: &str, at: &[Step]) -> bool {
         if file.is_empty() {
             return true;
@@ -87,12 +88,7 @@ impl Gaps {
     }
 
     /// Does as [`Self::covers`] in the file of the phase at `index`, or in its entry where it has no file of its own.
-    pub fn covers_of_phase(
-        &self,
-        (scope, index): (&Workflow, usize),
-        phase: &Phase,
-        at: &[Step],
-    ) -> bool {
+    pub fn covers_of_phase(&self, (scope, index): (&Workflow, usize), phase: &Phase, at: &[Step]) -> bool {
         if phase.is_of_agent() {
             return self.covers(&phase.file, at);
         }
@@ -101,12 +97,7 @@ impl Gaps {
     }
 
     /// Does the same, also for a gap below the value.
-    pub fn touches_of_phase(
-        &self,
-        (scope, index): (&Workflow, usize),
-        phase: &Phase,
-        at: &[Step],
-    ) -> bool {
+    pub fn touches_of_phase(&self, (scope, index): (&Workflow, usize), phase: &Phase, at: &[Step]) -> bool {
         if phase.is_of_agent() {
             return self.touches(&phase.file, at);
         }

@@ -2,9 +2,9 @@
 
 use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
-use crate::definition::model::words::short;
 use crate::definition::model::gate::RESERVED_VARIABLES;
 use crate::definition::model::words::list;
+use crate::definition::model::words::short;
 
 /// The problems of gates.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,9 +51,7 @@ impl GateProblem {
             Self::NotOneKind { kinds } => {
                 let several = !kinds.is_empty();
                 let found = if several { list(kinds) } else { "none".to_owned() };
-                let wrong = error(format!(
-                    "expected one of `run`, `file` and `approve` in a check, found {found}"
-                ));
+                let wrong = error(format!("expected one of `run`, `file` and `approve` in a check, found {found}"));
                 if several { wrong.help("make an entry of `gate` for each") } else { wrong }
             }
             Self::UnknownCheckField { field, known } => {
@@ -62,50 +60,31 @@ impl GateProblem {
                     .help(help.unwrap_or_else(|| suggestion(field, known, "fields")))
                     .marking(field)
             }
-            Self::MisplacedCheckField { field, of } => {
-                error(format!("`{field}` belongs to a check with `{of}`"))
+            Self::MisplacedCheckField { field, of } => error(format!("`{field}` belongs to a check with `{of}`")),
+            Self::RecheckedApproval => error("`recheck` belongs to a check with `run` or `file`")
+                .help("a question shows the user what has changed since earlier checks; nobody is asked twice"),
+            Self::EnvSize { of, limit } => error(format!("`{of}` must have from 1 to {limit} variables")),
+            Self::BadVariable { of, name } => {
+                error(format!("`{of}`: `{}` cannot be the name of a variable", short(name, 80)))
+                    .help(format!(
+                        "write a name of capital letters, digits and `_` that has no other meaning; such are {}",
+                        list(&RESERVED_VARIABLES)
+                    ))
+                    .marking(name)
             }
-            Self::RecheckedApproval => {
-                error("`recheck` belongs to a check with `run` or `file`").help(
-                    "a question shows the user what has changed since earlier checks; nobody is asked twice",
-                )
-            }
-            Self::EnvSize { of, limit } => {
-                error(format!("`{of}` must have from 1 to {limit} variables"))
-            }
-            Self::BadVariable { of, name } => error(format!(
-                "`{of}`: `{}` cannot be the name of a variable",
-                short(name, 80)
-            ))
-            .help(format!(
-                "write a name of capital letters, digits and `_` that has no other meaning; such are {}",
-                list(&RESERVED_VARIABLES)
-            ))
-            .marking(name),
             Self::BadDuration { of } => error(format!(
                 "`{of}`: expected a duration like `90s` or `10m`, or a number of seconds, at most a day",
             )),
-            Self::BadExpression { words } => {
-                error(format!("`gate.contains`: not a valid regular expression: {words}"))
-            }
-            Self::BadGlob { field, path } => error(format!(
-                "`{field}`: not a valid glob: `{path}`"
-            ))
-            .help(
-                "close each `[` and `{`; a name with such a character has `[[]` or `[{]` instead",
-            ),
+            Self::BadExpression { words } => error(format!("`gate.contains`: not a valid regular expression: {words}")),
+            Self::BadGlob { field, path } => error(format!("`{field}`: not a valid glob: `{path}`"))
+                .help("close each `[` and `{`; a name with such a character has `[[]` or `[{]` instead"),
             Self::WideGlob { field, limit } => {
-                error(format!("`{field}`: the alternatives expand to more than {limit} paths"))
-                    .help(if *field == "write" {
-                        "use `*`, or several entries"
-                    } else {
-                        "use `*`, or a check with `run`"
-                    })
+                error(format!("`{field}`: the alternatives expand to more than {limit} paths")).help(
+                    if *field == "write" { "use `*`, or several entries" } else { "use `*`, or a check with `run`" },
+                )
             }
-            Self::OutsideProject { path } => {
-                error(format!("`gate.file`: `{path}` is outside the project"))
-                    .help("write a path relative to the project's directory, with `/`")
-            }
+            Self::OutsideProject { path } => error(format!("`gate.file`: `{path}` is outside the project"))
+                .help("write a path relative to the project's directory, with `/`"),
             Self::LongLabel { limit } => {
                 warning(format!("`gate.label` is longer than {limit} characters; it is shortened"))
             }
@@ -121,15 +100,15 @@ impl GateProblem {
                     MeantPhase::Unknown => unknown,
                 }
             }
-            Self::LoopForbidden { field } => error(format!(
-                "`{field}: loop` is not allowed in a workflow with `loopable: false`"
-            )),
+            Self::LoopForbidden { field } => {
+                error(format!("`{field}: loop` is not allowed in a workflow with `loopable: false`"))
+            }
             Self::WithoutGate { field } => error(format!("`{field}` needs a `gate`")),
-            Self::UnusedGateAttempts { on_gate_fail } => warning(format!(
-                "unused `gateAttempts`: with `onGateFail: {on_gate_fail}` every failure leads back"
-            ))
-            .help("remove it; `maxLoops` of the workflow limits how often the run may go back")
-            .marking("gateAttempts"),
+            Self::UnusedGateAttempts { on_gate_fail } => {
+                warning(format!("unused `gateAttempts`: with `onGateFail: {on_gate_fail}` every failure leads back"))
+                    .help("remove it; `maxLoops` of the workflow limits how often the run may go back")
+                    .marking("gateAttempts")
+            }
         }
     }
 }

@@ -70,8 +70,8 @@ const JOIN: &str = "beside `parallel` of a group, `need: 2` is the number of bra
 const CHECKS_IN_ORDER: &str = "the checks of `gate` run one after another: remove it";
 const WHEN: &str = "when: { outcome.triage: large }";
 
-/// The fields of other programs. Of the fields of an entry that cannot be read the one in the first row is explained. A test checks
-/// that all YAML here is without errors in its place, and that no name is a field of this program there.
+/// The fields of other programs. Of the fields of an entry that cannot be read the one in the first row is explained. A
+/// test checks that all YAML here is without errors in its place, and that no name is a field of this program there.
 #[rustfmt::skip]
 const ROWS: [Row; 33] = [
     (&["prompt", "promptfile", "task", "body", "content"], [

@@ -26,9 +26,7 @@ impl ModelProblem {
                 let unknown = warning(format!("unknown alias `{name}` of a model"));
                 match suggestion {
                     Some(_) => unknown.suggest(suggestion.as_ref()),
-                    None => unknown.help(format!(
-                        "add `{name}: PROVIDER/ID` to ~/.pi/agent/workflows/models.yaml"
-                    )),
+                    None => unknown.help(format!("add `{name}: PROVIDER/ID` to ~/.pi/agent/workflows/models.yaml")),
                 }
             }
             Self::UnknownThinking { name, suggestion } => {
@@ -40,8 +38,7 @@ impl ModelProblem {
                 }
             }
             Self::BadAlias { alias } => {
-                error(format!("`{alias}` cannot be an alias: a name with `/` is that of a model"))
-                    .marking(alias)
+                error(format!("`{alias}` cannot be an alias: a name with `/` is that of a model")).marking(alias)
             }
             Self::NotAModel { name } => error(format!("`{name}` is not the name of a model"))
                 .help("use PROVIDER/ID; an alias cannot stand for another alias"),

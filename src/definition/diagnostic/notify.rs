@@ -37,15 +37,13 @@ impl NotifyProblem {
                 let words = list(&crate::definition::model::schema::OCCASIONS);
                 error(format!("`on`: expected some of {words}, found {found}")).suggest(*suggestion)
             }
-            Self::TooManyArguments => {
-                error(format!("`command` must not have more than {MAX_ARGUMENTS} entries"))
-                    .help("put them into a script, and name the script")
-            }
+            Self::TooManyArguments => error(format!("`command` must not have more than {MAX_ARGUMENTS} entries"))
+                .help("put them into a script, and name the script"),
             Self::ControlCharacter => error("`command`: an argument cannot have control characters"),
-            Self::RelativeProgram { program } => error(format!(
-                "`command`: the program `{program}` would be another one in each folder"
-            ))
-            .help("write its whole path, or a name in `PATH`"),
+            Self::RelativeProgram { program } => {
+                error(format!("`command`: the program `{program}` would be another one in each folder"))
+                    .help("write its whole path, or a name in `PATH`")
+            }
             Self::VariableAsProgram => {
                 error("`command`: the first entry is the program, and no text of a run can be one")
                     .help("write the program first, such as `[notify-send, \"{title}\", \"{text}\"]`")

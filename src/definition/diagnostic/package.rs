@@ -19,17 +19,14 @@ impl PackageProblem {
             Self::TooManyFolders { limit } => {
                 error(format!("`pi-workflows.workflows` must not have more than {limit} entries"))
             }
-            Self::FolderOutsidePackage { path }
-            | Self::FolderUnreadable { path, error: FileError::OutsideRoot } => {
+            Self::FolderOutsidePackage { path } | Self::FolderUnreadable { path, error: FileError::OutsideRoot } => {
                 error(format!("the folder `{path}` is outside the package"))
                     .help("list folders of the package, such as `./workflows`")
             }
             Self::FolderUnreadable { path, error: FileError::NotFound } => {
                 error(format!("the folder `{path}` does not exist"))
             }
-            Self::FolderUnreadable { path, error: cause } => {
-                error(format!("cannot read the folder `{path}`: {cause}"))
-            }
+            Self::FolderUnreadable { path, error: cause } => error(format!("cannot read the folder `{path}`: {cause}")),
         }
     }
 }

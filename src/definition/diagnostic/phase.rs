@@ -28,15 +28,12 @@ impl PhaseProblem {
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::NoPhases => error("`phases` must have at least one entry"),
-            Self::TooManyPhases { limit } => {
-                error(format!("`phases` must not have more than {limit} entries"))
+            Self::TooManyPhases { limit } => error(format!("`phases` must not have more than {limit} entries")),
+            Self::ReservedId { id } => {
+                error(format!("the id `{id}` is the word for a target")).help("choose another id")
             }
-            Self::ReservedId { id } => error(format!("the id `{id}` is the word for a target"))
-                .help("choose another id"),
-            Self::GroupsTooDeep { limit } => {
-                error(format!("groups must not be nested deeper than {limit}"))
-                    .help("make the inner groups a workflow of their own")
-            }
+            Self::GroupsTooDeep { limit } => error(format!("groups must not be nested deeper than {limit}"))
+                .help("make the inner groups a workflow of their own"),
             Self::BadPhaseEntry { found, help } => {
                 let bad = error(format!(
                     "`phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found {found}"
@@ -51,19 +48,18 @@ impl PhaseProblem {
                     .help("move the file into the folder of the package")
             }
             Self::PhaseOutsideRoot { path, of_package: false } => {
-                error(format!("the phase file `{path}` is outside the workflows folder")).help(
-                    "move the file into the workflows folder; `../` leads to the folders beside this one",
-                )
+                error(format!("the phase file `{path}` is outside the workflows folder"))
+                    .help("move the file into the workflows folder; `../` leads to the folders beside this one")
             }
             Self::PhaseUnreadable { path, error: cause, suggestion } => {
-                error(format!("cannot read the phase file `{path}`: {cause}"))
-                    .suggest(suggestion.as_ref())
+                error(format!("cannot read the phase file `{path}`: {cause}")).suggest(suggestion.as_ref())
             }
             Self::NoFrontMatter => error("missing front matter").help(
                 "begin with `---`, `id: KEY`, `name: NAME`, `emoji: \"🔹\"` and `---`, each on a line of its own",
             ),
-            Self::UnclosedFrontMatter => error("the front matter is not closed")
-                .help("put a line `---` below the last field"),
+            Self::UnclosedFrontMatter => {
+                error("the front matter is not closed").help("put a line `---` below the last field")
+            }
             Self::NoInstructions => error("missing instructions below the front matter")
                 .help("write below the front matter what the agent is to do"),
             Self::DuplicateId { id, first, second } => {
@@ -75,16 +71,16 @@ impl PhaseProblem {
                 error(format!("duplicate phase id `{id}` in this workflow: {both}"))
                     .help("give each phase an `id` of its own")
             }
-            Self::LaterResults { name } => warning(format!(
-                "`results` names `{name}`, a later phase from which no outcome or gate leads back"
-            ))
-            .help("name phases that come before this one")
-            .marking(name),
-            Self::SummaryNeeded { next } => warning(format!(
-                "`summary: optional` has no effect: the next phase, `{next}`, starts fresh"
-            ))
-            .help("use `summary: required`: a fresh phase sees only what was handed over")
-            .marking("optional"),
+            Self::LaterResults { name } => {
+                warning(format!("`results` names `{name}`, a later phase from which no outcome or gate leads back"))
+                    .help("name phases that come before this one")
+                    .marking(name)
+            }
+            Self::SummaryNeeded { next } => {
+                warning(format!("`summary: optional` has no effect: the next phase, `{next}`, starts fresh"))
+                    .help("use `summary: required`: a fresh phase sees only what was handed over")
+                    .marking("optional")
+            }
         }
     }
 }

@@ -27,15 +27,13 @@ impl ToolProblem {
                 ))
             }
             Self::BothToolLists => {
-                error("`tools` can have a `blacklist` or a `whitelist`, not both")
-                    .help("remove one of the two lists")
+                error("`tools` can have a `blacklist` or a `whitelist`, not both").help("remove one of the two lists")
             }
             Self::UnknownTool { name, suggestion } => {
                 warning(format!("unknown tool `{name}`")).suggest(suggestion.as_ref())
             }
             Self::ToolInAnotherCase { name, tool } => {
-                error(format!("unknown tool `{name}`: the names of tools are case-sensitive"))
-                    .suggest(Some(tool))
+                error(format!("unknown tool `{name}`: the names of tools are case-sensitive")).suggest(Some(tool))
             }
             Self::NotATool { name } => {
                 let wrong = error(format!("`{name}` is not the name of a tool"));
@@ -49,10 +47,9 @@ impl ToolProblem {
             Self::UnknownProfile { name, suggestion } => {
                 warning(format!("unknown subagent profile `{name}`")).suggest(suggestion.as_ref())
             }
-            Self::ProfilesOutside => warning(
-                "the subagent profiles here are not read: a link leads out of the project",
-            )
-            .help(LINK_OUTSIDE),
+            Self::ProfilesOutside => {
+                warning("the subagent profiles here are not read: a link leads out of the project").help(LINK_OUTSIDE)
+            }
         }
     }
 }

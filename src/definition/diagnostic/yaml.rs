@@ -29,29 +29,22 @@ impl YamlProblem {
             Self::LongYaml { limit } => error(format!("more than {} KiB of YAML", limit / 1024)),
             Self::OpenBrackets { limit } => error(format!("more than {limit} open brackets")),
             Self::TooManyKeys { limit } => error(format!("more than {limit} keys in a mapping")),
-            Self::SecondDocument => error("expected one YAML document, found a second one")
-                .help("remove the line `---`"),
-            Self::YamlDirective => {
-                error("YAML directives are not supported").help("remove this line")
+            Self::SecondDocument => {
+                error("expected one YAML document, found a second one").help("remove the line `---`")
             }
+            Self::YamlDirective => error("YAML directives are not supported").help("remove this line"),
             Self::UnknownTag { tag } => error(format!("unknown YAML tag `{tag}`"))
                 .help("put a value that begins with `!` in quotes")
                 .marking(tag),
-            Self::WrongTag { tag, found } => {
-                error(format!("the YAML tag `{tag}` does not fit {found}"))
-                    .help("remove the tag, or put a value that begins with `!` in quotes")
-                    .marking(tag)
-            }
-            Self::TaggedKey { tag } => {
-                error("a key cannot have a YAML tag").help("remove the tag").marking(tag)
-            }
+            Self::WrongTag { tag, found } => error(format!("the YAML tag `{tag}` does not fit {found}"))
+                .help("remove the tag, or put a value that begins with `!` in quotes")
+                .marking(tag),
+            Self::TaggedKey { tag } => error("a key cannot have a YAML tag").help("remove the tag").marking(tag),
             Self::BadKey { found } => error(format!("expected a string as the key, found {found}")),
             Self::DuplicateKey { key } => {
                 error(format!("duplicate key `{key}`")).help("remove one of the two").marking(key)
             }
-            Self::NotAMapping { found } => {
-                error(format!("expected a mapping of fields to values, found {found}"))
-            }
+            Self::NotAMapping { found } => error(format!("expected a mapping of fields to values, found {found}")),
         }
     }
 }

@@ -51,8 +51,8 @@ impl BudgetBounds {
         self.0.contains_key(&measure)
     }
 
-    /// Returns the budget, where `value_of` has the values of the inputs in the unit of the file. A value that is no amount leaves
-    /// nothing to spend.
+    /// Returns the budget, where `value_of` has the values of the inputs in the unit of the file. A value that is no
+    /// amount leaves nothing to spend.
     pub fn resolve(&self, value_of: impl Fn(&str) -> f64) -> Budget {
         let amount = |(measure, bound): (&Measure, &BoundValue<u64>)| match bound {
             BoundValue::Fixed(amount) => (*measure, *amount),

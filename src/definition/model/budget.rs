@@ -41,8 +41,8 @@ impl Measure {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
-    /// The amount that a number in the unit of a file means: US dollars, tokens, seconds, turns. `None` if it is out of bounds. Of
-    /// tokens and turns a fraction is rounded down.
+    /// The amount that a number in the unit of a file means: US dollars, tokens, seconds, turns. `None` if it is out of
+    /// bounds. Of tokens and turns a fraction is rounded down.
     #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
     pub fn amount(self, number: f64) -> Option<u64> {

@@ -99,7 +99,8 @@ pub enum FileError {
     NotFound,
     /// The path leads out of its root.
     OutsideRoot,
-    /// The root must lie in the project, and a link leads out of it; the location of the root, as a user would write it.
+    /// The root must lie in the project, and a link leads out of it; the location of the root, as a user would write
+    /// it.
     OutsideProject(String),
     /// A directory where a file is needed, or the other way round; or a device, a pipe, a socket.
     WrongKind,
@@ -114,9 +115,7 @@ pub enum FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoSuchRoot => {
-                f.write_str("pi does not trust this project, so its files are not read")
-            }
+            Self::NoSuchRoot => f.write_str("pi does not trust this project, so its files are not read"),
             Self::NotFound => f.write_str("there is no such file"),
             Self::OutsideRoot => f.write_str("it lies outside the workflows folder"),
             Self::OutsideProject(_) => f.write_str("a link leads out of the project"),
@@ -182,8 +181,8 @@ pub trait WorkflowFiles {
         Ok(Vec::new())
     }
 
-    /// The folders, least specific first: a workflow of a later one replaces one of the same key of an earlier. Those of
-    /// packages come last: their keys differ from all others.
+    /// The folders, least specific first: a workflow of a later one replaces one of the same key of an earlier. Those
+    /// of packages come last: their keys differ from all others.
     fn roots(&self) -> Result<Vec<Root>, Stale>;
 
     /// The entries of a directory, sorted by name.

@@ -94,9 +94,7 @@ pub struct Variable {
 impl Command {
     /// A command line with these variables.
     pub fn new(line: String, env: Vec<Variable>) -> Self {
-        let comment = |Variable { name, value }: &Variable| {
-            format!("\n# {name} is {value}, from {}", value.giver())
-        };
+        let comment = |Variable { name, value }: &Variable| format!("\n# {name} is {value}, from {}", value.giver());
         let comments: String = env.iter().map(comment).collect();
         Self { shown: format!("{line}{comments}"), line, env }
     }
@@ -111,8 +109,9 @@ impl Command {
         &self.env
     }
 
-    /// The text that a user agrees to, by which the agreement is remembered: the line, and a comment for each variable that tells
-    /// which value of a run it is and who gives it. The values themselves are not in it: each run has others.
+    /// The text that a user agrees to, by which the agreement is remembered: the line, and a comment for each variable
+    /// that tells which value of a run it is and who gives it. The values themselves are not in it: each run has
+    /// others.
     pub fn shown(&self) -> &str {
         &self.shown
     }
@@ -128,11 +127,33 @@ impl From<&str> for Command {
 /// Maximum length of the name of a variable, in bytes.
 const MAX_VARIABLE: usize = 60;
 
-/// Names that mean something to the shell, the linker, or programs that many commands run, and beginnings of such names.
+/// Names that mean something to the shell, the linker, or programs that many commands run, and beginnings of such
+/// names.
 pub const RESERVED_VARIABLES: [&str; 24] = [
-    "BASH_*", "CDPATH", "DYLD_*", "EDITOR", "ENV", "GIT_*", "GLOBIGNORE", "HOME", "IFS", "LANG",
-    "LC_*", "LD_*", "NODE_*", "NPM_*", "OLDPWD", "PAGER", "PATH", "PERL*", "PI_*", "PS*", "PWD",
-    "PYTHON*", "RUBY*", "SHELL*",
+    "BASH_*",
+    "CDPATH",
+    "DYLD_*",
+    "EDITOR",
+    "ENV",
+    "GIT_*",
+    "GLOBIGNORE",
+    "HOME",
+    "IFS",
+    "LANG",
+    "LC_*",
+    "LD_*",
+    "NODE_*",
+    "NPM_*",
+    "OLDPWD",
+    "PAGER",
+    "PATH",
+    "PERL*",
+    "PI_*",
+    "PS*",
+    "PWD",
+    "PYTHON*",
+    "RUBY*",
+    "SHELL*",
 ];
 
 /// Returns true if a text can be the name of a variable: capital letters, digits and `_`, and not one of
@@ -217,7 +238,8 @@ const LITERAL_WORK: usize = 10;
 /// That in the search for an expression, before its size is taken into account.
 const BYTE_WORK: usize = 100;
 
-/// Upper bound of the number of paths that the alternatives of a glob without `\\` expand to: the sizes of its groups, multiplied.
+/// Upper bound of the number of paths that the alternatives of a glob without `\\` expand to: the sizes of its groups,
+/// multiplied.
 pub fn expansions(glob: &str) -> usize {
     let (mut product, mut open) = (1_usize, Vec::new());
     let mut bytes = glob.bytes().peekable();

@@ -32,11 +32,7 @@ pub(crate) fn entries_of_file<'a>(
     entries
 }
 
-fn add<'a>(
-    scope: &'a Workflow,
-    get: &dyn Fn(&str) -> Option<&'a Workflow>,
-    entries: &mut Vec<FileEntry<'a>>,
-) {
+fn add<'a>(scope: &'a Workflow, get: &dyn Fn(&str) -> Option<&'a Workflow>, entries: &mut Vec<FileEntry<'a>>) {
     for (index, entry) in scope.phases.iter().enumerate() {
         entries.push(FileEntry { at: scope.place_of(index), scope, entry });
         if let Some(group) = entry.group_key().and_then(get) {
@@ -60,12 +56,7 @@ impl Library {
     }
 
     /// The output of this name of the phase of this id in the file of a workflow.
-    pub fn output<'a>(
-        &'a self,
-        workflow: &'a Workflow,
-        phase: &str,
-        name: &str,
-    ) -> Option<&'a Output> {
+    pub fn output<'a>(&'a self, workflow: &'a Workflow, phase: &str, name: &str) -> Option<&'a Output> {
         let entries = self.entries_of_file(workflow).into_iter().map(|of| of.entry);
         entries.filter(|entry| entry.id() == phase).find_map(|entry| entry.output(name))
     }

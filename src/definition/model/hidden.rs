@@ -38,8 +38,8 @@ pub(crate) fn host_paths(rules: &[String]) -> Vec<String> {
     rules.iter().map(path).collect()
 }
 
-/// Decides on a call of one of pi's file tools with this argument; `None` if `hide` does not refuse it. The host looks again at
-/// the opened file: a link may lead elsewhere then.
+/// Decides on a call of one of pi's file tools with this argument; `None` if `hide` does not refuse it. The host looks
+/// again at the opened file: a link may lead elsewhere then.
 ///
 /// # Errors
 ///

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 
 use super::each::Each;
 use super::models::Aliases;
-use super::rule_inputs::{RuleUse, inputs_of_rules};
 use super::parallel::Parallel;
 use super::paths::{is_within, last_part, package_of};
+use super::rule_inputs::{RuleUse, inputs_of_rules};
 use super::seal;
 pub use super::totals::MAX_NESTING;
 use super::value_type::ValueType;
@@ -79,9 +79,8 @@ pub struct LeftOut {
 impl LeftOut {
     /// Returns true if `/workflow NAME` would start it but for its errors.
     pub fn is_called(&self, name: &str) -> bool {
-        let of_package = package_of(&self.key).and_then(|package| {
-            name.strip_prefix(package)?.strip_prefix('/').filter(|name| !name.is_empty())
-        });
+        let of_package = package_of(&self.key)
+            .and_then(|package| name.strip_prefix(package)?.strip_prefix('/').filter(|name| !name.is_empty()));
         let command_name = self.command_name.as_ref();
         let command_name = command_name.map_or_else(|| last_part(&self.key), String::as_str);
         command_name == name || of_package == Some(command_name)
@@ -102,8 +101,8 @@ impl Library {
             }
         }
         for (at, workflow) in workflows.iter().enumerate() {
-            let is_taken = workflow.package().is_some()
-                && own_with_errors().any(|other| other.is_called(&workflow.command_name));
+            let is_taken =
+                workflow.package().is_some() && own_with_errors().any(|other| other.is_called(&workflow.command_name));
             if !is_taken {
                 commands.entry(workflow.command_name.clone()).or_insert(at);
             }
@@ -113,17 +112,8 @@ impl Library {
         }
         let mut sizes = vec![None; workflows.len()];
         let seals = RefCell::default();
-        let mut library = Self {
-            workflows,
-            index,
-            commands,
-            sizes: Vec::new(),
-            left_out,
-            listed,
-            replacing,
-            aliases,
-            seals,
-        };
+        let mut library =
+            Self { workflows, index, commands, sizes: Vec::new(), left_out, listed, replacing, aliases, seals };
         for at in 0..sizes.len() {
             library.measure(at, &mut sizes);
         }
@@ -142,9 +132,7 @@ impl Library {
                 EntryKind::Phase(_) => 1,
                 // A run is at it as a whole.
                 EntryKind::Workflow { .. } if self.parallel(entry).is_some() => 1,
-                EntryKind::Workflow { key, .. } => {
-                    self.index.get(key).map_or(0, |&at| self.measure(at, sizes))
-                }
+                EntryKind::Workflow { key, .. } => self.index.get(key).map_or(0, |&at| self.measure(at, sizes)),
             };
             size.saturating_add(nested)
         });
@@ -154,7 +142,8 @@ impl Library {
         size
     }
 
-    /// The number of phases of a list of entries, with those of nested workflows; at most [`u64::MAX`]. A parallel group is one.
+    /// The number of phases of a list of entries, with those of nested workflows; at most [`u64::MAX`]. A parallel
+    /// group is one.
     pub fn phase_count(&self, entries: &[Entry]) -> u64 {
         let size = |key: &String| *self.sizes.get(*self.index.get(key)?)?;
         entries.iter().fold(0, |count: u64, entry| match &entry.kind {
@@ -202,8 +191,8 @@ impl Library {
         self.get(entry.group_key()?)?.parallel.as_ref()
     }
 
-    /// The phase at which a run is when it is at an entry: its own, or the place at a parallel group; `None` for an entry that
-    /// the run goes into.
+    /// The phase at which a run is when it is at an entry: its own, or the place at a parallel group; `None` for an
+    /// entry that the run goes into.
     pub fn phase_at<'a>(&'a self, entry: &'a Entry) -> Option<&'a Phase> {
         entry.as_phase().or_else(|| self.get(entry.group_key()?)?.place.as_deref())
     }
@@ -263,8 +252,8 @@ impl Library {
         &self.aliases
     }
 
-    /// The workflow that `/workflow NAME` means: the first of that command name, those of the project before the user's. Of a
-    /// package's workflow `PACKAGE/NAME` is a command name too.
+    /// The workflow that `/workflow NAME` means: the first of that command name, those of the project before the
+    /// user's. Of a package's workflow `PACKAGE/NAME` is a command name too.
     pub fn by_command_name(&self, name: &str) -> Option<&Workflow> {
         self.workflows.get(*self.commands.get(name)?)
     }
@@ -275,13 +264,11 @@ impl Library {
         workflows.filter_map(|workflow| Some((self.start_name(workflow)?, workflow)))
     }
 
-    /// The NAME with which `/workflow NAME` starts a workflow: its command name, or `PACKAGE/NAME` where the command name
-    /// means another workflow. `None` if no name starts it.
+    /// The NAME with which `/workflow NAME` starts a workflow: its command name, or `PACKAGE/NAME` where the command
+    /// name means another workflow. `None` if no name starts it.
     pub fn start_name(&self, workflow: &Workflow) -> Option<String> {
         let names = [Some(workflow.command_name.clone()), workflow.name_with_package()];
-        let is_own = |name: &String| {
-            self.by_command_name(name).is_some_and(|first| first.key == workflow.key)
-        };
+        let is_own = |name: &String| self.by_command_name(name).is_some_and(|first| first.key == workflow.key);
         names.into_iter().flatten().filter(|name| !name.is_empty()).find(is_own)
     }
 
@@ -290,8 +277,8 @@ impl Library {
         &self.left_out
     }
 
-    /// Returns true if a file with a diagnostic belongs to a folder: it lies in the folder, above it, or a workflow of the
-    /// folder lists it as a phase file. For a library that comes from a check.
+    /// Returns true if a file with a diagnostic belongs to a folder: it lies in the folder, above it, or a workflow of
+    /// the folder lists it as a phase file. For a library that comes from a check.
     pub fn concerns(&self, folder: &str, file: &str) -> bool {
         is_within(folder, file)
             || is_within(file, folder)
@@ -302,22 +289,17 @@ impl Library {
     /// workflow itself comes first.
     pub fn replacements_in(&self, start: &Workflow) -> Vec<String> {
         let Replacing { keys, commands } = &self.replacing;
-        let replaces =
-            |key: &&str| keys.contains(*key) || (*key == start.key && commands.contains(*key));
+        let replaces = |key: &&str| keys.contains(*key) || (*key == start.key && commands.contains(*key));
         let nested = self.entries(start).filter_map(Entry::nested_key);
         let mut seen = Set::new();
         let all = std::iter::once(&*start.key).chain(nested).filter(|key| seen.insert(*key));
         all.filter(replaces).map(ToOwned::to_owned).collect()
     }
 
-    /// All entries of a workflow and of those nested in it, in their order, behind each entry those of its nested workflow. The
-    /// entries of a workflow that is nested several times come once.
+    /// All entries of a workflow and of those nested in it, in their order, behind each entry those of its nested
+    /// workflow. The entries of a workflow that is nested several times come once.
     pub fn entries<'a>(&'a self, workflow: &'a Workflow) -> Entries<'a> {
-        Entries {
-            library: self,
-            seen: Set::from([&*workflow.key]),
-            open: vec![workflow.phases.iter()],
-        }
+        Entries { library: self, seen: Set::from([&*workflow.key]), open: vec![workflow.phases.iter()] }
     }
 
     /// All workflows, and the groups in them.
@@ -347,7 +329,9 @@ impl Library {
         let fresh = Some(ContextMode::Fresh);
         let mut reached = self.reached(key).unwrap_or_default().into_iter();
         reached.any(|workflow| {
-            workflow.context == fresh || workflow.parallel.is_some() || workflow.own_phases().any(|phase| phase.context == fresh)
+            workflow.context == fresh
+                || workflow.parallel.is_some()
+                || workflow.own_phases().any(|phase| phase.context == fresh)
         })
     }
 
@@ -356,9 +340,7 @@ impl Library {
         match &entry.kind {
             EntryKind::Phase(phase) => &phase.name,
             EntryKind::Workflow { label: Some(label), .. } => label,
-            EntryKind::Workflow { key, label: None, .. } => {
-                self.get(key).map_or(key, |workflow| &workflow.name)
-            }
+            EntryKind::Workflow { key, label: None, .. } => self.get(key).map_or(key, |workflow| &workflow.name),
         }
     }
 }
@@ -381,11 +363,7 @@ impl<'a> Iterator for Entries<'a> {
                 continue;
             };
             let nested = entry.nested_key().and_then(|key| self.library.get(key));
-            self.open.extend(
-                nested
-                    .filter(|nested| self.seen.insert(&nested.key))
-                    .map(|nested| nested.phases.iter()),
-            );
+            self.open.extend(nested.filter(|nested| self.seen.insert(&nested.key)).map(|nested| nested.phases.iter()));
             return Some(entry);
         }
     }
@@ -397,11 +375,7 @@ mod tests {
 
     #[test]
     fn entries_come_in_their_order_and_those_of_a_workflow_once() {
-        let library = library(&[
-            ("r", &["a", "@s", "b", "@s", "@t", "c"]),
-            ("s", &["d", "@t"]),
-            ("t", &["e"]),
-        ]);
+        let library = library(&[("r", &["a", "@s", "b", "@s", "@t", "c"]), ("s", &["d", "@t"]), ("t", &["e"])]);
         let entries = library.entries(library.get("r").unwrap());
         let ids: Vec<&str> = entries.map(|entry| entry.id()).collect();
         assert_eq!(ids, ["a", "s", "d", "t", "e", "b", "s", "t", "c"]);

@@ -1,4 +1,5 @@
-//! The limits that hold in a phase, or everywhere: the files that may be written, those that are hidden, and the network.
+//! The limits that hold in a phase, or everywhere: the files that may be written, those that are hidden, and the
+//! network.
 
 use std::borrow::Cow;
 
@@ -55,8 +56,8 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// The same with the values of a run. A path without one, or with one that cannot be part of a path, stays as it is, and allows
-    /// nothing.
+    /// The same with the values of a run. A path without one, or with one that cannot be part of a path, stays as it
+    /// is, and allows nothing.
     pub fn with_values(mut self, value_of: impl Fn(&PathVariable) -> Option<String>) -> Self {
         let has_variables = |path: &String| !variables(path).is_empty();
         if let Some(write) = self.write.as_mut().filter(|write| write.iter().any(has_variables)) {
@@ -82,13 +83,15 @@ impl<'a> Limits<'a> {
         self.hold_commands() || !self.hide.is_empty()
     }
 
-    /// Returns true if commands are held to `write` and `network`, or kept from pi's agent folder. With `sandbox: off` they are held to `hide` only.
+    /// Returns true if commands are held to `write` and `network`, or kept from pi's agent folder. With `sandbox: off`
+    /// they are held to `hide` only.
     pub fn hold_commands(&self) -> bool {
         let has_limits = self.write.is_some() || !self.network || self.keeps_agent_folder;
         self.sandbox != Sandbox::Off && has_limits
     }
 
-    /// The handling of commands where the system cannot confine them: whatever `sandbox` says, nothing reads what is hidden.
+    /// The handling of commands where the system cannot confine them: whatever `sandbox` says, nothing reads what is
+    /// hidden.
     pub fn unconfined(&self) -> Sandbox {
         if self.hide.is_empty() { self.sandbox } else { Sandbox::Required }
     }

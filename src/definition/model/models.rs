@@ -1,8 +1,8 @@
 //! Models and thinking levels: the fields `model` and `thinking` of a phase, and the user's aliases.
 //!
-//! A name with `/` is that of a model, `PROVIDER/ID`, with an optional `:LEVEL` behind it. A name without `/` is an alias:
-//! `models.yaml` in the user's own workflows folder tells the models that it stands for. A project has no such file, so a
-//! repository can name `strong` without a say in who is paid for it.
+//! A name with `/` is that of a model, `PROVIDER/ID`, with an optional `:LEVEL` behind it. A name without `/` is an
+//! alias: `models.yaml` in the user's own workflows folder tells the models that it stands for. A project has no such
+//! file, so a repository can name `strong` without a say in who is paid for it.
 
 use crate::sorted::Map;
 use serde::Serialize;
@@ -32,8 +32,7 @@ pub enum Thinking {
 
 impl Thinking {
     /// All levels, the lowest first.
-    pub const ALL: [Self; 7] =
-        [Self::Off, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
+    pub const ALL: [Self; 7] = [Self::Off, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
 
     /// Its name in pi.
     pub const fn name(self) -> &'static str {
@@ -141,14 +140,12 @@ impl Aliases {
 /// The model that a name means, and the level behind it, as pi's `--model` reads a complete name. Ids and the names of
 /// providers may contain `/` and `:` themselves, so the models that pi knows decide how it is divided:
 ///
-/// 1. the whole name is `PROVIDER/ID` of a model, or the id of exactly one model (of several, of the only available one);
+/// 1. the whole name is `PROVIDER/ID` of a model, or the id of exactly one model (of several, of the only available
+///    one);
 /// 2. what follows the last `:` is a level, and the rest is such a name.
 ///
 /// Case is ignored unless it tells models apart.
-pub fn find<'a>(
-    name: &str,
-    models: &'a [KnownModel],
-) -> Option<(&'a KnownModel, Option<Thinking>)> {
+pub fn find<'a>(name: &str, models: &'a [KnownModel]) -> Option<(&'a KnownModel, Option<Thinking>)> {
     if let Some(known) = find_exact(name, models) {
         return Some((known, None));
     }
@@ -188,11 +185,7 @@ pub enum Lack {
 }
 
 /// The first model of a list of names that can be used, with the level behind its name; or why each cannot.
-pub fn choose(
-    names: &[String],
-    aliases: &Aliases,
-    models: &[KnownModel],
-) -> Result<ModelSetting, Vec<Lack>> {
+pub fn choose(names: &[String], aliases: &Aliases, models: &[KnownModel]) -> Result<ModelSetting, Vec<Lack>> {
     let mut lacks = Vec::new();
     for name in names {
         let candidates = if name.contains('/') {
@@ -253,11 +246,7 @@ mod tests {
             ("anthropic/claude-opus-4-5:high", "anthropic/claude-opus-4-5", Some(Thinking::High)),
             ("openrouter/openai/gpt-4o:extended", "openrouter/openai/gpt-4o:extended", None),
             ("openai/gpt-4o:extended", "openrouter/openai/gpt-4o:extended", None),
-            (
-                "openai/gpt-4o:extended:max",
-                "openrouter/openai/gpt-4o:extended",
-                Some(Thinking::Max),
-            ),
+            ("openai/gpt-4o:extended:max", "openrouter/openai/gpt-4o:extended", Some(Thinking::Max)),
             ("openai/gpt-4o", "openai/gpt-4o", None),
             // There is no key for the one of this provider.
             ("openai/gpt-5", "openrouter/openai/gpt-5", None),
@@ -267,8 +256,7 @@ mod tests {
         ] {
             assert_eq!(found(name), Some((model.to_owned(), level)), "{name}");
         }
-        for name in ["anthropic/claude", "anthropic/claude-opus-4-5:hgih", "x", "e/x", "/", ":", ""]
-        {
+        for name in ["anthropic/claude", "anthropic/claude-opus-4-5:hgih", "x", "e/x", "/", ":", ""] {
             assert_eq!(found(name), None, "{name}");
         }
     }
@@ -283,11 +271,7 @@ mod tests {
         };
         assert_eq!(choose(&["strong", "b/three"]), Ok("b/two:low".into()));
         assert_eq!(choose(&["fast", "b/three"]), Ok("b/three".into()));
-        let lacks = vec![
-            Lack::NoAlias("fast".into()),
-            Lack::NoKey("a/one".into()),
-            Lack::Unknown("a/four".into()),
-        ];
+        let lacks = vec![Lack::NoAlias("fast".into()), Lack::NoKey("a/one".into()), Lack::Unknown("a/four".into())];
         assert_eq!(choose(&["fast", "a/one", "none", "a/four"]), Err(lacks));
     }
 

@@ -71,9 +71,7 @@ mod tests {
             assert_eq!(nearest(word, known), meant, "{word}");
         }
         assert_eq!(nearest(&"a".repeat(1_000_000), known), None);
-        for (a, b, expected) in
-            [("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("ab", "ba", 1), ("ca", "abc", 3)]
-        {
+        for (a, b, expected) in [("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("ab", "ba", 1), ("ca", "abc", 3)] {
             assert_eq!(distance(a, b), expected, "{a} {b}");
         }
     }

@@ -55,8 +55,8 @@ impl From<OwnWork> for Phase {
     }
 }
 
-/// The place of a run at a parallel group with these entries: a phase with the id, the name and the outcomes of the group. `given` are
-/// the outcomes with targets of its own.
+/// The place of a run at a parallel group with these entries: a phase with the id, the name and the outcomes of the
+/// group. `given` are the outcomes with targets of its own.
 pub(crate) fn place(
     (id, name, file): (String, String, String),
     decide: Option<&Decide>,

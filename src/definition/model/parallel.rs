@@ -1,7 +1,7 @@
 //! Groups whose branches agents work on at the same time.
 
-/// What makes a group parallel: each of its entries is a branch, or each item if it is repeated. A branch is the work of a child
-/// agent.
+/// What makes a group parallel: each of its entries is a branch, or each item if it is repeated. A branch is the work
+/// of a child agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parallel {
     /// The number of branches that run at a time, from 1 to [`Parallel::MAX`]. Default: [`Parallel::AT_ONCE`].
@@ -48,9 +48,7 @@ impl Decide {
         let times = |name: &str| outcomes.iter().filter(|other| **other == Some(name)).count();
         match self {
             Self::First(names) => names.iter().map(String::as_str).find(|name| times(name) > 0),
-            Self::Majority => {
-                outcomes.iter().flatten().copied().find(|name| times(name) * 2 > outcomes.len())
-            }
+            Self::Majority => outcomes.iter().flatten().copied().find(|name| times(name) * 2 > outcomes.len()),
         }
     }
 }

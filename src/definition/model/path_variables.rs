@@ -1,7 +1,7 @@
 //! Variables in paths: of `gate.file` and `write`.
 //!
-//! Their values are literal text. In a resolved path each character of a value that means something in a glob stands behind a
-//! backslash; a path as it is written has none, for a backslash there is read as `/`.
+//! Their values are literal text. In a resolved path each character of a value that means something in a glob stands
+//! behind a backslash; a path as it is written has none, for a backslash there is read as `/`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -56,9 +56,7 @@ fn parts(path: &str) -> Vec<Result<PathVariable, &str>> {
     let (mut parts, mut rest, mut from) = (Vec::new(), path, 0);
     while let Some(at) = rest.get(from..).and_then(|later| later.find('{')).map(|at| from + at) {
         let behind = rest.get(at + 1..).unwrap_or_default();
-        let variable = behind.split_once('}').and_then(|(name, after)| {
-            Some((PathVariable::parse(name)?, after))
-        });
+        let variable = behind.split_once('}').and_then(|(name, after)| Some((PathVariable::parse(name)?, after)));
         match variable {
             Some((variable, after)) => {
                 parts.push(Err(rest.get(..at).unwrap_or_default()));
@@ -93,17 +91,13 @@ pub fn with_names(path: &str) -> String {
 /// # Errors
 ///
 /// If one has no value, or a value that cannot be part of a path, in words.
-pub fn resolve(
-    path: &str,
-    value_of: impl Fn(&PathVariable) -> Option<String>,
-) -> Result<String, String> {
+pub fn resolve(path: &str, value_of: impl Fn(&PathVariable) -> Option<String>) -> Result<String, String> {
     let mut resolved = String::with_capacity(path.len());
     for part in parts(path) {
         match part {
             Err(text) => resolved.push_str(text),
             Ok(variable) => {
-                let value =
-                    value_of(&variable).ok_or_else(|| format!("`{variable}` has no value"))?;
+                let value = value_of(&variable).ok_or_else(|| format!("`{variable}` has no value"))?;
                 if let Some(why) = refusal(&value) {
                     return Err(format!("the value of `{variable}` {why}"));
                 }

@@ -1,14 +1,14 @@
 //! The decision on a tool call.
 //!
-//! **Invariant: one function decides.** [`permission`] decides on every call, in a session, in `pi-workflows may` and for
-//! the `tests` of a phase.
+//! **Invariant: one function decides.** [`permission`] decides on every call, in a session, in `pi-workflows may` and
+//! for the `tests` of a phase.
 
 use crate::protocol::STEP_TOOL_NAME;
 use crate::usage;
 
+use super::confinement::Sandbox;
 use super::files::{Stale, WorkflowFiles, WriteTarget};
 use super::hidden::{HiddenCause, host_paths, refuses};
-use super::confinement::Sandbox;
 use super::limits::Limits;
 use super::path_variables::{unescaped, variables, wildcard};
 use super::places::{below, resolve};
@@ -102,13 +102,14 @@ impl Permission {
             | (Self::Within(other), Self::Confined { reach, network, unconfined }) => {
                 Self::Confined { reach: reach.and(other), network, unconfined }
             }
-            (Self::Confined { reach, network, unconfined }, Self::Confined { reach: also, network: other, unconfined: or }) => {
-                Self::Confined {
-                    reach: reach.and(also),
-                    network: network && other,
-                    unconfined: unconfined.stricter(or),
-                }
-            }
+            (
+                Self::Confined { reach, network, unconfined },
+                Self::Confined { reach: also, network: other, unconfined: or },
+            ) => Self::Confined {
+                reach: reach.and(also),
+                network: network && other,
+                unconfined: unconfined.stricter(or),
+            },
         }
     }
 }
@@ -201,11 +202,8 @@ pub fn permission(
             Some(rules) => Some(Writable::resolve(rules, host)?.places()),
             None => None,
         };
-        let reach = Reach {
-            writable,
-            hidden: host_paths(limits.hide),
-            keeps_agent_folder: limits.keeps_agent_folder && holds,
-        };
+        let reach =
+            Reach { writable, hidden: host_paths(limits.hide), keeps_agent_folder: limits.keeps_agent_folder && holds };
         let (network, unconfined) = (limits.network || !holds, limits.unconfined());
         return Ok(Permission::Confined { reach, network, unconfined });
     }
@@ -382,7 +380,6 @@ pub fn wider_for_commands(rule: &str) -> Option<String> {
 /// Splits a rule before its first component with a wildcard.
 pub(crate) fn split(rule: &str) -> (&str, Option<&str>) {
     let Some(wildcard) = wildcard(rule) else { return (rule, None) };
-    let start =
-        rule.get(..wildcard).and_then(|fixed| fixed.rfind('/')).map_or(0, |slash| slash + 1);
+    let start = rule.get(..wildcard).and_then(|fixed| fixed.rfind('/')).map_or(0, |slash| slash + 1);
     (rule.get(..start).unwrap_or_default(), rule.get(start..))
 }

@@ -9,10 +9,7 @@ pub(crate) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
 }
 
 /// Returns the file to which the fixed part of a rule leads.
-pub(crate) fn resolve(
-    fixed: &str,
-    host: &dyn WorkflowFiles,
-) -> Result<Result<WriteTarget, String>, Stale> {
+pub(crate) fn resolve(fixed: &str, host: &dyn WorkflowFiles) -> Result<Result<WriteTarget, String>, Stale> {
     // pi's tools remove an `@` at the beginning of their argument; a rule with one names a file.
     if fixed.starts_with('@') {
         return host.resolve_write(&format!("./{fixed}"));

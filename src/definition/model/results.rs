@@ -6,7 +6,8 @@ pub enum Results {
     /// Every entry, of every workflow of the run.
     #[default]
     All,
-    /// The entries of these names, of its own workflow only; empty for none. The phase itself is one of them only by its id.
+    /// The entries of these names, of its own workflow only; empty for none. The phase itself is one of them only by
+    /// its id.
     Of(Vec<String>),
 }
 

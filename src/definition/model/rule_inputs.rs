@@ -20,8 +20,9 @@ pub enum RuleUse {
     Path,
 }
 
-/// Returns the inputs that the rules of a workflow use, or that `with` gives to such inputs of nested workflows, by name. One that is
-/// used for both is part of a path. `known` has those of other workflows; one that is nested too deep has none.
+/// Returns the inputs that the rules of a workflow use, or that `with` gives to such inputs of nested workflows, by
+/// name. One that is used for both is part of a path. `known` has those of other workflows; one that is nested too deep
+/// has none.
 pub(crate) fn inputs_of_rules<'a>(
     key: &str,
     depth: usize,
@@ -40,16 +41,13 @@ pub(crate) fn inputs_of_rules<'a>(
         used.insert(name, known.max(as_what));
     };
     let own = |name: &str| workflow.inputs.iter().map(|of| &*of.name).find(|of| *of == name);
-    let gates = || {
-        workflow.own_phases().filter_map(|phase| phase.gate.as_ref()).chain(workflow.end_gate())
-    };
+    let gates = || workflow.own_phases().filter_map(|phase| phase.gate.as_ref()).chain(workflow.end_gate());
     let files = gates().flat_map(|gate| &gate.checks).filter_map(|check| match &check.kind {
         CheckKind::File { path, .. } => Some(path),
         CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
     });
     let confinements = workflow.own_phases().map(|phase| &phase.confinement);
-    let written =
-        confinements.chain([&workflow.confinement]).flat_map(|of| of.write.iter().flatten());
+    let written = confinements.chain([&workflow.confinement]).flat_map(|of| of.write.iter().flatten());
     for variable in files.chain(written).flat_map(|path| variables(path)) {
         let PathVariable::Input(name) = variable else { continue };
         if let Some(name) = own(&name) {
@@ -63,9 +61,7 @@ pub(crate) fn inputs_of_rules<'a>(
         let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
         let nested = inputs_of_rules(key, depth + 1, get, known);
         for (name, given) in with {
-            if let (Given::Name(ValueName::Input(own)), Some(as_what)) =
-                (given, nested.get(&**name))
-            {
+            if let (Given::Name(ValueName::Input(own)), Some(as_what)) = (given, nested.get(&**name)) {
                 add(own, *as_what);
             }
         }
@@ -82,7 +78,8 @@ pub enum BoundField {
     Budget(Measure),
 }
 
-/// A bound that is the value of an input: the phase that has it, or `None` for the workflow, its field, and the name of the input.
+/// A bound that is the value of an input: the phase that has it, or `None` for the workflow, its field, and the name of
+/// the input.
 type BoundOfInput<'a> = ((Option<&'a Phase>, BoundField), &'a str);
 
 /// Returns the bounds of a workflow and of its own phases that are values of inputs.

@@ -6,8 +6,8 @@ use super::notify::Occasion;
 use super::parallel::{Decide, Parallel};
 use super::results::Results;
 use super::variables::{
-    BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, STOP_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES,
-    PHASE_VARIABLES,
+    BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
+    STOP_VARIABLES,
 };
 
 /// One field.
@@ -88,8 +88,8 @@ pub enum Kind {
     Literal,
     /// One of these words, or a list of at least one name.
     WordOrNames(&'static [&'static str]),
-    /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of the
-    /// first of these fields.
+    /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of
+    /// the first of these fields.
     Phases(usize, &'static [Field]),
     /// A list of texts, or the name of a list of the run.
     Items,
@@ -113,8 +113,8 @@ pub enum Kind {
 }
 
 impl Field {
-    /// Returns true if a key without a value is accepted: a text, or the length of one. Every other field is a rule, and an empty
-    /// rule protects nothing.
+    /// Returns true if a key without a value is accepted: a text, or the length of one. Every other field is a rule,
+    /// and an empty rule protects nothing.
     pub const fn may_be_empty(&self) -> bool {
         match self.kind {
             Kind::FreeText | Kind::Template(_) | Kind::Number | Kind::Names => true,
@@ -195,12 +195,7 @@ pub const MAX_TOKENS: u32 = 1_000_000_000;
 /// Maximum of the other counts.
 pub const MAX_COUNT: u32 = 1_000_000;
 
-const fn field(
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    about: &'static str,
-) -> Field {
+const fn field(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Field {
     Field { name, kind, needed: Needed::Not, default, about }
 }
 
@@ -258,12 +253,7 @@ pub const WORKFLOW_FIELDS: [Field; 30] = [
         "Who can start the workflow: the user, or only other workflows that nest it.",
     ),
     field("loopable", Kind::Bool, "true", "Allows the agent to loop back to the first phase."),
-    field(
-        "sessionNamePrefix",
-        Kind::FreeText,
-        "\"Workflow: \"",
-        "Text before the task in the session's name.",
-    ),
+    field("sessionNamePrefix", Kind::FreeText, "\"Workflow: \"", "Text before the task in the session's name."),
     field(
         "sessionNameMaxLength",
         Kind::Number,
@@ -388,12 +378,7 @@ pub const ENTRY_FIELDS: [Field; 23] = [
         "the `id` of the phase file, or the key of the nested workflow",
         "Its name among the entries, for targets, conditions and texts. With it one phase file or workflow can be listed several times.",
     ),
-    field(
-        "label",
-        Kind::Text,
-        "the name of the phase or of the nested workflow",
-        "Its name for users.",
-    ),
+    field("label", Kind::Text, "the name of the phase or of the nested workflow", "Its name for users."),
     field(
         "when",
         Kind::Conditions,
@@ -412,12 +397,7 @@ pub const ENTRY_FIELDS: [Field; 23] = [
         "of a phase those of its file; after a nested workflow the next entry follows",
         "Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested workflow or the group ends: `next`, `loop`, `done`, `stop` or the `id` of an entry.",
     ),
-    field(
-        "timeout",
-        Kind::Duration("10m"),
-        "10m",
-        "Maximum duration of the command of `run`, at most a day.",
-    ),
+    field("timeout", Kind::Duration("10m"), "10m", "Maximum duration of the command of `run`, at most a day."),
     field(
         "env",
         Kind::Variables,
@@ -449,12 +429,7 @@ pub const ENTRY_FIELDS: [Field; 23] = [
         "no bound",
         "What the group may take, each time that the run enters it.",
     ),
-    field(
-        "gate",
-        Kind::Checks(&CHECK_FIELDS),
-        "nothing is checked",
-        "Checks that must pass before the group is left.",
-    ),
+    field("gate", Kind::Checks(&CHECK_FIELDS), "nothing is checked", "Checks that must pass before the group is left."),
     GATE_ATTEMPTS,
     ON_GATE_FAIL,
     field(
@@ -564,14 +539,19 @@ pub const CHECK_FIELDS: [Field; 9] = [
         "",
         "A path or glob, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`: a file that must exist and not be empty.",
     ),
-    field("approve", Kind::Text, "", "A question to the user, who must say yes. With the variables of the text of a phase."),
-    field("label", Kind::Text, "the command, path or question", "The name of the check. With the variables of the text of a phase."),
     field(
-        "timeout",
-        Kind::Duration("10m"),
-        "10m",
-        "Maximum duration of the command of `run`, at most a day.",
+        "approve",
+        Kind::Text,
+        "",
+        "A question to the user, who must say yes. With the variables of the text of a phase.",
     ),
+    field(
+        "label",
+        Kind::Text,
+        "the command, path or question",
+        "The name of the check. With the variables of the text of a phase.",
+    ),
+    field("timeout", Kind::Duration("10m"), "10m", "Maximum duration of the command of `run`, at most a day."),
     field(
         "env",
         Kind::Variables,
@@ -595,12 +575,7 @@ pub const CHECK_FIELDS: [Field; 9] = [
 
 /// The fields of `autoContinue`.
 pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
-    field(
-        "delaySeconds",
-        Kind::WholeNumber(MAX_DELAY_SECONDS),
-        "3",
-        "Length of the countdown, in seconds.",
-    ),
+    field("delaySeconds", Kind::WholeNumber(MAX_DELAY_SECONDS), "3", "Length of the countdown, in seconds."),
     field(
         "maxPerPhase",
         Kind::WholeNumber(MAX_COUNT),
@@ -619,12 +594,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
 pub const PHASE_FIELDS: [Field; 23] = [
-    needed(
-        "id",
-        Kind::Text,
-        Needed::Always,
-        "The phase's name in sessions; unique in its workflow.",
-    ),
+    needed("id", Kind::Text, Needed::Always, "The phase's name in sessions; unique in its workflow."),
     needed("name", Kind::Text, Needed::Always, "The phase's name for users."),
     needed("emoji", Kind::Text, Needed::Always, "The phase's sign in the status bar."),
     field(
@@ -643,12 +613,7 @@ pub const PHASE_FIELDS: [Field; 23] = [
         "nothing is tested",
         "Tool calls that the rules of the phase must allow or refuse. `check` tests them.",
     ),
-    field(
-        "availableProfiles",
-        Kind::Names,
-        "(none)",
-        "Names of subagent profiles, listed in the context prompt.",
-    ),
+    field("availableProfiles", Kind::Names, "(none)", "Names of subagent profiles, listed in the context prompt."),
     field(
         "summary",
         Kind::OneOf(&["optional", "required"]),
@@ -766,22 +731,37 @@ pub const NOTIFY_FIELDS: [Field; 3] = [
         "none",
         "A program and its arguments, without a shell: its path, or its name in `PATH`. `{title}` and `{text}` as whole arguments stand for the notification.",
     ),
-    field(
-        "terminal",
-        Kind::Bool,
-        "false",
-        "`true`: the notification goes to the terminal that pi runs in.",
-    ),
+    field("terminal", Kind::Bool, "false", "`true`: the notification goes to the terminal that pi runs in."),
 ];
 
 /// The fields of the front matter of a comparison's `task.md`.
 pub const TASK_FIELDS: [Field; 6] = [
-    field("repo", Kind::Text, "the folder `project`", "The repository of the project: a path or an address that git can fetch from."),
-    field("commit", Kind::Text, "", "With `repo`: the commit, or the name of a branch or tag. History after it is not in the project."),
+    field(
+        "repo",
+        Kind::Text,
+        "the folder `project`",
+        "The repository of the project: a path or an address that git can fetch from.",
+    ),
+    field(
+        "commit",
+        Kind::Text,
+        "",
+        "With `repo`: the commit, or the name of a branch or tag. History after it is not in the project.",
+    ),
     field("inputs", Kind::Values, "none", "Values of the inputs of workflows that have them."),
     field("timeout", Kind::Duration("30m"), "30m", "The time in which a run must end, at most a day."),
-    field("checkTimeout", Kind::Duration("10m"), "10m", "The time in which `setup` and `check` must each end, at most a day."),
-    field("budget", Kind::Text, "no bound", "What a run may take, such as `cost=2,turns=40`; as `--budget` of `pi-workflows run`."),
+    field(
+        "checkTimeout",
+        Kind::Duration("10m"),
+        "10m",
+        "The time in which `setup` and `check` must each end, at most a day.",
+    ),
+    field(
+        "budget",
+        Kind::Text,
+        "no bound",
+        "What a run may take, such as `cost=2,turns=40`; as `--budget` of `pi-workflows run`.",
+    ),
 ];
 
 /// The values of `type` of an input or an output.
@@ -801,15 +781,10 @@ const MAX: Field = field(
     "The greatest value of a number, or the greatest number of items of a list.",
 );
 
-const TYPE: Field =
-    needed("type", Kind::OneOf(&VALUE_TYPES), Needed::Always, "The type of the value.");
+const TYPE: Field = needed("type", Kind::OneOf(&VALUE_TYPES), Needed::Always, "The type of the value.");
 
-const OPTIONS: Field = field(
-    "options",
-    Kind::Options,
-    "none",
-    "The values that a choice has; only of a choice, which needs them.",
-);
+const OPTIONS: Field =
+    field("options", Kind::Options, "none", "The values that a choice has; only of a choice, which needs them.");
 
 /// The fields of an output.
 pub const OUTPUT_FIELDS: [Field; 6] = [
@@ -827,12 +802,7 @@ pub const INPUT_FIELDS: [Field; 6] = [
     OPTIONS,
     MIN,
     MAX,
-    field(
-        "default",
-        Kind::Literal,
-        "of a flag `false`; others must be given",
-        "The value of a run that gives none.",
-    ),
+    field("default", Kind::Literal, "of a flag `false`; others must be given", "The value of a run that gives none."),
     field("description", Kind::FreeText, "none", "The meaning of the value, for the user."),
 ];
 

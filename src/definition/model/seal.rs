@@ -43,19 +43,17 @@ use super::budget::Measure;
 use super::conditions::Condition;
 use super::confinement::{Confinement, Sandbox};
 use super::each::Each;
-use super::parallel::{Decide, Need, Parallel};
 use super::gate::{Check, CheckKind, Command, Gate, OnGateFail, Variable};
 use super::inputs::{Given, Input};
 use super::outcomes::{Outcome, Target, WayBound};
 use super::outputs::Output;
+use super::parallel::{Decide, Need, Parallel};
 use super::results::Results;
 use super::rule_inputs::bounds_of_inputs;
 use super::value_type::{Bounds, ValueType};
 use super::values::ValueName;
 use super::work::{Answer, AnswerText, Question, Step, Work};
-use super::workflow::{
-    AutoContinue, ContextMode, Entry, EntryKind, OnMaxLoops, Phase, ToolPolicy, Workflow,
-};
+use super::workflow::{AutoContinue, ContextMode, Entry, EntryKind, OnMaxLoops, Phase, ToolPolicy, Workflow};
 
 /// The first version of the sequence of bytes that is hashed.
 pub const FIRST_VERSION: u32 = 1;
@@ -101,10 +99,11 @@ pub fn with_values<'a>(hash: &str, values: impl Iterator<Item = (&'a str, &'a st
 
 /// Returns true if a workflow is a group, or if an entry that is a nested workflow has an id or outcomes.
 fn has_new_entries(workflow: &Workflow) -> bool {
-    workflow.group.is_some() || workflow.phases.iter().any(|entry| match &entry.kind {
-        EntryKind::Phase(_) => false,
-        EntryKind::Workflow { id, outcomes, .. } => id.is_some() || !outcomes.is_empty(),
-    })
+    workflow.group.is_some()
+        || workflow.phases.iter().any(|entry| match &entry.kind {
+            EntryKind::Phase(_) => false,
+            EntryKind::Workflow { id, outcomes, .. } => id.is_some() || !outcomes.is_empty(),
+        })
 }
 
 /// Returns true if an entry of a workflow is worked through without the model, or is a conversation with the user.
@@ -120,8 +119,7 @@ fn has_limits(workflow: &Workflow) -> bool {
 
 /// Returns true if a workflow or one of its own phases hides files.
 fn has_hidden(workflow: &Workflow) -> bool {
-    workflow.confinement.hide.is_some()
-        || workflow.own_phases().any(|phase| phase.confinement.hide.is_some())
+    workflow.confinement.hide.is_some() || workflow.own_phases().any(|phase| phase.confinement.hide.is_some())
 }
 
 fn checks(workflow: &Workflow) -> impl Iterator<Item = &Check> {
@@ -136,9 +134,7 @@ fn has_rechecks(workflow: &Workflow) -> bool {
 
 /// Returns true if a command of a gate gets values of the run.
 fn has_env(workflow: &Workflow) -> bool {
-    checks(workflow).any(|check| {
-        matches!(&check.kind, CheckKind::Run { command, .. } if !command.env().is_empty())
-    })
+    checks(workflow).any(|check| matches!(&check.kind, CheckKind::Run { command, .. } if !command.env().is_empty()))
 }
 
 /// Returns true if a phase of a workflow does not get all results.
@@ -676,8 +672,7 @@ mod tests {
             first.gate = gate(CheckKind::Run { command: "make".into(), timeout_ms: 1000 });
             first.gate.as_mut().unwrap().on_fail = OnGateFail::Phase("z".into());
             at(&mut workflows[1], 0).tools = ToolPolicy::Except(vec!["bash".into()]);
-            at(&mut workflows[2], 0).gate =
-                gate(CheckKind::File { path: "*.md".into(), contains: None });
+            at(&mut workflows[2], 0).gate = gate(CheckKind::File { path: "*.md".into(), contains: None });
         });
         assert_eq!(value, "1:956b7aa978af158241c0948c9c45697c35c8523d5d81bca5e4718b8df1ea217b");
     }
@@ -688,8 +683,7 @@ mod tests {
         let value = seal(|workflows| {
             workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
             at(&mut workflows[0], 2).confinement = limits(Some(&[]), None, Some(Sandbox::Off));
-            at(&mut workflows[2], 0).confinement =
-                limits(None, Some(true), Some(Sandbox::Preferred));
+            at(&mut workflows[2], 0).confinement = limits(None, Some(true), Some(Sandbox::Preferred));
         });
         assert_eq!(value, "2:a32baebe6dfd5aa3f826712bddf5392e87bab085e6c036471c8fa23e6ed0a45b");
     }
@@ -705,11 +699,7 @@ mod tests {
             assert!(seal(change).starts_with("3:"), "{index}");
         }
         assert_ne!(seal(|w| w[0].context = Some(ContextMode::Fresh)), seal(changes[0]));
-        assert_eq!(
-            seal(|w| w[3].context = Some(ContextMode::Fresh)),
-            seal(|_| {}),
-            "it is not reached"
-        );
+        assert_eq!(seal(|w| w[3].context = Some(ContextMode::Fresh)), seal(|_| {}), "it is not reached");
     }
 
     #[test]
@@ -726,11 +716,7 @@ mod tests {
         assert_eq!(seal(|w| w[3].budget = budget(Measure::Time, 1)), seal(|_| {}));
     }
 
-    fn limits(
-        write: Option<&[&str]>,
-        network: Option<bool>,
-        sandbox: Option<Sandbox>,
-    ) -> Confinement {
+    fn limits(write: Option<&[&str]>, network: Option<bool>, sandbox: Option<Sandbox>) -> Confinement {
         let write = write.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
         Confinement { write, network, sandbox, ..Confinement::default() }
     }
@@ -767,12 +753,10 @@ mod tests {
             ];
             w[0].on_max_loops = OnMaxLoops::Next;
             let targets = [Target::Next, Target::Loop, Target::Done, Target::Entry(name("z"))];
-            at(&mut w[0], 0).outcomes =
-                targets.map(|target| Outcome::new(target.word().to_owned(), target)).into();
+            at(&mut w[0], 0).outcomes = targets.map(|target| Outcome::new(target.word().to_owned(), target)).into();
             at(&mut w[0], 0).gate = gate(CheckKind::Approve { question: "Q".into() });
             at(&mut w[0], 0).gate.as_mut().unwrap().checks[0].outcome = Some(name("next"));
-            w[1].inputs =
-                vec![input("i", ValueType::Flag, Some("true")), input("j", ValueType::Text, None)];
+            w[1].inputs = vec![input("i", ValueType::Flag, Some("true")), input("j", ValueType::Text, None)];
             let EntryKind::Workflow { with, .. } = &mut w[0].phases[1].kind else { panic!() };
             with.insert(name("i"), Given::Value(name("false")));
             with.insert(name("j"), Given::Name(ValueName::Input(name("a"))));
@@ -781,8 +765,7 @@ mod tests {
                 Condition { of: ValueName::Input(name("b")), values },
                 Condition { of: ValueName::Outcome(name("a")), values: vec![name("next")] },
             ];
-            w[1].phases[1].when =
-                vec![Condition { of: ValueName::Input(name("i")), values: vec![name("true")] }];
+            w[1].phases[1].when = vec![Condition { of: ValueName::Input(name("i")), values: vec![name("true")] }];
         });
         assert_eq!(value, "3:e7c8a593e112e55d1cb635b1398a416b968772980157fa65b230dd074f24730b");
     }
@@ -956,10 +939,8 @@ mod tests {
     #[test]
     fn variables_of_commands_are_in_it() {
         let of = |variables: &[(&str, &str)]| {
-            let variable = |&(name, value): &(&str, &str)| Variable {
-                name: name.into(),
-                value: ValueName::parse(value).unwrap(),
-            };
+            let variable =
+                |&(name, value): &(&str, &str)| Variable { name: name.into(), value: ValueName::parse(value).unwrap() };
             let env = variables.iter().map(variable).collect();
             let command = Command::new("a".into(), env);
             seal(move |w| {
@@ -1100,10 +1081,8 @@ mod tests {
             let output = Output { name: name.into(), kind, is_optional, description: None };
             unchecked(move |w| at(&mut w[0], 2).outputs = vec![output.clone()])
         };
-        let (number, list) = (
-            |min, max| ValueType::Number(Bounds { min, max }),
-            |min, max| ValueType::List { min, max },
-        );
+        let (number, list) =
+            (|min, max| ValueType::Number(Bounds { min, max }), |min, max| ValueType::List { min, max });
         let turns = |bound: BoundValue<u64>| {
             let budget = BudgetBounds([(Measure::Turns, bound)].into_iter().collect());
             unchecked(move |w| at(&mut w[0], 2).budget = budget.clone())
@@ -1192,8 +1171,7 @@ mod tests {
             },
             |w| {
                 let phase = at(&mut w[2], 0);
-                (phase.name, phase.emoji, phase.instructions) =
-                    ("N".into(), "e".into(), "I".into());
+                (phase.name, phase.emoji, phase.instructions) = ("N".into(), "e".into(), "I".into());
                 phase.profiles = Some(vec!["p".into()]);
             },
             |w| w[3].loopable = false,

@@ -15,11 +15,8 @@ pub struct UserFile {
 }
 
 /// The user's limits.
-pub(crate) const LIMITS_FILE: UserFile = UserFile {
-    name: "limits.yaml",
-    what: "limits",
-    others: ["limits.yml", "limit.yaml", "limit.yml"],
-};
+pub(crate) const LIMITS_FILE: UserFile =
+    UserFile { name: "limits.yaml", what: "limits", others: ["limits.yml", "limit.yaml", "limit.yml"] };
 
 /// How the user is told outside of pi.
 pub(crate) const NOTIFY_FILE: UserFile = UserFile {

@@ -7,7 +7,8 @@ use super::words::either;
 pub const MAX_VALUE: usize = 1000;
 /// Maximum number of items of a list.
 pub const MAX_ITEMS: usize = 100;
-/// Maximum length of all items of a list together, in characters. A text of a state entry has no more bytes than these may take.
+/// Maximum length of all items of a list together, in characters. A text of a state entry has no more bytes than these
+/// may take.
 pub const MAX_LIST: usize = 16_000;
 
 /// Type of a value. A value is a text; that of a list has an item on each line.
@@ -95,18 +96,14 @@ impl ValueType {
     /// Returns true if each value of another type is one of this type.
     pub fn accepts(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::List { min, max }, Self::List { min: least, max: most }) => {
-                min <= least && most <= max
-            }
+            (Self::List { min, max }, Self::List { min: least, max: most }) => min <= least && most <= max,
             (_, Self::List { .. }) | (Self::List { .. }, _) => false,
             (Self::Text, _) => true,
             (Self::Number(bounds), Self::Number(other)) => {
                 bounds.min.is_none_or(|min| other.min.is_some_and(|least| min <= least))
                     && bounds.max.is_none_or(|max| other.max.is_some_and(|most| most <= max))
             }
-            (_, Self::Choice(_) | Self::Flag) => {
-                other.options().into_iter().all(|option| self.value(option).is_some())
-            }
+            (_, Self::Choice(_) | Self::Flag) => other.options().into_iter().all(|option| self.value(option).is_some()),
             (_, Self::Text | Self::Number(_)) => false,
         }
     }
@@ -212,9 +209,7 @@ mod tests {
 
     #[test]
     fn a_type_accepts_another_one_with_each_of_its_values() {
-        let choice = |options: &[&str]| {
-            ValueType::Choice(options.iter().map(|&option| option.into()).collect())
-        };
+        let choice = |options: &[&str]| ValueType::Choice(options.iter().map(|&option| option.into()).collect());
         for (kind, other, accepts) in [
             (ValueType::Text, number(None, None), true),
             (ValueType::Text, list(0, 1), false),

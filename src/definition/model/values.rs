@@ -69,9 +69,7 @@ impl ValueName {
                 Some((phase, name)) => Ok(Self::Output { phase: some(phase)?, name: some(name)? }),
                 None => Err(None),
             },
-            Some((word, of)) => {
-                Err(nearest(word, FIRST_WORDS).map(|meant| format!("{meant}.{of}")))
-            }
+            Some((word, of)) => Err(nearest(word, FIRST_WORDS).map(|meant| format!("{meant}.{of}"))),
         }
     }
 
@@ -126,9 +124,7 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for text in
-            ["input.x", "output.plan.size", "output.a.b.c", "outcome.a.b", "summary.p", "task", "runDir"]
-        {
+        for text in ["input.x", "output.plan.size", "output.a.b.c", "outcome.a.b", "summary.p", "task", "runDir"] {
             assert_eq!(ValueName::parse(text).map(|name| name.to_string()), Ok(text.into()));
         }
         let of = ValueName::Output { phase: "a.b".into(), name: "c".into() };

@@ -36,20 +36,11 @@ pub const INITIAL_MESSAGE_VARIABLES: [&str; 8] = [
 ];
 
 /// Of `blockReasonTemplate`.
-pub const BLOCK_REASON_VARIABLES: [&str; 5] =
-    ["workflowName", "phaseName", "toolName", "allowedTools", RUN_DIR];
+pub const BLOCK_REASON_VARIABLES: [&str; 5] = ["workflowName", "phaseName", "toolName", "allowedTools", RUN_DIR];
 
 /// Of `completionMessage`.
-pub const COMPLETION_VARIABLES: [&str; 8] = [
-    "workflowName",
-    "taskDescription",
-    "taskId",
-    "phaseCount",
-    RUN_DIR,
-    PREVIOUS_SUMMARY,
-    "evidence",
-    "usage",
-];
+pub const COMPLETION_VARIABLES: [&str; 8] =
+    ["workflowName", "taskDescription", "taskId", "phaseCount", RUN_DIR, PREVIOUS_SUMMARY, "evidence", "usage"];
 
 /// Of `stopMessage`.
 pub const STOP_VARIABLES: [&str; 10] = [
@@ -94,10 +85,7 @@ pub const MEANINGS: [(&str, &str); 29] = [
     ("phaseId", "id of the phase"),
     ("phaseName", "name of the phase"),
     ("phaseEmoji", "emoji of the phase"),
-    (
-        "phaseInstructions",
-        "instructions of the phase; `(as given for this phase)` if the agent still has them in view",
-    ),
+    ("phaseInstructions", "instructions of the phase; `(as given for this phase)` if the agent still has them in view"),
     ("previousPhaseName", "name of the previous phase in the innermost workflow, or `(start)`"),
     ("nextPhaseName", "name of the next phase in the innermost workflow, or `DONE`"),
     ("blockedToolsList", "the phase's blacklist, or `(none)`"),
@@ -123,8 +111,8 @@ pub const MEANINGS: [(&str, &str); 29] = [
     ("firstPhaseProfiles", "profiles of the first phase, or `(none)`"),
 ];
 
-/// Variables whose names end with a name of the workflow, with their meanings. `summary.ID` is known where `previousSummary`
-/// is, the others in every template.
+/// Variables whose names end with a name of the workflow, with their meanings. `summary.ID` is known where
+/// `previousSummary` is, the others in every template.
 #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for the reference"))]
 pub const NAMED: [(&str, &str); 4] = [
     (
@@ -135,12 +123,6 @@ pub const NAMED: [(&str, &str); 4] = [
         "input.NAME",
         "the value of the input: in the text of a phase, of the workflow that lists it; in other templates, of the workflow that was started",
     ),
-    (
-        "output.ID.NAME",
-        "the output of the phase with this id, of a list numbered lines, or `(none)`",
-    ),
-    (
-        "outcome.ID",
-        "the outcome of the phase with this id, or of the nested workflow with this key, or `(none)`",
-    ),
+    ("output.ID.NAME", "the output of the phase with this id, of a list numbered lines, or `(none)`"),
+    ("outcome.ID", "the outcome of the phase with this id, or of the nested workflow with this key, or `(none)`"),
 ];

@@ -35,11 +35,9 @@ mod tests {
 
     #[test]
     fn words_are_joined_by_commas_and_and() {
-        for (words, expected) in [
-            (&["a"][..], "`a`"),
-            (&["a", "b"], "`a` and `b`"),
-            (&["a", "b", "c"], "`a`, `b` and `c`"),
-        ] {
+        for (words, expected) in
+            [(&["a"][..], "`a`"), (&["a", "b"], "`a` and `b`"), (&["a", "b", "c"], "`a`, `b` and `c`")]
+        {
             assert_eq!(list(words), expected);
         }
         assert_eq!(list(&[]), "");

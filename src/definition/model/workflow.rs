@@ -6,8 +6,8 @@ use std::rc::Rc;
 use super::bound_values::{BoundValue, BudgetBounds};
 use super::conditions::Condition;
 use super::confinement::Confinement;
-use super::expected_calls::PhaseTest;
 use super::each::Each;
+use super::expected_calls::PhaseTest;
 use super::gate::Gate;
 use super::inputs::{Given, Input};
 use super::models::Thinking;
@@ -24,8 +24,8 @@ use super::work::Work;
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workflow {
-    /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and references
-    /// name it so.
+    /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and
+    /// references name it so.
     pub key: String,
     /// Its name for users; not blank.
     pub name: String,
@@ -152,7 +152,8 @@ impl Workflow {
 
 /// The place of a group: of entries that are a scope of their own within the file of a workflow.
 ///
-/// A group is a [`Workflow`] with the fields of that of its file but these: its entries, `loopable`, `maxLoops`, `gate`, `budget`.
+/// A group is a [`Workflow`] with the fields of that of its file but these: its entries, `loopable`, `maxLoops`,
+/// `gate`, `budget`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The key of the workflow of the file.
@@ -291,14 +292,15 @@ pub struct Phase {
     pub tests: Vec<PhaseTest>,
     /// Names of subagent profiles; for information only.
     pub profiles: Option<Vec<String>>,
-    /// The agent must hand over a summary to leave it (`summary: required`). Default: it need not, unless the next phase
-    /// starts fresh.
+    /// The agent must hand over a summary to leave it (`summary: required`). Default: it need not, unless the next
+    /// phase starts fresh.
     pub summary_required: Option<bool>,
     /// The part of the earlier conversation that the model sees.
     pub context: Option<ContextMode>,
     /// Where the run goes when a visit has used up the phase's own budget; `None` to pause.
     pub on_budget: Option<Target>,
-    /// It is a conversation with the user: an agent that stops is not told to go on, and the run waits for the user's message.
+    /// It is a conversation with the user: an agent that stops is not told to go on, and the run waits for the user's
+    /// message.
     pub interactive: bool,
     /// The earlier phases whose results it gets.
     pub results: Results,
@@ -339,7 +341,8 @@ impl ToolPolicy {
 }
 
 impl Entry {
-    /// Returns true if targets, conditions and templates name it so: by its id, or a nested workflow without one by its key.
+    /// Returns true if targets, conditions and templates name it so: by its id, or a nested workflow without one by its
+    /// key.
     pub fn is_called(&self, id: &str) -> bool {
         match &self.kind {
             EntryKind::Phase(phase) => phase.id == id,
@@ -407,8 +410,8 @@ impl Entry {
 }
 
 impl Workflow {
-    /// The index of the entry that is next after the outcome of the entry at `index`; the number of entries for the end. `None` for
-    /// the end of the whole run, and for an id that no entry has.
+    /// The index of the entry that is next after the outcome of the entry at `index`; the number of entries for the
+    /// end. `None` for the end of the whole run, and for an id that no entry has.
     pub(crate) fn target(&self, index: usize, target: &Target) -> Option<usize> {
         match target {
             Target::Next => Some(index + 1),

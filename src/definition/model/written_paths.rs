@@ -12,15 +12,16 @@ const RUN_DIRS: [&str; 2] = [".pi", "workflow-runs"];
 /// The variable of the number of an item, as paths have it.
 const ITEM_NUMBER: &str = "{itemNumber}";
 
-/// Returns true if two paths or globs of `write` may allow the same file. A path may name a folder with everything below.
+/// Returns true if two paths or globs of `write` may allow the same file. A path may name a folder with everything
+/// below.
 pub(crate) fn may_meet(one: &str, other: &str) -> bool {
     let (Some(one), Some(other)) = (components(one), components(other)) else { return true };
     // Where one ends, everything below it may be meant.
     one.iter().zip(&other).all(|(one, other)| may_be_equal(one, other))
 }
 
-/// Returns true if each item of a group has a path of `write` for itself: it is below the folder of the run, and the first component
-/// there has the number of the item, and nothing else by which it could be that of another one.
+/// Returns true if each item of a group has a path of `write` for itself: it is below the folder of the run, and the
+/// first component there has the number of the item, and nothing else by which it could be that of another one.
 pub(crate) fn is_of_one_item(path: &str) -> bool {
     let below = path.strip_prefix(RUN_DIR_IN_BRACES).and_then(|rest| rest.strip_prefix('/'));
     let Some(below) = below else { return false };
@@ -31,8 +32,8 @@ pub(crate) fn is_of_one_item(path: &str) -> bool {
     rest.len() < first.len() && rest.chars().all(is_plain) && !components.any(|part| part == "..")
 }
 
-/// The components of a path up to one from which on it may be anything, as a glob from its first wildcard on: commands are not held
-/// to globs. `None` if nothing is known of it.
+/// The components of a path up to one from which on it may be anything, as a glob from its first wildcard on: commands
+/// are not held to globs. `None` if nothing is known of it.
 fn components(path: &str) -> Option<Vec<String>> {
     let (fixed, _) = split(path);
     let is_elsewhere = fixed.starts_with(['/', '~', '\\']) || fixed.get(1..2) == Some(":");

@@ -44,11 +44,7 @@ impl<'a> Bounded<'a> {
     }
 
     /// Lists a directory. One with more entries than are left is not listed at all.
-    pub fn list(
-        &mut self,
-        root: &str,
-        path: &str,
-    ) -> Result<Result<Vec<DirEntry>, FileError>, Stop> {
+    pub fn list(&mut self, root: &str, path: &str) -> Result<Result<Vec<DirEntry>, FileError>, Stop> {
         self.check()?;
         match self.files.list(root, path) {
             Ok(entries) => {

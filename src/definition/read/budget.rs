@@ -85,9 +85,7 @@ const fn expected(measure: Measure) -> &'static str {
     match measure {
         Measure::Cost => "a number of US dollars from 0.000001 to 1000000",
         Measure::OutputTokens => "a whole number from 1 to 1000000000",
-        Measure::Time => {
-            "a duration like `45m` or `1h 30m`, or a number of seconds, at most a year"
-        }
+        Measure::Time => "a duration like `45m` or `1h 30m`, or a number of seconds, at most a year",
         Measure::Turns => "a whole number from 1 to 1000000",
     }
 }
@@ -99,9 +97,7 @@ fn meant(measure: Measure, value: &Yaml) -> Option<String> {
     let text = text.trim_matches(['$', ' ']).trim_end_matches("usd").trim();
     let (digits, factor) = match text.strip_suffix('k') {
         Some(digits) => (digits, 1000.0),
-        None => {
-            (text.strip_suffix('m').unwrap_or(text), if text.ends_with('m') { 1e6 } else { 1.0 })
-        }
+        None => (text.strip_suffix('m').unwrap_or(text), if text.ends_with('m') { 1e6 } else { 1.0 }),
     };
     let number = Yaml::Number(digits.replace('_', "").parse::<f64>().ok()? * factor);
     amount(measure, &number)?;
@@ -112,9 +108,7 @@ fn meant(measure: Measure, value: &Yaml) -> Option<String> {
 fn amount(measure: Measure, value: &Yaml) -> Option<u64> {
     let number = match (measure, value) {
         (Measure::Cost, Yaml::Number(dollars)) => *dollars,
-        (Measure::OutputTokens | Measure::Turns, Yaml::Number(number)) if number.fract() == 0.0 => {
-            *number
-        }
+        (Measure::OutputTokens | Measure::Turns, Yaml::Number(number)) if number.fract() == 0.0 => *number,
         (Measure::Time, value) => duration(value)?.as_secs_f64(),
         (Measure::Cost | Measure::OutputTokens | Measure::Turns, _) => return None,
     };

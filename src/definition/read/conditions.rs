@@ -25,8 +25,7 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Partly<Ve
         }
         Some(other) => {
             let expected = Expected::Other("a mapping like `{ outcome.triage: large }`");
-            let problem =
-                FieldProblem::WrongType { field: "when".into(), expected, found: other.kind() };
+            let problem = FieldProblem::WrongType { field: "when".into(), expected, found: other.kind() };
             fields.report(&here, problem);
             return Err(Vec::new());
         }
@@ -48,9 +47,8 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Partly<Ve
                 value => trimmed(value).map(|value| vec![value]),
             };
             let is_value = |value: &String| value.chars().count() <= MAX_VALUE;
-            let values = values.filter(|values| {
-                (1..=MAX_OPTIONS).contains(&values.len()) && values.iter().all(is_value)
-            });
+            let values =
+                values.filter(|values| (1..=MAX_OPTIONS).contains(&values.len()) && values.iter().all(is_value));
             let Some(values) = values else {
                 let problem = FieldProblem::BadValue {
                     field: format!("when.{key}"),

@@ -1,7 +1,7 @@
 //! Reads the fields `write`, `hide`, `network` and `sandbox`.
 
-use super::partly::{Partly, Whole};
 use super::fields::{Fields, not_a_list};
+use super::partly::{Partly, Whole};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
@@ -47,9 +47,7 @@ fn paths(
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
             let problem = match not_a_list(field.into(), "a list of paths", other) {
-                FieldProblem::WrongType { found, .. } => {
-                    LimitProblem::NotPaths { field, found }.into()
-                }
+                FieldProblem::WrongType { found, .. } => LimitProblem::NotPaths { field, found }.into(),
                 problem => Problem::from(problem),
             };
             fields.report(&[Step::Key(field)], problem);
@@ -150,8 +148,7 @@ fn network(fields: &mut Fields) -> Option<Option<bool>> {
         Some(other) => (other.kind().to_string(), None),
     };
     let (field, words) = ("network", &["true", "false"]);
-    fields
-        .report(&[Step::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
+    fields.report(&[Step::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
     None
 }
 

@@ -25,9 +25,8 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Each>> {
                 (Err(item), _) => format!("a list with {}", written(item)),
                 (Ok(texts), _) => return Some(Some(Each::Items(texts))),
             };
-            let expected = format!(
-                "a list of 1 to {MAX_ITEMS} texts, each on one line with at most {MAX_VALUE} characters"
-            );
+            let expected =
+                format!("a list of 1 to {MAX_ITEMS} texts, each on one line with at most {MAX_VALUE} characters");
             bad(expected, found)
         }
         Some(Yaml::String(name)) => match values::read("each", name, &Each::FORMS) {

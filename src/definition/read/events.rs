@@ -1,7 +1,7 @@
 //! The events of a YAML text, with their places.
 //!
-//! The parser is the one inside `serde_yaml`, whose own interface does not tell places. It has the interface of a C library:
-//! this is the only module with unsafe code, and no pointer leaves it.
+//! The parser is the one inside `serde_yaml`, whose own interface does not tell places. It has the interface of a C
+//! library: this is the only module with unsafe code, and no pointer leaves it.
 #![allow(unsafe_code, reason = "the interface of the parser")]
 
 use std::ffi::{CStr, c_char};
@@ -91,8 +91,7 @@ impl<'t> Events<'t> {
             if !parsed.ok {
                 return Err(failure(self.parser.assume_init_ref()));
             }
-            let read =
-                (convert(event.assume_init_ref()), Mark::new(event.assume_init_ref().start_mark));
+            let read = (convert(event.assume_init_ref()), Mark::new(event.assume_init_ref().start_mark));
             sys::yaml_event_delete(event.as_mut_ptr());
             Ok(read)
         }
@@ -131,9 +130,7 @@ unsafe fn convert(event: &sys::yaml_event_t) -> Event {
     // SAFETY: the type of the event tells which of its data there is, and its strings end with NUL.
     unsafe {
         match event.type_ {
-            sys::YAML_ALIAS_EVENT => {
-                Event::Alias(string(event.data.alias.anchor.cast()).unwrap_or_default())
-            }
+            sys::YAML_ALIAS_EVENT => Event::Alias(string(event.data.alias.anchor.cast()).unwrap_or_default()),
             sys::YAML_SCALAR_EVENT => {
                 let scalar = event.data.scalar;
                 let bytes = slice::from_raw_parts(scalar.value, scalar.length as usize);

@@ -32,17 +32,13 @@ pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
         }
         Some(other) => {
             let expected = "a mapping with `allowed` or `refused`";
-            let problem =
-                CallProblem::BadTests { field: "tests".into(), expected, found: other.kind() };
+            let problem = CallProblem::BadTests { field: "tests".into(), expected, found: other.kind() };
             problems.push((vec![Step::Key("tests")], problem.into()));
         }
     }
     if tests.len() > MAX_TESTS {
         tests.truncate(MAX_TESTS);
-        problems.push((
-            vec![Step::Key("tests")],
-            CallProblem::TooManyTests { limit: MAX_TESTS }.into(),
-        ));
+        problems.push((vec![Step::Key("tests")], CallProblem::TooManyTests { limit: MAX_TESTS }.into()));
     }
     let Some(surroundings) = check else { return tests };
     for test in &tests {

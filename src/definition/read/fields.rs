@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::templates;
 use super::templates::Unknown;
+use super::values::input_of_bound;
 use super::yaml::{self, Tree, Yaml};
 use crate::definition::diagnostic::anchor::{Anchor, Step};
 use crate::definition::diagnostic::description::Severity;
@@ -16,14 +17,11 @@ use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
 use crate::definition::diagnostic::variable::VariableProblem;
 use crate::definition::diagnostic::yaml::YamlProblem;
-use super::values::input_of_bound;
-use crate::definition::model::bound_values::BoundValue;
-use crate::definition::model::path_variables::with_names;
 use crate::definition::model::blank::is_blank;
+use crate::definition::model::bound_values::BoundValue;
 use crate::definition::model::nearest::nearest;
-use crate::definition::model::schema::{
-    CONTEXTS, ENTRY_FIELDS, Field, Kind, Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
-};
+use crate::definition::model::path_variables::with_names;
+use crate::definition::model::schema::{CONTEXTS, ENTRY_FIELDS, Field, Kind, Needed, PHASE_FIELDS, WORKFLOW_FIELDS};
 use crate::definition::model::workflow::ContextMode;
 
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
@@ -110,29 +108,24 @@ impl<'a> Fields<'a> {
 
     fn place(&self, path: &[Step]) -> Option<Place> {
         let look_up = self.diagnostics.len() - self.before < MAX_PLACES;
-        (0..=path.len())
-            .rev()
-            .filter(|_| look_up)
-            .find_map(|depth| self.tree.place(path.get(..depth)?))
+        (0..=path.len()).rev().filter(|_| look_up).find_map(|depth| self.tree.place(path.get(..depth)?))
     }
 
     fn report_at(&mut self, path: &[Step], place: Option<Place>, problem: Problem) {
         // The key that is reported is not the part that is missing.
-        if problem.describe().severity == Severity::Error && !matches!(problem, Problem::Field(FieldProblem::Missing { .. })) {
+        if problem.describe().severity == Severity::Error
+            && !matches!(problem, Problem::Field(FieldProblem::Missing { .. }))
+        {
             self.gaps.push(Anchor::of(path));
         }
-        self.diagnostics.push(Diagnostic::new(self.file, problem).at(
-            self.text,
-            place,
-            self.lines_before,
-        ));
+        self.diagnostics.push(Diagnostic::new(self.file, problem).at(self.text, place, self.lines_before));
     }
 
-    /// Reports a missing field. An unknown key with a similar name, or the name that another program has for it, is taken for it.
+    /// Reports a missing field. An unknown key with a similar name, or the name that another program has for it, is
+    /// taken for it.
     pub fn missing(&mut self, field: &'static str) {
-        let meant = |key: &String| {
-            nearest(key, self.known.iter().copied()) == Some(field) || meant::means(key, field, self.of)
-        };
+        let meant =
+            |key: &String| nearest(key, self.known.iter().copied()) == Some(field) || meant::means(key, field, self.of);
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
         let problem = FieldProblem::Missing { of: self.needs, field, instead: instead.clone() };
         self.gaps.push(Anchor::of(&[Step::Key(field)]));
@@ -177,8 +170,7 @@ impl<'a> Fields<'a> {
     /// Reports the unknown keys of the mapping at a path.
     pub fn check_keys_at(&mut self, path: &[Step], of: Mapping, known: &'static [&'static str]) {
         for field in self.unknown_keys(path, known) {
-            if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some())
-            {
+            if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some()) {
                 let path = [path, &[Step::Name(&field)]].concat();
                 self.report(&path, FieldProblem::UnknownField { of, field: field.clone(), known });
             }
@@ -217,8 +209,7 @@ impl<'a> Fields<'a> {
         let names: Vec<String> = unknown.iter().map(|unknown| unknown.name.to_owned()).collect();
         for name in names {
             let value = self.place(path);
-            let place =
-                value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
+            let place = value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
             self.report_at(path, place, Unknown::problem(&name, Some(field), known).into());
         }
     }
@@ -229,8 +220,7 @@ impl<'a> Fields<'a> {
         let mut sound = Some(());
         for (name, named) in templates::in_literal(text) {
             let value = self.place(path);
-            let place =
-                value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
+            let place = value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
             let (field, name) = (field.to_owned(), name.to_owned());
             self.report_at(path, place, VariableProblem::NotReplaced { field, name, named }.into());
             sound = sound.filter(|()| !named);
@@ -306,8 +296,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads the entries of an optional mapping, at least one and at most `limit` where there is a limit; none without the
-    /// field, `None` if the mapping has errors.
+    /// Reads the entries of an optional mapping, at least one and at most `limit` where there is a limit; none without
+    /// the field, `None` if the mapping has errors.
     pub fn entries(
         &mut self,
         field: &'static str,
@@ -329,8 +319,8 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// Reads a field that is one of a few words, and returns its index among them. The first is the default, also for a blank
-    /// value, which [`Fields::check_values`] reports.
+    /// Reads a field that is one of a few words, and returns its index among them. The first is the default, also for a
+    /// blank value, which [`Fields::check_values`] reports.
     pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> Option<usize> {
         let (found, suggestion) = match self.tree.root.get(field) {
             None | Some(Yaml::Null) => return Some(0),
@@ -342,15 +332,10 @@ impl<'a> Fields<'a> {
                 let meant = meant_choice(field, value);
                 (format!("`{value}`"), meant.or_else(|| nearest(value, words.iter().copied())))
             }
-            Some(Yaml::Bool(value)) => {
-                (format!("`{value}`"), meant_choice(field, &value.to_string()))
-            }
+            Some(Yaml::Bool(value)) => (format!("`{value}`"), meant_choice(field, &value.to_string())),
             Some(other) => (other.kind().to_string(), None),
         };
-        self.report(
-            &[Step::Key(field)],
-            FieldProblem::NotAChoice { field, words, found, suggestion },
-        );
+        self.report(&[Step::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
         None
     }
 
@@ -392,12 +377,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a whole number in a range, at a path of one or two keys.
-    pub fn whole_number(
-        &mut self,
-        path: &[Step],
-        default: u32,
-        range: RangeInclusive<u32>,
-    ) -> Option<u32> {
+    pub fn whole_number(&mut self, path: &[Step], default: u32, range: RangeInclusive<u32>) -> Option<u32> {
         let mut value = Some(&self.tree.root);
         let mut names = Vec::new();
         for step in path {
@@ -409,8 +389,7 @@ impl<'a> Fields<'a> {
         let found = match value {
             None | Some(Yaml::Null) => return Some(default),
             Some(Yaml::Number(number))
-                if number.fract() == 0.0
-                    && (f64::from(*range.start())..=f64::from(*range.end())).contains(number) =>
+                if number.fract() == 0.0 && (f64::from(*range.start())..=f64::from(*range.end())).contains(number) =>
             {
                 return Some(*number as u32);
             }
@@ -454,9 +433,7 @@ impl<'a> Fields<'a> {
 /// The problem of a value in the place of a list.
 pub(crate) fn not_a_list(field: String, expected: &'static str, found: &Yaml) -> FieldProblem {
     match found {
-        Yaml::String(text) if !is_blank(text) => {
-            FieldProblem::NotAList { field, expected, text: text.clone() }
-        }
+        Yaml::String(text) if !is_blank(text) => FieldProblem::NotAList { field, expected, text: text.clone() },
         found => {
             let (expected, found) = (Expected::Other(expected), found.kind());
             FieldProblem::WrongType { field, expected, found }
@@ -490,12 +467,11 @@ pub(crate) fn rule_meant(key: &str) -> Option<&'static str> {
         return Some(rule.name);
     }
     match &*key {
-        "whitelist" | "allowedtool" | "allowtool" | "toolallowlist" | "toolwhitelist"
-        | "allowlist" | "allow" | "allowed" => Some("tools.whitelist"),
-        "blacklist" | "deniedtool" | "denytool" | "disallowedtool" | "disallowtool"
-        | "blockedtool" | "blocktool" | "forbiddentool" | "excludedtool" | "tooldenylist"
-        | "toolblocklist" | "toolblacklist" | "denylist" | "blocklist" | "deny" | "denied"
-        | "disallow" => Some("tools.blacklist"),
+        "whitelist" | "allowedtool" | "allowtool" | "toolallowlist" | "toolwhitelist" | "allowlist" | "allow"
+        | "allowed" => Some("tools.whitelist"),
+        "blacklist" | "deniedtool" | "denytool" | "disallowedtool" | "disallowtool" | "blockedtool" | "blocktool"
+        | "forbiddentool" | "excludedtool" | "tooldenylist" | "toolblocklist" | "toolblacklist" | "denylist"
+        | "blocklist" | "deny" | "denied" | "disallow" => Some("tools.blacklist"),
         "cost" | "maxcost" => Some("budget"),
         "hidden" | "unreadable" => Some("hide"),
         "tool" => Some("tools"),

@@ -66,9 +66,8 @@ pub(crate) fn split(mut text: String) -> Document {
     }
     let parts = text.strip_prefix("---").and_then(|rest| {
         // Line by line, which is faster than to look for the four characters everywhere.
-        let (end, _) = rest
-            .match_indices('\n')
-            .find(|&(at, _)| rest.get(at + 1..).is_some_and(|line| line.starts_with("---")))?;
+        let (end, _) =
+            rest.match_indices('\n').find(|&(at, _)| rest.get(at + 1..).is_some_and(|line| line.starts_with("---")))?;
         let mut yaml = rest.get(..end)?.chars();
         let opening = yaml.next();
         let end = end + "---".len();
@@ -101,11 +100,7 @@ mod tests {
             ("---é\nid: a\n---\nDo", "\nid: a", "Do"),
         ] {
             let document = split(content.into());
-            assert_eq!(
-                (document.front_matter(), document.body()),
-                (front_matter, body),
-                "{content:?}"
-            );
+            assert_eq!((document.front_matter(), document.body()), (front_matter, body), "{content:?}");
             let unclosed = ["---\nid: a\nDo", "---"].contains(&content);
             assert_eq!(document.is_unclosed(), unclosed, "{content:?}");
             assert_eq!(document.into_body(), body, "{content:?}");

@@ -12,8 +12,8 @@ use crate::definition::diagnostic::value::{Expected, ValueKind};
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::bound_values::BoundValue;
 use crate::definition::model::gate::{
-    Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_LABEL, OnGateFail, Pattern, Variable,
-    expansions, is_variable, label_of,
+    Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_LABEL, OnGateFail, Pattern, Variable, expansions, is_variable,
+    label_of,
 };
 use crate::definition::model::path_variables::with_names;
 use crate::definition::model::schema::{CHECK_FIELDS, MAX_GATE_ATTEMPTS, names};
@@ -51,8 +51,7 @@ const KINDS: [&str; 3] = ["run", "file", "approve"];
 
 /// Reads `gate`, `gateAttempts` and `onGateFail`; `None` without a gate.
 pub(crate) fn read(fields: &mut Fields) -> Partly<Option<Gate>> {
-    let attempts =
-        fields.bounded("gateAttempts", DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
+    let attempts = fields.bounded("gateAttempts", DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
     let on_fail = match fields.tree.root.get("onGateFail") {
         None | Some(Yaml::Null) => Some(OnGateFail::Stay),
         Some(Yaml::String(word)) => Some(match &**word {
@@ -69,8 +68,7 @@ pub(crate) fn read(fields: &mut Fields) -> Partly<Option<Gate>> {
     let items = match fields.tree.root.get("gate") {
         Some(Yaml::Null) => return Err(None),
         None => {
-            let there =
-                |field: &&str| !matches!(fields.tree.root.get(field), None | Some(Yaml::Null));
+            let there = |field: &&str| !matches!(fields.tree.root.get(field), None | Some(Yaml::Null));
             let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
             if let Some(field) = field {
                 fields.report(&[Step::Key(field)], GateProblem::WithoutGate { field });
@@ -101,10 +99,7 @@ pub(crate) fn check_attempts(fields: &mut Fields) {
     let Some(Yaml::String(word)) = fields.tree.root.get("onGateFail") else { return };
     if word != "stay" && there("gate") && there("gateAttempts") {
         let on_gate_fail = word.clone();
-        fields.report(
-            &[Step::Name("gateAttempts")],
-            GateProblem::UnusedGateAttempts { on_gate_fail },
-        );
+        fields.report(&[Step::Name("gateAttempts")], GateProblem::UnusedGateAttempts { on_gate_fail });
     }
 }
 
@@ -136,8 +131,7 @@ fn read_check(
     for (key, _) in entries {
         if !FIELDS.contains(&&**key) {
             let at = [Step::Key("gate"), Step::Item(index), Step::Name(key)];
-            fields
-                .report(&at, GateProblem::UnknownCheckField { field: key.clone(), known: &FIELDS });
+            fields.report(&at, GateProblem::UnknownCheckField { field: key.clone(), known: &FIELDS });
             sound = false;
         }
     }
@@ -200,8 +194,7 @@ fn read_check(
     let (timeout_ms, outcome, env, recheck) = (timeout?, outcome?, env.ok()?, recheck?);
     // Errors that follow from one of these are not reported.
     sound.then_some(())?;
-    let kinds: Vec<&'static str> =
-        KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
+    let kinds: Vec<&'static str> = KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
     if let &[kind] = &kinds[..] {
         let others = [("timeout", "run"), ("env", "run"), ("contains", "file")].into_iter();
         let has = |field| item.get(field).is_some_and(|value| *value != Yaml::Null);
@@ -219,10 +212,7 @@ fn read_check(
         }
         (None, Some(path), None) => {
             let path = path.replace('\\', "/");
-            if path.starts_with('/')
-                || path.contains(':')
-                || path.split('/').any(|part| part == "..")
-            {
+            if path.starts_with('/') || path.contains(':') || path.split('/').any(|part| part == "..") {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
                 fields.report(&at, GateProblem::OutsideProject { path });
                 return None;
@@ -235,10 +225,7 @@ fn read_check(
             }
             if expansions(&named) > MAX_EXPANSIONS {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.report(
-                    &at,
-                    GateProblem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS },
-                );
+                fields.report(&at, GateProblem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS });
                 return None;
             }
             let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {
@@ -252,10 +239,7 @@ fn read_check(
             (path.clone(), CheckKind::File { path, contains })
         }
         (None, None, Some(question)) => (question.clone(), CheckKind::Approve { question }),
-        (None, None, None)
-        | (Some(_), _, Some(_))
-        | (Some(_), Some(_), _)
-        | (_, Some(_), Some(_)) => {
+        (None, None, None) | (Some(_), _, Some(_)) | (Some(_), Some(_), _) | (_, Some(_), Some(_)) => {
             fields.report(&here, GateProblem::NotOneKind { kinds });
             return None;
         }
@@ -274,12 +258,7 @@ fn read_check(
 }
 
 /// `env` of the mapping at a path: a mapping of names of variables to names of values. `of` names it in diagnostics.
-pub(super) fn env(
-    fields: &mut Fields,
-    path: &[Step],
-    of: &'static str,
-    item: &Yaml,
-) -> Partly<Vec<Variable>> {
+pub(super) fn env(fields: &mut Fields, path: &[Step], of: &'static str, item: &Yaml) -> Partly<Vec<Variable>> {
     let here = [path, &[Step::Key("env")]].concat();
     let entries = match item.get("env") {
         None => return Ok(Vec::new()),
@@ -316,13 +295,9 @@ pub(super) fn env(
     if variables.len() == entries.len() { Ok(variables) } else { Err(variables) }
 }
 
-/// `timeout` of the mapping at a path: a duration like `90s` or `10m`, or a number of seconds. `of` names it in diagnostics.
-pub(super) fn timeout(
-    fields: &mut Fields,
-    path: &[Step],
-    of: &'static str,
-    item: &Yaml,
-) -> Option<u32> {
+/// `timeout` of the mapping at a path: a duration like `90s` or `10m`, or a number of seconds. `of` names it in
+/// diagnostics.
+pub(super) fn timeout(fields: &mut Fields, path: &[Step], of: &'static str, item: &Yaml) -> Option<u32> {
     let duration = match item.get("timeout") {
         None | Some(Yaml::Null) => return Some(DEFAULT_TIMEOUT_MS),
         Some(value) => duration(value),
@@ -336,13 +311,7 @@ pub(super) fn timeout(
     found
 }
 
-fn wrong_type(
-    fields: &mut Fields,
-    at: &[Step],
-    field: &str,
-    expected: &'static str,
-    found: ValueKind,
-) {
+fn wrong_type(fields: &mut Fields, at: &[Step], field: &str, expected: &'static str, found: ValueKind) {
     let (field, expected) = (field.to_owned(), Expected::Other(expected));
     fields.report(at, FieldProblem::WrongType { field, expected, found });
 }

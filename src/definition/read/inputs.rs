@@ -21,11 +21,7 @@ use crate::definition::model::values::ValueName;
 const FIELDS: [&str; schema::INPUT_FIELDS.len()] = schema::names(&schema::INPUT_FIELDS);
 
 /// Reads the `with` of an entry of `phases`. Names and values are checked with the library.
-pub(crate) fn read_given(
-    fields: &mut Fields,
-    index: usize,
-    entry: &Yaml,
-) -> Partly<Map<String, Given>> {
+pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Partly<Map<String, Given>> {
     let here = [Step::Key("phases"), Step::Item(index), Step::Key("with")];
     let entries = match entry.get("with") {
         None | Some(Yaml::Null) => return Ok(Map::new()),

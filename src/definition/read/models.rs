@@ -93,8 +93,7 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
         match names(value) {
             Ok(names) => {
                 let bad = names.iter().enumerate().filter(|(_, name)| !name.contains('/'));
-                let bad: Vec<(usize, String)> =
-                    bad.map(|(index, name)| (index, name.clone())).collect();
+                let bad: Vec<(usize, String)> = bad.map(|(index, name)| (index, name.clone())).collect();
                 for (index, name) in &bad {
                     let problem = ModelProblem::NotAModel { name: name.clone() };
                     fields.report(&[at, Step::Item(*index)], problem);

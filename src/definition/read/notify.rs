@@ -17,14 +17,10 @@ use crate::definition::model::schema::{MAX_ARGUMENTS, NOTIFY_FIELDS, OCCASIONS, 
 const FIELDS: [&str; NOTIFY_FIELDS.len()] = names(&NOTIFY_FIELDS);
 
 /// The options behind which interpreters take code.
-const CODE_OPTIONS: [&str; 9] =
-    ["-c", "-lc", "-ic", "-e", "-E", "/c", "--eval", "--command", "-Command"];
+const CODE_OPTIONS: [&str; 9] = ["-c", "-lc", "-ic", "-e", "-E", "/c", "--eval", "--command", "-Command"];
 
 /// Reads how the user is notified, and reports the errors in it. `None` after an error.
-pub(crate) fn read(
-    (file, text): (&str, &str),
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Notify> {
+pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>) -> Option<Notify> {
     let needs = Needs { what: "a file of notifications", fields: &[] };
     let of = (Mapping::Other, needs, &FIELDS[..]);
     let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
@@ -120,9 +116,7 @@ fn argument(item: &Yaml, before: Option<&str>) -> Result<String, Problem> {
             return Err(FieldProblem::Blank { field: "command".into() }.into());
         }
         (None, None) if is_relative(&argument) => NotifyProblem::RelativeProgram { program: argument },
-        (Some(_), Some(variable)) if argument != variable => {
-            NotifyProblem::VariableInArgument { variable }
-        }
+        (Some(_), Some(variable)) if argument != variable => NotifyProblem::VariableInArgument { variable },
         (Some(option), Some(variable)) if CODE_OPTIONS.contains(&option) => {
             NotifyProblem::VariableAsCode { variable, option: option.to_owned() }
         }
@@ -139,11 +133,7 @@ fn is_relative(program: &str) -> bool {
 }
 
 /// Reads a list; the inner `None` without the field.
-fn list(
-    fields: &mut Fields,
-    field: &'static str,
-    expected: &'static str,
-) -> Option<Option<Vec<Yaml>>> {
+fn list(fields: &mut Fields, field: &'static str, expected: &'static str) -> Option<Option<Vec<Yaml>>> {
     match fields.tree.root.get(field) {
         None | Some(Yaml::Null) => Some(None),
         Some(Yaml::List(items)) => Some(Some(items.clone())),

@@ -19,11 +19,7 @@ pub(crate) fn read(fields: &mut Fields) -> Partly<Vec<Outcome>> {
 }
 
 /// Reads `outcomes` of the entry of `phases` at a path, as [`read`].
-pub(crate) fn read_of_entry(
-    fields: &mut Fields,
-    here: &[Step],
-    entry: &Yaml,
-) -> Partly<Vec<Outcome>> {
+pub(crate) fn read_of_entry(fields: &mut Fields, here: &[Step], entry: &Yaml) -> Partly<Vec<Outcome>> {
     let of_entry = |outcomes: Vec<Outcome>| {
         let outcomes = outcomes.into_iter();
         outcomes.map(|outcome| Outcome { of_entry: true, ..outcome }).collect()
@@ -38,9 +34,7 @@ fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Partly<V
     let problem = match value {
         None | Some(Yaml::Null) => return Ok(Vec::new()),
         Some(Yaml::Map(entries)) if (1..=MAX_OUTCOMES).contains(&entries.len()) => {
-            return partly::each(
-                entries.iter().map(|(name, value)| outcome(fields, &at, (name, value), &WAY)),
-            );
+            return partly::each(entries.iter().map(|(name, value)| outcome(fields, &at, (name, value), &WAY)));
         }
         Some(Yaml::Map(_)) => FieldProblem::EntryCount { field, limit: MAX_OUTCOMES },
         Some(other) => FieldProblem::WrongType {
@@ -56,8 +50,8 @@ fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Partly<V
 /// The fields of an outcome that is a mapping.
 pub(super) const WAY: [&str; 3] = ["to", "max", "then"];
 
-/// Reads an outcome: its target, or a mapping with these fields, of which it reads those of [`WAY`]. One with errors leads to the next
-/// entry.
+/// Reads an outcome: its target, or a mapping with these fields, of which it reads those of [`WAY`]. One with errors
+/// leads to the next entry.
 pub(super) fn outcome(
     fields: &mut Fields,
     at: &[Step],
@@ -96,9 +90,7 @@ pub(super) fn outcome(
             }
             return whole.of(outcome);
         }
-        Some(Yaml::Number(max))
-            if max.fract() == 0.0 && (1.0..=f64::from(WayBound::LIMIT)).contains(max) =>
-        {
+        Some(Yaml::Number(max)) if max.fract() == 0.0 && (1.0..=f64::from(WayBound::LIMIT)).contains(max) => {
             *max as u32
         }
         Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {

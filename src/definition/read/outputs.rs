@@ -6,8 +6,8 @@ use super::value_type::Declaration;
 use super::values::scalar;
 use super::yaml::Yaml;
 use crate::definition::model::outputs::Output;
-use crate::definition::model::value_type::ValueType;
 use crate::definition::model::schema::{self, MAX_OUTPUTS, OUTPUT_FIELDS};
+use crate::definition::model::value_type::ValueType;
 
 /// The keys of an output.
 const FIELDS: [&str; OUTPUT_FIELDS.len()] = schema::names(&OUTPUT_FIELDS);
@@ -17,12 +17,7 @@ pub(crate) fn read(fields: &mut Fields) -> Partly<Vec<Output>> {
     let entries = fields.entries("outputs", "a mapping of names to outputs", Some(MAX_OUTPUTS));
     let entries = entries.ok_or_else(Vec::new)?;
     partly::each(entries.iter().map(|(name, value)| {
-        let text = || Output {
-            name: name.clone(),
-            kind: ValueType::Text,
-            is_optional: false,
-            description: None,
-        };
+        let text = || Output { name: name.clone(), kind: ValueType::Text, is_optional: false, description: None };
         output(fields, name, value).ok_or_else(text)
     }))
 }

@@ -29,36 +29,24 @@ pub(crate) fn folders(package: &Package) -> (Vec<Folder>, Vec<ListProblem>) {
         return (Vec::new(), vec![(None, wrong_type(None, "a list of folders", &value).into())]);
     };
     if entries.len() > MAX_FOLDERS {
-        return (
-            Vec::new(),
-            vec![(None, PackageProblem::TooManyFolders { limit: MAX_FOLDERS }.into())],
-        );
+        return (Vec::new(), vec![(None, PackageProblem::TooManyFolders { limit: MAX_FOLDERS }.into())]);
     }
     let (mut folders, mut problems): (Vec<Folder>, Vec<ListProblem>) = (Vec::new(), Vec::new());
     for (index, entry) in entries.into_iter().enumerate() {
         let serde_json::Value::String(path) = entry else {
-            problems.push((
-                Some(index),
-                wrong_type(Some(index), "the path of a folder", &entry).into(),
-            ));
+            problems.push((Some(index), wrong_type(Some(index), "the path of a folder", &entry).into()));
             continue;
         };
         match resolve_folder("", &path) {
             Some(folder) if folders.iter().any(|(_, other)| *other == folder) => {}
             Some(folder) => folders.push((index, folder)),
-            None => {
-                problems.push((Some(index), PackageProblem::FolderOutsidePackage { path }.into()))
-            }
+            None => problems.push((Some(index), PackageProblem::FolderOutsidePackage { path }.into())),
         }
     }
     (folders, problems)
 }
 
-fn wrong_type(
-    index: Option<usize>,
-    expected: &'static str,
-    found: &serde_json::Value,
-) -> FieldProblem {
+fn wrong_type(index: Option<usize>, expected: &'static str, found: &serde_json::Value) -> FieldProblem {
     use serde_json::Value;
     let found = match found {
         Value::Null => ValueKind::Null,

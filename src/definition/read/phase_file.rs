@@ -1,9 +1,9 @@
 //! Reads a phase file.
 
 use super::bounded::Bounded;
+use super::confinement::PathVariables;
 use super::fields::{Fields, texts};
 use super::front_matter::Document;
-use super::confinement::PathVariables;
 use super::partly::{Partly, Whole};
 use super::templates::Unknown;
 use super::values::written;
@@ -56,7 +56,7 @@ pub(crate) fn unread(file: &str) -> Phase {
         summary_required: None,
         context: None,
         on_budget: None,
-            interactive: false,
+        interactive: false,
         results: Results::All,
         outcomes: Vec::new(),
         outputs: Vec::new(),
@@ -83,11 +83,8 @@ pub(crate) fn read(
     let unread = || PhaseRead { phase: Err(unread(file)), gaps: vec![Anchor::of(&[])] };
     if is_blank(document.front_matter()) {
         let place = Some(Place { line: 1, column: 1 });
-        let problem = if document.is_unclosed() {
-            PhaseProblem::UnclosedFrontMatter
-        } else {
-            PhaseProblem::NoFrontMatter
-        };
+        let problem =
+            if document.is_unclosed() { PhaseProblem::UnclosedFrontMatter } else { PhaseProblem::NoFrontMatter };
         diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
         return Ok(unread());
     }
@@ -95,11 +92,7 @@ pub(crate) fn read(
     if !has_body {
         let line = document.lines_before + document.front_matter().lines().count() + 1;
         let place = Some(Place { line, column: 1 });
-        diagnostics.push(Diagnostic::new(file, PhaseProblem::NoInstructions).at(
-            document.text(),
-            place,
-            0,
-        ));
+        diagnostics.push(Diagnostic::new(file, PhaseProblem::NoInstructions).at(document.text(), place, 0));
     }
     if check.is_some() {
         check_instructions(file, &document, diagnostics);
@@ -199,8 +192,7 @@ fn check_instructions(file: &str, document: &Document, diagnostics: &mut Vec<Dia
     let Place { line: first, column } = document.body_place();
     for unknown in templates::unknown(document.body(), &PHASE_VARIABLES) {
         let problem = Unknown::problem(unknown.name, None, &PHASE_VARIABLES);
-        let mut diagnostic =
-            Diagnostic::new(file, problem).at(document.body(), Some(unknown.place), first - 1);
+        let mut diagnostic = Diagnostic::new(file, problem).at(document.body(), Some(unknown.place), first - 1);
         // The first line of the body is shown without the white space before it.
         if let Some(place) = diagnostic.place.as_mut().filter(|place| place.line == first) {
             place.column += column - 1;

@@ -26,12 +26,7 @@ pub fn defined_profiles(
     Ok((known.then_some(names), outside))
 }
 
-fn read(
-    files: &mut Bounded,
-    roots: &[&str],
-    names: &mut Vec<String>,
-    outside: &mut Vec<String>,
-) -> Result<(), Stop> {
+fn read(files: &mut Bounded, roots: &[&str], names: &mut Vec<String>, outside: &mut Vec<String>) -> Result<(), Stop> {
     for root in roots {
         let entries = match files.list(root, "")? {
             Err(FileError::OutsideProject(path)) => {
@@ -62,8 +57,7 @@ mod tests {
     #[test]
     fn profiles_are_named_by_their_files_and_in_them() {
         let mut files = Files::default();
-        let names =
-            |files: &Files| defined_profiles(files, &["none", "project", "global"]).unwrap().0;
+        let names = |files: &Files| defined_profiles(files, &["none", "project", "global"]).unwrap().0;
         assert_eq!(names(&files), None);
         let content = "---\nname: 'the scout'\ntools: read\n---\nScout.";
         files.global.insert("scout.md".into(), content.into());

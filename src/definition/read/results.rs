@@ -21,9 +21,7 @@ pub(crate) fn read(fields: &mut Fields) -> Partly<Results> {
     let tree = fields.tree.clone();
     let problem = match tree.root.get(FIELD) {
         None | Some(Yaml::Null) => return Ok(Results::All),
-        Some(Yaml::List(items)) if items.is_empty() => {
-            problem("an empty list".into(), Some(format!("{FIELD}: none")))
-        }
+        Some(Yaml::List(items)) if items.is_empty() => problem("an empty list".into(), Some(format!("{FIELD}: none"))),
         Some(Yaml::List(items)) => {
             let name = |item: &Yaml| scalar(item).filter(|name| !is_blank(name));
             let names: Vec<Option<String>> = items.iter().map(name).collect();

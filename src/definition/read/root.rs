@@ -7,10 +7,10 @@ use std::rc::Rc;
 use super::bounded::{Bounded, Stop};
 use super::fields::MAX_PLACES;
 use super::packages::{FIELD, MANIFEST};
-use super::sources::Sources;
-use super::unlisted::Lint;
 use super::partly::{Partly, Whole};
 use super::phase_file::PhaseRead;
+use super::sources::Sources;
+use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
@@ -20,11 +20,11 @@ use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::file::FileProblem;
 use crate::definition::diagnostic::gaps::Gaps;
 use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
-use crate::definition::diagnostic::user_file::UserFileProblem;
 use crate::definition::diagnostic::package::PackageProblem;
 use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::user_file::UserFileProblem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::files::{FileError, FileKind, Root, Stale};
 use crate::definition::model::gate::{Check, CheckKind, Gate, OnGateFail, label_of};
@@ -35,8 +35,8 @@ use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::own_work;
 use crate::definition::model::paths::{group_key, join, last_part, resolve};
-use crate::definition::model::values::ValueName;
 use crate::definition::model::user_files::{USERS_ROOT, UserFile};
+use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
 use crate::definition::model::work::Work;
 use crate::definition::model::workflow::{Entry, EntryKind, Group, Phase, Show, Workflow};
@@ -230,10 +230,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             match self.files.list(&self.root.name, &path)? {
                 Ok(_) => starts.push(path),
                 Err(error) => {
-                    problems.push((
-                        Some(index),
-                        PackageProblem::FolderUnreadable { path, error }.into(),
-                    ));
+                    problems.push((Some(index), PackageProblem::FolderUnreadable { path, error }.into()));
                 }
             }
         }
@@ -243,8 +240,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             for (number, (index, problem)) in problems.into_iter().enumerate() {
                 let field = FIELD.into_iter().map(Step::Key).chain(index.map(Step::Item));
                 let look_up = number < MAX_PLACES;
-                let place =
-                    look_up.then(|| yaml::locate(&text, &field.collect::<Vec<_>>())).flatten();
+                let place = look_up.then(|| yaml::locate(&text, &field.collect::<Vec<_>>())).flatten();
                 self.diagnostics.push(Diagnostic::new(&file, problem).at(&text, place, 0));
             }
         }
@@ -329,7 +325,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
 
     /// Reports a `workflow.yaml` under another name, or without a folder of its own.
     fn check_file_name(&mut self, parent: &str, name: &str) {
-        if parent.is_empty() && let Some(meant) = UserFile::meant(name) {
+        if parent.is_empty()
+            && let Some(meant) = UserFile::meant(name)
+        {
             self.check_users_file(name, meant);
             return;
         }
@@ -384,14 +382,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.note_folder(folder);
         let (folder_name, file_name) = (self.display(folder), self.display(&path));
         let before = self.diagnostics.len();
-        let WorkflowRead { workflow, entries, gaps, tree } = workflow_file::read(
-            &key,
-            &folder_name,
-            &file_name,
-            &text,
-            self.lint.is_some(),
-            self.diagnostics,
-        );
+        let WorkflowRead { workflow, entries, gaps, tree } =
+            workflow_file::read(&key, &folder_name, &file_name, &text, self.lint.is_some(), self.diagnostics);
         self.gaps.add(&file_name, gaps);
         self.sources.keep(&file_name, &text, 0);
         let gate = workflow.as_ref().ok().and_then(|workflow| workflow.gate.as_ref());
@@ -452,11 +444,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
     }
 
     /// Reads the entries that a `workflow.yaml` lists.
-    fn entries(
-        &mut self,
-        listing: &mut Listing,
-        entries: Vec<EntryRef>,
-    ) -> Result<Partly<Vec<Entry>>, Stop> {
+    fn entries(&mut self, listing: &mut Listing, entries: Vec<EntryRef>) -> Result<Partly<Vec<Entry>>, Stop> {
         let mut whole = Whole::default();
         let mut read = Vec::with_capacity(entries.len());
         for (index, entry) in entries.into_iter().enumerate() {
@@ -550,9 +538,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
             whole.take(None, ());
         }
-        if let Some(problem) =
-            leads_nowhere(phase.gate.as_ref(), earlier, Some(&phase.id), listing.loopable)
-        {
+        if let Some(problem) = leads_nowhere(phase.gate.as_ref(), earlier, Some(&phase.id), listing.loopable) {
             listing.leading_nowhere.push((path, problem));
             whole.take(None, ());
         }
@@ -642,12 +628,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
     /// Reads one phase file. With `look_up` a similar file is looked for where there is none.
     fn phase(&mut self, folder: &str, path: &str, look_up: bool) -> Result<PhaseFile, Stop> {
         let of_package = self.root.package.is_some();
-        let outside = |path: &str| {
-            PhaseFile::Unreadable(PhaseProblem::PhaseOutsideRoot {
-                path: path.to_owned(),
-                of_package,
-            })
-        };
+        let outside =
+            |path: &str| PhaseFile::Unreadable(PhaseProblem::PhaseOutsideRoot { path: path.to_owned(), of_package });
         let Some(resolved) = resolve(folder, path) else { return Ok(outside(path)) };
         let (by, file) = (self.display(folder), self.display(&resolved));
         if let Some(lint) = &mut self.lint {
@@ -665,25 +647,19 @@ impl<'a, 'f> RootReader<'a, 'f> {
             Err(error) => {
                 let suggestion = if look_up { self.nearest_file(&resolved, path)? } else { None };
                 if let Some(lint) = &mut self.lint
-                    && let Some(meant) =
-                        suggestion.as_deref().and_then(|path| resolve(folder, path))
+                    && let Some(meant) = suggestion.as_deref().and_then(|path| resolve(folder, path))
                 {
                     lint.suggest(&meant);
                 }
                 let path = path.to_owned();
-                return Ok(PhaseFile::Unreadable(PhaseProblem::PhaseUnreadable {
-                    path,
-                    error,
-                    suggestion,
-                }));
+                return Ok(PhaseFile::Unreadable(PhaseProblem::PhaseUnreadable { path, error, suggestion }));
             }
         };
         let before = self.diagnostics.len();
         let surroundings = self.lint.as_ref().map(Lint::surroundings);
         let document = front_matter::split(text);
         self.sources.keep(&file, document.front_matter(), document.lines_before);
-        let PhaseRead { phase, gaps } =
-            phase_file::read(&file, document, self.files, surroundings, self.diagnostics)?;
+        let PhaseRead { phase, gaps } = phase_file::read(&file, document, self.files, surroundings, self.diagnostics)?;
         self.gaps.add(&file, gaps);
         let phase = phase.map(Rc::new).map_err(Rc::new);
         let gate = phase.as_ref().ok().and_then(|phase| phase.gate.as_ref());
@@ -696,13 +672,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
     /// read. Each expression was compiled.
     fn count_gate(&mut self, gate: Option<&Gate>, before: usize, path: &str) -> Result<(), Stop> {
         let checks = gate.map_or(&[][..], |gate| &gate.checks).iter();
-        let has_expression =
-            |check: &Check| matches!(check.kind, CheckKind::File { contains: Some(_), .. });
+        let has_expression = |check: &Check| matches!(check.kind, CheckKind::File { contains: Some(_), .. });
         let sound = checks.map(|check| if has_expression(check) { EXPRESSION } else { 1 });
         let diagnostics = self.diagnostics.get(before..).unwrap_or_default().iter();
-        let bad = diagnostics.filter(|diagnostic| {
-            matches!(diagnostic.problem, Problem::Gate(GateProblem::BadExpression { .. }))
-        });
+        let bad = diagnostics
+            .filter(|diagnostic| matches!(diagnostic.problem, Problem::Gate(GateProblem::BadExpression { .. })));
         self.files.count(sound.sum::<usize>() + bad.count() * EXPRESSION, path)
     }
 
@@ -773,12 +747,7 @@ fn unknown_outcome(known: &[Outcome], path: &str, name: &str) -> FieldProblem {
 /// The problem of a gate's `onGateFail` that leads to none of these phases, or to a loop that is not allowed.
 ///
 /// `own` is the id of the phase that has the gate.
-fn leads_nowhere(
-    gate: Option<&Gate>,
-    phases: &[Entry],
-    own: Option<&str>,
-    loopable: bool,
-) -> Option<GateProblem> {
+fn leads_nowhere(gate: Option<&Gate>, phases: &[Entry], own: Option<&str>, loopable: bool) -> Option<GateProblem> {
     let id = match &gate?.on_fail {
         OnGateFail::Loop if !loopable => {
             return Some(GateProblem::LoopForbidden { field: "onGateFail".into() });

@@ -5,18 +5,16 @@ use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::excerpt::on_one_line;
 use crate::definition::model::files::{ReadError, Stale, WorkflowFiles};
 
-/// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `keys` lead to it. If it is not found,
-/// returns the file alone.
+/// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `keys` lead to it.
+/// If it is not found, returns the file alone.
 ///
 /// # Errors
 ///
 /// If the session is gone.
 pub fn rule_place(file: &str, keys: &[&str], files: &dyn WorkflowFiles) -> Result<String, Stale> {
     let roots = files.roots()?;
-    let root = roots
-        .iter()
-        .rev()
-        .find_map(|root| Some((&root.name, file.strip_prefix(&root.path)?.strip_prefix('/')?)));
+    let root =
+        roots.iter().rev().find_map(|root| Some((&root.name, file.strip_prefix(&root.path)?.strip_prefix('/')?)));
     let bytes = match root.map(|(root, path)| files.read(root, path)) {
         Some(Ok(bytes)) => bytes,
         Some(Err(ReadError::Stale)) => return Err(Stale),
@@ -35,7 +33,6 @@ pub fn rule_place(file: &str, keys: &[&str], files: &dyn WorkflowFiles) -> Resul
 
 fn line(text: &str, keys: &[&str]) -> Option<usize> {
     let (name, above) = keys.split_last()?;
-    let path: Vec<Step> =
-        above.iter().map(|key| Step::Key(key)).chain([Step::Name(name)]).collect();
+    let path: Vec<Step> = above.iter().map(|key| Step::Key(key)).chain([Step::Name(name)]).collect();
     yaml::locate(text, &path).map(|place| place.line)
 }

@@ -10,8 +10,8 @@ use crate::definition::diagnostic::report::Diagnostic;
 /// Maximum number of diagnostics with a place: the line of each is counted from the beginning of its text.
 const MAX_PLACES: usize = 1000;
 
-/// The texts of YAML by file, as a user would write the file. Nearly every file is without such a diagnostic, so the trees are
-/// not kept: they are larger than the texts.
+/// The texts of YAML by file, as a user would write the file. Nearly every file is without such a diagnostic, so the
+/// trees are not kept: they are larger than the texts.
 #[derive(Default)]
 pub(crate) struct Sources {
     /// The index of the text of each file.
@@ -45,8 +45,7 @@ impl Sources {
         let placed = unplaced.into_iter().enumerate().map(|(number, unplaced)| {
             let Unplaced { diagnostic, anchor } = unplaced;
             let index = self.files.get(&diagnostic.file).filter(|_| number < MAX_PLACES);
-            let source =
-                index.and_then(|&index| Some((self.texts.get(index)?, trees.get_mut(index)?)));
+            let source = index.and_then(|&index| Some((self.texts.get(index)?, trees.get_mut(index)?)));
             let Some((Source { text, lines_before }, tree)) = source else { return diagnostic };
             let tree = tree.get_or_insert_with(|| yaml::parse(text).ok());
             let place = tree.as_ref().and_then(|tree| locate(tree, &anchor.steps()));

@@ -10,10 +10,10 @@ use crate::definition::diagnostic::value::Expected;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::gate::{Command, label_of};
 use crate::definition::model::outcomes::{Outcome, Target};
-use crate::definition::model::words::either;
 use crate::definition::model::own_work::OwnWork;
 use crate::definition::model::schema::MAX_OUTCOMES;
 use crate::definition::model::variables::PHASE_VARIABLES;
+use crate::definition::model::words::either;
 use crate::definition::model::work::{Answer, AnswerText, Question, Step, Work};
 
 /// The names that outcomes of a step can have.
@@ -32,8 +32,8 @@ pub(crate) fn unread(file: &str) -> OwnWork {
     }
 }
 
-/// Reads the entry whose fields these are. `place` is its number among the entries, behind those of the groups around it. An id that is
-/// not known is empty.
+/// Reads the entry whose fields these are. `place` is its number among the entries, behind those of the groups around
+/// it. An id that is not known is empty.
 pub(crate) fn read_run(fields: &mut Fields, place: &str) -> Partly<OwnWork> {
     let mut whole = Whole::default();
     let item = fields.tree.root.clone();
@@ -101,16 +101,14 @@ fn answers(fields: &mut Fields) -> Partly<Vec<(Outcome, Answer)>> {
         return Err(Vec::new());
     }
     let mut whole = Whole::default();
-    let answers =
-        entries.iter().map(|(name, value)| whole.part(answer(fields, name, value))).collect();
+    let answers = entries.iter().map(|(name, value)| whole.part(answer(fields, name, value))).collect();
     whole.of(answers)
 }
 
 fn answer(fields: &mut Fields, name: &str, value: &Yaml) -> Partly<(Outcome, Answer)> {
     let outcomes = [At::Key("outcomes")];
     let mut whole = Whole::default();
-    let mut answer =
-        Answer { outcome: name.to_owned(), label: label_of(name), text: AnswerText::None };
+    let mut answer = Answer { outcome: name.to_owned(), label: label_of(name), text: AnswerText::None };
     let outcome = whole.part(outcomes::outcome(fields, &outcomes, (name, value), &ANSWER));
     let outcome = Outcome { of_entry: true, ..outcome };
     let mut bad = |key, expected| {

@@ -45,11 +45,7 @@ pub struct Task {
 /// # Errors
 ///
 /// What is wrong with the file.
-pub fn read(
-    file: &str,
-    text: String,
-    bounds: impl Fn(&str) -> Result<(), String>,
-) -> Result<Task, Vec<Diagnostic>> {
+pub fn read(file: &str, text: String, bounds: impl Fn(&str) -> Result<(), String>) -> Result<Task, Vec<Diagnostic>> {
     let document = split(text);
     let mut diagnostics = Vec::new();
     let task = understand(file, &document, bounds, &mut diagnostics);
@@ -136,11 +132,7 @@ fn time(fields: &mut Fields, field: &'static str, default: Duration) -> Duration
         Some(value) => match duration(value) {
             Some(time) if !time.is_zero() && time <= MAX_TIMEOUT => time,
             _ => {
-                wrong(
-                    fields,
-                    field,
-                    "a duration like `30m` or `1h 30m`, or a number of seconds, at most a day",
-                );
+                wrong(fields, field, "a duration like `30m` or `1h 30m`, or a number of seconds, at most a day");
                 default
             }
         },
@@ -180,7 +172,10 @@ mod tests {
     fn task(text: &str) -> Result<Task, Vec<String>> {
         let bounds = |text: &str| if text == "cost=2" { Ok(()) } else { Err("no".to_owned()) };
         read("task.md", text.to_owned(), bounds).map_err(|diagnostics| {
-            diagnostics.iter().map(|diagnostic| format!("{}: {}", diagnostic.location(), diagnostic.problem.describe().message)).collect()
+            diagnostics
+                .iter()
+                .map(|diagnostic| format!("{}: {}", diagnostic.location(), diagnostic.problem.describe().message))
+                .collect()
         })
     }
 

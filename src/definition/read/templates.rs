@@ -17,11 +17,7 @@ pub(crate) struct Unknown<'a> {
 
 impl Unknown<'_> {
     /// Its problem. A `summary.ID`, an `input.NAME` and an `outcome.ID` are checked against the library later.
-    pub fn problem(
-        name: &str,
-        field: Option<&'static str>,
-        known: &'static [&'static str],
-    ) -> VariableProblem {
+    pub fn problem(name: &str, field: Option<&'static str>, known: &'static [&'static str]) -> VariableProblem {
         if let Some(id) = summary_of(name, known) {
             return VariableProblem::UnknownSummary { id: id.to_owned(), suggestion: None };
         }
@@ -44,20 +40,17 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
         while let Some((_, behind)) = rest.split_once('{') {
             rest = behind;
             // A known name between blanks is a variable that is not replaced.
-            let spaced = behind
-                .split_once('}')
-                .filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
-            let is_name =
-                |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | '@');
+            let spaced =
+                behind.split_once('}').filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
+            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | '@');
             let end = behind.find(|c: char| !is_name(c));
             let plain = end.and_then(|end| behind.split_at_checked(end));
             let spaced = spaced.map(|(name, _)| behind.split_at(name.len()));
             let Some((name, after)) = spaced.or(plain) else { continue };
             let new = !known.contains(&name) && !found.iter().any(|other| other.name == name);
             let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
-            let code = before.ends_with(['$', '{'])
-                || after.starts_with("}}")
-                || name.contains(['.', '-', ' ', '/', '@']);
+            let code =
+                before.ends_with(['$', '{']) || after.starts_with("}}") || name.contains(['.', '-', ' ', '/', '@']);
             if name.is_empty() || !after.starts_with('}') || !new {
                 continue;
             }
@@ -72,8 +65,8 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
     found
 }
 
-/// The variables in a text in which none are replaced, each once; true beside `runDir` and `input.NAME`, `outcome.ID` and `summary.ID`.
-/// `${name}` and `{{name}}` are code of another language, and so is `{name}` for `jq`.
+/// The variables in a text in which none are replaced, each once; true beside `runDir` and `input.NAME`, `outcome.ID`
+/// and `summary.ID`. `${name}` and `{{name}}` are code of another language, and so is `{name}` for `jq`.
 pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
     let mut found: Vec<(&str, bool)> = Vec::new();
     let is_for_jq = text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "jq");
@@ -82,13 +75,9 @@ pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
         let Some((name, after)) = behind.split_once('}') else { continue };
         let is_plain = MEANINGS.iter().any(|(known, _)| *known == name);
         let of = |id: &str| {
-            !id.is_empty()
-                && id
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '.'))
+            !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '.'))
         };
-        let named =
-            matches!(name.split_once('.'), Some(("input" | "output" | "outcome" | "summary", id)) if of(id));
+        let named = matches!(name.split_once('.'), Some(("input" | "output" | "outcome" | "summary", id)) if of(id));
         let is_code = before.ends_with(['$', '{']) || after.starts_with('}') || is_for_jq;
         let named = named || name == ValueName::RUN_DIR && !is_code;
         if (named || is_plain && !is_code) && found.iter().all(|(other, _)| *other != name) {
@@ -112,10 +101,7 @@ mod tests {
     fn variables_that_are_not_replaced_are_found() {
         for (text, expected) in [
             ("test {input.scope} {input.scope}", &[("input.scope", true)][..]),
-            (
-                "{outcome.triage} {summary.look-1}",
-                &[("outcome.triage", true), ("summary.look-1", true)],
-            ),
+            ("{outcome.triage} {summary.look-1}", &[("outcome.triage", true), ("summary.look-1", true)]),
             ("{outcome.kit/review}", &[("outcome.kit/review", true)]),
             ("echo {description} {taskId}", &[("description", false), ("taskId", false)]),
             ("echo ${description} {{description}} {foo} {a,b} {}", &[]),

@@ -85,10 +85,7 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
                 for field in unknown {
                     let path = [Step::Key("tools"), Step::Name(&field)];
                     let field = field.clone();
-                    fields.report(
-                        &path,
-                        FieldProblem::UnknownPart { of: "tools", field, known: &TOOLS },
-                    );
+                    fields.report(&path, FieldProblem::UnknownPart { of: "tools", field, known: &TOOLS });
                 }
                 return None;
             }
@@ -152,8 +149,7 @@ fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
             let names = empty.map_or_else(|| texts(items), Err);
             names.map(Some).map_err(|(index, found)| {
                 let expected = Expected::Other("the name of a tool");
-                let problem =
-                    FieldProblem::WrongType { field: format!("tools.{list}"), expected, found };
+                let problem = FieldProblem::WrongType { field: format!("tools.{list}"), expected, found };
                 BadList { item: Some(index), problem }
             })
         }

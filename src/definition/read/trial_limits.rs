@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::yaml::{self, Yaml};
 
-/// Returns the text of a `limits.yaml` that says what another one says and hides more paths. `~` stands for `home` in it: a trial has
-/// a home of its own.
+/// Returns the text of a `limits.yaml` that says what another one says and hides more paths. `~` stands for `home` in
+/// it: a trial has a home of its own.
 ///
 /// # Errors
 ///
@@ -59,7 +59,8 @@ mod tests {
     fn more_is_hidden_and_all_else_stays() {
         let limits = "tools: { blacklist: [bash] }\nhide: [.env, ~/.aws/]\nwrite: [src/]\nnetwork: false\n";
         let wanted = r#"{"tools":{"blacklist":["bash"]},"hide":[".env","/home/u/.aws/","/evals/"],"write":["src/"],"network":false}"#;
-        let found: Value = serde_json::from_str(&trial_limits(Some(limits), &["/evals/".to_owned()], "/home/u").unwrap()).unwrap();
+        let found: Value =
+            serde_json::from_str(&trial_limits(Some(limits), &["/evals/".to_owned()], "/home/u").unwrap()).unwrap();
         assert_eq!(found, serde_json::from_str::<Value>(wanted).unwrap());
         assert_eq!(trial_limits(None, &["/evals/".to_owned()], "/").unwrap(), r#"{"hide":["/evals/"]}"#);
     }

@@ -16,8 +16,8 @@ use crate::definition::model::user_limits::UserLimits;
 
 const FIELDS: [&str; LIMITS_FIELDS.len()] = names(&LIMITS_FIELDS);
 
-/// Reads limits, and reports the errors in them; with `check` their warnings too. `None` after an error: of a file that is partly
-/// understood nothing holds for sure.
+/// Reads limits, and reports the errors in them; with `check` their warnings too. `None` after an error: of a file that
+/// is partly understood nothing holds for sure.
 ///
 /// # Errors
 ///
@@ -39,8 +39,10 @@ pub(crate) fn read(
         tools::check_names(&mut fields, surroundings);
     }
     let sound = known.and(values);
-    Ok(sound.and(tools).zip(confinement).map(|(tools, confinement)| {
-        UserLimits { file: file.to_owned(), tools, confinement }
+    Ok(sound.and(tools).zip(confinement).map(|(tools, confinement)| UserLimits {
+        file: file.to_owned(),
+        tools,
+        confinement,
     }))
 }
 

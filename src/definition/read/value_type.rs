@@ -93,9 +93,7 @@ impl Declaration<'_> {
         let text = |option: &Yaml| Some(trim(&scalar(option)?).to_owned());
         let texts: Option<Vec<String>> = list.items().iter().map(text).collect();
         let is_option = |text: &String| !is_blank(text) && text.chars().count() <= MAX_VALUE;
-        let texts = texts.filter(|texts| {
-            (1..=MAX_OPTIONS).contains(&texts.len()) && texts.iter().all(is_option)
-        });
+        let texts = texts.filter(|texts| (1..=MAX_OPTIONS).contains(&texts.len()) && texts.iter().all(is_option));
         if texts.is_none() {
             self.bad(fields, "options", format!("a list of 1 to {MAX_OPTIONS} texts"), None);
         }

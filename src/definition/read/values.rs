@@ -1,10 +1,10 @@
 //! Reads values, and names of values.
 
 use super::yaml::Yaml;
-use crate::definition::model::words::short;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
+use crate::definition::model::words::short;
 
 /// Reads the name of a value, in one of these forms.
 pub(crate) fn read(field: &str, text: &str, forms: &[&str]) -> Result<ValueName, FieldProblem> {
@@ -12,10 +12,8 @@ pub(crate) fn read(field: &str, text: &str, forms: &[&str]) -> Result<ValueName,
     let suggestion = match ValueName::parse(text) {
         Ok(name) if is_allowed(&name) => return Ok(name),
         Ok(_) => None,
-        Err(_) if text.starts_with('{') && text.ends_with('}') => {
-            Some(text.trim_matches(['{', '}']).to_owned())
-                .filter(|name| ValueName::parse(name).as_ref().is_ok_and(is_allowed))
-        }
+        Err(_) if text.starts_with('{') && text.ends_with('}') => Some(text.trim_matches(['{', '}']).to_owned())
+            .filter(|name| ValueName::parse(name).as_ref().is_ok_and(is_allowed)),
         Err(meant) => meant.filter(|meant| ValueName::parse(meant).as_ref().is_ok_and(is_allowed)),
     };
     let (field, expected) = (field.to_owned(), either(forms));

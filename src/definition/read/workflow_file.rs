@@ -7,7 +7,7 @@ use super::confinement::PathVariables;
 use super::fields::{Fields, not_a_list, rule_meant};
 use super::partly::{Partly, Whole};
 use super::yaml::{Tree, Yaml};
-use super::{budget, parallel, conditions, confinement, each, gate, inputs, outcomes, step};
+use super::{budget, conditions, confinement, each, gate, inputs, outcomes, parallel, step};
 use crate::definition::diagnostic::anchor::{Anchor, Step};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
@@ -23,20 +23,17 @@ use crate::definition::model::gate::Gate;
 use crate::definition::model::inputs::Given;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::Outcome;
-use crate::definition::model::schema;
-use crate::definition::model::schema::{
-    Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS,
-};
 use crate::definition::model::own_work::OwnWork;
 use crate::definition::model::parallel::Parallel;
+use crate::definition::model::schema;
+use crate::definition::model::schema::{Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS};
 use crate::definition::model::workflow::{
     AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, OnMaxLoops, Show, Workflow,
 };
 
 const FIELDS: [&str; WORKFLOW_FIELDS.len()] = schema::names(&WORKFLOW_FIELDS);
 
-const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
-    schema::names(&schema::AUTO_CONTINUE_FIELDS);
+const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] = schema::names(&schema::AUTO_CONTINUE_FIELDS);
 const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
 /// The fields of an entry with `run`.
 const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs", "outcomes"];
@@ -44,10 +41,8 @@ const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs
 const ASK: [&str; 5] = ["ask", "id", "label", "when", "outcomes"];
 /// The fields that only an entry with `run` can have.
 const OF_RUN: [&str; 3] = ["timeout", "env", "outputs"];
-const NEEDS: Needs =
-    Needs { what: "a workflow", fields: &["name", "commandName", "initialMessage", "phases"] };
-const HIDDEN_NEEDS: Needs =
-    Needs { what: "a workflow with `show: workflows`", fields: &["name", "phases"] };
+const NEEDS: Needs = Needs { what: "a workflow", fields: &["name", "commandName", "initialMessage", "phases"] };
+const HIDDEN_NEEDS: Needs = Needs { what: "a workflow with `show: workflows`", fields: &["name", "phases"] };
 
 /// An entry of `phases` as it is written.
 pub(crate) struct EntryRef {
@@ -141,16 +136,14 @@ pub(crate) fn read(
     let not_done_reminder = fields.optional_text("notDoneReminder");
     let auto_continue = auto_continue(&mut fields);
     let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
-    let on_max_loops =
-        fields.choice("onMaxLoops", &schema::ON_MAX_LOOPS).map(|index| match index {
-            0 => OnMaxLoops::Pause,
-            _ => OnMaxLoops::Next,
-        });
-    let context_injection =
-        fields.choice("contextInjection", &["oncePerPhase", "everyRun"]).map(|index| match index {
-            0 => ContextInjection::OncePerPhase,
-            _ => ContextInjection::EveryRun,
-        });
+    let on_max_loops = fields.choice("onMaxLoops", &schema::ON_MAX_LOOPS).map(|index| match index {
+        0 => OnMaxLoops::Pause,
+        _ => OnMaxLoops::Next,
+    });
+    let context_injection = fields.choice("contextInjection", &["oncePerPhase", "everyRun"]).map(|index| match index {
+        0 => ContextInjection::OncePerPhase,
+        _ => ContextInjection::EveryRun,
+    });
     let hides_tools = fields.choice("toolVisibility", &["shown", "hidden"]);
     let context = fields.context();
     let confinement = confinement::read(&mut fields, PathVariables::OfRun);
@@ -337,17 +330,12 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
             sound = false;
         }
     }
-    let mut bound = |field, default, limit| {
-        fields.whole_number(&[Step::Key("autoContinue"), Step::Key(field)], default, 0..=limit)
-    };
+    let mut bound =
+        |field, default, limit| fields.whole_number(&[Step::Key("autoContinue"), Step::Key(field)], default, 0..=limit);
     let delay_seconds = bound("delaySeconds", default.delay_seconds, MAX_DELAY_SECONDS);
     let max_per_phase = bound("maxPerPhase", default.max_per_phase, MAX_COUNT);
     let max_idle = bound("maxIdle", default.max_idle, MAX_COUNT);
-    let bounds = AutoContinue {
-        delay_seconds: delay_seconds?,
-        max_per_phase: max_per_phase?,
-        max_idle: max_idle?,
-    };
+    let bounds = AutoContinue { delay_seconds: delay_seconds?, max_per_phase: max_per_phase?, max_idle: max_idle? };
     sound.then_some(Some(bounds))
 }
 
@@ -463,9 +451,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
                 let with = inputs::read_given(fields, index, item);
                 EntryRefKind::Workflow(key, whole.part(with))
             }
-            (Yaml::Map(_), None, None)
-                if kinds == [false, false, true] && item.get("phases") != Some(&Yaml::Null) =>
-            {
+            (Yaml::Map(_), None, None) if kinds == [false, false, true] && item.get("phases") != Some(&Yaml::Null) => {
                 let is_deep = around.len() >= MAX_GROUPS;
                 if is_deep {
                     fields.report(&here, PhaseProblem::GroupsTooDeep { limit: MAX_GROUPS });
@@ -500,8 +486,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
             whole.take(None, ());
         }
         if let Some(key) = unknown_rule(item) {
-            let problem =
-                FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
+            let problem = FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
             let meant = nearest(key, ENTRY).unwrap_or("when");
             fields.gaps.push(Anchor::of(&[here[0], here[1], Step::Key(meant)]));
@@ -549,12 +534,7 @@ fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) -> Par
 }
 
 /// Reads `id` or `label` of the entry at a path; the inner `None` without one, the outer one after an error.
-fn entry_text(
-    fields: &mut Fields,
-    here: &[Step],
-    entry: &Yaml,
-    field: &'static str,
-) -> Option<Option<String>> {
+fn entry_text(fields: &mut Fields, here: &[Step], entry: &Yaml, field: &'static str) -> Option<Option<String>> {
     let problem = match entry.get(field) {
         // An empty value is reported with those of other fields.
         None | Some(Yaml::Null) => return Some(None),
@@ -575,8 +555,7 @@ fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) ->
     let mut whole = Whole::default();
     let Yaml::Map(entries) = item else { return Err(step::unread(fields.file)) };
     let is_question = item.get("run").is_none();
-    let (kind, known): (_, &'static [&'static str]) =
-        if is_question { ("ask", &ASK) } else { ("run", &RUN) };
+    let (kind, known): (_, &'static [&'static str]) = if is_question { ("ask", &ASK) } else { ("run", &RUN) };
     // An entry with an empty value there may be of another kind.
     let is_sure = item.get(kind) != Some(&Yaml::Null);
     for (key, _) in entries.iter().filter(|(key, _)| is_sure && !known.contains(&&**key)) {

@@ -1,7 +1,7 @@
 //! YAML into a small tree, with the place of each node.
 //!
-//! The events are those of the parser inside `serde_yaml`, and its [`Number`] tells which plain scalars are numbers. A text that
-//! either refuses is an error.
+//! The events are those of the parser inside `serde_yaml`, and its [`Number`] tells which plain scalars are numbers. A
+//! text that either refuses is an error.
 
 use crate::sorted::Map;
 
@@ -42,9 +42,7 @@ impl Yaml {
     /// The value of a key, if this is a mapping that has it.
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match self {
-            Self::Map(entries) => {
-                entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
-            }
+            Self::Map(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::List(_) => None,
         }
     }
@@ -160,7 +158,6 @@ impl Tree {
         }
         Some((at, Some(node)))
     }
-
 }
 
 /// The number of keys and values in a value, with itself.
@@ -198,8 +195,9 @@ fn read(text: &str) -> Result<(Tree, Option<Box<YamlError>>), Box<YamlError>> {
     if refused.is_none() {
         refused = match document.end {
             Some(failure) => Some(Refused::by_parser(failure)),
-            None => Document::load_next(&mut parser)
-                .map(|mark| Refused { problem: Ok(YamlProblem::SecondDocument), mark }),
+            None => {
+                Document::load_next(&mut parser).map(|mark| Refused { problem: Ok(YamlProblem::SecondDocument), mark })
+            }
         };
     }
     let error = refused.map(|Refused { problem, mark }| {
@@ -217,9 +215,7 @@ fn read(text: &str) -> Result<(Tree, Option<Box<YamlError>>), Box<YamlError>> {
 /// place.
 fn refusal(text: &str, words: String, place: Option<Place>) -> YamlProblem {
     let line = place.and_then(|place| text.lines().nth(place.line - 1)).unwrap_or_default();
-    let rest = place.and_then(|place| {
-        line.char_indices().nth(place.column - 1).and_then(|(at, _)| line.get(at..))
-    });
+    let rest = place.and_then(|place| line.char_indices().nth(place.column - 1).and_then(|(at, _)| line.get(at..)));
     let layout = place.and_then(|place| layout_help(text, place.line - 1));
     let help = match rest.and_then(|rest| rest.chars().next()) {
         Some('\t') => "indent with spaces, not with tabs",
@@ -228,15 +224,11 @@ fn refusal(text: &str, words: String, place: Option<Place>) -> YamlProblem {
             "write the entry as `- phase: FILE`, and `when` below `phase`"
         }
         Some(':') => "put a value that contains `: ` in quotes",
-        Some('`' | '@' | '%' | '|' | '>' | '&' | '*') => {
-            "put a value that begins with a special character in quotes"
-        }
+        Some('`' | '@' | '%' | '|' | '>' | '&' | '*') => "put a value that begins with a special character in quotes",
         Some('\0'..='\u{1f}' | '\u{7f}'..='\u{9f}') => "remove the control character",
         _ if layout.is_some() => "",
         Some('-') => "use one `---` only, before the first field",
-        _ => {
-            "look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes"
-        }
+        _ => "look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes",
     };
     let help = layout.filter(|_| help.is_empty()).unwrap_or_else(|| help.to_owned());
     YamlProblem::NotYaml { words, help }
@@ -250,8 +242,7 @@ fn layout_help(text: &str, line: usize) -> Option<String> {
         let key = line.trim_start().split_once(':')?.0;
         key.chars().all(|c| c.is_ascii_alphanumeric()).then(|| key.to_owned())
     };
-    let lines: Vec<&str> =
-        text.lines().take(line + 1).filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = text.lines().take(line + 1).filter(|line| !line.trim().is_empty()).collect();
     let (wrong, above) = lines.split_last()?;
     if lacks_space(wrong) {
         return Some(SPACE_NEEDED.to_owned());
@@ -332,8 +323,8 @@ impl Source {
     }
 }
 
-/// Returns true if the last line has content and no line end: the parser does not read a block scalar that ends so. Spaces
-/// are content if they are more than those before the text above them.
+/// Returns true if the last line has content and no line end: the parser does not read a block scalar that ends so.
+/// Spaces are content if they are more than those before the text above them.
 fn ends_within_a_line(text: &str) -> bool {
     let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let mut lines = text.lines().rev();
@@ -386,9 +377,7 @@ impl Document {
                         return document;
                     }
                 },
-                Event::Scalar { anchor, tag, text, plain } => {
-                    (anchor, Node::Scalar { tag, text, plain })
-                }
+                Event::Scalar { anchor, tag, text, plain } => (anchor, Node::Scalar { tag, text, plain }),
                 Event::List { anchor, tag } => (anchor, Node::List(tag)),
                 Event::Map { anchor, tag } => (anchor, Node::Map(tag)),
                 Event::ListEnd | Event::MapEnd => (None, Node::End),
@@ -447,15 +436,7 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(document: &'a Document) -> Self {
-        Self {
-            document,
-            at: 0,
-            depth: 0,
-            aliases_followed: 0,
-            marks: Vec::new(),
-            path: Vec::new(),
-            refused: None,
-        }
+        Self { document, at: 0, depth: 0, aliases_followed: 0, marks: Vec::new(), path: Vec::new(), refused: None }
     }
 
     fn refuse<T>(&mut self, problem: YamlProblem, mark: Mark) -> Option<T> {
@@ -528,10 +509,7 @@ impl<'a> Builder<'a> {
                 return self.invalid("invalid type: sequence, expected a scalar", mark);
             }
             ("!!str", _) => return self.invalid("invalid type: map, expected a scalar", mark),
-            (
-                "!!map" | "!!seq" | "!!null" | "!!bool" | "!!int" | "!!float",
-                Node::Scalar { text, plain, .. },
-            ) => {
+            ("!!map" | "!!seq" | "!!null" | "!!bool" | "!!int" | "!!float", Node::Scalar { text, plain, .. }) => {
                 if *plain {
                     scalar(text)
                 } else {
@@ -558,13 +536,7 @@ impl<'a> Builder<'a> {
         Some(value)
     }
 
-    fn content(
-        &mut self,
-        tag: Option<&str>,
-        node: &Node,
-        mark: Mark,
-        is_key: bool,
-    ) -> Option<Yaml> {
+    fn content(&mut self, tag: Option<&str>, node: &Node, mark: Mark, is_key: bool) -> Option<Yaml> {
         let found = match node {
             Node::Scalar { text, plain, .. } => {
                 return match tag {
@@ -713,9 +685,7 @@ mod tests {
 
     #[test]
     fn values_follow_the_core_schema() {
-        let parsed = parse("a: yes\nb: TRUE\nc: 2024-01-01\nd: 0x1f\ne: ~\nf: !!seq [1]\n1: y")
-            .unwrap()
-            .root;
+        let parsed = parse("a: yes\nb: TRUE\nc: 2024-01-01\nd: 0x1f\ne: ~\nf: !!seq [1]\n1: y").unwrap().root;
         assert_eq!(parsed.get("a"), Some(&Yaml::String("yes".into())));
         assert_eq!(parsed.get("b"), Some(&Yaml::Bool(true)));
         assert_eq!(parsed.get("c"), Some(&Yaml::String("2024-01-01".into())));
@@ -836,9 +806,7 @@ mod tests {
             ("a: 'b", "look for a quote or bracket that is not closed"),
             ("a: {b} c", "look for a quote or bracket that is not closed"),
         ] {
-            let YamlProblem::NotYaml { words, help } = parse(yaml).unwrap_err().problem else {
-                panic!("{yaml:?}")
-            };
+            let YamlProblem::NotYaml { words, help } = parse(yaml).unwrap_err().problem else { panic!("{yaml:?}") };
             assert!(help.starts_with(expected), "{yaml:?}: {words}: {help}");
         }
     }
@@ -899,19 +867,19 @@ mod tests {
         match (ours, theirs) {
             (Yaml::Null, Value::Null) => true,
             (Yaml::Bool(ours), Value::Bool(theirs)) => ours == theirs,
-            (Yaml::Number(ours), Value::Number(theirs)) => theirs
-                .as_f64()
-                .is_some_and(|theirs| *ours == theirs || ours.is_nan() && theirs.is_nan()),
+            (Yaml::Number(ours), Value::Number(theirs)) => {
+                theirs.as_f64().is_some_and(|theirs| *ours == theirs || ours.is_nan() && theirs.is_nan())
+            }
             (Yaml::String(ours), Value::String(theirs)) => ours == theirs,
             (Yaml::List(ours), Value::Sequence(theirs)) => {
-                ours.len() == theirs.len()
-                    && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
+                ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
             }
             (Yaml::Map(ours), Value::Mapping(theirs)) => {
                 ours.len() == theirs.len()
-                    && ours.iter().zip(theirs).all(|((name, ours), (key, theirs))| {
-                        key.as_str() == Some(name) && same(ours, theirs)
-                    })
+                    && ours
+                        .iter()
+                        .zip(theirs)
+                        .all(|((name, ours), (key, theirs))| key.as_str() == Some(name) && same(ours, theirs))
             }
             _ => false,
         }

@@ -28,8 +28,7 @@ fn check(lines: &str, phases: &[(&str, &str)]) -> (Library, Vec<String>) {
 fn the_workflow_says_it_for_all_phases_but_the_first() {
     let (library, _) = check("context: fresh\n", &[("a", ""), ("b", "")]);
     let workflow = library.get("w").unwrap();
-    let fresh: Vec<bool> =
-        workflow.own_phases().map(|phase| workflow.starts_fresh(phase)).collect();
+    let fresh: Vec<bool> = workflow.own_phases().map(|phase| workflow.starts_fresh(phase)).collect();
     assert_eq!(fresh, [false, true]);
     let nested = library.get("n").unwrap();
     let fresh: Vec<bool> = nested.own_phases().map(|phase| nested.starts_fresh(phase)).collect();
@@ -39,9 +38,7 @@ fn the_workflow_says_it_for_all_phases_but_the_first() {
 #[test]
 fn an_optional_summary_before_a_fresh_phase_is_reported() {
     let warning = |next: &str| {
-        format!(
-            "~/workflows/w/a.md:5:10: `summary: optional` has no effect: the next phase, `{next}`, starts fresh"
-        )
+        format!("~/workflows/w/a.md:5:10: `summary: optional` has no effect: the next phase, `{next}`, starts fresh")
     };
     let optional = "summary: optional\n";
     for (flow, a, b, expected) in [

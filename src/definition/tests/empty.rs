@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::definition::schema::{
-    AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind,
-    Needed, PHASE_FIELDS, TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
+    AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, Needed, PHASE_FIELDS,
+    TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
 };
 
 fn phase_with(lines: &str) -> String {
@@ -114,8 +114,7 @@ fn an_entry_is_a_phase_or_a_workflow() {
 #[test]
 fn two_at_once_are_two_errors() {
     let (_, diagnostics) = errors("gate:\nbudget: {}\n", "tools:\nwrite:\n");
-    let found: Vec<&str> =
-        diagnostics.iter().filter_map(|text| Some(text.split_once(": ")?.1)).collect();
+    let found: Vec<&str> = diagnostics.iter().filter_map(|text| Some(text.split_once(": ")?.1)).collect();
     let expected = ["gate", "budget", "tools", "write"];
     assert_eq!(found, expected.map(|name| format!("`{name}` has no value")));
 }
@@ -139,23 +138,11 @@ fn a_list_of_tools_may_be_empty_and_has_no_empty_names() {
 #[test]
 fn tests_without_a_value_fail() {
     for (lines, diagnostic) in [
-        (
-            "tests:\n",
-            "`tests`: expected a mapping with `allowed` or `refused`, found an empty value",
-        ),
+        ("tests:\n", "`tests`: expected a mapping with `allowed` or `refused`, found an empty value"),
         ("tests: {}\n", "`tests`: expected a mapping with `allowed` or `refused`, found a mapping"),
-        (
-            "tests: {allowed: }\n",
-            "`tests.allowed`: expected a list of at least one tool call, found an empty value",
-        ),
-        (
-            "tests: {refused: []}\n",
-            "`tests.refused`: expected a list of at least one tool call, found a list",
-        ),
-        (
-            "tests: {refused: [~]}\n",
-            "`tests.refused`: expected `TOOL ARGUMENT`, found an empty value",
-        ),
+        ("tests: {allowed: }\n", "`tests.allowed`: expected a list of at least one tool call, found an empty value"),
+        ("tests: {refused: []}\n", "`tests.refused`: expected a list of at least one tool call, found a list"),
+        ("tests: {refused: [~]}\n", "`tests.refused`: expected `TOOL ARGUMENT`, found an empty value"),
     ] {
         assert_eq!(errors("", lines), (true, vec![]), "a load does not look at them");
         let own = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());

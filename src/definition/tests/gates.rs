@@ -46,10 +46,7 @@ fn a_gate_with_errors_keeps_its_workflow_out() {
             "4:8: expected one of `run`, `file` and `approve` in a check, found `run` and `file`",
         ),
         ("gate: [{rnu: a, timeout: 1s}]", "4:9: unknown field `rnu` in a check"),
-        (
-            "gate: [{timeout: 1s}]",
-            "4:8: expected one of `run`, `file` and `approve` in a check, found none",
-        ),
+        ("gate: [{timeout: 1s}]", "4:8: expected one of `run`, `file` and `approve` in a check, found none"),
         ("gate: [{run: ' '}]", "4:14: `gate.run` must not be empty"),
         ("gate: [{run: [a]}]", "4:14: `gate.run`: expected a string, found a list"),
         ("gate: [{run: a, lable: b}]", "4:17: unknown field `lable` in a check"),
@@ -106,12 +103,8 @@ fn a_label_is_one_short_line() {
     };
     let long = "é".repeat(101);
     let cut = format!("{}…", "é".repeat(99));
-    let diagnostic =
-        "~/workflows/w/a.md:5:24: `gate.label` is longer than 100 characters; it is shortened";
-    assert_eq!(
-        label(&format!("gate: [{{run: x, label: {long}}}]\n")),
-        (cut.clone(), vec![diagnostic.to_owned()])
-    );
+    let diagnostic = "~/workflows/w/a.md:5:24: `gate.label` is longer than 100 characters; it is shortened";
+    assert_eq!(label(&format!("gate: [{{run: x, label: {long}}}]\n")), (cut.clone(), vec![diagnostic.to_owned()]));
     assert_eq!(label(&format!("gate: [{{run: x, label: {}}}]\n", "é".repeat(100))).1, [""; 0]);
     assert_eq!(label("gate: [{run: x, label: \"a\\n\\tb\"}]\n"), ("a b".into(), vec![]));
     // The command itself is no slip, and is shown whole before it runs.
@@ -120,9 +113,7 @@ fn a_label_is_one_short_line() {
 
 #[test]
 fn an_expression_and_a_glob_are_bounded() {
-    for expression in
-        ["(?:a{1,1000}){1,30}!", "a{100000}", "(?:(?:(?:a{99}){99}){99}){99}", "(?:){99999}"]
-    {
+    for expression in ["(?:a{1,1000}){1,30}!", "a{100000}", "(?:(?:(?:a{99}){99}){99}){99}", "(?:){99999}"] {
         let phase = phase_with(&format!("gate: [{{file: a, contains: '{expression}'}}]\n"));
         let diagnostic = "~/workflows/w/a.md:5:28: `gate.contains`: not a valid regular expression: compiled regex exceeded size limit";
         phase_refused(&phase, &[diagnostic]);
@@ -144,13 +135,10 @@ fn an_expression_and_a_glob_are_bounded() {
         let phase = phase_with(&format!("gate: [{{file: '{glob}'}}]\n"));
         let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
         assert_eq!(library.get("w").is_none(), wide, "{glob}: {diagnostics:?}");
-        let diagnostic =
-            "~/workflows/w/a.md:5:15: `gate.file`: the alternatives expand to more than 100 paths";
+        let diagnostic = "~/workflows/w/a.md:5:15: `gate.file`: the alternatives expand to more than 100 paths";
         assert!(!wide || diagnostics == [diagnostic], "{diagnostics:?}");
     }
-    for expression in
-        ["", "LGTM", "^status: (done|ok)$", r"\d{4}-\d{2}-\d{2}", "^## Decision\\s+\\S"]
-    {
+    for expression in ["", "LGTM", "^status: (done|ok)$", r"\d{4}-\d{2}-\d{2}", "^## Decision\\s+\\S"] {
         let phase = phase_with(&format!("gate: [{{file: a, contains: '{expression}'}}]\n"));
         let (_, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
         assert!(expression.is_empty() || diagnostics.is_empty(), "{diagnostics:?}");
@@ -161,9 +149,7 @@ fn an_expression_and_a_glob_are_bounded() {
 fn a_failure_leads_to_an_earlier_phase_of_the_same_workflow() {
     let flow = FLOW.replace("  - a.md", "  - a.md\n  - b.md\n  - c.md");
     let phase = |id: &str, to: &str| {
-        format!(
-            "---\nid: {id}\nname: N\nemoji: '*'\ngate: [{{run: x}}]\nonGateFail: {to}\n---\nDo."
-        )
+        format!("---\nid: {id}\nname: N\nemoji: '*'\ngate: [{{run: x}}]\nonGateFail: {to}\n---\nDo.")
     };
     for (to, sound) in [("a", true), ("b", false), ("c", false), ("z", false), ("stay", true)] {
         let (_, diagnostics) = load(&[
@@ -182,20 +168,14 @@ fn a_failure_leads_to_an_earlier_phase_of_the_same_workflow() {
         let (library, diagnostics) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
         assert_eq!(library.get("w").is_some(), diagnostic.is_none());
         let place = diagnostic.map(|place| format!("~/workflows/w/workflow.yaml:{place}: "));
-        assert!(
-            diagnostics
-                .iter()
-                .all(|diagnostic| place.as_ref().is_some_and(|at| diagnostic.starts_with(at)))
-        );
+        assert!(diagnostics.iter().all(|diagnostic| place.as_ref().is_some_and(|at| diagnostic.starts_with(at))));
     }
 }
 
 #[test]
 fn a_failure_loops_only_where_that_is_allowed() {
     let diagnostic = |place: &str| {
-        format!(
-            "~/workflows/w/{place}: `onGateFail: loop` is not allowed in a workflow with `loopable: false`"
-        )
+        format!("~/workflows/w/{place}: `onGateFail: loop` is not allowed in a workflow with `loopable: false`")
     };
     let gate = "gate: [{run: x}]\nonGateFail: loop\n";
     let flow = format!("{FLOW}loopable: false\n");

@@ -24,14 +24,7 @@ fn a_group_is_a_scope_with_the_fields_of_its_file() {
     assert_eq!(diagnostics, [""; 0]);
     assert_eq!(
         places(&library),
-        [
-            "[0] a of w",
-            "[1] g of w",
-            "[1, 0] b of w//1",
-            "[1, 1] c of w//1",
-            "[1, 1, 0] c of w//1.1",
-            "[2] d of w"
-        ]
+        ["[0] a of w", "[1] g of w", "[1, 0] b of w//1", "[1, 1] c of w//1", "[1, 1, 0] c of w//1.1", "[2] d of w"]
     );
     let group = library.get("w//1").unwrap();
     let Workflow { name, loopable, max_loops, confinement, gate, budget, .. } = group;

@@ -14,13 +14,9 @@ fn layer(module: &str) -> usize {
 /// The code of a module without its tests and comments.
 fn code(path: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/definition").join(path);
-    let text =
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let code = text.split("#[cfg(test)]").next().unwrap();
-    code.lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .map(|l| format!("{l}\n"))
-        .collect()
+    code.lines().filter(|line| !line.trim_start().starts_with("//")).map(|l| format!("{l}\n")).collect()
 }
 
 /// The names directly behind each occurrence of a prefix: one, or those of a list in braces.

@@ -9,8 +9,7 @@ fn phase_with(lines: &str) -> String {
 }
 
 fn limits(lines: &str) -> (Option<Confinement>, Vec<String>) {
-    let (library, diagnostics) =
-        load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(&format!("{lines}\n")))]);
+    let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(&format!("{lines}\n")))]);
     let of_phase = |workflow: &Workflow| match &workflow.phases[..] {
         [entry] => entry.as_phase().unwrap().confinement.clone(),
         other => panic!("{other:?}"),
@@ -30,15 +29,7 @@ fn limits_are_read() {
         ("network: false\nsandbox: preferred", None, Some(false), Some(Sandbox::Preferred)),
         (
             "write: [../a/, '~/.cargo/', /tmp/x, 'a/../b*', 'src\\**\\*.rs', 'app/[id]/x{1,2}', 'a..b*/..c']",
-            Some(vec![
-                "../a/",
-                "~/.cargo/",
-                "/tmp/x",
-                "a/../b*",
-                "src/**/*.rs",
-                "app/[id]/x{1,2}",
-                "a..b*/..c",
-            ]),
+            Some(vec!["../a/", "~/.cargo/", "/tmp/x", "a/../b*", "src/**/*.rs", "app/[id]/x{1,2}", "a..b*/..c"]),
             None,
             None,
         ),
@@ -79,30 +70,18 @@ fn an_invalid_limit_keeps_its_workflow_out() {
         ("sandbox:", "5:1: `sandbox` has no value"),
         ("network: off", "5:10: `network`: expected `true` or `false`, found `off`"),
         ("network: 0", "5:10: `network`: expected `true` or `false`, found a number"),
-        (
-            "sandbox: false",
-            "5:10: `sandbox`: expected `required`, `preferred` or `off`, found `false`",
-        ),
+        ("sandbox: false", "5:10: `sandbox`: expected `required`, `preferred` or `off`, found `false`"),
         ("sandbox: no", "5:10: `sandbox`: expected `required`, `preferred` or `off`, found `no`"),
-        (
-            "sandbox: [off]",
-            "5:10: `sandbox`: expected `required`, `preferred` or `off`, found a list",
-        ),
+        ("sandbox: [off]", "5:10: `sandbox`: expected `required`, `preferred` or `off`, found a list"),
         ("writes: [a]", "5:1: unknown field `writes`"),
         ("Write: [a]", "5:1: unknown field `Write`"),
         ("Network: false", "5:1: unknown field `Network`"),
         ("SANDBOX: off", "5:1: unknown field `SANDBOX`"),
     ] {
-        phase_refused(
-            &phase_with(&format!("{lines}\n")),
-            &[&format!("~/workflows/w/a.md:{diagnostic}")],
-        );
+        phase_refused(&phase_with(&format!("{lines}\n")), &[&format!("~/workflows/w/a.md:{diagnostic}")]);
         let (at, message) = diagnostic.split_once(':').unwrap();
         let line = at.parse::<usize>().unwrap() + 1;
-        refused(
-            &format!("{FLOW}{lines}\n"),
-            &[&format!("~/workflows/w/workflow.yaml:{line}:{message}")],
-        );
+        refused(&format!("{FLOW}{lines}\n"), &[&format!("~/workflows/w/workflow.yaml:{line}:{message}")]);
     }
 }
 
@@ -112,12 +91,8 @@ fn limits_of_a_phase_stand_before_those_of_the_workflow() {
     let flow = format!("{FLOW}  - b.md\n  - subworkflow: i\nwrite: [a]\nnetwork: false\n");
     let own = phase_with("write: []\nnetwork: true\nsandbox: off\n");
     let other = PHASE.replace("id: a", "id: b");
-    let (library, diagnostics) = load(&[
-        ("w/workflow.yaml", &flow),
-        ("w/a.md", &own),
-        ("w/b.md", &other),
-        ("i/workflow.yaml", inner),
-    ]);
+    let (library, diagnostics) =
+        load(&[("w/workflow.yaml", &flow), ("w/a.md", &own), ("w/b.md", &other), ("i/workflow.yaml", inner)]);
     assert_eq!(diagnostics, [""; 0]);
     let of = |key: &str, index: usize| {
         let workflow = library.get(key).unwrap();

@@ -45,18 +45,14 @@ fn a_model_is_a_name_or_a_list_of_names() {
     ] {
         let (model, diagnostics) = read(lines);
         assert_eq!(model, None, "{lines}");
-        assert_eq!(
-            diagnostics,
-            [format!("~/workflows/w/a.md:{place}: `model`: {expected} {found}")]
-        );
+        assert_eq!(diagnostics, [format!("~/workflows/w/a.md:{place}: `model`: {expected} {found}")]);
     }
 }
 
 #[test]
 fn aliases_are_the_users_own() {
-    let own = |files: &[(&str, &str)]| {
-        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
-    };
+    let own =
+        |files: &[(&str, &str)]| files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
     let aliases = "strong: [a/b, c/d]\nfast: e/f\nnone:\n";
     let files = Files {
         global: own(&[("models.yaml", aliases), ("w/models.yaml", "strong: x/y")]),

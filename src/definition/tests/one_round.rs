@@ -1,4 +1,5 @@
-//! One check tells all that is wrong: any mistakes of a table, in one workflow, are reported beside each other, and nothing else is.
+//! One check tells all that is wrong: any mistakes of a table, in one workflow, are reported beside each other, and
+//! nothing else is.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

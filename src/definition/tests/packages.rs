@@ -3,8 +3,7 @@
 use super::super::fixtures::{Files, package};
 use super::*;
 
-const PHASE_OUTSIDE: &str =
-    "name: F\ncommandName: f\ninitialMessage: Go\nphases: [../../../a.md]\n";
+const PHASE_OUTSIDE: &str = "name: F\ncommandName: f\ninitialMessage: Go\nphases: [../../../a.md]\n";
 
 /// A workflow of this command name whose entries are these.
 fn flow(command: &str, phases: &str) -> String {
@@ -16,10 +15,7 @@ fn own(files: &[(&str, &str)]) -> std::collections::BTreeMap<String, String> {
 }
 
 /// A package of the user with these files, which lists `./workflows`.
-fn kit(
-    name: &str,
-    files: &[(&str, &str)],
-) -> (Package, std::collections::BTreeMap<String, String>) {
+fn kit(name: &str, files: &[(&str, &str)]) -> (Package, std::collections::BTreeMap<String, String>) {
     package(name, PackageScope::User, r#"["./workflows"]"#, files)
 }
 
@@ -100,13 +96,7 @@ fn a_reference_means_the_own_package_first() {
                     ),
                 ],
             ),
-            kit(
-                "second",
-                &[
-                    ("workflows/both/workflow.yaml", &flow("both", "a.md")),
-                    ("workflows/both/a.md", PHASE),
-                ],
-            ),
+            kit("second", &[("workflows/both/workflow.yaml", &flow("both", "a.md")), ("workflows/both/a.md", PHASE)]),
         ],
         ..Files::default()
     };
@@ -146,19 +136,14 @@ fn a_broken_workflow_of_the_own_package_is_not_replaced_by_the_users() {
 #[test]
 fn a_phase_file_stays_in_its_package() {
     let files = Files {
-        packages: vec![kit(
-            "kit",
-            &[("workflows/f/workflow.yaml", PHASE_OUTSIDE), ("a.md", PHASE)],
-        )],
+        packages: vec![kit("kit", &[("workflows/f/workflow.yaml", PHASE_OUTSIDE), ("a.md", PHASE)])],
         ..Files::default()
     };
     let (library, diagnostics) = load_files(&files);
     assert_eq!(keys(&library), [""; 0]);
     assert_eq!(
         diagnostics,
-        [
-            "~/packages/0/workflows/f/workflow.yaml:4:10: the phase file `../../../a.md` is outside the package"
-        ]
+        ["~/packages/0/workflows/f/workflow.yaml:4:10: the phase file `../../../a.md` is outside the package"]
     );
 }
 
@@ -166,10 +151,7 @@ fn a_phase_file_stays_in_its_package() {
 fn bad_lists_of_folders_are_reported() {
     let found = |value: &str| {
         let files = [("w/x/workflow.yaml", &*flow("x", "a.md")), ("w/x/a.md", PHASE)];
-        let files = Files {
-            packages: vec![package("kit", PackageScope::User, value, &files)],
-            ..Files::default()
-        };
+        let files = Files { packages: vec![package("kit", PackageScope::User, value, &files)], ..Files::default() };
         let (library, diagnostics) = load_files(&files);
         (library.iter().count(), diagnostics)
     };
@@ -178,14 +160,7 @@ fn bad_lists_of_folders_are_reported() {
         assert_eq!(workflows, count, "{value}");
         assert_eq!(diagnostics, [format!("~/packages/0/package.json:3:{message}")], "{value}");
     };
-    for value in [
-        r#"["w"]"#,
-        r#"["./w/"]"#,
-        r#"["w", "./w"]"#,
-        r#"["w/x/.."]"#,
-        r#"["."]"#,
-        r#"["a/../w", ".\\w"]"#,
-    ] {
+    for value in [r#"["w"]"#, r#"["./w/"]"#, r#"["w", "./w"]"#, r#"["w/x/.."]"#, r#"["."]"#, r#"["a/../w", ".\\w"]"#] {
         assert_eq!(found(value), (1, vec![]), "{value}");
     }
     assert_eq!(found("[]"), (0, vec![]));
@@ -196,15 +171,10 @@ fn bad_lists_of_folders_are_reported() {
         ("{}", "a mapping"),
         ("true", "a boolean"),
     ] {
-        let message =
-            format!("34: `pi-workflows.workflows`: expected a list of folders, found {kind}");
+        let message = format!("34: `pi-workflows.workflows`: expected a list of folders, found {kind}");
         told(value, 0, &message);
     }
-    told(
-        r#"["w", 7]"#,
-        1,
-        "40: `pi-workflows.workflows[1]`: expected the path of a folder, found a number",
-    );
+    told(r#"["w", 7]"#, 1, "40: `pi-workflows.workflows[1]`: expected the path of a folder, found a number");
     told(r#"["w", "v"]"#, 1, "40: the folder `v` does not exist");
     let many = format!("[{}\"w\"]", "\"w\", ".repeat(100));
     told(&many, 0, "34: `pi-workflows.workflows` must not have more than 100 entries");
@@ -222,10 +192,7 @@ fn a_package_of_the_project_of_the_same_name_replaces_the_users() {
         let files = Files { packages, ..Files::default() };
         let (library, diagnostics) = Library::check(&files).unwrap();
         let workflow = library.get("kit/x").unwrap();
-        assert_eq!(
-            (keys(&library), &*workflow.folder),
-            (vec!["kit/x"], "~/packages/1/workflows/x")
-        );
+        assert_eq!((keys(&library), &*workflow.folder), (vec!["kit/x"], "~/packages/1/workflows/x"));
         assert_eq!(library.replacements_in(workflow), if asks { vec!["kit/x"] } else { vec![] });
         let texts: Vec<String> = diagnostics.iter().map(Diagnostic::to_string).collect();
         assert_eq!(

@@ -1,4 +1,5 @@
-//! What the checks of parallel groups promise: two branches never write the same file, and what is reported of their ways holds.
+//! What the checks of parallel groups promise: two branches never write the same file, and what is reported of their
+//! ways holds.
 
 use proptest::prelude::*;
 
@@ -12,12 +13,32 @@ use crate::run::{RunState, begin, leave};
 /// A path of `write`, of parts that mean something.
 fn rule() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
-        "a", "b", "A", "docs", ".", "..", "*", "**", "*.md", "[ab]", "{a,b/c}", "a.md", "{runDir}", "{itemNumber}",
-        "a{itemNumber}", "1{itemNumber}", "{itemNumber}1", "{itemNumber}*", ".pi", "workflow-runs", "r", "1", "11",
+        "a",
+        "b",
+        "A",
+        "docs",
+        ".",
+        "..",
+        "*",
+        "**",
+        "*.md",
+        "[ab]",
+        "{a,b/c}",
+        "a.md",
+        "{runDir}",
+        "{itemNumber}",
+        "a{itemNumber}",
+        "1{itemNumber}",
+        "{itemNumber}1",
+        "{itemNumber}*",
+        ".pi",
+        "workflow-runs",
+        "r",
+        "1",
+        "11",
     ]);
-    let begin = prop::sample::select(vec![
-        "", "", "", "{runDir}/", "{runDir}/", ".pi/workflow-runs/", "/project/", "~/", "./",
-    ]);
+    let begin =
+        prop::sample::select(vec!["", "", "", "{runDir}/", "{runDir}/", ".pi/workflow-runs/", "/project/", "~/", "./"]);
     (begin, prop::collection::vec(part, 1..4), prop::sample::select(vec!["", "/"]))
         .prop_map(|(begin, parts, end)| format!("{begin}{}{end}", parts.join("/")))
 }
@@ -38,7 +59,8 @@ fn all_files() -> Vec<String> {
     folders.iter().flat_map(|folder| names.map(|name| format!("{folder}{name}"))).collect()
 }
 
-/// Returns true if a phase with this `write` may write a file, for the item of this number: by `write`, or by a command.
+/// Returns true if a phase with this `write` may write a file, for the item of this number: by `write`, or by a
+/// command.
 fn allows(rule: &str, item: usize, file: &str) -> bool {
     let value = |variable: &PathVariable| match variable {
         PathVariable::RunDir => Some(".pi/workflow-runs/r".to_owned()),
@@ -54,9 +76,7 @@ fn allows(rule: &str, item: usize, file: &str) -> bool {
     let target = Files::default().resolve_write(file).unwrap().unwrap().path;
     matches!(decide("write"), Permission::Within(_))
         || match decide("bash") {
-            Permission::Confined { reach, .. } => {
-                reach.paths().iter().any(|base| below(&target, base).is_some())
-            }
+            Permission::Confined { reach, .. } => reach.paths().iter().any(|base| below(&target, base).is_some()),
             _ => false,
         }
 }
@@ -86,7 +106,8 @@ proptest! {
 }
 
 proptest! {
-    /// A branch that a run enters is not reported as never reached, and what the group ends with is not reported as unknown.
+    /// A branch that a run enters is not reported as never reached, and what the group ends with is not reported as
+    /// unknown.
     #[test]
     fn what_is_reported_of_branches_holds(
         conditions in prop::collection::vec(prop::option::of((any::<bool>(), 0..3_usize)), 2..5),

@@ -25,9 +25,7 @@ fn decide(phase: &Phase, tool: &str, path: Option<&str>, host: &Files) -> Permis
 fn writes(rules: &[&str], allowed: &[&str], refused: &[&str]) {
     let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
     let phase = limited(Some(rules), ToolPolicy::All);
-    for (path, expected) in
-        allowed.iter().map(|path| (path, true)).chain(refused.iter().map(|path| (path, false)))
-    {
+    for (path, expected) in allowed.iter().map(|path| (path, true)).chain(refused.iter().map(|path| (path, false))) {
         for tool in ["edit", "write"] {
             let decision = decide(&phase, tool, Some(path), &host);
             let found = matches!(decision, Permission::Within { .. });
@@ -114,14 +112,7 @@ fn commands_are_confined_where_there_is_a_limit() {
         Permission::Confined { reach, network, unconfined }
     };
     let mut limited = limited(Some(&rules), ToolPolicy::All);
-    let writable = [
-        "/project/docs/plan.md",
-        "/project/tests/",
-        "/project/src/",
-        "/project/",
-        "/home/.cargo/",
-        "/",
-    ];
+    let writable = ["/project/docs/plan.md", "/project/tests/", "/project/src/", "/project/", "/home/.cargo/", "/"];
     let named = ["docs/plan.md", "tests/", "src/", "./", "~/.cargo/", "/"];
     assert_eq!(bash(&limited), confined(&writable, &named, true));
     assert_eq!(decide(&limited, "powershell", None, &host), confined(&writable, &named, true));
@@ -134,26 +125,20 @@ fn commands_are_confined_where_there_is_a_limit() {
     assert_eq!(decide(&limited, "write", Some("/etc/x"), &host), Permission::Allowed);
     assert_eq!(decide(&limited, "other", None, &host), Permission::Allowed);
     limited.confinement.sandbox = Some(Sandbox::Preferred);
-    let preferred = Permission::Confined {
-        reach: reach(None, &[]),
-        network: false,
-        unconfined: Sandbox::Preferred,
-    };
+    let preferred = Permission::Confined { reach: reach(None, &[]), network: false, unconfined: Sandbox::Preferred };
     assert_eq!(bash(&limited), preferred);
     limited.confinement.sandbox = Some(Sandbox::Off);
     limited.confinement.write = Some(vec![]);
     assert_eq!(bash(&limited), Permission::Allowed);
     assert!(matches!(decide(&limited, "edit", Some("a"), &host), Permission::Refused(_)));
-    limited.confinement =
-        Confinement { sandbox: Some(Sandbox::Required), ..Confinement::default() };
+    limited.confinement = Confinement { sandbox: Some(Sandbox::Required), ..Confinement::default() };
     assert_eq!(bash(&limited), Permission::Allowed, "there is no limit");
 }
 
 #[test]
 fn other_tools_need_a_whitelist() {
     let host = Files::default();
-    let only =
-        |names: &[&str]| ToolPolicy::Only(names.iter().map(|name| (*name).to_owned()).collect());
+    let only = |names: &[&str]| ToolPolicy::Only(names.iter().map(|name| (*name).to_owned()).collect());
     let tool = Permission::Refused(Refusal::Tool);
     let open = limited(Some(&["docs/"]), ToolPolicy::All);
     for name in ["read", "grep", "find", "ls", "workflow_step"] {
@@ -175,7 +160,8 @@ fn other_tools_need_a_whitelist() {
     assert_eq!(decide(&except, "other", None, &host), Permission::Refused(Refusal::MayWrite));
     // Each call that it carries is decided on by itself.
     let carrier = |phase: &Phase| {
-        permission((&phase.tools, &Limits::of(phase, &workflow("w", &[]))), "script", true, &|| Ok(None), &host).unwrap()
+        permission((&phase.tools, &Limits::of(phase, &workflow("w", &[]))), "script", true, &|| Ok(None), &host)
+            .unwrap()
     };
     assert_eq!([&open, &listed, &except].map(carrier), [const { Permission::Allowed }; 3]);
     let barred = limited(None, ToolPolicy::Except(vec!["script".into()]));
@@ -209,8 +195,13 @@ fn a_path_that_is_not_known_is_refused() {
     let reach = reach(Some(vec![]), &[]);
     let nothing = Permission::Confined { reach, network: true, unconfined: Sandbox::Required };
     assert_eq!(decide("bash", None), nothing);
-    let without =
-        permission((&phase.tools, &Limits::of(&phase, &workflow("w", &[]))), "edit", false, &|| Ok(None), &Files::default());
+    let without = permission(
+        (&phase.tools, &Limits::of(&phase, &workflow("w", &[]))),
+        "edit",
+        false,
+        &|| Ok(None),
+        &Files::default(),
+    );
     assert_eq!(without, Ok(refused("", "the call has no readable `path`")));
 }
 
@@ -232,10 +223,8 @@ fn a_rule_is_split_before_its_first_wildcard() {
 
 /// A path of parts that lead up, down, to a link and to names that begin alike.
 fn path() -> impl Strategy<Value = String> {
-    let parts = prop::collection::vec(
-        prop::sample::select(vec!["a", "ab", "..", ".", "", "link", "~", "@a", "A"]),
-        0..6,
-    );
+    let parts =
+        prop::collection::vec(prop::sample::select(vec!["a", "ab", "..", ".", "", "link", "~", "@a", "A"]), 0..6);
     (prop::sample::select(vec!["", "/", "~/", "@", "./"]), parts)
         .prop_map(|(start, parts)| format!("{start}{}", parts.join("/")))
 }
@@ -386,8 +375,7 @@ fn file_tools_do_not_reach_what_is_hidden() {
 #[test]
 fn tools_that_may_read_anything_need_a_whitelist() {
     let host = Files::default();
-    let may_read =
-        Permission::Refused(Refusal::Hidden { path: String::new(), cause: HiddenCause::MayRead });
+    let may_read = Permission::Refused(Refusal::Hidden { path: String::new(), cause: HiddenCause::MayRead });
     let phase = hiding(&[".env"], ToolPolicy::All);
     assert_eq!(decide(&phase, "deploy", None, &host), may_read);
     let listed = hiding(&[".env"], ToolPolicy::Only(vec!["deploy".into()]));
@@ -420,10 +408,7 @@ fn commands_are_confined_by_hide_whatever_sandbox_says() {
     // `write` still holds for file tools.
     let outside = decide(&phase, "write", Some("src/x"), &host);
     assert!(matches!(outside, Permission::Refused(Refusal::Path { .. })), "{outside:?}");
-    assert_eq!(
-        decide(&phase, "write", Some("docs/x"), &host),
-        Permission::Within(reach(Some(vec![docs]), &[".env"]))
-    );
+    assert_eq!(decide(&phase, "write", Some("docs/x"), &host), Permission::Within(reach(Some(vec![docs]), &[".env"])));
 }
 
 #[test]

@@ -61,9 +61,7 @@ fn a_phase_file_is_read_once_and_shared() {
     assert_eq!((library.iter().count(), diagnostics), (100, vec![]));
     assert!(files.reads.get() <= 100 + 40 + 1, "{} reads", files.reads.get());
     let [first, last] = ["w00", "w99"].map(|key| &library.get(key).unwrap().phases[7]);
-    let (EntryKind::Phase(first), EntryKind::Phase(last)) = (&first.kind, &last.kind) else {
-        panic!()
-    };
+    let (EntryKind::Phase(first), EntryKind::Phase(last)) = (&first.kind, &last.kind) else { panic!() };
     assert!(Rc::ptr_eq(first, last));
 }
 
@@ -93,8 +91,7 @@ fn reached(files: &Files, diagnostic: &str) -> Library {
     library
 }
 
-const TOO_MANY: &str =
-    "nothing is loaded from here on: the workflows folders have more than 50000 entries";
+const TOO_MANY: &str = "nothing is loaded from here on: the workflows folders have more than 50000 entries";
 const TOO_LARGE: &str = "nothing is loaded from here on: the workflow files have more than 64 MiB";
 
 #[test]
@@ -162,9 +159,7 @@ fn the_files_that_may_have_been_meant_are_looked_for_a_few_times() {
 
 #[test]
 fn checks_of_gates_count_and_expressions_more() {
-    for (check, loaded) in
-        [("approve: Yes?", 300), ("file: a, contains: a+", 198), ("file: a, contains: (", 0)]
-    {
+    for (check, loaded) in [("approve: Yes?", 300), ("file: a, contains: a+", 198), ("file: a, contains: (", 0)] {
         let checks = format!("  - {{{check}}}\n").repeat(50);
         let phase = PHASE.replace("id: a\n", &format!("id: a\ngate:\n{checks}"));
         assert_ne!(phase, PHASE);
@@ -176,9 +171,7 @@ fn checks_of_gates_count_and_expressions_more() {
         }
         let (library, diagnostics) = load_files(&files);
         assert_eq!(library.iter().count(), loaded, "{check}");
-        let reached = diagnostics
-            .iter()
-            .any(|diagnostic| diagnostic.contains("nothing is loaded from here on"));
+        let reached = diagnostics.iter().any(|diagnostic| diagnostic.contains("nothing is loaded from here on"));
         assert_eq!(reached, loaded < 300, "{check}");
     }
 }

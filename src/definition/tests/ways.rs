@@ -4,7 +4,8 @@ use super::*;
 
 const HEAD: &str = "name: W\ncommandName: w\ninitialMessage: Go\n";
 
-/// The files of a workflow `w`, with these phases by id and the lines of their front matter, and of a nested workflow `n`.
+/// The files of a workflow `w`, with these phases by id and the lines of their front matter, and of a nested workflow
+/// `n`.
 pub(super) fn files(workflow: &str, phases: &[(&str, &str)]) -> Files {
     let mut files = Files::default();
     files.global.insert("w/workflow.yaml".into(), format!("{HEAD}{workflow}\n"));
@@ -22,8 +23,7 @@ pub(super) fn files(workflow: &str, phases: &[(&str, &str)]) -> Files {
 /// The errors and warnings of a check, without file names.
 fn checked(workflow: &str, phases: &[(&str, &str)]) -> Vec<String> {
     let (_, diagnostics) = Library::check(&files(workflow, phases)).unwrap();
-    let without_file =
-        |diagnostic: &Diagnostic| diagnostic.to_string().replacen("~/workflows/", "", 1);
+    let without_file = |diagnostic: &Diagnostic| diagnostic.to_string().replacen("~/workflows/", "", 1);
     diagnostics.iter().map(without_file).collect()
 }
 
@@ -51,19 +51,13 @@ fn a_step_that_has_failed_has_no_outputs() {
 #[test]
 fn wrong_inputs_are_refused() {
     for (inputs, expected) in [
-        (
-            "[]",
-            "w/workflow.yaml:4:9: `inputs`: expected a mapping of names to inputs, found a list",
-        ),
+        ("[]", "w/workflow.yaml:4:9: `inputs`: expected a mapping of names to inputs, found a list"),
         ("{}", "w/workflow.yaml:4:9: `inputs` must have 1 to 20 entries"),
         (
             "{a b: {type: text}}",
             "w/workflow.yaml:4:10: `inputs`: expected at most 60 letters, digits, `_` and `-` as a name, found `a b`",
         ),
-        (
-            "{a: text}",
-            "w/workflow.yaml:4:10: `inputs.a`: expected a mapping like `{ type: text }`, found a string",
-        ),
+        ("{a: text}", "w/workflow.yaml:4:10: `inputs.a`: expected a mapping like `{ type: text }`, found a string"),
         (
             "{a: {}}",
             "w/workflow.yaml:4:13: `inputs.a.type`: expected `text`, `number`, `choice`, `flag` or `list`, found nothing",
@@ -72,10 +66,7 @@ fn wrong_inputs_are_refused() {
             "{a: {type: nmber}}",
             "w/workflow.yaml:4:20: `inputs.a.type`: expected `text`, `number`, `choice`, `flag` or `list`, found `nmber`",
         ),
-        (
-            "{a: {type: text, defalt: x}}",
-            "w/workflow.yaml:4:26: unknown field `defalt` in `inputs`",
-        ),
+        ("{a: {type: text, defalt: x}}", "w/workflow.yaml:4:26: unknown field `defalt` in `inputs`"),
         (
             "{a: {type: text, options: [x]}}",
             "w/workflow.yaml:4:35: `inputs.a.options`: expected none without `type: choice`, found a list",
@@ -125,18 +116,12 @@ fn wrong_outcomes_are_refused() {
             "outcomes: {x: nxt}",
             "w/a.md:5:15: `outcomes.x`: expected `next`, `loop`, `done`, `stop` or the id of an entry of the workflow \"w\", found `nxt`",
         ),
-        (
-            "outcomes: {x: loop}",
-            "w/a.md:5:15: `outcomes.x: loop` is not allowed in a workflow with `loopable: false`",
-        ),
+        ("outcomes: {x: loop}", "w/a.md:5:15: `outcomes.x: loop` is not allowed in a workflow with `loopable: false`"),
         (
             "outcomes: {x: next}\ngate: [{file: f, outcome: y}]",
             "w/a.md:6:27: `gate.outcome`: expected an outcome of the phase: `x`, found `y`",
         ),
-        (
-            "gate: [{file: f, outcome: y}]",
-            "w/a.md:5:27: `gate.outcome`: expected an outcome of the phase, found `y`",
-        ),
+        ("gate: [{file: f, outcome: y}]", "w/a.md:5:27: `gate.outcome`: expected an outcome of the phase, found `y`"),
     ] {
         refuses("loopable: false\nphases: [a.md]", &[("a", lines)], &[expected]);
     }
@@ -145,9 +130,7 @@ fn wrong_outcomes_are_refused() {
     refuses(
         gate,
         &phases,
-        &[
-            "w/workflow.yaml:5:27: `gate.outcome`: expected an outcome of the end of the workflow: `y`, found `x`",
-        ],
+        &["w/workflow.yaml:5:27: `gate.outcome`: expected an outcome of the end of the workflow: `y`, found `x`"],
     );
     refuses(
         "onMaxLoops: stop\nphases: [a.md]",
@@ -172,14 +155,8 @@ fn wrong_conditions_are_refused() {
             "{outcome.a: }",
             "5:48: `when.outcome.a`: expected a value, or a list of 1 to 50 values, found an empty value",
         ),
-        (
-            "{outcome.a: []}",
-            "5:48: `when.outcome.a`: expected a value, or a list of 1 to 50 values, found a list",
-        ),
-        (
-            "{outcome.a: z}",
-            "5:48: `when.outcome.a`: expected an outcome of `a`: `x` or `y`, found `z`",
-        ),
+        ("{outcome.a: []}", "5:48: `when.outcome.a`: expected a value, or a list of 1 to 50 values, found a list"),
+        ("{outcome.a: z}", "5:48: `when.outcome.a`: expected an outcome of `a`: `x` or `y`, found `z`"),
         (
             "{outcome.q: z}",
             "5:37: `when`: expected the outcome of an earlier phase or nested workflow, found `outcome.q`",
@@ -246,9 +223,7 @@ fn wrong_values_of_nested_workflows_are_refused() {
     refuses(
         &by_nested.replace("VALUE", "so"),
         &[A, b],
-        &[
-            "w/workflow.yaml:4:79: `when.outcome.n`: expected an outcome of `n`: `bad` or `good`, found `so`",
-        ],
+        &["w/workflow.yaml:4:79: `when.outcome.n`: expected an outcome of `n`: `bad` or `good`, found `so`"],
     );
 }
 
@@ -259,18 +234,10 @@ fn a_check_finds_phases_that_no_way_reaches_and_outcomes_without_an_end() {
         assert!(load_files(&files(workflow, phases)).0.get("w").is_some());
     };
     let three = |lines| [("a", lines), ("b", ""), ("c", "")];
-    warns(
-        "phases: [a.md, b.md, c.md]",
-        &three("outcomes: {x: c}"),
-        &["w/workflow.yaml:4:16: `b` is never reached"],
-    );
+    warns("phases: [a.md, b.md, c.md]", &three("outcomes: {x: c}"), &["w/workflow.yaml:4:16: `b` is never reached"]);
     warns("phases: [a.md, b.md, c.md]", &three("outcomes: {x: c, y: next}"), &[]);
     let when = "phases: [a.md, {phase: b.md, when: {outcome.a: y}}, c.md]";
-    warns(
-        when,
-        &three("outcomes: {x: next, y: c}"),
-        &["w/workflow.yaml:4:16: `b` is never reached"],
-    );
+    warns(when, &three("outcomes: {x: next, y: c}"), &["w/workflow.yaml:4:16: `b` is never reached"]);
     warns(when, &three("outcomes: {x: next, y: next}"), &[]);
     let end = |workflow: &str| format!("phases: [a.md, b.md{workflow}]");
     warns(
@@ -286,27 +253,18 @@ fn a_check_finds_phases_that_no_way_reaches_and_outcomes_without_an_end() {
             "w/b.md:5:21: no way leads from the outcome `y` to the end of the workflow \"w\"",
         ],
     );
-    warns(
-        "onMaxLoops: next\nphases: [a.md, b.md]",
-        &[("a", ""), ("b", "outcomes: {x: a, y: loop}")],
-        &[],
-    );
+    warns("onMaxLoops: next\nphases: [a.md, b.md]", &[("a", ""), ("b", "outcomes: {x: a, y: loop}")], &[]);
     let inputs = "inputs: {s: {type: choice, options: [p, q]}}\nphases: ";
-    let both = format!(
-        "{inputs}[{{phase: a.md, when: {{input.s: p}}}}, {{phase: b.md, when: {{input.s: q}}}}]"
-    );
+    let both = format!("{inputs}[{{phase: a.md, when: {{input.s: p}}}}, {{phase: b.md, when: {{input.s: q}}}}]");
     warns(&both, &[A, ("b", "")], &[]);
     let one = format!("{inputs}[{{phase: a.md, when: {{input.s: p}}}}]");
     warns(
         &one,
         &[A],
-        &[
-            "w/workflow.yaml:5:9: a run may have nothing to do: the conditions of all entries may not hold",
-        ],
+        &["w/workflow.yaml:5:9: a run may have nothing to do: the conditions of all entries may not hold"],
     );
     // A nested scope of conditions that contradict each other.
-    let never =
-        format!("{inputs}[a.md, {{phase: b.md, when: {{input.s: p, outcome.a: x}}}}, c.md]");
+    let never = format!("{inputs}[a.md, {{phase: b.md, when: {{input.s: p, outcome.a: x}}}}, c.md]");
     warns(&never, &three("outcomes: {x: next, y: done}"), &[]);
 }
 
@@ -336,29 +294,24 @@ fn a_workflow_with_conditions_has_a_bounded_number_of_entries() {
         let workflow = format!("name: W\nshow: workflows\nphases: [{next}, {next}]\n");
         files.global.insert(format!("w{level}/workflow.yaml"), workflow);
     }
-    files
-        .global
-        .insert("w14/workflow.yaml".into(), "name: W\nshow: workflows\nphases: [a.md]\n".into());
+    files.global.insert("w14/workflow.yaml".into(), "name: W\nshow: workflows\nphases: [a.md]\n".into());
     files.global.insert("w14/a.md".into(), PHASE.into());
     assert_eq!(Library::load(&files).unwrap().1, []);
-    files
-        .global
-        .insert("w14/a.md".into(), PHASE.replacen("emoji", "outcomes: {x: next}\nemoji", 1));
+    files.global.insert("w14/a.md".into(), PHASE.replacen("emoji", "outcomes: {x: next}\nemoji", 1));
     let (library, diagnostics) = Library::load(&files).unwrap();
-    assert_eq!(
-        keys(&library),
-        ["w10", "w11", "w12", "w13", "w14", "w4", "w5", "w6", "w7", "w8", "w9"]
-    );
+    assert_eq!(keys(&library), ["w10", "w11", "w12", "w13", "w14", "w4", "w5", "w6", "w7", "w8", "w9"]);
     let messages: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-    assert!(messages[0].ends_with("a workflow with conditions or outcomes must have fewer than 5000 entries, with those of nested workflows"), "{messages:?}");
+    assert!(
+        messages[0].ends_with(
+            "a workflow with conditions or outcomes must have fewer than 5000 entries, with those of nested workflows"
+        ),
+        "{messages:?}"
+    );
 }
 
 #[test]
 fn an_outcome_that_leads_back_is_an_end_where_the_last_loop_goes_on() {
-    let mut files = files(
-        "phases: [{subworkflow: n, with: {half: api}}, {phase: a.md, when: {outcome.n: bad}}]",
-        &[A],
-    );
+    let mut files = files("phases: [{subworkflow: n, with: {half: api}}, {phase: a.md, when: {outcome.n: bad}}]", &[A]);
     let phase = "---\nid: n\nname: N\nemoji: '*'\noutcomes: {good: next, bad: n}\n---\nDo it.\n";
     files.global.insert("n/n.md".into(), phase.into());
     let (library, _) = load_files(&files);
@@ -376,8 +329,7 @@ fn what_a_number_or_a_failed_gate_can_reach_is_not_called_unreachable() {
     assert_eq!(checked(workflow, &phases), [""; 0]);
     // The gate fails after `q` and `n`; then `p` is left with `b`, and the outcome of `q` is still known.
     let workflow = "phases: [p.md, {phase: q.md, when: {outcome.p: a}}, {subworkflow: n, with: {half: api}, when: {outcome.p: a}}, {phase: r.md, when: {outcome.p: b, outcome.q: c}}]\ngate: [{file: x}]\nonGateFail: p\nloopable: false";
-    let phases =
-        [("p", "outcomes: {a: next, b: next}"), ("q", "outcomes: {c: next, d: next}"), ("r", "")];
+    let phases = [("p", "outcomes: {a: next, b: next}"), ("q", "outcomes: {c: next, d: next}"), ("r", "")];
     assert_eq!(checked(workflow, &phases), [""; 0]);
 }
 
@@ -394,16 +346,15 @@ fn the_work_of_a_check_is_bounded() {
         let (half, other) = (number / 2, number * 7 % 600);
         format!("outcomes: {{a: next, b: loop, c: done, d: p{half}, e: p{other}}}")
     };
-    let phases: Vec<(String, String)> =
-        numbers.map(|number| (format!("p{number}"), outcomes(number))).collect();
-    let phases: Vec<(&str, &str)> =
-        phases.iter().map(|(id, lines)| (id.as_str(), lines.as_str())).collect();
+    let phases: Vec<(String, String)> = numbers.map(|number| (format!("p{number}"), outcomes(number))).collect();
+    let phases: Vec<(&str, &str)> = phases.iter().map(|(id, lines)| (id.as_str(), lines.as_str())).collect();
     assert_eq!(checked(&format!("phases: [{}]", entries.join(", ")), &phases), [""; 0]);
 }
 
 #[test]
 fn options_and_values_are_without_blanks_around_them() {
-    let workflow = "inputs: {t: {type: choice, options: [' a ', b]}}\nphases: [{phase: a.md, when: {input.t: [' a ']}}, b.md]";
+    let workflow =
+        "inputs: {t: {type: choice, options: [' a ', b]}}\nphases: [{phase: a.md, when: {input.t: [' a ']}}, b.md]";
     assert_eq!(checked(workflow, &[A, ("b", "")]), [""; 0]);
     let long = "x".repeat(61);
     let refused = checked("phases: [a.md]", &[("a", &format!("outcomes: {{{long}: next}}"))]);

@@ -12,8 +12,8 @@ pub struct Arguments {
     pub task: String,
 }
 
-/// Reads the values before the task: `NAME=VALUE`, with quotes as in a shell; `--` ends them. That of a list is given once for each
-/// of its items. For a workflow without inputs all of the text is the task.
+/// Reads the values before the task: `NAME=VALUE`, with quotes as in a shell; `--` ends them. That of a list is given
+/// once for each of its items. For a workflow without inputs all of the text is the task.
 ///
 /// # Errors
 ///
@@ -26,8 +26,7 @@ pub fn read(inputs: &[Input], text: &str) -> Result<Arguments, String> {
             rest = task;
             break;
         }
-        let Some((name, behind)) = rest.split_once('=').filter(|(name, _)| is_input_name(name))
-        else {
+        let Some((name, behind)) = rest.split_once('=').filter(|(name, _)| is_input_name(name)) else {
             break;
         };
         if inputs.iter().all(|input| input.name != name) {
@@ -65,12 +64,7 @@ pub fn values(inputs: &[Input], given: &[(String, String)]) -> Result<Map<String
     Ok(values)
 }
 
-fn add(
-    values: &mut Map<String, String>,
-    inputs: &[Input],
-    name: &str,
-    value: &str,
-) -> Result<(), String> {
+fn add(values: &mut Map<String, String>, inputs: &[Input], name: &str, value: &str) -> Result<(), String> {
     let Some(input) = inputs.iter().find(|input| input.name == name) else {
         return Err(text::no_input(name, inputs));
     };
@@ -153,8 +147,7 @@ mod tests {
     use crate::definition::Bounds;
 
     fn inputs() -> Vec<Input> {
-        let input =
-            |name: &str, kind| Input { name: name.into(), kind, default: None, description: None };
+        let input = |name: &str, kind| Input { name: name.into(), kind, default: None, description: None };
         let options = vec!["api".into(), "web".into()];
         vec![
             input("scope", ValueType::Choice(options)),
@@ -167,8 +160,7 @@ mod tests {
 
     #[track_caller]
     fn reads(text: &str, values: &[(&str, &str)], task: &str) {
-        let values =
-            values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         assert_eq!(read(&inputs(), text), Ok(Arguments { values, task: task.into() }), "{text}");
     }
 

@@ -19,8 +19,8 @@ pub struct Completion {
 }
 
 impl Engine {
-    /// Returns completions of the arguments of `/workflow`; none where it is complete, so that Enter runs it. At the beginning
-    /// of the argument the files are read again.
+    /// Returns completions of the arguments of `/workflow`; none where it is complete, so that Enter runs it. At the
+    /// beginning of the argument the files are read again.
     pub fn complete(&mut self, prefix: &str, host: &dyn Host) -> Vec<Completion> {
         if prefix.is_empty() {
             // Definitions that cannot be read now stay as they were.
@@ -65,16 +65,13 @@ impl Engine {
                     None => text::short_name(&workflow.name),
                 },
             });
-        let completions: Vec<Completion> = if self.is_running() {
-            controls.chain(workflows).collect()
-        } else {
-            workflows.chain(controls).collect()
-        };
+        let completions: Vec<Completion> =
+            if self.is_running() { controls.chain(workflows).collect() } else { workflows.chain(controls).collect() };
         unless_complete(completions, prefix)
     }
 
-    /// Completions of `:next` with the outcomes of the phase, of `:skip` with the ids of phases, or of `:stop` and `:retry` with the
-    /// names of branches.
+    /// Completions of `:next` with the outcomes of the phase, of `:skip` with the ids of phases, or of `:stop` and
+    /// `:retry` with the names of branches.
     fn ways(&self, control: &str, word: &str) -> Vec<Completion> {
         let Some(active) = self.active() else { return Vec::new() };
         let completion = |(label, description): (&str, String)| Completion {
@@ -94,10 +91,7 @@ impl Engine {
             others.map(|phase| completion((&phase.id, text::phase_title(phase)))).collect()
         };
         let begins = |completion: &Completion| completion.label.starts_with(word);
-        unless_complete(
-            completions.into_iter().filter(begins).collect(),
-            &format!("{control} {word}"),
-        )
+        unless_complete(completions.into_iter().filter(begins).collect(), &format!("{control} {word}"))
     }
 }
 
@@ -107,8 +101,8 @@ fn unless_complete(completions: Vec<Completion>, prefix: &str) -> Vec<Completion
     if is_complete { Vec::new() } else { completions }
 }
 
-/// Completions of the last word after the name of a workflow: the inputs that have no value yet, or the options of one. None
-/// where the task has begun.
+/// Completions of the last word after the name of a workflow: the inputs that have no value yet, or the options of one.
+/// None where the task has begun.
 fn inputs(workflow: &Workflow, prefix: &str) -> Vec<Completion> {
     let (before, word) = prefix.rsplit_once(is_space).unwrap_or(("", prefix));
     let mut words = before.split(is_space).skip(1).filter(|word| !word.is_empty());
@@ -131,10 +125,8 @@ fn inputs(workflow: &Workflow, prefix: &str) -> Vec<Completion> {
         Some((name, value)) => open
             .filter(|input| input.name == name)
             .flat_map(|input| {
-                let options =
-                    input.kind.options().into_iter().filter(|option| option.starts_with(value));
-                let option =
-                    |option| completion(format!("{name}={}", arguments::quoted(option)), input);
+                let options = input.kind.options().into_iter().filter(|option| option.starts_with(value));
+                let option = |option| completion(format!("{name}={}", arguments::quoted(option)), input);
                 options.map(option).collect::<Vec<_>>()
             })
             .collect(),

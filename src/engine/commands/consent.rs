@@ -9,17 +9,15 @@ use crate::engine::gate::{Consent, ONCE_IN_RUN, REMEMBERED_COMMAND, dialog, titl
 use crate::engine::state::{Engine, Waiter};
 
 impl Engine {
-    /// Starts a run. If the gates that it can reach run commands that need the user's consent, the user is asked first, once
-    /// for all. Without a user interface the run starts, and pauses at the gate.
+    /// Starts a run. If the gates that it can reach run commands that need the user's consent, the user is asked first,
+    /// once for all. Without a user interface the run starts, and pauses at the gate.
     pub(super) fn start_if_allowed(&mut self, start: Start, cx: &mut Cx) -> Reply {
         let mut commands = self.commands_to_allow(&start);
         if commands.is_empty() || self.session.allow_commands || !cx.ui.exists() {
             return self.start(&start, cx);
         }
         let identity = cx.host.project_identity();
-        commands.retain(|command| {
-            !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx)
-        });
+        commands.retain(|command| !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx));
         if commands.is_empty() {
             return self.start(&start, cx);
         }
@@ -45,9 +43,8 @@ impl Engine {
         identity: Option<String>,
         cx: &mut Cx,
     ) -> Reply {
-        let options: Vec<String> = Consent::options(identity.as_deref(), ONCE_IN_RUN)
-            .map(|(_, option)| option.into())
-            .collect();
+        let options: Vec<String> =
+            Consent::options(identity.as_deref(), ONCE_IN_RUN).map(|(_, option)| option.into()).collect();
         let library = self.definitions.library();
         let Some(workflow) = library.by_command_name(&start.command_name) else {
             return self.start(&start, cx);
@@ -61,9 +58,7 @@ impl Engine {
                 Consent::Session => {
                     engine.session.allowed_commands.extend(commands.iter().cloned());
                 }
-                Consent::Always { identity } => {
-                    engine.session.remember(REMEMBERED_COMMAND, identity, &commands, cx)
-                }
+                Consent::Always { identity } => engine.session.remember(REMEMBERED_COMMAND, identity, &commands, cx),
             }
             start.allowed.extend(commands);
             // The files may have been read again meanwhile: what is new is asked for.

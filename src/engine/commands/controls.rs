@@ -64,35 +64,19 @@ impl Control {
         match self {
             Self::Status => shows(":status", "Show the phases of the run", true),
             Self::Pause => changes(":pause", "Do not continue automatically", WhileHeld::Refused),
-            Self::Resume => changes(
-                ":resume",
-                "Go on after a pause or an interrupted countdown",
-                WhileHeld::Works,
-            ),
-            Self::Answer => changes(
-                ":answer",
-                "Answer the question of the run: an outcome, and a text",
-                WhileHeld::Refused,
-            ),
-            Self::Next => changes(
-                ":next",
-                "Go to the next phase, or where an outcome leads",
-                WhileHeld::RefusedUnlessPhaseGone,
-            ),
-            Self::Back => {
-                changes(":back", "Go back to the phase before", WhileHeld::RefusedUnlessPhaseGone)
+            Self::Resume => changes(":resume", "Go on after a pause or an interrupted countdown", WhileHeld::Works),
+            Self::Answer => {
+                changes(":answer", "Answer the question of the run: an outcome, and a text", WhileHeld::Refused)
             }
-            Self::Skip => changes(
-                ":skip",
-                "Pass over the phase, or go to another one",
-                WhileHeld::RefusedUnlessPhaseGone,
-            ),
-            Self::Stop => {
-                changes(":stop", "End a branch, which has failed then", WhileHeld::Refused)
+            Self::Next => {
+                changes(":next", "Go to the next phase, or where an outcome leads", WhileHeld::RefusedUnlessPhaseGone)
             }
-            Self::Retry => {
-                changes(":retry", "Have a branch be worked on anew", WhileHeld::Refused)
+            Self::Back => changes(":back", "Go back to the phase before", WhileHeld::RefusedUnlessPhaseGone),
+            Self::Skip => {
+                changes(":skip", "Pass over the phase, or go to another one", WhileHeld::RefusedUnlessPhaseGone)
             }
+            Self::Stop => changes(":stop", "End a branch, which has failed then", WhileHeld::Refused),
+            Self::Retry => changes(":retry", "Have a branch be worked on anew", WhileHeld::Refused),
             Self::Cancel => changes(":cancel", "Cancel the run", WhileHeld::Works),
             Self::Graph => shows(":graph", "Show a workflow as a diagram", false),
             Self::Report => shows(":report", "Show what the run took", false),
@@ -208,10 +192,7 @@ impl Engine {
     }
 
     /// The controls that begin with this prefix and make sense now, with their descriptions.
-    pub(super) fn controls(
-        &self,
-        prefix: &str,
-    ) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub(super) fn controls(&self, prefix: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
         Control::ALL
             .into_iter()
             .filter(|control| self.offers(*control))
@@ -234,9 +215,7 @@ impl Engine {
             | Control::Skip
             | Control::Cancel => true,
             Control::Pause => !is_paused,
-            Control::Answer => {
-                self.at_entry().is_some_and(|active| active.phase.question().is_some())
-            }
+            Control::Answer => self.at_entry().is_some_and(|active| active.phase.question().is_some()),
             Control::Stop | Control::Retry => !self.branch_names().is_empty(),
             Control::Resume => is_paused || waits,
         };

@@ -18,8 +18,8 @@ const OPTIONS: [&str; 2] = ["No", "Yes"];
 const YES: usize = 1;
 
 impl Engine {
-    /// Starts a run. If that reaches a parallel group with many agents that is not the user's own, the user is asked before the first
-    /// start with so many in this project; without a user interface they are only told of.
+    /// Starts a run. If that reaches a parallel group with many agents that is not the user's own, the user is asked
+    /// before the first start with so many in this project; without a user interface they are only told of.
     pub(super) fn start_unless_many(&mut self, start: Start, cx: &mut Cx) -> Reply {
         let library = self.definitions.library();
         let workflow = library.by_command_name(&start.command_name);
@@ -53,7 +53,8 @@ impl Engine {
     }
 }
 
-/// The parallel group with the most agents that a run of a workflow can come to, if there are many and it is not the user's own.
+/// The parallel group with the most agents that a run of a workflow can come to, if there are many and it is not the
+/// user's own.
 fn foreign_group<'a>(workflow: &'a Workflow, library: &'a Library) -> Option<&'a Workflow> {
     let groups = library.parallel_groups(&workflow.key).into_iter();
     let foreign = groups.filter(|group| GateSource::of(group).is_some());

@@ -69,12 +69,7 @@ pub const BUDGET_FLAG: Command = Command {
 
 impl Engine {
     /// Runs a command.
-    pub(super) fn command(
-        &mut self,
-        name: &str,
-        arguments: &str,
-        cx: &mut Cx,
-    ) -> Result<Reply, Stale> {
+    pub(super) fn command(&mut self, name: &str, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {
         let arguments = trim(arguments);
         let control = match name {
             WORKFLOW_COMMAND => controls::find(arguments),

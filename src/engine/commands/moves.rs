@@ -1,8 +1,7 @@
 //! The controls that move, resume or cancel the run.
 
 use crate::run::{
-    Arrival, Evidence, Leaving, LoopError, PauseReason, RunState, advance, back, leave, skip_item,
-    skip_to,
+    Arrival, Evidence, Leaving, LoopError, PauseReason, RunState, advance, back, leave, skip_item, skip_to,
 };
 use crate::text;
 
@@ -36,12 +35,7 @@ impl Engine {
 
     /// Goes on after a pause, or where the run waits for the user. A gate that waits for the user is checked again at
     /// once, unless the phase has outcomes. `more` is added to a budget that is used up.
-    pub(in crate::engine) fn resume_by_user(
-        &mut self,
-        more: &str,
-        was_at_rest: bool,
-        cx: &mut Cx,
-    ) -> Reply {
+    pub(in crate::engine) fn resume_by_user(&mut self, more: &str, was_at_rest: bool, cx: &mut Cx) -> Reply {
         let was_held = match self.held() {
             Some(reason) => {
                 if let Err(notice) = self.accept_rules(&reason, cx) {
@@ -61,10 +55,7 @@ impl Engine {
         let gate_waits = self.active().is_some_and(|active| active.phase.outcomes.is_empty())
             && self.pause_reason().is_some_and(|reason| reason.waits_at_gate());
         let was_paused = self.resume(cx);
-        if gate_waits
-            && !self.pending.has_gate()
-            && self.gates_ahead(Requester::User, None).is_some()
-        {
+        if gate_waits && !self.pending.has_gate() && self.gates_ahead(Requester::User, None).is_some() {
             return self.next_by_user("", cx);
         }
         if !was_held && !was_paused && !was_at_rest {
@@ -80,10 +71,13 @@ impl Engine {
     /// Moves the run on, if its gate is passed: to where this outcome leads, or without one to the next phase.
     pub(super) fn next_by_user(&mut self, outcome: &str, cx: &mut Cx) -> Reply {
         if self.pending.has_gate() {
-            cx.notify(Level::Info, match self.children.count() {
-                0 => "The gate of this phase is being checked.",
-                _ => "Its branches are being worked on; /workflow :skip goes on without them.",
-            });
+            cx.notify(
+                Level::Info,
+                match self.children.count() {
+                    0 => "The gate of this phase is being checked.",
+                    _ => "Its branches are being worked on; /workflow :skip goes on without them.",
+                },
+            );
             return Reply::None;
         }
         let phase = self.active().map(|active| active.phase).filter(|_| !outcome.is_empty());
@@ -102,12 +96,7 @@ impl Engine {
     }
 
     /// Moves the run to where this outcome leads, or without one to the next phase, its gate passed with this evidence.
-    pub(in crate::engine) fn advance_by_user(
-        &mut self,
-        outcome: Option<&str>,
-        evidence: Vec<Evidence>,
-        cx: &mut Cx,
-    ) {
+    pub(in crate::engine) fn advance_by_user(&mut self, outcome: Option<&str>, evidence: Vec<Evidence>, cx: &mut Cx) {
         let Some(active) = self.active() else {
             cx.fail(Level::Warning, self.unavailable());
             return;
@@ -130,8 +119,8 @@ impl Engine {
         }
     }
 
-    /// Passes over the phase, up to the phase of this id in the same workflow if there is one; whatever its conditions. The
-    /// evidence of earlier attempts stays.
+    /// Passes over the phase, up to the phase of this id in the same workflow if there is one; whatever its conditions.
+    /// The evidence of earlier attempts stays.
     pub(super) fn skip_by_user(&mut self, id: &str, cx: &mut Cx) {
         let Some(active) = self.active() else {
             cx.fail(Level::Warning, self.unavailable());
@@ -139,8 +128,7 @@ impl Engine {
         };
         if id.is_empty() {
             let skipped = skip_item(active.state, active.library);
-            let (new, arrival) =
-                skipped.unwrap_or_else(|| advance(active.state, active.library));
+            let (new, arrival) = skipped.unwrap_or_else(|| advance(active.state, active.library));
             return self.go(new, arrival, Leaving::Skipped, cx);
         }
         let index = active.scope.position(id);

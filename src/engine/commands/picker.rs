@@ -42,27 +42,22 @@ impl Engine {
     }
 
     /// Asks for the task.
-    pub(super) fn enter_task(
-        &mut self,
-        command_name: String,
-        values: Map<String, String>,
-    ) -> Reply {
+    pub(super) fn enter_task(&mut self, command_name: String, values: Map<String, String>) -> Reply {
         let workflow = self.definitions.library().by_command_name(&command_name);
         let name = workflow.map_or(&command_name, |workflow| &workflow.name);
         let title = format!("{}: what is the task?", text::in_question(name));
-        self.ask_text(Waiter::User, title, |engine, task, cx| {
-            match task.filter(|task| !is_blank(task)) {
-                Some(task) => {
-                    let start = Start { command_name, task, values, allowed: Set::new() };
-                    engine.start_or_ask(start, cx)
-                }
-                None => engine.not_started(cx),
+        self.ask_text(Waiter::User, title, |engine, task, cx| match task.filter(|task| !is_blank(task)) {
+            Some(task) => {
+                let start = Start { command_name, task, values, allowed: Set::new() };
+                engine.start_or_ask(start, cx)
             }
+            None => engine.not_started(cx),
         })
     }
 
-    /// Asks for the first input of the workflow that has no value and no default, or a value that is not of its type: the
-    /// files may change during a dialog. Without a user interface the error lists all of them. `None` if nothing is missing.
+    /// Asks for the first input of the workflow that has no value and no default, or a value that is not of its type:
+    /// the files may change during a dialog. Without a user interface the error lists all of them. `None` if nothing is
+    /// missing.
     pub(super) fn enter_missing_input(&mut self, start: &Start, cx: &mut Cx) -> Option<Reply> {
         let workflow = self.definitions.library().by_command_name(&start.command_name)?;
         let is_missing = |input: &&Input| match start.values.get(&input.name) {
@@ -76,8 +71,7 @@ impl Engine {
             return Some(Reply::None);
         }
         let title = text::input_question(workflow, first);
-        let options: Vec<String> =
-            first.kind.options().into_iter().map(ToOwned::to_owned).collect();
+        let options: Vec<String> = first.kind.options().into_iter().map(ToOwned::to_owned).collect();
         let (name, start) = (first.name.clone(), start.clone());
         Some(match first.kind {
             ValueType::Choice(_) | ValueType::Flag => {
@@ -92,28 +86,19 @@ impl Engine {
                 let title = text::item_question(workflow, first, 1);
                 self.ask_item(start, name, Vec::new(), title)
             }
-            ValueType::Text | ValueType::Number(_) => {
-                self.ask_text(Waiter::User, title, move |engine, given, cx| {
-                    engine.enter_input(start, &name, given.filter(|text| !is_blank(text)), cx)
-                })
-            }
+            ValueType::Text | ValueType::Number(_) => self.ask_text(Waiter::User, title, move |engine, given, cx| {
+                engine.enter_input(start, &name, given.filter(|text| !is_blank(text)), cx)
+            }),
         })
     }
 
-    /// Asks for an item of a list, behind these. An empty answer ends it; without any item and in a list that has some at least,
-    /// it starts nothing.
-    fn ask_item(
-        &mut self,
-        start: Start,
-        name: String,
-        mut items: Vec<String>,
-        title: String,
-    ) -> Reply {
+    /// Asks for an item of a list, behind these. An empty answer ends it; without any item and in a list that has some
+    /// at least, it starts nothing.
+    fn ask_item(&mut self, start: Start, name: String, mut items: Vec<String>, title: String) -> Reply {
         self.ask_text(Waiter::User, title, move |engine, given, cx| {
             let workflow = engine.definitions.library().by_command_name(&start.command_name);
-            let input = workflow.and_then(|workflow| {
-                Some((workflow, workflow.inputs.iter().find(|input| input.name == name)?))
-            });
+            let input = workflow
+                .and_then(|workflow| Some((workflow, workflow.inputs.iter().find(|input| input.name == name)?)));
             let Some(((workflow, input), given)) = input.zip(given) else {
                 return engine.tell_not_started(cx);
             };
@@ -136,16 +121,9 @@ impl Engine {
     }
 
     /// Goes on with the value that the user gave to an input, or asks again if it is not of its type.
-    fn enter_input(
-        &mut self,
-        mut start: Start,
-        name: &str,
-        given: Option<String>,
-        cx: &mut Cx,
-    ) -> Reply {
+    fn enter_input(&mut self, mut start: Start, name: &str, given: Option<String>, cx: &mut Cx) -> Reply {
         let workflow = self.definitions.library().by_command_name(&start.command_name);
-        let input =
-            workflow.and_then(|workflow| workflow.inputs.iter().find(|input| input.name == name));
+        let input = workflow.and_then(|workflow| workflow.inputs.iter().find(|input| input.name == name));
         let (Some(input), Some(given)) = (input, given) else { return self.tell_not_started(cx) };
         match input.kind.value(&given) {
             Some(value) => {

@@ -29,10 +29,8 @@ impl Engine {
             return self.start_unless_many(start, cx);
         }
         let identity = cx.host.project_identity();
-        let is_remembered =
-            |key: &String| self.session.remembers(REMEMBERED, identity.as_deref(), key, cx);
-        let (known, unknown): (Vec<String>, Vec<String>) =
-            keys.into_iter().partition(is_remembered);
+        let is_remembered = |key: &String| self.session.remembers(REMEMBERED, identity.as_deref(), key, cx);
+        let (known, unknown): (Vec<String>, Vec<String>) = keys.into_iter().partition(is_remembered);
         self.session.accepted_replacements.extend(known);
         match unknown.into_iter().next() {
             Some(key) => self.confirm_replacement(start, identity, key),
@@ -41,12 +39,7 @@ impl Engine {
     }
 
     /// Asks about the workflow of this key, and goes on with the others after a yes.
-    fn confirm_replacement(
-        &mut self,
-        start: Start,
-        identity: Option<String>,
-        key: String,
-    ) -> Reply {
+    fn confirm_replacement(&mut self, start: Start, identity: Option<String>, key: String) -> Reply {
         let title = text::replacement_question(&key, &self.key_of(&start.command_name));
         let options = OPTIONS.map(Into::into).into();
         self.select(Waiter::User, title, options, |engine, chosen, cx| {

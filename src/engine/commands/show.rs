@@ -48,8 +48,8 @@ impl Engine {
             return;
         };
         let waits = self.activity.is_waiting();
-        let names_models = self.keeper.visit().is_some()
-            && self.definitions.library().names_models(&active.state.workflow_key);
+        let names_models =
+            self.keeper.visit().is_some() && self.definitions.library().names_models(&active.state.workflow_key);
         let in_use = if names_models { cx.unless_gone(cx.host.model_setting()) } else { None };
         let utc_offset = cx.host.utc_offset(active.state.started_at).map(Some);
         let utc_offset = cx.unless_gone(utc_offset).unwrap_or_default();
@@ -144,8 +144,7 @@ fn newest_run(host: &dyn Host) -> Result<Option<RunState>, Stale> {
 
 /// Tells that there is no run, and how the last one of the session ended.
 pub(super) fn show_last_end(cx: &mut Cx) -> Result<(), Stale> {
-    let ended =
-        newest_run(cx.host)?.filter(|state| !state.is_running() && state.progress.broken.is_none());
+    let ended = newest_run(cx.host)?.filter(|state| !state.is_running() && state.progress.broken.is_none());
     let Some(state) = ended else {
         cx.notify(Level::Info, NO_RUN);
         return Ok(());

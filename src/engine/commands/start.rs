@@ -2,9 +2,7 @@
 
 use crate::sorted::{Map, Set};
 
-use crate::definition::{
-    Library, RuleUse, Show, Stale, is_blank, is_space, nearest, path_refusal, trim,
-};
+use crate::definition::{Library, RuleUse, Show, Stale, is_blank, is_space, nearest, path_refusal, trim};
 use crate::run::{Arrival, MAX_TASK, RunState, begin};
 use crate::text;
 
@@ -15,11 +13,7 @@ use crate::engine::effect::{Effect, Level, Reply};
 use crate::engine::state::{Engine, Mover, Waiter};
 
 impl Engine {
-    pub(super) fn workflow_command(
-        &mut self,
-        arguments: &str,
-        cx: &mut Cx,
-    ) -> Result<Reply, Stale> {
+    pub(super) fn workflow_command(&mut self, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {
         if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Warning, notice);
         }
@@ -56,9 +50,7 @@ impl Engine {
         };
         if !is_blank(&task) {
             let command_name = name.to_owned();
-            return Ok(
-                self.start_or_ask(Start { command_name, task, values, allowed: Set::new() }, cx)
-            );
+            return Ok(self.start_or_ask(Start { command_name, task, values, allowed: Set::new() }, cx));
         }
         if cx.ui.is_terminal() {
             return Ok(self.enter_task(name.to_owned(), values));
@@ -175,8 +167,7 @@ impl Engine {
         let mut prompt = text::initial_message(workflow, library, &state);
         let session_name = text::session_name(workflow, &state.task_description);
         // Without a run, what runs is not of a phase that is left.
-        let stopped =
-            self.agent.is_stopping || self.running().is_some() && self.stop_running_calls(cx);
+        let stopped = self.agent.is_stopping || self.running().is_some() && self.stop_running_calls(cx);
         self.activity.stop(cx);
         self.pending.withdraw_gates(cx);
         self.session.allowed_in_run = Some((state.task_id.clone(), allowed.clone()));
@@ -219,19 +210,14 @@ pub(super) fn usage(library: &Library) -> String {
         .for_users()
         .map(|(name, workflow)| format!("  {name} — {}", text::short_name(&workflow.name)))
         .collect();
-    format!(
-        "Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}",
-        workflows.join("\n")
-    )
+    format!("Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}", workflows.join("\n"))
 }
 
 /// The reason why the project's workflows are missing and how to change it, on a line of its own; empty if nothing is
 /// missing.
 pub(super) fn untrusted(cx: &mut Cx) -> String {
     let folder = cx.unless_gone(cx.host.untrusted());
-    folder.map_or_else(String::new, |folder| {
-        format!("\n{}", text::untrusted(&folder, cx.ui.is_terminal()))
-    })
+    folder.map_or_else(String::new, |folder| format!("\n{}", text::untrusted(&folder, cx.ui.is_terminal())))
 }
 
 /// The notice for a command name that no workflow has.

@@ -32,17 +32,14 @@ pub(in crate::engine) enum Consent<'a> {
 }
 
 impl<'a> Consent<'a> {
-    /// The options, in the order of the dialog. The first one is chosen by a key that was meant for the editor: it does no
-    /// harm. A consent can be remembered only where the project's identity is known.
+    /// The options, in the order of the dialog. The first one is chosen by a key that was meant for the editor: it does
+    /// no harm. A consent can be remembered only where the project's identity is known.
     pub(in crate::engine) fn options(
         identity: Option<&'a str>,
         once: &'static str,
     ) -> impl Iterator<Item = (Self, &'static str)> {
-        let always = identity
-            .map(|identity| (Self::Always { identity }, "Yes, always while they stay the same"));
-        [(Self::No, "No"), (Self::Once, once), (Self::Session, "Yes, for this session")]
-            .into_iter()
-            .chain(always)
+        let always = identity.map(|identity| (Self::Always { identity }, "Yes, always while they stay the same"));
+        [(Self::No, "No"), (Self::Once, once), (Self::Session, "Yes, for this session")].into_iter().chain(always)
     }
 
     /// The option that was chosen; no option is no consent.
@@ -62,8 +59,7 @@ enum Approval {
 
 impl Approval {
     /// The options, in the order of the dialog.
-    const OPTIONS: [(Self, &'static str); 3] =
-        [(Self::NotYet, "Not yet"), (Self::Yes, "Yes"), (Self::No, "No")];
+    const OPTIONS: [(Self, &'static str); 3] = [(Self::NotYet, "Not yet"), (Self::Yes, "Yes"), (Self::No, "No")];
 
     /// The option that was chosen; no option is [`Self::NotYet`].
     fn of(chosen: Option<usize>) -> Self {
@@ -73,19 +69,16 @@ impl Approval {
 }
 
 impl Engine {
-    /// Those of these commands, of workflows that are not the user's own, that the user has not allowed for this session or this run.
-    pub(in crate::engine) fn without_consent<'a>(
-        &self,
-        commands: impl Iterator<Item = &'a str>,
-    ) -> Vec<String> {
+    /// Those of these commands, of workflows that are not the user's own, that the user has not allowed for this
+    /// session or this run.
+    pub(in crate::engine) fn without_consent<'a>(&self, commands: impl Iterator<Item = &'a str>) -> Vec<String> {
         let session = &self.session;
         let in_run = session
             .allowed_in_run
             .as_ref()
             .filter(|(task_id, _)| self.running().is_some_and(|state| state.task_id == *task_id));
         let is_allowed = |command: &&str| {
-            session.allowed_commands.contains(*command)
-                || in_run.is_some_and(|(_, allowed)| allowed.contains(*command))
+            session.allowed_commands.contains(*command) || in_run.is_some_and(|(_, allowed)| allowed.contains(*command))
         };
         commands.filter(|command| !is_allowed(command)).map(Into::into).collect()
     }
@@ -112,9 +105,7 @@ impl Engine {
                 }
                 Consent::Once => {}
                 Consent::Session => engine.session.allowed_commands.extend(commands),
-                Consent::Always { identity } => {
-                    engine.session.remember(REMEMBERED, identity, &commands, cx)
-                }
+                Consent::Always { identity } => engine.session.remember(REMEMBERED, identity, &commands, cx),
             }
             engine.make_checks(gate, cx)
         };
@@ -181,8 +172,8 @@ impl Engine {
     }
 }
 
-/// The title of a question. The part that the dialog has no room for goes into an entry before it, which the model does not
-/// get.
+/// The title of a question. The part that the dialog has no room for goes into an entry before it, which the model does
+/// not get.
 pub(in crate::engine) fn title_of(question: text::Question, cx: &mut Cx) -> String {
     let text::Question { title, above } = question;
     if let Some(content) = above {

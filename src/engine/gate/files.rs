@@ -4,8 +4,7 @@ use crate::sorted::Set;
 use std::collections::VecDeque;
 
 use crate::definition::{
-    FileError, FileKind, Pattern, ReadError, WorkflowFiles, expansions, is_glob, path_variables,
-    unescaped,
+    FileError, FileKind, Pattern, ReadError, WorkflowFiles, expansions, is_glob, path_variables, unescaped,
 };
 
 /// The root of the project's own files; see the package's manifest.
@@ -56,8 +55,7 @@ impl Work {
     }
 }
 
-const TOO_MUCH: &str =
-    "it is too much work: narrow `file` or `contains`, or check it by a command (`run`)";
+const TOO_MUCH: &str = "it is too much work: narrow `file` or `contains`, or check it by a command (`run`)";
 
 /// Looks for a file that a check demands, and returns the result in words.
 pub(super) fn check_file(
@@ -108,8 +106,7 @@ pub(super) fn check_file(
             match entry.kind {
                 FileKind::Directory
                     if path.split('/').count() < deepest
-                        && (!PASSED_OVER.contains(&&*entry.name)
-                            || parts.contains(&&*entry.name)) =>
+                        && (!PASSED_OVER.contains(&&*entry.name) || parts.contains(&&*entry.name)) =>
                 {
                     let real = entry.target.unwrap_or_else(|| below(&real, &entry.name));
                     if visited.insert(real.clone()) {
@@ -160,9 +157,7 @@ fn check_content(
     }
     work.take(text.len().saturating_mul(contains.map_or(0, Pattern::work)))?;
     match contains {
-        Some(pattern) if !pattern.is_in(&text) => {
-            Err(FileFailure::Because(format!("it does not contain /{pattern}/")))
-        }
+        Some(pattern) if !pattern.is_in(&text) => Err(FileFailure::Because(format!("it does not contain /{pattern}/"))),
         _ => Ok(()),
     }
 }

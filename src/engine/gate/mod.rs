@@ -21,22 +21,16 @@ use super::ask::{Command, Ran};
 use super::context::Cx;
 use super::effect::Reply;
 use super::event::CommandEnd;
-use super::step_tool::handing_over;
 use super::state::{CheckResult, Engine, OpenGate, Requester};
+use super::step_tool::handing_over;
 
-pub(super) use consent::{
-    Consent, ONCE, ONCE_IN_RUN, REMEMBERED as REMEMBERED_COMMAND, dialog, title_of,
-};
+pub(super) use consent::{Consent, ONCE, ONCE_IN_RUN, REMEMBERED as REMEMBERED_COMMAND, dialog, title_of};
 use files::{FileFailure, Work, check_file};
 use verdict::Outcome;
 
 impl Engine {
     /// The gates that the run must pass to leave its phase with this outcome; `None` if there are none.
-    pub(super) fn gates_ahead(
-        &self,
-        requester: Requester,
-        outcome: Option<String>,
-    ) -> Option<OpenGate> {
+    pub(super) fn gates_ahead(&self, requester: Requester, outcome: Option<String>) -> Option<OpenGate> {
         let active = self.active()?;
         // Its commands get what the call hands over.
         let state = handing_over(&active, requester.caller());
@@ -51,9 +45,7 @@ impl Engine {
             return self.make_checks(gate, cx);
         }
         let identity = cx.host.project_identity();
-        unknown.retain(|command| {
-            !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx)
-        });
+        unknown.retain(|command| !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx));
         if unknown.is_empty() {
             return self.make_checks(gate, cx);
         }
@@ -120,12 +112,7 @@ impl Engine {
     }
 
     /// Goes on with the state of the project's files.
-    fn files_known(
-        &mut self,
-        mut gate: OpenGate,
-        files: Option<Result<ProjectState, String>>,
-        cx: &mut Cx,
-    ) -> Reply {
+    fn files_known(&mut self, mut gate: OpenGate, files: Option<Result<ProjectState, String>>, cx: &mut Cx) -> Reply {
         let Some(files) = files else {
             let text = "The gate was interrupted before it was passed.".to_owned();
             return self.close_gate(gate, Outcome::Interrupted(text), cx);
@@ -160,8 +147,8 @@ impl Engine {
     }
 }
 
-/// Continues with a gate after an answer only if the gate still stands: it was not withdrawn, the run is where the gate was
-/// opened, and its rules hold.
+/// Continues with a gate after an answer only if the gate still stands: it was not withdrawn, the run is where the gate
+/// was opened, and its rules hold.
 fn if_stands<T>(
     gate: OpenGate,
     then: impl FnOnce(&mut Engine, OpenGate, T, &mut Cx) -> Reply,

@@ -64,16 +64,12 @@ impl Engine {
                 }
                 let (evidence, outcome) = (gate.kept_evidence(), gate.outcome());
                 match gate.requester() {
-                    Requester::Agent(caller) => {
-                        self.advance_by_agent(caller, outcome, evidence, cx)
-                    }
+                    Requester::Agent(caller) => self.advance_by_agent(caller, outcome, evidence, cx),
                     Requester::User => {
                         self.advance_by_user(outcome, evidence, cx);
                         Reply::None
                     }
-                    Requester::Entry(passage) => {
-                        self.leave_entry(passage.clone(), outcome, evidence, cx)
-                    }
+                    Requester::Entry(passage) => self.leave_entry(passage.clone(), outcome, evidence, cx),
                 }
             }
             Outcome::Failed => self.gate_failed(&gate, cx),
@@ -101,12 +97,7 @@ impl Engine {
     }
 
     /// The rules of the run do not hold any more: its phase is not left, whatever the result of the checks.
-    pub(super) fn gate_held(
-        &mut self,
-        gate: &OpenGate,
-        reason: &PauseReason,
-        cx: &mut Cx,
-    ) -> Reply {
+    pub(super) fn gate_held(&mut self, gate: &OpenGate, reason: &PauseReason, cx: &mut Cx) -> Reply {
         self.turn.gate_checked |= gate.requester().caller().is_some();
         let state = self.handed_over(gate).or_else(|| self.running().cloned());
         if let Some(state) = state {
@@ -132,8 +123,7 @@ impl Engine {
 
     /// Counts the failure, keeps its evidence, and does what the gate says.
     fn gate_failed(&mut self, gate: &OpenGate, cx: &mut Cx) -> Reply {
-        let (Some(before), Some((check, failed, last))) = (self.handed_over(gate), gate.last())
-        else {
+        let (Some(before), Some((check, failed, last))) = (self.handed_over(gate), gate.last()) else {
             return Reply::None;
         };
         let (new, times) = before.with_evidence(gate.kept_evidence()).gate_failed(&failed.key);
@@ -144,8 +134,7 @@ impl Engine {
         let back = new.after_gate_failure(&failed.gate.on_fail, failed.depth, library);
         let is_hidden = back.as_ref().ok().and_then(Option::as_ref).is_some_and(|back| {
             let to = Active::resolve(back, library);
-            back.current_path != before.current_path
-                && to.is_some_and(|to| !to.sees(&before.current_path))
+            back.current_path != before.current_path && to.is_some_and(|to| !to.sees(&before.current_path))
         });
         let mut text = if is_hidden {
             text::gate_failed_elsewhere(&failed.of)
@@ -153,15 +142,11 @@ impl Engine {
             text::gate_failed(&failed.of, last, stays.then_some(left))
         };
         if let Err(error) = &back {
-            text.push_str(&format!(
-                "\n\nIt should lead back now, but that is not possible: {error}"
-            ));
+            text.push_str(&format!("\n\nIt should lead back now, but that is not possible: {error}"));
         }
         if (stays && (left == 0 || gate.is_of_entry())) || back.is_err() {
             let reason = PauseReason::Gate { label: last.label.clone(), times };
-            text.push_str(&format!(
-                "\n\nThe workflow is paused: {reason}. Stop here and wait for the user."
-            ));
+            text.push_str(&format!("\n\nThe workflow is paused: {reason}. Stop here and wait for the user."));
             self.pause_as(&new, reason, cx);
             return self.answer_requester(gate.requester(), text, Verdict::Paused, cx);
         }
@@ -180,9 +165,7 @@ impl Engine {
         self.transition(back, cx);
         self.pause_without_output(&before.current_path, cx);
         let paused = self.pause_reason().is_some();
-        let to = self
-            .active()
-            .map_or_else(|| "DONE".to_owned(), |active| text::phase_title(active.phase));
+        let to = self.active().map_or_else(|| "DONE".to_owned(), |active| text::phase_title(active.phase));
         text.push_str(&format!("\n\nThe workflow goes back to {to}."));
         if by_user && paused && !self.activity.is_working() {
             self.briefing.note(text.clone());
@@ -199,13 +182,7 @@ impl Engine {
 
     /// Tells who wanted to leave the phase the result. The agent is told too of a failure that the user learned by
     /// `/workflow :next`: it is the one to fix it.
-    fn answer_requester(
-        &mut self,
-        requester: &Requester,
-        text: String,
-        verdict: Verdict,
-        cx: &mut Cx,
-    ) -> Reply {
+    fn answer_requester(&mut self, requester: &Requester, text: String, verdict: Verdict, cx: &mut Cx) -> Reply {
         match requester {
             Requester::Agent(_) => {
                 return result(text, json!({ "active": true, "gate": verdict.name() }));
@@ -244,17 +221,16 @@ impl Engine {
             return Reply::None;
         }
         let text = match self.active() {
-            Some(active) if gate.is_at(active.state) => text::paused(&active)
-                .unwrap_or_else(|| "The user stopped the checks of the gate.".to_owned()),
+            Some(active) if gate.is_at(active.state) => {
+                text::paused(&active).unwrap_or_else(|| "The user stopped the checks of the gate.".to_owned())
+            }
             Some(active) => text::outdated(&active),
             None => RUN_ENDED.to_owned(),
         };
         match gate.requester() {
             // Not where the run is now.
             Requester::Entry(Passage { waiter: Waiter::User, .. }) => Reply::None,
-            Requester::Entry(_) => {
-                result(text, json!({ "active": true, "gate": Verdict::Overtaken.name() }))
-            }
+            Requester::Entry(_) => result(text, json!({ "active": true, "gate": Verdict::Overtaken.name() })),
             requester => self.answer_requester(requester, text, Verdict::Overtaken, cx),
         }
     }

@@ -101,8 +101,8 @@ impl Activity {
         }
     }
 
-    /// A timer ran out. Returns true if the countdown is over; its last second lasts while pi is not idle, for example with
-    /// a compaction.
+    /// A timer ran out. Returns true if the countdown is over; its last second lasts while pi is not idle, for example
+    /// with a compaction.
     pub fn tick(&mut self, id: u64, idle: bool, cx: &mut Cx) -> bool {
         let Doing::Countdown { seconds } = self.0 else { return false };
         if id != TIMER {
@@ -132,8 +132,7 @@ mod tests {
     #[test]
     fn the_last_second_lasts_while_pi_is_busy() {
         let mut activity = Activity::default();
-        let over =
-            |idle| move |activity: &mut Activity, cx: &mut Cx| activity.tick(TIMER, idle, cx);
+        let over = |idle| move |activity: &mut Activity, cx: &mut Cx| activity.tick(TIMER, idle, cx);
         with_cx(|cx| {
             activity.start_countdown(2, cx);
             assert!(!over(true)(&mut activity, cx));

@@ -50,15 +50,13 @@ impl Attention {
     pub fn refresh(&mut self, host: &dyn Host) -> Result<Option<String>, Stale> {
         let is_new = self.file.refresh(host)?;
         Ok(match self.file.found() {
-            Found::Unusable(diagnostics) if is_new => {
-                diagnostics.first().map(unusable_notifications)
-            }
+            Found::Unusable(diagnostics) if is_new => diagnostics.first().map(unusable_notifications),
             Found::Unusable(_) | Found::Nothing | Found::Content(_) => None,
         })
     }
 
-    /// What follows from a wait, or from its end: the effects in their order. Returns true too if `notify.yaml` is to be read and
-    /// [`Attention::tell`] called.
+    /// What follows from a wait, or from its end: the effects in their order. Returns true too if `notify.yaml` is to
+    /// be read and [`Attention::tell`] called.
     pub fn follow(&mut self, wait: Option<Wait>, shows_blocked: bool, effects: &mut Vec<Effect>) -> bool {
         let is_quiet = std::mem::take(&mut self.is_quiet);
         let is_blocked = shows_blocked && wait.as_ref().is_some_and(|wait| wait.dialog.is_none());

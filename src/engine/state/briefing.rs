@@ -3,8 +3,8 @@
 use crate::run::Active;
 use crate::text::{self, DefaultRole};
 
-/// The model's knowledge of the run. It has a context prompt in view until the conversation is compacted, or another branch or
-/// session is taken up; one that would differ, because another phase began or a file changed, is given again.
+/// The model's knowledge of the run. It has a context prompt in view until the conversation is compacted, or another
+/// branch or session is taken up; one that would differ, because another phase began or a file changed, is given again.
 #[derive(Debug, Default)]
 pub struct Briefing {
     /// The agent's role where the workflow does not say it.

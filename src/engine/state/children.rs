@@ -7,7 +7,8 @@ use crate::usage::Usage;
 
 use super::place::Place;
 
-/// The children of this instance. What they have done is stored with the run; what is here ends with the instance, as they do.
+/// The children of this instance. What they have done is stored with the run; what is here ends with the instance, as
+/// they do.
 #[derive(Debug, Default)]
 pub struct Children {
     /// The visit of the group that has them.

@@ -1,6 +1,7 @@
 //! The end of the agent's run, because the run of the workflow is paused.
 
-/// The end of the agent's run: all tool calls are refused, and the model gives at most one more answer after the one at hand.
+/// The end of the agent's run: all tool calls are refused, and the model gives at most one more answer after the one at
+/// hand.
 #[derive(Debug, Default)]
 pub struct Ending(Option<Stage>);
 

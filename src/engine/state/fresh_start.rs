@@ -41,9 +41,7 @@ impl FreshStart {
     /// Returns true if the current phase of a run began the view.
     pub fn is_of(&self, state: &RunState) -> bool {
         let RunState { task_id, global_step_count, .. } = state;
-        self.0
-            .as_ref()
-            .is_some_and(|view| (&view.task_id, &view.step) == (task_id, global_step_count))
+        self.0.as_ref().is_some_and(|view| (&view.task_id, &view.step) == (task_id, global_step_count))
     }
 
     /// The turn is over: returns the compaction that keeps the view which was begun with it, if there is one.

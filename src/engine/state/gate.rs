@@ -131,8 +131,8 @@ impl PlannedCheck {
     }
 }
 
-/// Returns the reason, in words, to make a check that has passed once more; `None` if no file has changed since, as far as the state of the
-/// files now is known.
+/// Returns the reason, in words, to make a check that has passed once more; `None` if no file has changed since, as far
+/// as the state of the files now is known.
 fn reason_for_repetition(evidence: &Evidence, now: Option<&ProjectState>) -> Option<String> {
     match &evidence.files {
         CheckedFiles::Unknown => Some(text::made_again(None)),
@@ -145,12 +145,9 @@ fn reason_for_repetition(evidence: &Evidence, now: Option<&ProjectState>) -> Opt
 }
 
 impl OpenGate {
-    /// The gates ahead of the run with this outcome; `None` if they have no checks, and no earlier ones count at the end.
-    pub fn ahead_of(
-        active: &Active,
-        requester: Requester,
-        outcome: Option<String>,
-    ) -> Option<Self> {
+    /// The gates ahead of the run with this outcome; `None` if they have no checks, and no earlier ones count at the
+    /// end.
+    pub fn ahead_of(active: &Active, requester: Requester, outcome: Option<String>) -> Option<Self> {
         let attempts = &active.state.progress.gate_attempts;
         let (mut gates, mut checks) = (Vec::new(), Vec::new());
         for (gate, ahead) in active.gates_ahead(outcome.as_deref()).into_iter().enumerate() {
@@ -196,10 +193,10 @@ impl OpenGate {
         !self.checks.is_empty()
     }
 
-    /// The earlier states of the project's files that the host is to be asked about before the gate goes on; `None` if it need not be
-    /// asked. Each check is made on files whose state is known: one that takes time is bound to them if they are in the same state after
-    /// it. So the state after a check is the one before the next. A question to the user, and the end of the run, need to know what has
-    /// changed since all checks.
+    /// The earlier states of the project's files that the host is to be asked about before the gate goes on; `None` if
+    /// it need not be asked. Each check is made on files whose state is known: one that takes time is bound to them if
+    /// they are in the same state after it. So the state after a check is the one before the next. A question to the
+    /// user, and the end of the run, need to know what has changed since all checks.
     pub fn files_to_ask(&self, state: &RunState) -> Option<Vec<String>> {
         let needs_all = self.needs_all_changes();
         let before = match &self.look {
@@ -225,7 +222,8 @@ impl OpenGate {
         }
     }
 
-    /// Takes the state of the project's files: it is noted with the check that was made last, if they were in it before the check too.
+    /// Takes the state of the project's files: it is noted with the check that was made last, if they were in it before
+    /// the check too.
     pub fn take_files(&mut self, files: Option<ProjectState>) {
         if let (Look::Before(before), Some(last)) = (&self.look, self.evidence.last_mut())
             && last.passed
@@ -269,9 +267,9 @@ impl OpenGate {
         again.filter_map(|(planned, _)| planned.place.as_ref())
     }
 
-    /// Adds the checks that must be made again before the run is done: those since which files have changed, or may have, of earlier phases
-    /// and of this attempt. Returns true if it added some. Each is added once in an attempt, however often this is called: a check that
-    /// changes files itself would never come to an end.
+    /// Adds the checks that must be made again before the run is done: those since which files have changed, or may
+    /// have, of earlier phases and of this attempt. Returns true if it added some. Each is added once in an attempt,
+    /// however often this is called: a check that changes files itself would never come to an end.
     pub fn add_rechecks(&mut self, active: &Active) -> bool {
         if !self.is_at_end {
             return false;
@@ -326,7 +324,13 @@ impl OpenGate {
                 return None;
             }
             let again = Some(reason_for_repetition(evidence, files)?);
-            Some(PlannedCheck { check: check.clone(), gate: *gate, env: env.clone(), place: Some(place.clone()), again })
+            Some(PlannedCheck {
+                check: check.clone(),
+                gate: *gate,
+                env: env.clone(),
+                place: Some(place.clone()),
+                again,
+            })
         });
         again.collect()
     }
@@ -385,7 +389,8 @@ impl OpenGate {
     ///
     /// # Errors
     ///
-    /// If a value cannot be one, in words: it has a NUL character, or more than [`MAX_VARIABLE`] bytes; or if the run lacks its folder.
+    /// If a value cannot be one, in words: it has a NUL character, or more than [`MAX_VARIABLE`] bytes; or if the run
+    /// lacks its folder.
     pub fn env(&self) -> Result<Vec<(String, String)>, String> {
         checked_env(self.checks.get(self.done).map_or(&[], |planned| &planned.env))
     }
@@ -406,13 +411,12 @@ impl OpenGate {
         (self.done + 1, self.checks.len())
     }
 
-    /// The texts that the user must agree to, of the commands to come of workflows that are not the user's own, each once, with the name of the phase or workflow that has
-    /// the gate.
+    /// The texts that the user must agree to, of the commands to come of workflows that are not the user's own, each
+    /// once, with the name of the phase or workflow that has the gate.
     pub fn foreign_commands(&self) -> Vec<(&str, &str, &text::GateSource)> {
         let mut commands: Vec<(&str, &str, &text::GateSource)> = Vec::new();
         for PlannedCheck { check, gate, .. } in self.checks.iter().skip(self.done) {
-            if let (CheckKind::Run { command, .. }, Some(gate)) =
-                (&check.kind, self.gates.get(*gate))
+            if let (CheckKind::Run { command, .. }, Some(gate)) = (&check.kind, self.gates.get(*gate))
                 && let Some(source) = &gate.source
                 && commands.iter().all(|(known, ..)| *known != command.shown())
             {
@@ -425,8 +429,7 @@ impl OpenGate {
     /// The name of the phase or workflow whose gate has the first of these foreign commands, and its source.
     pub fn source_of(&self, commands: &[String]) -> (&str, &text::GateSource) {
         let foreign = self.foreign_commands();
-        let first =
-            foreign.into_iter().find(|(command, ..)| commands.iter().any(|of| of == command));
+        let first = foreign.into_iter().find(|(command, ..)| commands.iter().any(|of| of == command));
         first.map_or(("", &text::GateSource::Project), |(_, of, source)| (of, source))
     }
 
@@ -450,7 +453,8 @@ impl OpenGate {
                 Look::None | Look::Before(_) => Look::Before(None),
             };
         }
-        let evidence = Evidence { label, passed, result, duration_ms, attempt, tail, recheck, files, ..Evidence::default() };
+        let evidence =
+            Evidence { label, passed, result, duration_ms, attempt, tail, recheck, files, ..Evidence::default() };
         self.evidence.push(evidence);
         self.done += 1;
     }
@@ -479,9 +483,7 @@ const MAX_VARIABLE: usize = 100_000;
 /// # Errors
 ///
 /// If a value cannot be one, in words.
-pub(super) fn checked_env(
-    planned: &[(String, Option<String>)],
-) -> Result<Vec<(String, String)>, String> {
+pub(super) fn checked_env(planned: &[(String, Option<String>)]) -> Result<Vec<(String, String)>, String> {
     let mut env = Vec::new();
     for (name, value) in planned {
         let Some(value) = value else {
@@ -498,13 +500,9 @@ pub(super) fn checked_env(
     Ok(env)
 }
 
-/// The variables of a command of a workflow at this depth of the path, with their values; a value that the run does not have is
-/// empty, but the path of its folder: a command would take an empty one for the root.
-pub(super) fn environment(
-    command: &Command,
-    active: &Active,
-    depth: usize,
-) -> Vec<(String, Option<String>)> {
+/// The variables of a command of a workflow at this depth of the path, with their values; a value that the run does not
+/// have is empty, but the path of its folder: a command would take an empty one for the root.
+pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> Vec<(String, Option<String>)> {
     if command.env().is_empty() {
         return Vec::new();
     }

@@ -5,8 +5,8 @@ use crate::usage::{Rule, Usage};
 
 use crate::engine::context::Cx;
 
-/// Counts what pi's entries do not tell, and adds it to what they tell. A state entry holds the sums up to it, so what comes
-/// behind the newest one is all that is to be added, also after a crash or a move in the session's tree.
+/// Counts what pi's entries do not tell, and adds it to what they tell. A state entry holds the sums up to it, so what
+/// comes behind the newest one is all that is to be added, also after a crash or a move in the session's tree.
 #[derive(Debug, Default)]
 pub struct Meter {
     /// Refusals, attempts at gates and dialogs since the newest state entry.
@@ -15,7 +15,8 @@ pub struct Meter {
     dialog: Option<Dialog>,
     /// The session stored the run, and it had ended: what followed is not part of it.
     had_ended: bool,
-    /// A state of this event has the usage since the newest state entry: an entry of the same event is appended only after it.
+    /// A state of this event has the usage since the newest state entry: an entry of the same event is appended only
+    /// after it.
     is_counted: bool,
 }
 
@@ -65,8 +66,8 @@ impl Meter {
         }
     }
 
-    /// Returns a new state of a run with what was used since the state before it, and begins to count anew. Without a state
-    /// before it the run begins with it.
+    /// Returns a new state of a run with what was used since the state before it, and begins to count anew. Without a
+    /// state before it the run begins with it.
     pub fn count(
         &mut self,
         new: RunState,
@@ -75,9 +76,7 @@ impl Meter {
         cx: &mut Cx,
     ) -> RunState {
         let new = match before {
-            Some(before) if !self.is_counted => {
-                new.with_usage(before, &self.used(working_since, cx))
-            }
+            Some(before) if !self.is_counted => new.with_usage(before, &self.used(working_since, cx)),
             Some(_) | None => new,
         };
         match before {
@@ -110,12 +109,7 @@ impl Meter {
     }
 
     /// Adds what was noted, and the time since the newest entry of pi, to what the entries tell.
-    fn sum(
-        &self,
-        (mut used, newest): (Usage, Option<u64>),
-        working_since: Option<u64>,
-        now: u64,
-    ) -> Usage {
+    fn sum(&self, (mut used, newest): (Usage, Option<u64>), working_since: Option<u64>, now: u64) -> Usage {
         if let Some(newest) = newest {
             let since = now.saturating_sub(newest);
             let work = working_since.map_or(0, |began| since.min(now.saturating_sub(began)));

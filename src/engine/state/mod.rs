@@ -81,7 +81,8 @@ impl Engine {
         self.running().is_some()
     }
 
-    /// Returns true if tool calls are to be refused while this instance cannot judge them: in a run, and under the user's limits.
+    /// Returns true if tool calls are to be refused while this instance cannot judge them: in a run, and under the
+    /// user's limits.
     pub fn guards_tools(&self) -> bool {
         self.has_run() || self.limits.hold()
     }
@@ -91,7 +92,8 @@ impl Engine {
         self.run.not_stored();
     }
 
-    /// Returns the data of a complete state entry in place of one that the same event made before the session refused another.
+    /// Returns the data of a complete state entry in place of one that the same event made before the session refused
+    /// another.
     pub fn state_again(&mut self) -> Option<Value> {
         let again = self.run.entry_again();
         again.map(|data| self.with_panel(data))
@@ -156,8 +158,8 @@ impl Engine {
         Seal::of(self.run.state()?, self.definitions.library())
     }
 
-    /// Replaces the state of the run: stores it in the session and updates the status line. A run whose end is announced
-    /// is forgotten.
+    /// Replaces the state of the run: stores it in the session and updates the status line. A run whose end is
+    /// announced is forgotten.
     ///
     /// Specification: state management, "Persistence".
     pub(super) fn transition(&mut self, new: RunState, cx: &mut Cx) {
@@ -183,8 +185,8 @@ impl Engine {
         self.set_status(cx);
     }
 
-    /// Stores a state in the session. While entries of the run cannot be read the session stays as it is, until the user has
-    /// decided.
+    /// Stores a state in the session. While entries of the run cannot be read the session stays as it is, until the
+    /// user has decided.
     fn store(&mut self, state: &mut RunState, cx: &mut Cx) {
         if state.is_running() && state.progress.broken.is_some() {
             return;
@@ -202,8 +204,8 @@ impl Engine {
         data
     }
 
-    /// Stores the newest state anew if its entry remembers the user's model, which was set again: the user has chosen another
-    /// one since.
+    /// Stores the newest state anew if its entry remembers the user's model, which was set again: the user has chosen
+    /// another one since.
     pub(super) fn forget_returned_model(&mut self, cx: &mut Cx) {
         let Some(mut state) = self.keeper.forget_returned() else { return };
         match self.running().cloned() {

@@ -5,14 +5,14 @@ use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
 use crate::run::{Pick, RunState, UsersModel};
 
-/// Maximum length of a model's provider and id together, in bytes. A run remembers the user's model to set it again, so the name
-/// cannot be cut; a longer one counts as unknown.
+/// Maximum length of a model's provider and id together, in bytes. A run remembers the user's model to set it again, so
+/// the name cannot be cut; a longer one counts as unknown.
 const MAX_MODEL: usize = 1000;
 /// Maximum length of the name of a visit's model, in characters.
 const MAX_SHOWN: usize = 100;
 
-/// Keeps the user's model while the run uses another one, and sets it again. The newest state entry remembers it, until one
-/// follows in which the user's own is in use: pi may end before a model is set.
+/// Keeps the user's model while the run uses another one, and sets it again. The newest state entry remembers it, until
+/// one follows in which the user's own is in use: pi may end before a model is set.
 #[derive(Debug, Default)]
 pub struct ModelKeeper {
     in_use: InUse,
@@ -74,9 +74,10 @@ impl ModelKeeper {
         (provider.len() + id.len() <= MAX_MODEL).then_some(setting)
     }
 
-    /// The session moved, and its run remembers this model, or there is none. Of the model that the run before has kept, the
-    /// user's own goes before: the session's may be older. Neither counts if the user has chosen another model since: the model
-    /// in use is not one of the run, nor the user's own, whose level may not have been set again yet.
+    /// The session moved, and its run remembers this model, or there is none. Of the model that the run before has
+    /// kept, the user's own goes before: the session's may be older. Neither counts if the user has chosen another
+    /// model since: the model in use is not one of the run, nor the user's own, whose level may not have been set again
+    /// yet.
     pub fn take_up(&mut self, stored: Option<UsersModel>, cx: &mut Cx) {
         let is_set = |users: &UsersModel| {
             let known = [&users.run, &users.before, &users.user.model];
@@ -101,20 +102,13 @@ impl ModelKeeper {
     }
 
     /// Another visit is in effect, with this model of the run, or with the user's own. Returns the effects that set it.
-    pub fn enter(
-        &mut self,
-        visit: Option<VisitId>,
-        current: ModelSetting,
-        run: Option<ModelSetting>,
-    ) -> Vec<Effect> {
+    pub fn enter(&mut self, visit: Option<VisitId>, current: ModelSetting, run: Option<ModelSetting>) -> Vec<Effect> {
         self.visit = visit;
         let (to, of_run) = match (run, std::mem::take(&mut self.in_use)) {
             (Some(run), before) => {
                 let (user, of_run) = match before {
                     InUse::Runs(users) => (users.user, true),
-                    InUse::Users | InUse::Returning(_) | InUse::Returned(..) => {
-                        (current.clone(), false)
-                    }
+                    InUse::Users | InUse::Returning(_) | InUse::Returned(..) => (current.clone(), false),
                 };
                 let before = current.model.clone();
                 self.in_use = InUse::Runs(UsersModel { user, run: run.model.clone(), before });
@@ -172,15 +166,14 @@ impl ModelKeeper {
     pub fn stored(&mut self, state: &RunState) {
         self.in_use = match std::mem::take(&mut self.in_use) {
             InUse::Returning(users) => InUse::Returned(users, Box::new(state.clone())),
-            InUse::Returned(users, _) if self.set.is_some() => {
-                InUse::Returned(users, Box::new(state.clone()))
-            }
+            InUse::Returned(users, _) if self.set.is_some() => InUse::Returned(users, Box::new(state.clone())),
             InUse::Returned(..) | InUse::Users => InUse::Users,
             InUse::Runs(users) => InUse::Runs(users),
         };
     }
 
-    /// The user has chosen another model: returns the newest state, to be stored anew, if its entry remembers the one before.
+    /// The user has chosen another model: returns the newest state, to be stored anew, if its entry remembers the one
+    /// before.
     pub fn forget_returned(&mut self) -> Option<RunState> {
         match std::mem::take(&mut self.in_use) {
             InUse::Returned(_, state) => Some(*state),
@@ -265,8 +258,7 @@ mod tests {
     fn a_return_that_the_session_remembers_is_forgotten_with_another_choice() {
         let state = RunState::new("w", "x", 0, 0);
         let user = setting("user", None);
-        let stored =
-            UsersModel { run: setting("run", None).model, before: user.model.clone(), user };
+        let stored = UsersModel { run: setting("run", None).model, before: user.model.clone(), user };
         let mut keeper = ModelKeeper::default();
         keeper.taken_up(Some(stored), &state);
         assert_eq!(keeper.forget_returned(), Some(state));

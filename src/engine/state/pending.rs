@@ -73,10 +73,7 @@ impl From<Waiter> for Purpose {
 impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { purpose, is_for_user, then: _ } = self;
-        f.debug_struct("Waiting")
-            .field("purpose", purpose)
-            .field("is_for_user", is_for_user)
-            .finish_non_exhaustive()
+        f.debug_struct("Waiting").field("purpose", purpose).field("is_for_user", is_for_user).finish_non_exhaustive()
     }
 }
 

@@ -12,11 +12,7 @@ pub struct Place {
 
 impl Place {
     pub fn of(state: &RunState) -> Self {
-        Self {
-            task_id: state.task_id.clone(),
-            step: state.global_step_count,
-            path: state.current_path.clone(),
-        }
+        Self { task_id: state.task_id.clone(), step: state.global_step_count, path: state.current_path.clone() }
     }
 
     /// Returns true if it is one of this run.

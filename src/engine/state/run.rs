@@ -1,7 +1,7 @@
 //! The run in progress.
 //!
-//! **Invariant: one writer of the run.** Only this file can assign the state, and it resolves the run anew with each new state:
-//! whether its rules hold is asked once for a state and a library, not at each question.
+//! **Invariant: one writer of the run.** Only this file can assign the state, and it resolves the run anew with each
+//! new state: whether its rules hold is asked once for a state and a library, not at each question.
 
 use serde_json::Value;
 
@@ -111,13 +111,9 @@ impl Run {
         self.resolve(library);
     }
 
-    /// The entry that stores a state; what is beyond the bounds of an entry is dropped from the state too. `newest`: the newest
-    /// state entry of the session.
-    pub fn entry(
-        &mut self,
-        state: &mut RunState,
-        newest: impl FnOnce() -> Option<String>,
-    ) -> Value {
+    /// The entry that stores a state; what is beyond the bounds of an entry is dropped from the state too. `newest`:
+    /// the newest state entry of the session.
+    pub fn entry(&mut self, state: &mut RunState, newest: impl FnOnce() -> Option<String>) -> Value {
         self.journal.entry(state, newest)
     }
 

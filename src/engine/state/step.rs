@@ -6,13 +6,13 @@ use crate::definition::{Answer, Command};
 use crate::run::{Active, RunState};
 use crate::text;
 
-use crate::engine::OutputFile;
 use super::gate::{checked_env, environment};
 use super::pending::{Purpose, Waiter, Withdrawal};
 use super::place::Place;
+use crate::engine::OutputFile;
 
-/// The call or the command that has brought the run to an entry without the model. It is answered when the run has left the last of
-/// these entries, or pauses at one.
+/// The call or the command that has brought the run to an entry without the model. It is answered when the run has left
+/// the last of these entries, or pauses at one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
     /// The party that waits.
@@ -119,10 +119,7 @@ impl OpenStep {
             command: step.command.clone(),
             timeout_ms: step.timeout_ms,
             has_outputs: !active.phase.outputs.is_empty(),
-            output_file: OutputFile {
-                key: active.state.task_id.clone(),
-                name: text::output_file_name(active),
-            },
+            output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
             source: text::GateSource::of(active.scope),
             passage: passage.clone(),
             place: Place::of(active.state),

@@ -102,19 +102,13 @@ fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
     let _ = session.on(Event::AgentStart);
     session.files.newest_entry.set(Some(session.now));
     session.now += 30;
-    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: NEXT, nested: false }).reply
-    else {
-        panic!()
-    };
+    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: NEXT, nested: false }).reply else { panic!() };
     session.now += 500_000;
     let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert_eq!(times(&session), [(0, 2000), (30, 500_000), (0, 0)]);
     let visits = &session.stored_run().unwrap().progress.visits;
     assert_eq!(visits.values().map(|visit| &*visit.name).collect::<Vec<_>>(), ["a", "b", "c"]);
-    assert_eq!(
-        visits.values().map(|visit| visit.usage.gate_attempts).collect::<Vec<_>>(),
-        [0, 1, 0]
-    );
+    assert_eq!(visits.values().map(|visit| visit.usage.gate_attempts).collect::<Vec<_>>(), [0, 1, 0]);
 }
 
 /// The time at work and the time of waiting in the first phase of the newest stored state.
@@ -145,10 +139,7 @@ fn a_dialog_that_is_open_is_waiting() {
     session.files.newest_entry.set(Some(NOW));
     let _ = session.on(Event::AgentStart);
     session.now = NOW + 30;
-    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: NEXT, nested: true }).reply
-    else {
-        panic!()
-    };
+    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: NEXT, nested: true }).reply else { panic!() };
     session.now += 500_000;
     assert_eq!(session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply, {
         Reply::Block(crate::text::GATE_OPEN.to_owned())
@@ -188,16 +179,13 @@ fn the_order_of_visits_is_that_of_the_steps_and_no_time_is_negative() {
         let _ = session.command("workflow", command);
     }
     let state = session.stored_run().unwrap().clone();
-    let order: Vec<&str> =
-        state.visits_by(|visit| Some(visit.step)).iter().map(|(key, _)| *key).collect();
+    let order: Vec<&str> = state.visits_by(|visit| Some(visit.step)).iter().map(|(key, _)| *key).collect();
     assert_eq!(order, ["w:0", "w:1", "w:2", "w:3"]);
     assert!(state.progress.visits.values().all(|visit| visit.usage.work_ms == 0));
     session.now = NOW - 600_000;
     let _ = session.command("workflow", ":next");
     let state = session.stored_run().unwrap();
-    let report = crate::text::Report::of(state, crate::text::Circumstances::default())
-        .markdown(|_| Ok(0))
-        .unwrap();
+    let report = crate::text::Report::of(state, crate::text::Circumstances::default()).markdown(|_| Ok(0)).unwrap();
     assert!(report.contains(" to 2025-05-14 14:46:07 UTC+00:00 (0s)"), "{report}");
 }
 

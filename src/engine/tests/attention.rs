@@ -82,10 +82,7 @@ fn the_end_is_told_unless_the_user_made_it() {
     let _ = session.command("workflow", ":resume");
     session.step("next");
     session.step("next");
-    assert_eq!(
-        told(&session.stop()),
-        ["Done: Workflow The flat is done | Task: Add a page | None true"]
-    );
+    assert_eq!(told(&session.stop()), ["Done: Workflow The flat is done | Task: Add a page | None true"]);
     let _ = session.command("workflow", "flat Another");
     assert_eq!(told(&session.command("cancel-workflow", "").effects), [""; 0]);
     assert_eq!(told(&session.stop()), [""; 0]);
@@ -141,8 +138,7 @@ fn a_file_with_errors_is_told_once() {
     session.files.global.insert("notify.yaml".into(), "on: [done]\nterminal: yes please\n".into());
     let effects = session.stop_as(Stop::Aborted, true);
     let warning = "You are not notified outside of pi: ~/workflows/notify.yaml:2:11: `terminal`: expected `true` or `false`, found a string";
-    let is_warning =
-        |effect: &&Effect| matches!(effect, Effect::Notify { text, .. } if text.contains("outside of pi"));
+    let is_warning = |effect: &&Effect| matches!(effect, Effect::Notify { text, .. } if text.contains("outside of pi"));
     let warnings: Vec<&Effect> = effects.iter().filter(is_warning).collect();
     assert_eq!(warnings, [&Effect::Notify { level: Level::Warning, text: warning.into() }]);
     let _ = session.command("workflow", ":resume");

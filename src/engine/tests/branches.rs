@@ -93,7 +93,8 @@ impl Family {
 
     fn key(&self, name: &str) -> String {
         let keys = self.children.keys();
-        let of = |key: &&String| self.children[*key].run.as_ref().unwrap().progress.branch.as_ref().unwrap().name == name;
+        let of =
+            |key: &&String| self.children[*key].run.as_ref().unwrap().progress.branch.as_ref().unwrap().name == name;
         keys.clone().find(of).unwrap_or_else(|| panic!("{name} does not work: {keys:?}")).clone()
     }
 
@@ -183,10 +184,7 @@ fn branches_work_some_at_a_time_and_decide_where_the_run_goes() {
     assert!(matches!(family.reply, Reply::Ask { request: Request::Children { .. }, .. }));
     family.finish("tests", "clean");
     assert_eq!(family.working(), ["bugs", "docs"], "the next one begins");
-    assert_eq!(
-        family.shown,
-        "● bugs: starts\n✓ tests: clean · 1 turn · $0.50\n● docs: starts"
-    );
+    assert_eq!(family.shown, "● bugs: starts\n✓ tests: clean · 1 turn · $0.50\n● docs: starts");
     family.finish("bugs", "issues");
     family.finish("docs", "clean");
     let told = family.answer(false);
@@ -219,10 +217,7 @@ fn a_branch_that_does_not_come_to_its_end_is_told_and_counts_as_failed() {
     family.finish("docs", "clean");
     family.answer(false);
     assert_eq!(family.phase(), "w:1");
-    assert_eq!(
-        family.pause(),
-        "“reviews” has not ended: 2 of 3 branches came to their end, and all are needed"
-    );
+    assert_eq!(family.pause(), "“reviews” has not ended: 2 of 3 branches came to their end, and all are needed");
     // Nothing is repeated unless the user says so.
     let output = family.parent.command("workflow", ":resume");
     family.take(output);

@@ -68,9 +68,7 @@ fn a_reminder_is_short_whatever_the_names() {
     let _ = session.command("workflow", "flat x");
     session.is_told_all();
     let reminder = session.is_reminded();
-    assert!(
-        reminder.len() > 290 && reminder.contains("stand above") && reminder.contains("Mind ü")
-    );
+    assert!(reminder.len() > 290 && reminder.contains("stand above") && reminder.contains("Mind ü"));
 }
 
 #[test]
@@ -88,11 +86,7 @@ fn a_context_prompt_that_may_be_out_of_view_is_given_again() {
     session.is_told_all();
 
     let stored = session.stored();
-    let _ = session.on(Event::Session {
-        stored,
-        in_view: Some(prompt.clone()),
-        facts: Facts::default(),
-    });
+    let _ = session.on(Event::Session { stored, in_view: Some(prompt.clone()), facts: Facts::default() });
     session.is_reminded();
 
     let _ = session.on(Event::AgentStart);
@@ -228,10 +222,7 @@ fn the_prompt_says_which_tools_work() {
     for (tools, rule) in [
         ("", "all"),
         ("tools: {blacklist: []}\n", "all"),
-        (
-            "tools: {blacklist: [edit, write]}\n",
-            "all except edit, write; a call of one of those is refused",
-        ),
+        ("tools: {blacklist: [edit, write]}\n", "all except edit, write; a call of one of those is refused"),
         ("tools: {whitelist: [read]}\n", "only read; a call of any other is refused"),
         ("tools: {whitelist: []}\n", "none; every call is refused"),
     ] {
@@ -241,9 +232,7 @@ fn the_prompt_says_which_tools_work() {
         let _ = session.command("workflow", "flat x");
         let line = format!("\n**Tools in this phase:** {rule}. workflow_step always works.\n");
         assert!(session.is_told_all().contains(&line), "{rule}");
-        if let Reply::Block(reason) =
-            session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply
-        {
+        if let Reply::Block(reason) = session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply {
             assert!(reason.ends_with(&line.replace("**", "").trim()), "{reason}");
         }
     }
@@ -257,15 +246,12 @@ fn summaries_are_in_the_prompts_of_later_phases() {
     let _ = session.command("workflow", "flat x");
     let text = session.next("  found {description}\n");
     assert!(text.contains("**Results so far:**\n\n### * a\nfound {description}\n\n**What to do"));
-    assert!(text.contains(
-        "Do b. found {description}|found {description}|(none)|(none)|{summary.z}|{summary.}\n"
-    ));
+    assert!(text.contains("Do b. found {description}|found {description}|(none)|(none)|{summary.z}|{summary.}\n"));
 
     // A restart keeps it, a second pass replaces it.
     let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]);
     let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
-    let again = session
-        .on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"#, nested: false });
+    let again = session.on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"#, nested: false });
     let Reply::Tool(ToolResult { text, .. }) = again.reply else { panic!() };
     assert!(text.contains("**Pass:** 2\n") && text.contains("### * b\nb failed\n"), "{text}");
     assert!(session.next("found more").contains("### * b\nb failed\n\n### * a\nfound more\n"));
@@ -290,11 +276,9 @@ fn a_phase_can_demand_a_summary() {
     *a = a.replacen("name: a\n", "name: a\nsummary: required\n", 1);
     let _ = session.command("workflow", "flat x");
     assert!(session.is_told_all().contains("this phase cannot be left without a summary"));
-    for input in [
-        r#"{"action":"next"}"#,
-        r#"{"action":"next","summary":" \n"}"#,
-        r#"{"action":"next","summary":["x"]}"#,
-    ] {
+    for input in
+        [r#"{"action":"next"}"#, r#"{"action":"next","summary":" \n"}"#, r#"{"action":"next","summary":["x"]}"#]
+    {
         let output = session.on(Event::Step { input, nested: false });
         assert_eq!(output.effects, []);
         let Reply::Tool(result) = output.reply else { panic!() };

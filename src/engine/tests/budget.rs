@@ -80,10 +80,7 @@ fn the_agent_is_told_once_and_then_stopped() {
     session.has_taken(turns(8));
     let told = session.call();
     assert_eq!(told.reply, Reply::None);
-    assert!(
-        steered(&told)[0].contains("nearly used up. “The w”: 8 of 10 turns, 2 left."),
-        "{told:?}"
-    );
+    assert!(steered(&told)[0].contains("nearly used up. “The w”: 8 of 10 turns, 2 left."), "{told:?}");
     session.has_taken(turns(1));
     assert_eq!(session.call(), Output::default());
     session.has_taken(turns(2));
@@ -109,18 +106,15 @@ fn the_user_gives_more_by_a_dialog_or_an_argument() {
     let _ = session.call();
     session.has_taken(Usage::default());
     let _ = session.on(Event::AgentSettled);
-    let Reply::Ask { ticket, request } = session.command("workflow", ":resume").reply else {
-        panic!()
-    };
-    let title = "Paused: the budget of “The w” is used up: 150 of 100 output tokens.\nHow much more? (tokens, for example 20k)";
+    let Reply::Ask { ticket, request } = session.command("workflow", ":resume").reply else { panic!() };
+    let title =
+        "Paused: the budget of “The w” is used up: 150 of 100 output tokens.\nHow much more? (tokens, for example 20k)";
     assert_eq!(request, Request::Input { title: title.into() });
     let nothing = session.on(Event::Answer { ticket, answer: Answer::Cancelled });
     assert_eq!(notices(&nothing), "Nothing was added to the budget.");
     let bad = notices(&session.command("workflow", ":resume +1h"));
     assert_eq!(bad, "“+1h” is not a number of tokens. Type for example /workflow :resume +20k");
-    let Reply::Ask { ticket, request } = session.command("workflow", ":resume +2k").reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, request } = session.command("workflow", ":resume +2k").reply else { panic!() };
     assert!(matches!(request, Request::Input { title } if title.contains("12 of 10 turns")));
     let resumed = session.on(Event::Answer { ticket, answer: Answer::Entered(" 3 ".into()) });
     assert_eq!(session.pause(), None);
@@ -299,17 +293,10 @@ fn amounts_of_the_user() {
     let cases = [
         (
             "turns: 1",
-            &[
-                "+", "-1", "+0", "+-1", "+1e9", "+1.5", "+1,00", "+20m", "+$1", "inf", "NaN",
-                "➕1", "+1 0",
-            ][..],
+            &["+", "-1", "+0", "+-1", "+1e9", "+1.5", "+1,00", "+20m", "+$1", "inf", "NaN", "➕1", "+1 0"][..],
             &["1", "+1", " + 1 ", "+2k", "+1e2", "++1"][..],
         ),
-        (
-            "outputTokens: 1",
-            &["1h", "+1kk", "+2G", "+k", "+0.0001k"],
-            &["+20k", "1M", "+1.5 k", "+20K"],
-        ),
+        ("outputTokens: 1", &["1h", "+1kk", "+2G", "+k", "+0.0001k"], &["+20k", "1M", "+1.5 k", "+20K"]),
         (
             "cost: 1",
             &["+1,00", "+1e9", "$", "+$", "-$1", "+0.0000001", "1 €", "inf"],
@@ -322,17 +309,9 @@ fn amounts_of_the_user() {
         ),
     ];
     for (budget, bad, good) in cases {
-        for (text, is_good) in
-            bad.iter().map(|text| (text, false)).chain(good.iter().map(|text| (text, true)))
-        {
+        for (text, is_good) in bad.iter().map(|text| (text, false)).chain(good.iter().map(|text| (text, true))) {
             let mut session = with_budgets(&format!("budget: {{{budget}}}\n"), "");
-            session.has_taken(Usage {
-                turns: 1,
-                output: 1,
-                cost: 1.0,
-                work_ms: 1000,
-                ..Usage::default()
-            });
+            session.has_taken(Usage { turns: 1, output: 1, cost: 1.0, work_ms: 1000, ..Usage::default() });
             session.stopped();
             session.has_taken(Usage::default());
             let output = session.command("workflow", &format!(":resume {text}"));
@@ -419,30 +398,18 @@ fn odd_values_of_a_stored_run_are_no_errors() {
     let all = "budget: {turns: 1, outputTokens: 1, cost: 1, time: 1}\n";
     let begun = with_budgets(all, "budget: {turns: 1, cost: 0.000001}\n");
     let state = serde_json::to_value(begun.stored_run().unwrap()).unwrap();
-    let places = [
-        "/paused",
-        "/allowances/~1w",
-        "/allowances/w:0",
-        "/forgotten",
-        "/visits/w:0/usage",
-        "/visits/w:0/earlier",
-    ];
+    let places =
+        ["/paused", "/allowances/~1w", "/allowances/w:0", "/forgotten", "/visits/w:0/usage", "/visits/w:0/earlier"];
     for (place, value) in places.iter().flat_map(|place| odd.iter().map(move |odd| (place, odd))) {
         let mut state = state.clone();
         state["progress"]["paused"] = json!(null);
         state["progress"]["forgotten"] = json!({ "cost": 1e308, "workMs": u64::MAX });
         state["progress"]["allowances"] = json!({ "/w": {}, "w:0": {} });
-        state["progress"]["visits"]["w:0"]["usage"] =
-            json!({ "cost": 1.7e308, "turns": u32::MAX, "output": u64::MAX });
+        state["progress"]["visits"]["w:0"]["usage"] = json!({ "cost": 1.7e308, "turns": u32::MAX, "output": u64::MAX });
         state["progress"]["visits"]["w:0"]["earlier"] = json!({});
         *state["progress"].pointer_mut(place).unwrap() = value.clone();
         let mut session = with_budgets(all, "budget: {turns: 1, cost: 0.000001}\n");
-        session.has_taken(Usage {
-            cost: f64::MAX,
-            work_ms: u64::MAX,
-            turns: u32::MAX,
-            ..Usage::default()
-        });
+        session.has_taken(Usage { cost: f64::MAX, work_ms: u64::MAX, turns: u32::MAX, ..Usage::default() });
         session.files.newest_entry.set(Some(0));
         let stored = crate::run::restore([state.to_string()]);
         assert!(stored.is_some(), "{place}: {value}");
@@ -463,10 +430,7 @@ fn odd_values_of_a_stored_run_are_no_errors() {
         }
         let newest = serde_json::to_string(session.stored_run().unwrap()).unwrap();
         let again = crate::run::restore([&*newest]).unwrap();
-        assert_eq!(
-            again.usage().cost.to_bits(),
-            session.stored_run().unwrap().usage().cost.to_bits()
-        );
+        assert_eq!(again.usage().cost.to_bits(), session.stored_run().unwrap().usage().cost.to_bits());
     }
 }
 
@@ -499,10 +463,9 @@ fn an_answer_without_usage_pauses_where_the_cost_or_the_tokens_are_bounded() {
         ("turns: 10", false),
         ("time: 1h", false),
     ] {
-        for (of_workflow, of_phase) in [
-            (format!("budget: {{{budget}}}\n"), String::new()),
-            (String::new(), format!("budget: {{{budget}}}\n")),
-        ] {
+        for (of_workflow, of_phase) in
+            [(format!("budget: {{{budget}}}\n"), String::new()), (String::new(), format!("budget: {{{budget}}}\n"))]
+        {
             let mut session = with_budgets(&of_workflow, &of_phase);
             session.has_taken(unreported(1));
             if !pauses {
@@ -560,12 +523,7 @@ fn keeping_the_prompt_cache_counts_in_no_budget_and_is_told() {
         "budget: {cost: 1, outputTokens: 10, turns: 2}\n",
         "budget: {cost: 1, outputTokens: 10, turns: 2}\n",
     );
-    session.has_taken(Usage {
-        warm_ups: 3,
-        warm_tokens: 50_000,
-        warm_cost: 7.5,
-        ..Usage::default()
-    });
+    session.has_taken(Usage { warm_ups: 3, warm_tokens: 50_000, warm_cost: 7.5, ..Usage::default() });
     assert_eq!(session.call(), Output::default());
     let status = format!("{:?}", session.command("workflow", ":status").effects);
     let expected = "Prompt cache kept between answers: 3 requests of pi, 50.0k tokens, $7.50; they count in no budget.";
@@ -665,7 +623,10 @@ fn the_end_of_a_budget_can_stop_the_run() {
     let mut session = with_budgets("", "budget: {turns: 1}\nonBudget: stop\n");
     session.has_taken(turns(1));
     let moved = session.call();
-    assert!(matches!(&moved.reply, Reply::Block(text) if text.contains("and the workflow ends: * a → stopped")), "{moved:?}");
+    assert!(
+        matches!(&moved.reply, Reply::Block(text) if text.contains("and the workflow ends: * a → stopped")),
+        "{moved:?}"
+    );
     assert_eq!(stored(&session), ("w:0".into(), vec![USED_UP.into()], true));
     let ended = session.on(Event::AgentEnd { stop: Stop::Completed });
     let end = ended.effects.iter().find_map(|effect| match effect {
@@ -736,7 +697,9 @@ fn a_bound_of_the_command_line_is_that_of_one_process() {
 
 #[test]
 fn a_bound_that_cannot_be_read_leaves_nothing_to_spend() {
-    for wrong in ["", "turns", "turns=", "turns=0", "turns=-1", "turns=3,turns=4", "steps=3", "cost=x", "turns=3,", "time=1"] {
+    for wrong in
+        ["", "turns", "turns=", "turns=0", "turns=-1", "turns=3,turns=4", "steps=3", "cost=x", "turns=3,", "time=1"]
+    {
         let mut session = Session::new(&[("w", &["a", "b"])]);
         let _ = session.command("workflow", "w x");
         let told = notices(&begin_with(&mut session, Some(wrong)));

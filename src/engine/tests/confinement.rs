@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
-use crate::definition::{
-    Check, CheckKind, Confinement, Entry, Gate, Library, OnGateFail, Sandbox, ToolPolicy,
-};
+use crate::definition::{Check, CheckKind, Confinement, Entry, Gate, Library, OnGateFail, Sandbox, ToolPolicy};
 
 const MISSING: &str = "bubblewrap is not installed.";
 
@@ -42,8 +40,7 @@ impl Session {
 
     /// The reply to a call of `edit` or `write` with this path.
     fn writes(&mut self, name: &str, path: Option<&str>) -> Reply {
-        self.files.call_arguments =
-            path.map(|path| ("path".into(), path.into())).into_iter().collect();
+        self.files.call_arguments = path.map(|path| ("path".into(), path.into())).into_iter().collect();
         self.calls(name).reply
     }
 
@@ -58,14 +55,7 @@ impl Session {
 fn confined(writable: &[&str], network: bool, notice: &str) -> Reply {
     let writable = writable.iter().map(|&path| path.to_owned()).collect();
     let signs = if notice.is_empty() { Vec::new() } else { text::failure_signs(network, &[]) };
-    Reply::Confine {
-        writable,
-        hidden: vec![],
-        keeps_agent_folder: false,
-        network,
-        notice: notice.into(),
-        signs,
-    }
+    Reply::Confine { writable, hidden: vec![], keeps_agent_folder: false, network, notice: notice.into(), signs }
 }
 
 fn refused(reason: &str) -> Reply {
@@ -100,8 +90,7 @@ fn a_file_tool_writes_listed_files_only() {
 #[test]
 fn a_path_that_leads_elsewhere_or_nowhere_is_refused() {
     let mut session = writing(&["docs/", "linked/"]);
-    session.files.linked =
-        vec!["/project/docs/link".into(), "/project/linked".into(), "/etc/x".into()];
+    session.files.linked = vec!["/project/docs/link".into(), "/project/linked".into(), "/etc/x".into()];
     assert_eq!(
         session.writes("write", Some("/etc/x")),
         refused(
@@ -185,10 +174,7 @@ fn commands_are_confined() {
     let notice = rules(format!("can write {temporary} and have no network"));
     assert_eq!(session.calls("bash").reply, confined(&[], false, &notice));
     let mut session = limited(network(), Confinement::default(), ToolPolicy::All);
-    assert_eq!(
-        session.calls("bash").reply,
-        confined(&["/"], false, &rules("have no network".into()))
-    );
+    assert_eq!(session.calls("bash").reply, confined(&["/"], false, &rules("have no network".into())));
     assert_eq!(session.writes("edit", Some("a")), Reply::None);
     assert_eq!(session.calls("deploy"), Output::default());
 }
@@ -263,9 +249,11 @@ fn without_a_sandbox_the_system_is_not_asked() {
     // `off` of the workflow, `write` of the phase.
     assert_eq!(session.calls("bash"), Output::default());
     assert!(matches!(session.writes("edit", Some("src/a")), Reply::Block(_)));
-    assert!(session.prompt().contains(
-        "**Writable in this phase:** docs/. This holds for commands too: write no other file with them.\n"
-    ));
+    assert!(
+        session.prompt().contains(
+            "**Writable in this phase:** docs/. This holds for commands too: write no other file with them.\n"
+        )
+    );
 }
 
 #[test]
@@ -347,15 +335,10 @@ fn the_limits_are_shown_to_the_user() {
     let chart = text::mermaid(workflow, library, None);
     assert!(chart.contains("n1>\"writes docs/, a.md, no network\"]:::note\n"), "{chart}");
     let boxes = text::boxes(workflow, library, None).join("\n");
-    assert!(
-        boxes.contains("│ 🔹 A\n") || boxes.contains("│    writes docs/, a.md, no network"),
-        "{boxes}"
-    );
+    assert!(boxes.contains("│ 🔹 A\n") || boxes.contains("│    writes docs/, a.md, no network"), "{boxes}");
     let preview = text::preview(workflow, library, "x");
     assert!(
-        preview.contains(
-            "  1. 🔹 A\n     writes docs/, a.md, no network\n  2. 🔹 B\n     no network\n"
-        ),
+        preview.contains("  1. 🔹 A\n     writes docs/, a.md, no network\n  2. 🔹 B\n     no network\n"),
         "{preview}"
     );
     let effects = session.command("workflow", ":status").effects;

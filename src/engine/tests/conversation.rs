@@ -142,8 +142,7 @@ fn a_call_after_the_agent_has_stopped_leads_to_no_prompt() {
     let _ = session.stop();
     let late = Event::Step { input: r#"{"action":"next"}"#, nested: true };
     assert!(matches!(session.on(late).reply, Reply::Tool(_)));
-    let effects: Vec<_> =
-        (0..3).flat_map(|_| session.on(Event::Timer { id: 1, idle: true }).effects).collect();
+    let effects: Vec<_> = (0..3).flat_map(|_| session.on(Event::Timer { id: 1, idle: true }).effects).collect();
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))), "{effects:?}");
     assert_eq!(session.status.as_deref(), Some("⏸ The w > * talk [2/2] (waits for you)"));
 }
@@ -203,7 +202,8 @@ fn happens() -> impl Strategy<Value = Happens> {
         Just(Starts),
         prop_oneof![4 => Just(Stop::Completed), 1 => Just(Stop::Aborted), 1 => Just(Stop::Failed)].prop_map(Stops),
         any::<bool>().prop_map(|nested| Next { nested }),
-        prop::sample::select(vec![":pause", ":resume", ":next", ":back", ":skip", ":status", ":panel"]).prop_map(Control),
+        prop::sample::select(vec![":pause", ":resume", ":next", ":back", ":skip", ":status", ":panel"])
+            .prop_map(Control),
         Just(Key),
         Just(Timer),
         any::<bool>().prop_map(|at_work| Restart { at_work }),

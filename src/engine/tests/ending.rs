@@ -206,16 +206,10 @@ fn without_a_user_interface_the_agents_cancel_pauses_the_run() {
     let mut session = Session::at_work();
     session.ui = Ui::None;
     assert_eq!(session.step("cancel").1["cancelPending"], json!(true));
-    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL, nested: false }).reply
-    else {
-        panic!()
-    };
+    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL, nested: false }).reply else { panic!() };
     let reply = session.on(Event::Answer { ticket, answer: Answer::NoUi }).reply;
     let Reply::Tool(ToolResult { text, details }) = reply else { panic!() };
-    assert_eq!(
-        text,
-        "The workflow is paused: the agent wants to cancel it. Stop here and wait for the user."
-    );
+    assert_eq!(text, "The workflow is paused: the agent wants to cancel it. Stop here and wait for the user.");
     assert_eq!(details, json!({ "active": true, "cancelled": false, "paused": true }));
     assert!(session.engine.is_running());
     assert!(matches!(session.calls_tool("bash"), Reply::Stop(_)));

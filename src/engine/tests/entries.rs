@@ -70,8 +70,7 @@ fn the_file_with_the_whole_output_is_named_where_the_output_is_cut() {
     let mut session = session(MIDDLE);
     let _ = session.command("workflow", "w x");
     let output = session.next_at_work();
-    let Reply::Ask { ticket, request: Request::Exec { output_file: Some(file), .. } } = output.reply
-    else {
+    let Reply::Ask { ticket, request: Request::Exec { output_file: Some(file), .. } } = output.reply else {
         panic!("{output:?}")
     };
     assert_eq!((file.key, file.name.as_str()), (session.stored_run().unwrap().task_id.clone(), "pr"));
@@ -101,14 +100,12 @@ fn a_step_goes_on_without_a_file_and_the_user_is_told() {
 
 #[test]
 fn the_file_of_a_step_in_a_list_is_named_by_the_item() {
-    let mut session = session(
-        "  - id: all\n    each: [x, y]\n    phases:\n      - run: one\n        id: größe.1\n  - b.md\n",
-    );
+    let mut session =
+        session("  - id: all\n    each: [x, y]\n    phases:\n      - run: one\n        id: größe.1\n  - b.md\n");
     let output = session.command("workflow", "w x");
     let (ticket, _) = asked(&output.reply);
     let output = session.give(ticket, ran(0, ""));
-    let Reply::Ask { request: Request::Exec { output_file: Some(file), .. }, .. } = output.reply
-    else {
+    let Reply::Ask { request: Request::Exec { output_file: Some(file), .. }, .. } = output.reply else {
         panic!("{output:?}")
     };
     assert_eq!(file.name, "gr--e-1.2");
@@ -194,9 +191,7 @@ fn a_failed_step_without_a_target_pauses_and_runs_again() {
 
 #[test]
 fn a_failed_step_leads_where_its_outcome_says() {
-    let mut session = session(
-        "  - a.md\n  - run: test\n    id: t\n    outcomes: { failed: a }\n  - b.md\n",
-    );
+    let mut session = session("  - a.md\n  - run: test\n    id: t\n    outcomes: { failed: a }\n  - b.md\n");
     let _ = session.command("workflow", "w x");
     for loops in 0..3 {
         let output = session.next_at_work();
@@ -290,9 +285,7 @@ fn a_command_of_the_project_needs_the_users_consent() {
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     let _ = session.without_ui(Event::Command { name: "workflow", arguments: "w x" });
     let output = session.next_at_work();
-    let Reply::Ask { ticket, request: Request::Select { title, .. } } = &output.reply else {
-        panic!("{output:?}")
-    };
+    let Reply::Ask { ticket, request: Request::Select { title, .. } } = &output.reply else { panic!("{output:?}") };
     assert!(title.contains("gh pr view"), "{title}");
     let output = session.give(*ticket, Answer::Selected(0));
     assert!(told(&output).contains("that you have not allowed"), "{output:?}");
@@ -316,9 +309,7 @@ fn the_outputs_of_a_step_are_read_from_its_standard_output() {
     let mut session = session(WITH_OUTPUTS);
     let _ = session.command("workflow", "w x");
     let output = session.next_at_work();
-    let Reply::Ask { ticket, request: Request::Exec { apart: true, .. } } = output.reply else {
-        panic!("{output:?}")
-    };
+    let Reply::Ask { ticket, request: Request::Exec { apart: true, .. } } = output.reply else { panic!("{output:?}") };
     // What is no output of it is ignored.
     let output = session.give(ticket, ran(0, r#"{"isDraft": true, "number": 7}"#));
     assert!(told(&output).contains("isDraft"), "{output:?}");
@@ -355,9 +346,7 @@ const QUESTION: &str = "  - a.md
 /// The ticket, the title and the options of a choice.
 fn choice(reply: &Reply) -> (u64, &str, &[String]) {
     match reply {
-        Reply::Ask { ticket, request: Request::Select { title, options } } => {
-            (*ticket, title, options)
-        }
+        Reply::Ask { ticket, request: Request::Select { title, options } } => (*ticket, title, options),
         other => panic!("{other:?}"),
     }
 }
@@ -376,9 +365,7 @@ fn the_answer_to_a_question_leads_where_its_outcome_says() {
     let call = session.on(Event::Step { input: r#"{"action":"next","outcome":"go"}"#, nested: false });
     assert!(told(&call).contains("does without you"), "{call:?}");
     let output = session.give(ticket, Answer::Selected(2));
-    let Reply::Ask { ticket, request: Request::Input { title } } = &output.reply else {
-        panic!("{output:?}")
-    };
+    let Reply::Ask { ticket, request: Request::Input { title } } = &output.reply else { panic!("{output:?}") };
     assert!(title.contains("Change it"), "{title}");
     // A required text is asked for again.
     let output = session.give(*ticket, Answer::Entered("  ".into()));

@@ -1,4 +1,5 @@
-//! Evidence that is still true: the files in which a check has passed, what has changed since, and checks that are made again.
+//! Evidence that is still true: the files in which a check has passed, what has changed since, and checks that are made
+//! again.
 
 use std::collections::VecDeque;
 
@@ -46,7 +47,14 @@ impl Project {
         let _ = session.without_ui(Event::Command { name: "workflow", arguments: task });
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = session.on(Event::AgentStart);
-        Self { session, tree: Some("one"), commands: Vec::new(), status: 0, while_running: VecDeque::new(), asked: Vec::new() }
+        Self {
+            session,
+            tree: Some("one"),
+            commands: Vec::new(),
+            status: 0,
+            while_running: VecDeque::new(),
+            asked: Vec::new(),
+        }
     }
 
     /// Answers all requests but questions to the user; returns what follows.
@@ -67,7 +75,8 @@ impl Project {
                     self.asked.push(since.len());
                     Answer::ProjectState(self.tree.ok_or("it took too long".to_owned()).map(|tree| {
                         let changed = |since: &String| {
-                            let (count, paths) = if since == tree { (0, vec![]) } else { (4, vec!["a".into(), "`b`\nc".into()]) };
+                            let (count, paths) =
+                                if since == tree { (0, vec![]) } else { (4, vec!["a".into(), "`b`\nc".into()]) };
                             (since.clone(), Changed { count, paths })
                         };
                         ProjectState { tree: tree.into(), since: since.iter().map(changed).collect() }
@@ -132,7 +141,10 @@ fn a_check_that_passes_is_bound_to_the_files() {
         session.files.tree.insert("a.md".into(), "text".into());
     });
     assert!(project.says().starts_with("✓ Advanced: a → * b"));
-    assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"; 2].into_iter().chain(["one true it holds 0"]).collect::<Vec<_>>());
+    assert_eq!(
+        project.evidence("flat:0"),
+        ["one true exit status 0 0"; 2].into_iter().chain(["one true it holds 0"]).collect::<Vec<_>>()
+    );
     assert_eq!(project.asked, [0, 1, 1], "the state after a check is the one before the next");
 }
 
@@ -158,7 +170,10 @@ fn files_that_change_while_a_check_is_made_are_not_those_that_it_has_read() {
     assert!(data["content"].as_str().unwrap().contains(line), "{data}");
     project.status = 1;
     let said = project.says();
-    assert!(said.contains("the tests: exit status 1 (made again: 4 files changed meanwhile (a, `b` c and 2 more))"), "{said}");
+    assert!(
+        said.contains("the tests: exit status 1 (made again: 4 files changed meanwhile (a, `b` c and 2 more))"),
+        "{said}"
+    );
     project.status = 0;
     assert!(project.says().contains("→ DONE"));
     assert_eq!(project.commands.len(), 3);
@@ -215,7 +230,10 @@ fn a_check_that_changes_files_itself_is_made_again_once() {
     project.while_running = [Some("snapshot")].into();
     assert!(project.says().contains("→ DONE"));
     assert_eq!(project.commands, ["x", "y", "x"]);
-    assert_eq!(project.evidence("flat:1").last().unwrap(), "snapshot true exit status 0 (made again: 4 files changed meanwhile (a, `b` c and 2 more)) 0");
+    assert_eq!(
+        project.evidence("flat:1").last().unwrap(),
+        "snapshot true exit status 0 (made again: 4 files changed meanwhile (a, `b` c and 2 more)) 0"
+    );
 }
 
 #[test]
@@ -237,14 +255,21 @@ fn a_check_of_the_last_phase_is_made_again_if_files_change_after_it() {
         assert!(result.text.contains("→ DONE"), "{gate}: {}", result.text);
         (project.commands.join(" "), project.asked.len(), project.evidence("flat:1"))
     };
-    let built = |project: &mut Project| project.while_running = [None, Some("built")].map(|tree| tree.or(Some("one"))).into();
+    let built =
+        |project: &mut Project| project.while_running = [None, Some("built")].map(|tree| tree.or(Some("one"))).into();
     let (tests, build) = ("{run: test, recheck: true}", "{run: build}");
     let (commands, asked, evidence) = made(&format!("gate: [{tests}, {build}]\n"), &built);
     assert_eq!((commands.as_str(), asked), ("test build test", 4));
     let again = "built true exit status 0 (made again: 4 files changed since (a, `b` c and 2 more)) 0";
     assert_eq!(evidence, ["one true exit status 0 0", "meanwhile true exit status 0 0", again]);
     assert_eq!(made(&format!("gate: [{tests}, {{approve: Ship?}}]\n"), &built).0, "test test");
-    assert_eq!(made(&format!("gate: [{{file: a.md, recheck: true}}, {build}]\n"), &|project| project.while_running = [Some("built")].into()).2.len(), 3);
+    assert_eq!(
+        made(&format!("gate: [{{file: a.md, recheck: true}}, {build}]\n"), &|project| project.while_running =
+            [Some("built")].into())
+        .2
+        .len(),
+        3
+    );
     // Nothing changes.
     assert_eq!(made(&format!("gate: [{tests}, {build}]\n"), &|_| {}).0, "test build");
     assert_eq!(made(&format!("gate: [{tests}, {{approve: Ship?}}]\n"), &|_| {}).0, "test");
@@ -290,7 +315,8 @@ fn a_check_that_is_made_again_in_its_own_gate_may_fail() {
             }
             _ => {
                 let tree = project.tree.unwrap();
-                let since = ["one", "broken"].map(|of| (of.to_owned(), Changed { count: u64::from(of != tree), paths: vec![] }));
+                let since = ["one", "broken"]
+                    .map(|of| (of.to_owned(), Changed { count: u64::from(of != tree), paths: vec![] }));
                 Answer::ProjectState(Ok(ProjectState { tree: tree.into(), since: since.into() }))
             }
         };
@@ -301,7 +327,13 @@ fn a_check_that_is_made_again_in_its_own_gate_may_fail() {
     }
     let output = project.answer(output);
     let Reply::Tool(result) = output.reply else { panic!("{output:?}") };
-    assert!(result.text.starts_with("✗ The gate of b is not passed: test: exit status 1 (made again: 1 file changed since)"), "{}", result.text);
+    assert!(
+        result
+            .text
+            .starts_with("✗ The gate of b is not passed: test: exit status 1 (made again: 1 file changed since)"),
+        "{}",
+        result.text
+    );
     assert!(project.session.run.as_ref().unwrap().is_running());
 }
 
@@ -325,7 +357,12 @@ fn the_end_waits_for_the_user_where_results_of_rechecks_were_dropped() {
         let shown = format!("{:?}", output.effects);
         assert!(shown.contains("/workflow :skip ends the run without them."), "{shown}");
         let Reply::Tool(ToolResult { text: said, .. }) = output.reply else { panic!("{:?}", output.reply) };
-        assert!(said.contains("paused: the gate was not passed in 1 attempt; last: rechecks whose results are no longer stored"), "{said}");
+        assert!(
+            said.contains(
+                "paused: the gate was not passed in 1 attempt; last: rechecks whose results are no longer stored"
+            ),
+            "{said}"
+        );
         assert!(project.session.run.as_ref().unwrap().is_running());
         let _ = project.control(":resume");
         assert!(project.says().contains("paused"));
@@ -401,7 +438,10 @@ fn what_is_not_known_is_made_again() {
         change(&mut project);
         assert!(project.says().contains("→ DONE"), "{name}");
         assert_eq!(project.commands.len(), 2, "{name}");
-        assert!(project.evidence("flat:1")[0].contains("made again: not known which files have changed since"), "{name}");
+        assert!(
+            project.evidence("flat:1")[0].contains("made again: not known which files have changed since"),
+            "{name}"
+        );
     }
     let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", RECHECKED)], "flat x", |session| {
         session.files.tells_changes = false;
@@ -418,7 +458,10 @@ fn a_recheck_that_fails_keeps_the_run_in_its_last_phase() {
     (project.tree, project.status) = (Some("two"), 2);
     for left in [2, 1] {
         let said = project.says();
-        assert!(said.starts_with("✗ The gate of a is not passed: the tests: exit status 2 (made again: 4 files changed"), "{said}");
+        assert!(
+            said.starts_with("✗ The gate of a is not passed: the tests: exit status 2 (made again: 4 files changed"),
+            "{said}"
+        );
         assert!(said.contains(&format!(", {left} left.")) && said.contains("it broke"), "{said}");
     }
     let said = project.says();
@@ -471,7 +514,9 @@ fn checks_of_workflows_that_have_ended_are_made_again_with_their_values() {
     let since = vec![("one".to_owned(), Changed { count: 1, paths: vec![] })];
     let state = Answer::ProjectState(Ok(ProjectState { tree: "two".into(), since }));
     let output = project.session.on(Event::Answer { ticket, answer: state });
-    let Reply::Ask { request: Request::Exec { ref command, ref env, .. }, .. } = output.reply else { panic!("{output:?}") };
+    let Reply::Ask { request: Request::Exec { ref command, ref env, .. }, .. } = output.reply else {
+        panic!("{output:?}")
+    };
     assert_eq!((command.as_str(), &env[..]), ("test \"$WHAT\"", &[("WHAT".to_owned(), "parser".to_owned())][..]));
     project.status = 1;
     let output = project.answer(output);
@@ -581,10 +626,16 @@ fn the_status_shows_what_has_changed_since() {
     project.says();
     assert!(!shown(&project.control(":status")).contains("changed since"));
     project.tree = Some("two");
-    assert!(shown(&project.control(":status")).contains("✓ the tests: exit status 0, 1s, 4 files changed since (a, `b` c and 2 more)"));
+    assert!(
+        shown(&project.control(":status"))
+            .contains("✓ the tests: exit status 0, 1s, 4 files changed since (a, `b` c and 2 more)")
+    );
     assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"], "it is not stored");
     project.tree = None;
-    assert!(shown(&project.control(":status")).ends_with("Which files have changed since the checks is not known: it took too long."));
+    assert!(
+        shown(&project.control(":status"))
+            .ends_with("Which files have changed since the checks is not known: it took too long.")
+    );
     project.session.files.tells_changes = false;
     assert!(shown(&project.control(":status")).ends_with("is not known: it is no git work tree."));
 }

@@ -236,8 +236,7 @@ fn a_held_run_starts_fresh_when_its_rules_hold_again() {
     let _ = session.calls_step(NEXT);
     let kept = session.files.global.clone();
     let file = session.files.global.get_mut("w/f.md").unwrap();
-    *file =
-        file.replace("Do f.", "Do g.").replacen("emoji", "tools: {blacklist: [edit]}\nemoji", 1);
+    *file = file.replace("Do f.", "Do g.").replacen("emoji", "tools: {blacklist: [edit]}\nemoji", 1);
     let _ = session.command("workflow", ":check");
     assert_eq!(session.ends_turn(), (None, Vec::new()), "nothing is done by other rules");
     session.files.global = kept;

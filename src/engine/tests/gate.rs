@@ -26,7 +26,13 @@ fn kept_key(value: &str) -> String {
 
 fn ran(status: u32) -> Answer {
     let output = "building…\nit broke\n".into();
-    Answer::Ran { end: CommandEnd::Exited(status), duration_ms: 12_300, output, standard_output: None, output_file: None }
+    Answer::Ran {
+        end: CommandEnd::Exited(status),
+        duration_ms: 12_300,
+        output,
+        standard_output: None,
+        output_file: None,
+    }
 }
 
 impl Session {
@@ -82,10 +88,7 @@ impl Session {
     }
 
     fn phase(&self) -> &str {
-        &Active::resolve(self.stored_run().unwrap(), self.engine.definitions.library())
-            .unwrap()
-            .phase
-            .id
+        &Active::resolve(self.stored_run().unwrap(), self.engine.definitions.library()).unwrap().phase.id
     }
 }
 
@@ -102,7 +105,10 @@ fn a_command_that_succeeds_passes_the_gate() {
     let (ticket, request) = asked(session.call_next().reply);
     let command = "make test".to_owned();
     let progress = "Gate 1/1: the tests".to_owned();
-    assert_eq!(request, Request::Exec { command, env: Vec::new(), timeout_ms: 600_000, progress, apart: false, output_file: None });
+    assert_eq!(
+        request,
+        Request::Exec { command, env: Vec::new(), timeout_ms: 600_000, progress, apart: false, output_file: None }
+    );
     let output = session.answer(ticket, ran(0));
     assert!(told(&output).starts_with(PASSED));
     let Effect::AppendEntry { data, .. } = &output.effects[0] else { panic!() };
@@ -147,11 +153,7 @@ fn a_nested_call_can_pass_a_gate() {
     let output = session.answer(ticket, ran(0));
     assert!(told(&output).ends_with("follow the result of the call that made this one."));
     let effects = session.on(Event::TurnEnd { queued: false }).effects;
-    assert!(
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Brief(prompt) if prompt.contains("Do b.")))
-    );
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Brief(prompt) if prompt.contains("Do b."))));
 }
 
 #[test]
@@ -178,9 +180,10 @@ fn after_the_last_attempt_the_run_pauses_until_the_user_says_something() {
     }
     let pause = session.progress().paused.clone().unwrap();
     assert_eq!(pause.reason, crate::run::PauseReason::Gate { label: "the tests".into(), times: 2 });
-    assert!(told(&session.next_later()).starts_with(
-        "The workflow is paused: the gate was not passed in 2 attempts; last: the tests."
-    ));
+    assert!(
+        told(&session.next_later())
+            .starts_with("The workflow is paused: the gate was not passed in 2 attempts; last: the tests.")
+    );
     let _ = session.on(Event::Input { from_user: true });
     let (ticket, _) = asked(session.next_later().reply);
     assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
@@ -188,15 +191,12 @@ fn after_the_last_attempt_the_run_pauses_until_the_user_says_something() {
 
 #[test]
 fn checks_stop_at_the_first_that_fails() {
-    let mut session = Session::gated(
-        "gate:\n- file: plan.md\n  contains: ^## Risks\n- run: make\n- file: 'src/**/*.rs'\n",
-    );
+    let mut session =
+        Session::gated("gate:\n- file: plan.md\n  contains: ^## Risks\n- run: make\n- file: 'src/**/*.rs'\n");
     assert!(told(&session.call_next()).contains(": plan.md: there is no such file."));
-    for (text, why) in [
-        ("", "it is empty"),
-        (" \n", "it is empty"),
-        ("# Plan\n### Risks", "it does not contain /^## Risks/"),
-    ] {
+    for (text, why) in
+        [("", "it is empty"), (" \n", "it is empty"), ("# Plan\n### Risks", "it does not contain /^## Risks/")]
+    {
         session.files.tree.insert("plan.md".into(), text.into());
         let _ = session.on(Event::Input { from_user: true });
         assert!(told(&session.next_later()).contains(&format!("plan.md: {why}. ")), "{why}");
@@ -210,8 +210,7 @@ fn checks_stop_at_the_first_that_fails() {
     let _ = session.on(Event::Input { from_user: true });
     let (ticket, _) = asked(session.next_later().reply);
     assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
-    let results: Vec<&str> =
-        session.progress().visits["flat:0"].evidence.iter().map(|e| &*e.result).collect();
+    let results: Vec<&str> = session.progress().visits["flat:0"].evidence.iter().map(|e| &*e.result).collect();
     assert_eq!(results, ["it holds", "exit status 0", "src/a/b.rs holds"]);
 }
 
@@ -262,17 +261,20 @@ fn while_a_gate_is_checked_other_calls_are_refused() {
     assert_eq!(session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply, blocked);
     assert!(told(&session.answer(ticket, ran(1))).starts_with("✗"));
     assert_eq!(told(&session.call_next()), text::GATE_HAD);
-    assert_eq!(
-        session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply,
-        Reply::None
-    );
+    assert_eq!(session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply, Reply::None);
     let _ = asked(session.next_later().reply);
 }
 
 #[test]
 fn an_interrupted_command_is_no_failed_attempt() {
     let mut session = Session::gated(TESTS);
-    let stopped = Answer::Ran { end: CommandEnd::Cancelled, duration_ms: 5, output: String::new(), standard_output: None, output_file: None };
+    let stopped = Answer::Ran {
+        end: CommandEnd::Cancelled,
+        duration_ms: 5,
+        output: String::new(),
+        standard_output: None,
+        output_file: None,
+    };
     for answer in [stopped, Answer::Cancelled] {
         let (ticket, _) = asked(session.next_later().reply);
         let output = session.answer(ticket, answer);
@@ -290,7 +292,8 @@ fn an_interrupted_command_is_no_failed_attempt() {
         (CommandEnd::NotStarted("no shell".into()), "it did not start: no shell"),
     ] {
         let (ticket, _) = asked(session.next_later().reply);
-        let answer = Answer::Ran { end, duration_ms: 5, output: String::new(), standard_output: None, output_file: None };
+        let answer =
+            Answer::Ran { end, duration_ms: 5, output: String::new(), standard_output: None, output_file: None };
         let text = told(&session.answer(ticket, answer));
         assert!(text.contains(&format!("the tests: {words} after 5ms.")), "{text}");
     }
@@ -379,9 +382,7 @@ fn a_run_that_a_question_kept_from_its_countdown_waits_for_the_user() {
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
     assert_eq!(session.on(Event::AgentSettled).effects, []);
     let effects = session.answer(ticket, Answer::Confirmed(false)).effects;
-    assert!(
-        matches!(&effects[..], [Effect::SetStatus(Some(line))] if line.contains("waits for you"))
-    );
+    assert!(matches!(&effects[..], [Effect::SetStatus(Some(line))] if line.contains("waits for you")));
 }
 
 #[test]
@@ -409,8 +410,7 @@ fn a_workflow_has_a_gate_at_its_end() {
     assert!(told(&session.answer(ticket, ran(0))).contains("→ DONE"));
     let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
     let Effect::AppendEntry { data, .. } = &effects[0] else { panic!() };
-    let gates =
-        "**Gates:**\n- * b: ✓ inner: exit status 0, 12s\n- * b: ✓ outer: exit status 0, 12s";
+    let gates = "**Gates:**\n- * b: ✓ inner: exit status 0, 12s\n- * b: ✓ outer: exit status 0, 12s";
     assert!(data["content"].as_str().unwrap().ends_with(gates));
 }
 
@@ -505,9 +505,7 @@ fn in_a_terminal_what_does_not_fit_stands_above_the_question() {
     let _ = session.command("workflow", ":panel");
     let output = session.call_next();
     // The panel makes room until the question is answered.
-    let [Effect::AppendEntry { custom_type: STATUS_TYPE, data }, Effect::SetPanel(None)] =
-        &output.effects[..]
-    else {
+    let [Effect::AppendEntry { custom_type: STATUS_TYPE, data }, Effect::SetPanel(None)] = &output.effects[..] else {
         panic!("{output:?}")
     };
     let content = "Project gate \"a\" runs:\n│ one\n│ two\n│ three\n│ four";
@@ -524,11 +522,8 @@ fn in_a_terminal_what_does_not_fit_stands_above_the_question() {
     assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
 
     let output = session.next_later();
-    let [
-        Effect::AppendEntry { custom_type: APPROVAL_TYPE, .. },
-        Effect::AppendEntry { data, .. },
-        ..,
-    ] = &output.effects[..]
+    let [Effect::AppendEntry { custom_type: APPROVAL_TYPE, .. }, Effect::AppendEntry { data, .. }, ..] =
+        &output.effects[..]
     else {
         panic!("{output:?}")
     };
@@ -601,8 +596,7 @@ fn the_user_passes_a_gate_by_next_and_goes_around_it_by_skip() {
     let checked = notice(Level::Info, "The gate of this phase is being checked.");
     assert_eq!(session.command("workflow", ":next").effects, checked);
     let effects = session.answer(ticket, ran(1)).effects;
-    let [_, _, Effect::Notify { level: Level::Warning, text }, Effect::Steer(told)] = &effects[..]
-    else {
+    let [_, _, Effect::Notify { level: Level::Warning, text }, Effect::Steer(told)] = &effects[..] else {
         panic!("{effects:?}")
     };
     assert!(text.starts_with("✗ The gate of a is not passed: the tests: exit status 1"));
@@ -647,8 +641,7 @@ fn a_summary_is_not_lost_with_an_attempt() {
     let (ticket, _) = asked(session.call_next().reply);
     let _ = session.answer(ticket, ran(1));
     let _ = session.on(Event::TurnEnd { queued: false });
-    let (ticket, _) =
-        asked(session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply);
+    let (ticket, _) = asked(session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply);
     assert!(told(&session.answer(ticket, ran(0))).contains("### * a\nS\n"));
 }
 
@@ -712,8 +705,7 @@ fn attempts_of_gates_of_one_name_are_counted_apart() {
     session.write_gate("inner/a.md", &format!("{TESTS}gateAttempts: 2\n"));
     let phase = session.files.global.get_mut("inner/a.md").unwrap();
     *phase = phase.replacen("name: a", "name: Same", 1);
-    for (file, name) in [("outer/workflow.yaml", "The outer"), ("inner/workflow.yaml", "The inner")]
-    {
+    for (file, name) in [("outer/workflow.yaml", "The outer"), ("inner/workflow.yaml", "The inner")] {
         let yaml = session.files.global.get_mut(file).unwrap();
         *yaml = yaml.replacen(name, "Same", 1) + "gate: [{run: outer}]\ngateAttempts: 2\n";
     }
@@ -730,10 +722,7 @@ fn attempts_of_gates_of_one_name_are_counted_apart() {
             (ticket, _) = asked(session.answer(ticket, ran(0)).reply);
         }
         let told = told(&session.answer(ticket, ran(1)));
-        assert!(
-            told.contains("The gate of Same") && told.contains(" Attempt 1, 1 left."),
-            "{told}"
-        );
+        assert!(told.contains("The gate of Same") && told.contains(" Attempt 1, 1 left."), "{told}");
     }
     let counted: Vec<_> = session.progress().gate_attempts.keys().map(str::to_owned).collect();
     assert_eq!(counted, ["/outer", "Same", "outer:0/inner", "outer:0/inner:0"]);
@@ -804,9 +793,8 @@ fn a_glob_looks_through_each_folder_once() {
 
 #[test]
 fn evidence_before_a_pause_is_kept() {
-    let mut session = Session::gated(
-        "gate: [{run: make test, label: the tests}, {approve: Ship it?}]\nsummary: required\n",
-    );
+    let mut session =
+        Session::gated("gate: [{run: make test, label: the tests}, {approve: Ship it?}]\nsummary: required\n");
     let (ticket, _) = asked(session.call_next().reply);
     let (ticket, _) = asked(session.answer(ticket, ran(0)).reply);
     let output = session.answer(ticket, Answer::Selected(0));
@@ -833,10 +821,7 @@ fn a_pause_by_the_user_withdraws_the_gate() {
     let effects = session.command("workflow", ":pause").effects;
     assert_eq!(effects[0], Effect::CancelRequest { ticket });
     let output = session.answer(ticket, Answer::Cancelled);
-    assert_eq!(
-        told(&output),
-        "The workflow is paused: you asked for it. Stop here and wait for the user."
-    );
+    assert_eq!(told(&output), "The workflow is paused: you asked for it. Stop here and wait for the user.");
     assert_eq!(output.effects, []);
     let pause = session.progress().paused.clone().unwrap();
     assert_eq!(pause.reason, crate::run::PauseReason::User);
@@ -846,11 +831,7 @@ fn a_pause_by_the_user_withdraws_the_gate() {
 const WEAKER: [(&str, &str, &str); 5] = [
     ("flat/a.md", TESTS, ""),
     ("flat/a.md", "make test,", "'true',"),
-    (
-        "flat/a.md",
-        TESTS,
-        "gate: [{run: make test, label: the tests, timeout: 10m}]\nonGateFail: loop\n",
-    ),
+    ("flat/a.md", TESTS, "gate: [{run: make test, label: the tests, timeout: 10m}]\nonGateFail: loop\n"),
     ("flat/workflow.yaml", "[a.md, b.md]", "[b.md, a.md]"),
     ("flat/workflow.yaml", "gate: [{approve: Done?}]", ""),
 ];
@@ -899,9 +880,7 @@ fn a_gate_that_was_changed_while_it_was_checked_waits_for_the_user_too() {
     let (ticket, _) = asked(session.command("workflow", ":next").reply);
     let phase = session.files.global.get_mut("flat/a.md").unwrap();
     *phase = phase.replacen(TESTS, "", 1);
-    let told = |effects: &[Effect]| {
-        effects.iter().filter(|effect| matches!(effect, Effect::Notify { .. })).count()
-    };
+    let told = |effects: &[Effect]| effects.iter().filter(|effect| matches!(effect, Effect::Notify { .. })).count();
     assert_eq!(told(&session.command("workflow", ":check").effects), 1);
     assert_eq!(told(&session.answer(ticket, ran(0)).effects), 0);
     assert_eq!(session.phase(), "a");
@@ -972,9 +951,8 @@ fn the_question_about_a_command_names_the_gate_of_the_project() {
     let mut session = Session::new(&[("outer", &["@inner"]), ("inner", &["b"])]);
     session.write_gate("inner/b.md", TESTS);
     session.files.global.get_mut("outer/workflow.yaml").unwrap().push_str(TESTS);
-    let (own, outer) = std::mem::take(&mut session.files.global)
-        .into_iter()
-        .partition(|(path, _)| path.starts_with("inner/"));
+    let (own, outer) =
+        std::mem::take(&mut session.files.global).into_iter().partition(|(path, _)| path.starts_with("inner/"));
     (session.files.global, session.files.project) = (own, outer);
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
     let _ = session.without_ui(Event::Command { name: "workflow", arguments: "outer x" });

@@ -7,8 +7,7 @@ const WHITELIST: &str = "tools: {whitelist: [read]}\n";
 impl Session {
     /// A run in phase `a` of `outer` (a, inner (b), z), the agent at work.
     fn held_by_nothing() -> Self {
-        let mut session =
-            Self::new(&[("outer", &["a", "@inner", "z"]), ("inner", &["b"]), ("other", &["x"])]);
+        let mut session = Self::new(&[("outer", &["a", "@inner", "z"]), ("inner", &["b"]), ("other", &["x"])]);
         session.insert("outer/a.md", "emoji: '*'\n", &format!("emoji: '*'\n{WHITELIST}"));
         session.files.project = std::mem::take(&mut session.files.global);
         let facts = Facts::default();
@@ -50,11 +49,10 @@ impl Session {
         crate::run::restore([json])
     }
 
-    /// The reason for which a tool that the rules allow is refused; the call is the first event after the files were read.
+    /// The reason for which a tool that the rules allow is refused; the call is the first event after the files were
+    /// read.
     fn refusal(&mut self) -> Option<String> {
-        let refused = |session: &mut Self, name| match session
-            .on(Event::ToolCall { name, carries_calls: false })
-            .reply
+        let refused = |session: &mut Self, name| match session.on(Event::ToolCall { name, carries_calls: false }).reply
         {
             Reply::Stop(reason) if reason.starts_with("The workflow is paused: ") => Some(reason),
             Reply::Block(_) | Reply::Confine { .. } | Reply::None => None,
@@ -86,11 +84,7 @@ type Change = fn(&mut Session);
 const CHANGES: [(Change, &str, bool); 15] = [
     (|s| s.insert("outer/a.md", WHITELIST, ""), "its rules are no longer", true),
     (|s| s.insert("outer/a.md", "[read]", "[read, bash]"), "its rules are no longer", true),
-    (
-        |s| s.insert("inner/b.md", "emoji: '*'\n", "emoji: '*'\nsummary: required\n"),
-        "its rules",
-        true,
-    ),
+    (|s| s.insert("inner/b.md", "emoji: '*'\n", "emoji: '*'\nsummary: required\n"), "its rules", true),
     (|s| s.insert("outer/a.md", "emoji: '*'\n", "emoji: '*'\nwrite: []\n"), "its rules", true),
     (|s| s.insert("inner/b.md", "emoji: '*'\n", "emoji: '*'\nsandbox: off\n"), "its rules", true),
     (|s| s.insert("outer/workflow.yaml", "name:", "network: false\nname:"), "its rules", true),
@@ -99,16 +93,8 @@ const CHANGES: [(Change, &str, bool); 15] = [
     (|s| s.insert("inner/workflow.yaml", "name:", "autoContinue: false\nname:"), "its rules", true),
     (|s| s.insert("outer/a.md", "id: a", "id: b"), "its rules are no longer", true),
     (|s| s.files.global.append(&mut s.files.project), "its rules are no longer", true),
-    (
-        |s| s.insert("outer/workflow.yaml", "name: The outer", "name: ["),
-        "the files of the workflow “outer”",
-        false,
-    ),
-    (
-        |s| s.insert("inner/workflow.yaml", "name: The inner", "name: ["),
-        "the files of the workflow “outer”",
-        false,
-    ),
+    (|s| s.insert("outer/workflow.yaml", "name: The outer", "name: ["), "the files of the workflow “outer”", false),
+    (|s| s.insert("inner/workflow.yaml", "name: The inner", "name: ["), "the files of the workflow “outer”", false),
     (|s| s.files.project.retain(|path, _| !path.starts_with("outer/")), "the files of", false),
     (|s| s.files.project.clear(), "the files of the workflow “outer” cannot be read", false),
 ];
@@ -163,10 +149,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
                 }
                 1 => {
                     let _ = session.command("cancel-workflow", "");
-                    assert_eq!(
-                        session.on(Event::ToolCall { name: "bash", carries_calls: false }),
-                        Output::default()
-                    );
+                    assert_eq!(session.on(Event::ToolCall { name: "bash", carries_calls: false }), Output::default());
                 }
                 _ => {
                     let effects = session.command("workflow", ":resume").effects;
@@ -177,10 +160,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
                         assert_eq!(session.refusal(), None, "it is stored");
                     } else {
                         let told = notices(&effects).concat();
-                        assert!(
-                            told.contains("/workflow :check") && told.contains(":cancel"),
-                            "{told}"
-                        );
+                        assert!(told.contains("/workflow :check") && told.contains(":cancel"), "{told}");
                     }
                 }
             }
@@ -207,10 +187,7 @@ fn a_widened_limit_holds_the_run() {
     let Reply::Block(reason) = edits(&mut session, "src/a.rs") else { panic!() };
     assert!(reason.contains(" Writable: .pi/ "), "{reason}");
     let effects = session.read_again(0);
-    assert!(
-        notices(&effects).concat().contains("is paused: its rules are no longer"),
-        "{effects:?}"
-    );
+    assert!(notices(&effects).concat().contains("is paused: its rules are no longer"), "{effects:?}");
     for path in ["src/a.rs", ".pi/x"] {
         let Reply::Stop(reason) = edits(&mut session, path) else { panic!() };
         assert!(reason.starts_with("The workflow is paused: its rules"), "{reason}");
@@ -241,9 +218,7 @@ fn texts_may_change_during_a_run() {
     }
     assert_eq!(session.status_line(), "⏸ Another > + a [1/3] (waits for you)");
     let role = DefaultRole::Worker;
-    let Reply::Inject { content, .. } = session.on(Event::BeforeAgentStart { role }).reply else {
-        panic!()
-    };
+    let Reply::Inject { content, .. } = session.on(Event::BeforeAgentStart { role }).reply else { panic!() };
     assert!(content.contains("Do a, and well."));
     assert!(session.step("next").0.starts_with("✓"));
 }
@@ -276,9 +251,7 @@ fn a_cancel_that_waits_for_its_answer_is_the_users() {
     for (answer, cancelled) in [(Answer::NoUi, false), (Answer::Confirmed(true), true)] {
         let mut session = Session::held_by_nothing();
         session.step("cancel");
-        let Reply::Ask { ticket, .. } =
-            session.on(Event::Step { input: CANCEL, nested: false }).reply
-        else {
+        let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL, nested: false }).reply else {
             panic!()
         };
         session.files.project.clear();
@@ -291,14 +264,8 @@ fn a_cancel_that_waits_for_its_answer_is_the_users() {
 #[test]
 fn without_a_user_interface_the_last_word_says_why() {
     for (change, line) in [
-        (
-            CHANGES[0].0,
-            "Workflow The outer: paused in * a: its rules are no longer those with which it was started.",
-        ),
-        (
-            CHANGES[11].0,
-            "Workflow outer: paused: the files of the workflow “outer” cannot be read.",
-        ),
+        (CHANGES[0].0, "Workflow The outer: paused in * a: its rules are no longer those with which it was started."),
+        (CHANGES[11].0, "Workflow outer: paused: the files of the workflow “outer” cannot be read."),
     ] {
         let mut session = Session::held_by_nothing();
         change(&mut session);
@@ -346,18 +313,9 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
         (Some(json!({ "version": 1 })), Some("the rules with which it was started are not known")),
         (Some(json!({ "gates": "x", "paused": budget })), Some("the rules with which it was")),
         (Some(json!({ "gates": "x", "paused": gates })), Some("its rules are no longer those")),
-        (
-            Some(json!({ "version": 1, "seal": { "version": 1, "hash": "x" } })),
-            Some("its rules are"),
-        ),
-        (
-            Some(json!({ "version": 1, "seal": { "version": 9, "tree": [] } })),
-            Some("a later version"),
-        ),
-        (
-            Some(json!({ "version": 2, "seal": "own" })),
-            Some("a later version of this package stored it"),
-        ),
+        (Some(json!({ "version": 1, "seal": { "version": 1, "hash": "x" } })), Some("its rules are")),
+        (Some(json!({ "version": 1, "seal": { "version": 9, "tree": [] } })), Some("a later version")),
+        (Some(json!({ "version": 2, "seal": "own" })), Some("a later version of this package stored it")),
     ] {
         let case = format!("{progress:?}");
         let mut session = with_progress(progress);
@@ -388,8 +346,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
 fn a_pause_for_an_unknown_reason_waits_for_a_resume() {
     let paused = json!({ "reason": { "kind": "budget", "usd": 3 }, "at": 1 });
     let visits = json!({ "outer:0": { "startedAt": 1, "passes": 1, "summary": { "id": "a", "name": "* a", "text": "T", "step": 0 } } });
-    let progress =
-        json!({ "version": 1, "seal": "own", "paused": paused, "visits": visits, "budget": [1] });
+    let progress = json!({ "version": 1, "seal": "own", "paused": paused, "visits": visits, "budget": [1] });
     let mut session = with_progress(Some(progress.clone()));
     assert_eq!(session.status_line(), "⏸ The outer > * a [1/3] (paused: for an unknown reason)");
     for action in ["next", "loop"] {
@@ -490,8 +447,7 @@ fn a_run_with_a_missing_part_is_held_until_the_user_decides() {
         let stored = crate::run::restore([data.to_string()]);
         session.engine = Engine::default();
         let facts = Facts::default();
-        let told =
-            notices(&session.on(Event::Session { stored, in_view: None, facts }).effects).concat();
+        let told = notices(&session.on(Event::Session { stored, in_view: None, facts }).effects).concat();
         assert!(told.contains("an earlier entry that it continues is missing"), "{told}");
         assert!(told.contains("/workflow :resume goes on with what can be read"), "{told}");
         assert!(session.refusal().is_some());
@@ -549,10 +505,7 @@ fn a_resume_after_the_files_were_repaired_goes_on() {
     assert!(session.refusal().is_some());
     session.files.global.insert("flat/b.md".into(), phase);
     let effects = session.command("workflow", ":resume").effects;
-    assert!(
-        effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))),
-        "{effects:?}"
-    );
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))), "{effects:?}");
 }
 
 #[test]
@@ -586,9 +539,8 @@ fn the_notice_names_what_the_project_puts_in_the_place_of_the_users_own() {
 #[test]
 fn a_seal_of_the_first_version_holds_without_limits() {
     const LIMITED: [&str; 3] = ["write: []\n", "network: true\n", "sandbox: off\n"];
-    for (file, line) in ["outer/workflow.yaml", "inner/b.md"]
-        .into_iter()
-        .flat_map(|file| LIMITED.map(|line| (file, line)))
+    for (file, line) in
+        ["outer/workflow.yaml", "inner/b.md"].into_iter().flat_map(|file| LIMITED.map(|line| (file, line)))
     {
         let mut session = Session::held_by_nothing();
         let seal = session.as_stored().unwrap().progress.seal.unwrap();
@@ -615,8 +567,7 @@ fn the_user_is_told_once_of_a_run_that_cannot_be_read() {
     let mut session = Session::held_by_nothing();
     session.engine = Engine::default();
     let stored = crate::run::Restored::unreadable(crate::run::Unusable::NotJson).state;
-    let started =
-        || Event::Session { stored: Some(stored.clone()), in_view: None, facts: Facts::default() };
+    let started = || Event::Session { stored: Some(stored.clone()), in_view: None, facts: Facts::default() };
     let effects = session.on(started()).effects;
     let [told] = notices(&effects)[..] else { panic!("{effects:?}") };
     let told = told.to_owned();

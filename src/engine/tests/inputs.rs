@@ -12,7 +12,8 @@ fn with_list(bounds: &str) -> Session {
     session
 }
 
-/// Starts the workflow and gives these answers to its dialogs, one after another; returns the last reply and what the user is told.
+/// Starts the workflow and gives these answers to its dialogs, one after another; returns the last reply and what the
+/// user is told.
 fn asked(session: &mut Session, answers: &[&str]) -> (Reply, String) {
     let mut output = session.command("workflow", "w the task");
     for answer in answers {
@@ -49,9 +50,7 @@ fn the_texts_of_a_list_are_asked_for_one_by_one() {
         assert_eq!(value(&session), Some(expected), "{bounds} {answers:?}: {reply:?} {told}");
     }
     let mut session = with_list("");
-    let Reply::Ask { request: Request::Input { title }, .. } = asked(&mut session, &["a"]).0 else {
-        panic!()
-    };
+    let Reply::Ask { request: Request::Input { title }, .. } = asked(&mut session, &["a"]).0 else { panic!() };
     assert!(title.contains("files") && title.ends_with("│ Text 2 of a list; an empty answer ends it."), "{title}");
 }
 

@@ -21,8 +21,7 @@ fn begin(session: &mut Session, same_session: bool) -> Vec<Effect> {
 }
 
 fn calls(session: &mut Session, tool: &str, path: Option<&str>) -> Reply {
-    session.files.call_arguments =
-        path.map(|path| ("path".into(), path.into())).into_iter().collect();
+    session.files.call_arguments = path.map(|path| ("path".into(), path.into())).into_iter().collect();
     session.on(Event::ToolCall { name: tool, carries_calls: false }).reply
 }
 
@@ -127,7 +126,12 @@ fn a_file_that_cannot_be_understood_refuses_everything() {
         assert!(told.iter().any(is_told), "{text:?}: {told:?}");
         for tool in ["bash", "read", "write", "other"] {
             let refusal = blocked(calls(&mut session, tool, Some("docs/x")));
-            assert!(refusal.starts_with("[limits] Every tool call is refused: the user's limits are not known: ~/workflows/limits.yaml"), "{refusal}");
+            assert!(
+                refusal.starts_with(
+                    "[limits] Every tool call is refused: the user's limits are not known: ~/workflows/limits.yaml"
+                ),
+                "{refusal}"
+            );
             assert!(refusal.contains(error), "{text:?}: {refusal}");
         }
         assert!(session.engine.guards_tools());
@@ -139,10 +143,8 @@ fn a_file_that_cannot_be_understood_refuses_everything() {
 fn the_user_switches_them_off_and_on() {
     let mut session = limited(LIMITS);
     let output = session.command("workflow", ":limits off");
-    let recorded = |word: &str| Effect::AppendEntry {
-        custom_type: "workflow:limits-switch",
-        data: json!({ "limits": word }),
-    };
+    let recorded =
+        |word: &str| Effect::AppendEntry { custom_type: "workflow:limits-switch", data: json!({ "limits": word }) };
     assert_eq!(output.effects[0], recorded("off"));
     assert_eq!(session.status.as_deref(), Some("limits off"));
     assert_eq!(calls(&mut session, "bash", None), Reply::None);
@@ -168,7 +170,10 @@ fn a_change_holds_from_the_next_prompt_on() {
     session.files.global.insert("limits.yaml".into(), "write: []\n".into());
     assert!(is_confined(&calls(&mut session, "write", Some("docs/x"))));
     let told = prompt(&mut session);
-    assert!(format!("{told:?}").contains("Your limits have changed: writable: nothing; never pi's agent folder"), "{told:?}");
+    assert!(
+        format!("{told:?}").contains("Your limits have changed: writable: nothing; never pi's agent folder"),
+        "{told:?}"
+    );
     assert!(blocked(calls(&mut session, "write", Some("docs/x"))).contains("Writable: nothing"));
     assert_eq!(prompt(&mut session), [], "told once");
     session.files.global.remove("limits.yaml");
@@ -229,9 +234,7 @@ fn no_phase_widens_them() {
     let tools = ToolPolicy::Only(vec!["bash".into(), "write".into(), "mcp".into()]);
     let limits = "write: []\nnetwork: false\nhide: [.env]\ntools: { blacklist: [mcp] }\n";
     let mut session = in_a_run(limits, own, tools);
-    let Reply::Confine { writable, hidden, network, .. } = calls(&mut session, "bash", None) else {
-        panic!()
-    };
+    let Reply::Confine { writable, hidden, network, .. } = calls(&mut session, "bash", None) else { panic!() };
     assert_eq!((writable, hidden, network), (vec![], vec![".env".to_owned()], false));
     for tool in ["write", "mcp"] {
         assert!(blocked(calls(&mut session, tool, Some("a"))).starts_with("[limits]"), "{tool}");
@@ -267,9 +270,7 @@ fn they_are_shown() {
     let shown = |session: &mut Session| {
         let output = session.command("workflow", ":limits");
         let content = output.effects.iter().find_map(|effect| match effect {
-            Effect::AppendEntry { custom_type: "workflow:limits", data } => {
-                data["content"].as_str().map(str::to_owned)
-            }
+            Effect::AppendEntry { custom_type: "workflow:limits", data } => data["content"].as_str().map(str::to_owned),
             _ => None,
         });
         content.unwrap()

@@ -59,11 +59,7 @@ fn names(names: &[&str]) -> Vec<String> {
 fn without_rules_everything_is_allowed() {
     let asked = Asked::new();
     for tool in ["bash", "edit", "deploy", "codemode"] {
-        asked.says(
-            tool,
-            Some("x"),
-            &format!("allowed: no rule of the phase \"a\" limits \"{tool}\""),
-        );
+        asked.says(tool, Some("x"), &format!("allowed: no rule of the phase \"a\" limits \"{tool}\""));
     }
 }
 
@@ -74,11 +70,7 @@ fn a_tool_list_decides() {
     asked.says("x", None, "allowed: \"x\" is in tools.whitelist, .pi/workflows/w/a.md:8");
     asked.says("y", None, "refused: \"y\" is not in tools.whitelist, .pi/workflows/w/a.md:8");
     asked.says("codemode", None, "allowed: no rule of the phase \"a\" limits \"codemode\"");
-    asked.says(
-        "workflow_step",
-        None,
-        "allowed: no rule of the phase \"a\" limits \"workflow_step\"",
-    );
+    asked.says("workflow_step", None, "allowed: no rule of the phase \"a\" limits \"workflow_step\"");
     asked.tools = ToolPolicy::Except(names(&["y"]));
     // The file has changed since it was read.
     asked.says("y", None, "refused: \"y\" is in tools.blacklist, .pi/workflows/w/a.md");
@@ -91,27 +83,13 @@ fn the_writable_files_decide() {
     let mut asked = Asked::new();
     asked.own.write = Some(names(&["docs/plan.md", "src/**/*.ts"]));
     let write = ".pi/workflows/w/a.md:5";
-    asked.says(
-        "edit",
-        Some("docs/plan.md"),
-        &format!("allowed: \"docs/plan.md\" is in write, {write}"),
-    );
-    asked.says(
-        "write",
-        Some("src/a.rs"),
-        &format!("refused: \"src/a.rs\" is not in write, {write}"),
-    );
-    asked.says(
-        "write",
-        Some("a\n\0"),
-        &format!("refused: \"a �\" is not in write, {write}: it has a NUL character"),
-    );
+    asked.says("edit", Some("docs/plan.md"), &format!("allowed: \"docs/plan.md\" is in write, {write}"));
+    asked.says("write", Some("src/a.rs"), &format!("refused: \"src/a.rs\" is not in write, {write}"));
+    asked.says("write", Some("a\n\0"), &format!("refused: \"a �\" is not in write, {write}: it has a NUL character"));
     asked.says(
         "deploy",
         None,
-        &format!(
-            "refused: \"deploy\" may write any file; no tools.whitelist names it; write, {write}"
-        ),
+        &format!("refused: \"deploy\" may write any file; no tools.whitelist names it; write, {write}"),
     );
     asked.says("read", None, "allowed: no rule of the phase \"a\" limits \"read\"");
     asked.files.linked = vec!["/project/link".into()];
@@ -122,19 +100,14 @@ fn the_writable_files_decide() {
     );
     asked.own.write = None;
     asked.default.write = Some(Vec::new());
-    asked.says(
-        "edit",
-        Some("a"),
-        "refused: \"a\" is not in write, .pi/workflows/w/workflow.yaml:2",
-    );
+    asked.says("edit", Some("a"), "refused: \"a\" is not in write, .pi/workflows/w/workflow.yaml:2");
 }
 
 #[test]
 fn a_command_is_confined() {
     let mut asked = Asked::new();
     asked.own.write = Some(names(&["docs/plan.md", "src/**/*.ts", "~/.cache/", "*.md"]));
-    let writable =
-        "writable: docs/plan.md, src/, /home/.cache/, ./, and $TMPDIR, .pi/workflows/w/a.md:5";
+    let writable = "writable: docs/plan.md, src/, /home/.cache/, ./, and $TMPDIR, .pi/workflows/w/a.md:5";
     asked.says("bash", Some("ls"), &format!("confined: {writable}; with network"));
     asked.own.network = Some(false);
     asked.says("bash", None, &format!("confined: {writable}; no network, .pi/workflows/w/a.md:9"));
@@ -155,19 +128,11 @@ fn a_command_that_cannot_be_confined() {
     asked.files.cannot_confine = Some("bubblewrap is not installed.".into());
     asked.default.network = Some(false);
     let no_sandbox = "this system has no sandbox: bubblewrap is not installed.";
-    asked.says(
-        "bash",
-        None,
-        &format!("refused: network: false, .pi/workflows/w/workflow.yaml:4; {no_sandbox}"),
-    );
+    asked.says("bash", None, &format!("refused: network: false, .pi/workflows/w/workflow.yaml:4; {no_sandbox}"));
     asked.own.write = Some(Vec::new());
     asked.says("bash", None, &format!("refused: write, .pi/workflows/w/a.md:5; {no_sandbox}"));
     asked.default.sandbox = Some(Sandbox::Preferred);
-    asked.says(
-        "bash",
-        None,
-        &format!("allowed: sandbox: preferred, .pi/workflows/w/workflow.yaml:3; {no_sandbox}"),
-    );
+    asked.says("bash", None, &format!("allowed: sandbox: preferred, .pi/workflows/w/workflow.yaml:3; {no_sandbox}"));
     asked.default.sandbox = Some(Sandbox::Off);
     asked.says("bash", None, "allowed: sandbox: off, .pi/workflows/w/workflow.yaml:3");
 }
@@ -185,18 +150,10 @@ fn hidden_paths_are_named_with_their_rule() {
     let may_read = "refused: \"deploy\" may read hidden files; no tools.whitelist names it";
     asked.says("deploy", None, &format!("{may_read}; {rule}"));
     asked.says("ls", Some("tests"), "allowed: \"tests\" is not in hide, .pi/workflows/w/a.md:9");
-    asked.says(
-        "bash",
-        None,
-        "confined: hidden: tests/acceptance/, .env, .pi/workflows/w/a.md:9; with network",
-    );
+    asked.says("bash", None, "confined: hidden: tests/acceptance/, .env, .pi/workflows/w/a.md:9; with network");
     asked.own.sandbox = Some(Sandbox::Preferred);
     asked.files.cannot_confine = Some("there is none".into());
-    asked.says(
-        "bash",
-        None,
-        &format!("refused: {rule}; this system has no sandbox: there is none"),
-    );
+    asked.says("bash", None, &format!("refused: {rule}; this system has no sandbox: there is none"));
 }
 
 #[test]
@@ -214,7 +171,11 @@ fn the_users_limits_decide_too() {
         "refused: \"src/a\" is not in write, ~/workflows/limits.yaml:1"
     );
     asked.says("x", None, "refused: \"x\" is in tools.blacklist, ~/workflows/limits.yaml:2");
-    asked.says("read", None, "allowed: no rule of the phase \"a\" limits \"read\"; by your limits: none of your limits is about \"read\"");
+    asked.says(
+        "read",
+        None,
+        "allowed: no rule of the phase \"a\" limits \"read\"; by your limits: none of your limits is about \"read\"",
+    );
     asked.own.network = Some(false);
     asked.says(
         "bash",
@@ -222,10 +183,7 @@ fn the_users_limits_decide_too() {
         "confined: no network, .pi/workflows/w/a.md:9; by your limits: writable: docs/, and $TMPDIR, ~/workflows/limits.yaml:1; with network; pi's agent folder stays as it is",
     );
     asked.files.global.insert("limits.yaml".into(), "network: true\n".into());
-    assert_eq!(
-        outside("write", Some("src/a"), &asked.files),
-        "allowed: none of your limits is about \"write\""
-    );
+    assert_eq!(outside("write", Some("src/a"), &asked.files), "allowed: none of your limits is about \"write\"");
     asked.files.global.insert("limits.yaml".into(), "wirte: []\n".into());
     assert_eq!(
         outside("read", None, &asked.files),

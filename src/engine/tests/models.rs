@@ -4,13 +4,8 @@ use super::*;
 use crate::definition::{KnownModel, Model, ModelSetting, Thinking};
 use crate::run::{Pick, restore};
 
-const MODELS: [(&str, &str, bool); 5] = [
-    ("a", "user", true),
-    ("a", "big", true),
-    ("b", "small", true),
-    ("b", "paid", false),
-    ("c", "x/y:z", true),
-];
+const MODELS: [(&str, &str, bool); 5] =
+    [("a", "user", true), ("a", "big", true), ("b", "small", true), ("b", "paid", false), ("c", "x/y:z", true)];
 
 /// The level that pi chooses for a model.
 const OF_PI: Option<Thinking> = Some(Thinking::Medium);
@@ -284,10 +279,7 @@ fn a_host_that_does_not_tell_changes_nothing() {
     for models in [None, Some(vec![])] {
         let mut session = with(&["model: strong", ""]);
         session.files.models = models;
-        assert_eq!(
-            (session.run("w x"), session.leave()),
-            ("a/user:low".into(), "a/user:low".into())
-        );
+        assert_eq!((session.run("w x"), session.leave()), ("a/user:low".into(), "a/user:low".into()));
     }
     let mut session = with(&["model: strong\nthinking: max", ""]);
     *session.files.setting.borrow_mut() = None;
@@ -420,8 +412,7 @@ fn the_users_model_is_never_lost() {
         usize::try_from(random % most as u64).unwrap()
     };
     for _ in 0..200 {
-        let mut session =
-            with(&["model: strong", "thinking: max", "", "model: fast\nthinking: high"]);
+        let mut session = with(&["model: strong", "thinking: max", "", "model: fast\nthinking: high"]);
         let mut user = session.files.setting.borrow().clone().unwrap();
         let mut newest = None;
         let mut log = Vec::new();
@@ -467,17 +458,13 @@ fn the_users_model_is_never_lost() {
             }
             let active = session.engine.active();
             let active = active.filter(|active| active.state.progress.paused.is_none());
-            let visit = active.and_then(|active| {
-                active.state.progress.visits.get(&active.state.current_path.key())
-            });
+            let visit = active.and_then(|active| active.state.progress.visits.get(&active.state.current_path.key()));
             let picked = visit.and_then(|visit| visit.picked);
             let of_user = |name| ModelSetting { model: model(name), ..user.clone() }.to_string();
             let expected = match (active.map(|active| &*active.phase.id), picked) {
                 (Some("a"), None) => "a/big:high".to_owned(),
                 (Some("a"), Some(Pick::Thinking)) => of_user("a/big"),
-                (Some("b"), None) => {
-                    ModelSetting { thinking: Some(Thinking::Max), ..user.clone() }.to_string()
-                }
+                (Some("b"), None) => ModelSetting { thinking: Some(Thinking::Max), ..user.clone() }.to_string(),
                 (Some("d"), None) => "b/small:high".to_owned(),
                 (Some("d"), Some(Pick::Thinking)) => of_user("b/small"),
                 _ => user.to_string(),

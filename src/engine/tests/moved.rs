@@ -120,9 +120,7 @@ fn a_budget_of_the_phase_is_left_with_it() {
     let _ = session.command("workflow", ":next");
     session.took(2);
     let _ = session.on(Event::ToolCall { name: "bash", carries_calls: false });
-    assert!(
-        matches!(session.engine.pause_reason(), Some(PauseReason::Budget { of, .. }) if of == "b")
-    );
+    assert!(matches!(session.engine.pause_reason(), Some(PauseReason::Budget { of, .. }) if of == "b"));
     session.took(0);
     let output = session.command("workflow", ":next");
     assert_eq!((session.engine.pause_reason(), prompts(&output)), (None, 1));
@@ -139,8 +137,7 @@ fn a_budget_of_the_workflow_is_named_after_the_move() {
     let _ = session.on(Event::ToolCall { name: "bash", carries_calls: false });
     session.took(0);
     let output = session.command("workflow", ":skip");
-    let Some(PauseReason::Budget { of, spent: 4, limit: 4, .. }) = session.engine.pause_reason()
-    else {
+    let Some(PauseReason::Budget { of, spent: 4, limit: 4, .. }) = session.engine.pause_reason() else {
         panic!("{:?}", session.engine.pause_reason())
     };
     assert_eq!(of, "The w");

@@ -12,8 +12,8 @@ const OUTPUTS: &str = "outputs:
   risky: { type: flag, optional: true }
 ";
 
-/// A session in the first phase of `w`, whose files these are besides `w/plan.md`: each with the front matter of a phase behind its
-/// id, name and emoji, and with its text behind `---`.
+/// A session in the first phase of `w`, whose files these are besides `w/plan.md`: each with the front matter of a
+/// phase behind its id, name and emoji, and with its text behind `---`.
 fn begun(files: &[(&str, &str)]) -> Session {
     let mut session = Session::new(&[]);
     let plan = ("w/plan.md", OUTPUTS);
@@ -37,9 +37,8 @@ fn begun(files: &[(&str, &str)]) -> Session {
 
 /// `plan`, `design` for what is large, and `build` with these texts.
 fn planned(build: &str) -> Session {
-    let workflow = format!(
-        "{HEAD}phases: [plan.md, {{phase: design.md, when: {{output.plan.size: large}}}}, build.md]\n"
-    );
+    let workflow =
+        format!("{HEAD}phases: [plan.md, {{phase: design.md, when: {{output.plan.size: large}}}}, build.md]\n");
     begun(&[("w/workflow.yaml", &workflow), ("w/design.md", ""), ("w/build.md", build)])
 }
 
@@ -68,21 +67,28 @@ fn large() -> Value {
 
 #[test]
 fn outputs_are_asked_for_kept_with_their_types_and_shown() {
-    let mut session = planned("---Size {output.plan.size}, risk {output.plan.risky}:\n{output.plan.tasks}\n{output.plan.nope}");
+    let mut session =
+        planned("---Size {output.plan.size}, risk {output.plan.risky}:\n{output.plan.tasks}\n{output.plan.nope}");
     let prompt = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).reply;
     let Reply::Inject { content, .. } = prompt else { panic!("{prompt:?}") };
-    assert!(content.contains(
-        "**Outputs:** with `next`, give workflow_step an object `outputs` with these:
+    assert!(
+        content.contains(
+            "**Outputs:** with `next`, give workflow_step an object `outputs` with these:
 - `size`: `small` or `large`
 - `tasks`: a list of 1 to 3 texts of one line and at most 1000 characters, 16000 in all: One task a line
 - `rounds` (optional): a number from 1 to 5
 - `risky` (optional): `true` or `false`
 "
-    ), "{content}");
+        ),
+        "{content}"
+    );
     let given = json!({ "size": " large", "tasks": ["a {description}", "b"], "rounds": "2", "risky": null });
     let (text, _) = session.next_giving(given);
     assert_eq!(session.at(), "design", "{text}");
-    assert!(text.contains("### * plan\n- rounds: 2\n- size: large\n- tasks:\n  1. a {description}\n  2. b\n"), "{text}");
+    assert!(
+        text.contains("### * plan\n- rounds: 2\n- size: large\n- tasks:\n  1. a {description}\n  2. b\n"),
+        "{text}"
+    );
     assert_eq!(
         session.outputs("w:0"),
         [
@@ -188,7 +194,13 @@ fn outputs_go_along_where_a_gate_waits_and_a_later_call_need_not_repeat_them() {
     let asked = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply;
     let Reply::Ask { ticket, request: Request::Exec { env, .. } } = asked else { panic!("{asked:?}") };
     assert_eq!(env, [("SIZE".to_owned(), "large".to_owned())]);
-    let answer = Answer::Ran { end: CommandEnd::Exited(0), duration_ms: 1, output: String::new(), standard_output: None, output_file: None };
+    let answer = Answer::Ran {
+        end: CommandEnd::Exited(0),
+        duration_ms: 1,
+        output: String::new(),
+        standard_output: None,
+        output_file: None,
+    };
     let _ = session.on(Event::Answer { ticket, answer });
     assert_eq!((session.at(), session.outputs("w:0").len()), ("build".to_owned(), 2));
 }

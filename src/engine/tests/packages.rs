@@ -10,9 +10,7 @@ const GATE: &str = "---\nid: a\nname: A\nemoji: '*'\ngate: [{run: make test}]\n-
 fn session(scope: PackageScope) -> Session {
     let mut session = Session::new(&[("review", &["a", "b"])]);
     let flow = |name: &str| {
-        format!(
-            "name: The kit's {name}\ncommandName: {name}\ndescription: D\ninitialMessage: Go\nphases: [../a.md]\n"
-        )
+        format!("name: The kit's {name}\ncommandName: {name}\ndescription: D\ninitialMessage: Go\nphases: [../a.md]\n")
     };
     let files = [
         ("workflows/a.md", GATE),
@@ -71,9 +69,7 @@ fn the_picker_tells_the_package() {
         ]
     );
     let answer = Answer::Selected(1);
-    let Reply::Ask { ticket, .. } = session.on(Event::Answer { ticket, answer }).reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, .. } = session.on(Event::Answer { ticket, answer }).reply else { panic!() };
     let answer = Answer::Entered("x".into());
     assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
     assert_eq!(session.key_of_run(), Some("@acme/kit/review"));

@@ -77,12 +77,8 @@ fn a_replacement_is_asked_about_before_its_first_start() {
 
 #[test]
 fn nested_replacements_are_asked_about_one_by_one() {
-    let own: &[(&str, &[&str])] = &[
-        ("mine", &["a", "@review", "@tidy"]),
-        ("review", &["b"]),
-        ("tidy", &["c"]),
-        ("x", &["d"]),
-    ];
+    let own: &[(&str, &[&str])] =
+        &[("mine", &["a", "@review", "@tidy"]), ("review", &["b"]), ("tidy", &["c"]), ("x", &["d"])];
     let project: &[(&str, &[&str])] =
         &[("review", &["b"]), ("tidy", &["@other"]), ("other", &["e"]), ("theirs", &["f"])];
     let mut session = session(own, project);
@@ -96,11 +92,7 @@ fn nested_replacements_are_asked_about_one_by_one() {
     // A workflow that replaces none needs no confirmation.
     for name in ["x", "theirs", "other"] {
         let _ = session.command("cancel-workflow", "");
-        assert_eq!(
-            session.command("workflow", &format!("{name} x")).reply,
-            Reply::Settle,
-            "{name}"
-        );
+        assert_eq!(session.command("workflow", &format!("{name} x")).reply, Reply::Settle, "{name}");
     }
 }
 
@@ -110,23 +102,17 @@ fn every_start_asks_about_replacements() {
     session.ui = Ui::Terminal;
     session.begin(facts());
     // The picker.
-    let Reply::Ask { ticket, request: Request::Select { options, .. } } =
-        session.command("workflow", "").reply
-    else {
+    let Reply::Ask { ticket, request: Request::Select { options, .. } } = session.command("workflow", "").reply else {
         panic!()
     };
     let index = options.iter().position(|option| option.starts_with("rpir")).unwrap();
-    let Reply::Ask { ticket, .. } = session.answer_to(ticket, Answer::Selected(index)).reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, .. } = session.answer_to(ticket, Answer::Selected(index)).reply else { panic!() };
     let (ticket, _) = question(session.answer_to(ticket, Answer::Entered("a task".into())));
     let _ = session.answer_to(ticket, NO);
     assert_eq!(session.runs(), None);
     // Another start beside a run.
     let _ = session.command("workflow", "x y");
-    let Reply::Ask { ticket, request: Request::Select { .. } } =
-        session.command("workflow", "rpir x").reply
-    else {
+    let Reply::Ask { ticket, request: Request::Select { .. } } = session.command("workflow", "rpir x").reply else {
         panic!()
     };
     let (ticket, _) = question(session.answer_to(ticket, Answer::Selected(1)));
@@ -198,7 +184,10 @@ fn with_agents(items: usize, at_once: usize) -> Session {
     let items: Vec<String> = (0..items).map(|item| format!("i{item}")).collect();
     let yaml = session.files.project.get_mut("r/workflow.yaml").unwrap();
     let (head, _) = yaml.split_once("phases:").unwrap();
-    *yaml = format!("{head}phases:\n  - {{ phases: [p.md], each: [{}], parallel: {at_once} }}\n  - a.md\n", items.join(", "));
+    *yaml = format!(
+        "{head}phases:\n  - {{ phases: [p.md], each: [{}], parallel: {at_once} }}\n  - a.md\n",
+        items.join(", ")
+    );
     let phase = "---\nid: p\nname: P\nemoji: '*'\nwrite: []\n---\nDo it.\n";
     session.files.project.insert("r/p.md".into(), phase.into());
     session

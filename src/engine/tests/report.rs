@@ -8,9 +8,7 @@ impl Session {
     /// The Markdown of the report that `/workflow :report` appends to the session.
     fn report(&mut self) -> String {
         let effects = self.command("workflow", ":report").effects;
-        let [Effect::AppendEntry { custom_type: REPORT_TYPE, data }] = &effects[..] else {
-            panic!("{effects:?}")
-        };
+        let [Effect::AppendEntry { custom_type: REPORT_TYPE, data }] = &effects[..] else { panic!("{effects:?}") };
         data["content"].as_str().unwrap().to_owned()
     }
 
@@ -34,8 +32,7 @@ fn the_run_in_progress_is_reported_with_what_it_took_up_to_now() {
     *session.files.usage.borrow_mut() = Usage { turns: 1, input: 5, ..Usage::default() };
     let report = session.report();
     assert!(report.starts_with("# Run of w\n\n- **Outcome:** not finished\n"), "{report}");
-    for row in ["| ✓ a | 1 | – | – | 2 | 20 |", "| ▸ b | 1 | – | – | 1 | 5 |", "| 3 | 25 |"]
-    {
+    for row in ["| ✓ a | 1 | – | – | 2 | 20 |", "| ▸ b | 1 | – | – | 1 | 5 |", "| 3 | 25 |"] {
         assert!(report.contains(row), "{row} in {report}");
     }
     assert_eq!(session.report(), report, "a report changes nothing");
@@ -91,11 +88,8 @@ fn the_last_run_of_the_session_is_reported_after_its_end() {
 fn without_a_user_interface_the_report_is_a_notice_too() {
     let mut session = Session::new(&[("w", &["a"])]);
     let _ = session.command("workflow", "w x");
-    let effects =
-        session.without_ui(Event::Command { name: "workflow", arguments: ":report" }).effects;
-    let [Effect::AppendEntry { custom_type: REPORT_TYPE, data }, Effect::Notify { level, text }] =
-        &effects[..]
-    else {
+    let effects = session.without_ui(Event::Command { name: "workflow", arguments: ":report" }).effects;
+    let [Effect::AppendEntry { custom_type: REPORT_TYPE, data }, Effect::Notify { level, text }] = &effects[..] else {
         panic!("{effects:?}")
     };
     assert_eq!((&json!(text), *level), (&data["content"], Level::Info));

@@ -10,10 +10,7 @@ fn session(phase: &str) -> Session {
     let mut session = Session::new(&[("other", &["x"])]);
     NAME.clone_into(&mut session.files.run_dir);
     for (path, text) in [
-        (
-            "w/workflow.yaml",
-            "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, {subworkflow: n}]\n",
-        ),
+        ("w/workflow.yaml", "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, {subworkflow: n}]\n"),
         ("w/a.md", "---\nid: a\nname: A\nemoji: '*'\n---\nDo a.\n"),
         ("n/workflow.yaml", "name: N\nshow: workflows\nphases: [b.md]\n"),
     ] {
@@ -134,7 +131,9 @@ fn a_run_without_its_folder_tells_the_user_and_runs_no_command_that_needs_it() {
     let effects = session.taken_up(run);
     assert_eq!(
         Session::errors(&effects),
-        ["The folder of the run cannot be made: .pi: permission denied\nGates and commands that need it fail until it can be: fix this, and enter /reload."]
+        [
+            "The folder of the run cannot be made: .pi: permission denied\nGates and commands that need it fail until it can be: fix this, and enter /reload."
+        ]
     );
     let _ = session.on(Event::AgentStart);
     let (text, _) = session.step("next");

@@ -47,10 +47,7 @@ fn the_agent_does_not_leave_a_phase_in_which_a_call_runs() {
     let state = session.stored_run().cloned();
     for action in ["next", "loop", "cancel", "cancel"] {
         let text = format!("{:?}", session.step(action));
-        assert!(
-            text.contains("The phase is not left while a tool call runs: `bash`, `read`."),
-            "{text}"
-        );
+        assert!(text.contains("The phase is not left while a tool call runs: `bash`, `read`."), "{text}");
         assert_eq!(session.stored_run(), state.as_ref());
     }
     assert!(format!("{:?}", session.step("status")).contains("Workflow"));
@@ -73,10 +70,7 @@ fn the_users_moves_end_the_calls_that_run_and_the_agent_goes_on() {
             Effect::SendUserMessage(text) => Some(text.clone()),
             _ => None,
         });
-        assert!(
-            prompt.is_some_and(|text| text.contains("The user moved the workflow on")),
-            "{effects:?}"
-        );
+        assert!(prompt.is_some_and(|text| text.contains("The user moved the workflow on")), "{effects:?}");
         assert_eq!(session.stored_run().unwrap().progress.paused, None);
         // The user's own abort is a pause, as ever.
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
@@ -162,9 +156,7 @@ fn a_start_without_a_run_leaves_the_agents_own_work() {
 
 #[test]
 fn a_move_is_told_after_a_pause_that_follows_it() {
-    for (more, told) in
-        [("", "on: * a → * b."), (":next", "on: * b → * c."), (":back", "back: * b → * a.")]
-    {
+    for (more, told) in [("", "on: * a → * b."), (":next", "on: * b → * c."), (":back", "back: * b → * a.")] {
         let mut session = Session::at_work_with(&["bash"]);
         let _ = session.command("workflow", ":next");
         let _ = session.command("workflow", ":pause");

@@ -6,8 +6,7 @@ use super::*;
 
 const NO: Answer = Answer::Selected(0);
 const FOR_THIS_RUN: Answer = Answer::Selected(1);
-const OPTIONS: [&str; 4] =
-    ["No", "Yes, for this run", "Yes, for this session", "Yes, always while they stay the same"];
+const OPTIONS: [&str; 4] = ["No", "Yes, for this run", "Yes, for this session", "Yes, always while they stay the same"];
 
 /// The project's workflow `flat` (a, inner, c) with the commands `one`, `two` (of `inner`), `three`.
 fn session() -> Session {
@@ -72,9 +71,7 @@ fn all_commands_of_a_run_are_asked_for_before_it_starts() {
     session.ui = Ui::Terminal;
     let (_, title, effects) = session.start_question();
     assert_eq!(title, "Start \"The flat\"? Its gates run\n3 commands, 4 lines: shown above");
-    let [Effect::AppendEntry { custom_type: STATUS_TYPE, data }] = &effects[..] else {
-        panic!("{effects:?}")
-    };
+    let [Effect::AppendEntry { custom_type: STATUS_TYPE, data }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(data["content"], format!("Start \"The flat\":\n{PREVIEW}"));
 }
 
@@ -95,8 +92,7 @@ fn a_yes_is_for_the_run_the_session_or_the_folder() {
         let mut session = session();
         let (ticket, ..) = session.start_question();
         let mut output = session.reply_to(ticket, Answer::Selected(option));
-        let remembered =
-            output.effects.iter().filter(|one| matches!(one, Effect::Remember { .. })).count();
+        let remembered = output.effects.iter().filter(|one| matches!(one, Effect::Remember { .. })).count();
         assert_eq!(remembered, kept);
         output.effects.retain(|one| matches!(one, Effect::SendUserMessage(_)));
         assert_eq!((output.effects.len(), session.is_started()), (1, true));
@@ -159,11 +155,8 @@ fn a_command_that_is_new_is_asked_for_at_its_gate() {
 
 #[test]
 fn entries_that_may_be_passed_over_are_marked_and_each_workflow_is_shown_once() {
-    let mut session = Session::new(&[
-        ("flat", &["a", "@inner", "@inner"]),
-        ("inner", &["b", "@deep"]),
-        ("deep", &["c"]),
-    ]);
+    let mut session =
+        Session::new(&[("flat", &["a", "@inner", "@inner"]), ("inner", &["b", "@deep"]), ("deep", &["c"])]);
     let flat = session.files.global.get_mut("flat/workflow.yaml").unwrap();
     *flat = "name: F\ncommandName: flat\ninitialMessage: Go\n\
         inputs: {size: {type: choice, options: [small, large]}}\n\

@@ -19,8 +19,7 @@ fn with(first: Phase, hides_tools: bool) -> Session {
     root.hides_tools = hides_tools;
     root.phases[0] = Entry::phase(first);
     session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
-    session.files.tools =
-        vec!["read", "bash", "edit", "write", "grep", "find", "ls", "deploy", "workflow_step"];
+    session.files.tools = vec!["read", "bash", "edit", "write", "grep", "find", "ls", "deploy", "workflow_step"];
     session.show(&["read", "bash", "edit", "write", "workflow_step"]);
     session
 }
@@ -89,11 +88,7 @@ fn the_end_of_the_run_gives_back_the_tools() {
         assert_eq!(session.start(), Some(names(&["read", "workflow_step", "grep"])));
         let effects = match end {
             "next" => session.step_output("next").0,
-            _ => {
-                session
-                    .without_ui(Event::Command { name: "cancel-workflow", arguments: "" })
-                    .effects
-            }
+            _ => session.without_ui(Event::Command { name: "cancel-workflow", arguments: "" }).effects,
         };
         let mut back = session.set_by(effects).unwrap();
         back.sort();

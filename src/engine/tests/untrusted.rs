@@ -3,7 +3,8 @@
 use super::*;
 
 const MISSING: &str = ".pi/workflows is not read: pi does not trust this project";
-const BY_FLAG: &str = "\n.pi/workflows is not read: pi does not trust this project. To trust it: start pi with --approve.";
+const BY_FLAG: &str =
+    "\n.pi/workflows is not read: pi does not trust this project. To trust it: start pi with --approve.";
 const IN_TERMINAL: &str = "\n.pi/workflows is not read: pi does not trust this project. To trust it: /trust, then start pi again (or once: pi --approve).";
 
 /// The workflow `own` of the user and `tidy` of the project.
@@ -44,9 +45,7 @@ fn the_list_of_workflows_does_too() {
     assert!(list.ends_with(&format!("\n  own — The own{BY_FLAG}")), "{list}");
     assert!(told(session.command("workflow", "tidy")).ends_with(BY_FLAG));
     session.ui = Ui::Terminal;
-    let Reply::Ask { request: Request::Select { title, options }, .. } =
-        session.command("workflow", "").reply
-    else {
+    let Reply::Ask { request: Request::Select { title, options }, .. } = session.command("workflow", "").reply else {
         panic!()
     };
     assert_eq!((title, options.len()), (format!("Which workflow?{IN_TERMINAL}"), 1));
@@ -76,13 +75,14 @@ fn nothing_is_said_where_nothing_is_missing() {
     );
     let mut without_folder = session(true);
     without_folder.files.project.clear();
-    assert_eq!(
-        told(without_folder.command("workflow", "tidy x")),
-        "Unknown workflow: \"tidy\". Available: own"
-    );
+    assert_eq!(told(without_folder.command("workflow", "tidy x")), "Unknown workflow: \"tidy\". Available: own");
     // The user's own workflow is known.
     let mut known = session(true);
-    assert!(known.command("workflow", "own x").effects.iter().all(|effect| {
-        !matches!(effect, Effect::Notify { text, .. } if text.contains("trust"))
-    }));
+    assert!(
+        known
+            .command("workflow", "own x")
+            .effects
+            .iter()
+            .all(|effect| { !matches!(effect, Effect::Notify { text, .. } if text.contains("trust")) })
+    );
 }

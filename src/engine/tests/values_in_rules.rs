@@ -5,16 +5,14 @@ use crate::definition::Permission;
 
 const HEAD: &str = "name: W\ncommandName: w\ninitialMessage: Go\ninputs:\n  name: { type: text }\n";
 
-/// A session with a workflow of `a` and `b`, where `a` has these lines in its front matter, and a nested workflow whose phase `c` writes to
-/// the folder that it is given.
+/// A session with a workflow of `a` and `b`, where `a` has these lines in its front matter, and a nested workflow whose
+/// phase `c` writes to the folder that it is given.
 fn with(fields: &str) -> Session {
     let mut session = Session::new(&[]);
-    let phase = |id: &str, fields: &str| {
-        format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\nDo it.\n")
-    };
-    let nested = "name: S\nshow: workflows\ninputs:\n  part: { type: text }\nwrite: ['out/{input.part}/']\nphases: [c.md]\n";
-    let workflow =
-        format!("{HEAD}phases: [a.md, b.md, {{subworkflow: s, with: {{part: input.name}}}}]\n");
+    let phase = |id: &str, fields: &str| format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\nDo it.\n");
+    let nested =
+        "name: S\nshow: workflows\ninputs:\n  part: { type: text }\nwrite: ['out/{input.part}/']\nphases: [c.md]\n";
+    let workflow = format!("{HEAD}phases: [a.md, b.md, {{subworkflow: s, with: {{part: input.name}}}}]\n");
     for (path, text) in [
         ("w/workflow.yaml", workflow),
         ("w/a.md", phase("a", fields)),
@@ -38,12 +36,27 @@ fn begun(fields: &str, name: &str) -> Session {
 }
 
 /// Values that try to be something else in a path: those that are refused, and those that are literal text.
-const REFUSED: [&str; 12] = [
-    "/etc", "\\etc", "C:\\x", "..", "../x", "a/../../x", "a\\..\\x", "~", "~/.ssh", "-rf", "--", "a\u{7}b",
-];
+const REFUSED: [&str; 12] =
+    ["/etc", "\\etc", "C:\\x", "..", "../x", "a/../../x", "a\\..\\x", "~", "~/.ssh", "-rf", "--", "a\u{7}b"];
 const LITERAL: [&str; 18] = [
-    "*", "**", "[a-z]", "{a,b}", "{input.name}", "{runDir}", "{description}", "a?", "!a", "a;rm x", "$(x)", "`x`", "$HOME",
-    "a b", "'a'", "<b>a</b>", "# a", "a|b",
+    "*",
+    "**",
+    "[a-z]",
+    "{a,b}",
+    "{input.name}",
+    "{runDir}",
+    "{description}",
+    "a?",
+    "!a",
+    "a;rm x",
+    "$(x)",
+    "`x`",
+    "$HOME",
+    "a b",
+    "'a'",
+    "<b>a</b>",
+    "# a",
+    "a|b",
 ];
 
 #[test]
@@ -72,9 +85,8 @@ fn a_value_in_a_path_is_literal_text() {
             let active = session.engine.active().unwrap();
             let path = || Ok(Some(path.to_owned()));
             let limits = active.limits();
-            let decision = crate::definition::permission(
-                (&active.phase.tools, &limits), "write", false, &path, &session.files,
-            );
+            let decision =
+                crate::definition::permission((&active.phase.tools, &limits), "write", false, &path, &session.files);
             matches!(decision.unwrap(), Permission::Within { .. })
         };
         assert!(may(&format!("docs/{value}")), "{value}");
@@ -126,7 +138,10 @@ fn labels_and_questions_show_values_as_data_on_one_line() {
         let prompt = text::context_prompt(&session.engine.active().unwrap(), DefaultRole::Worker);
         let shown: String = crate::definition::short(&crate::definition::on_one_line(value), 200);
         assert!(prompt.contains("\n- the work on “"), "{prompt}");
-        assert!(prompt.contains(&format!("the user says yes: Ship “{shown}” for “x”, “(none)”, {{nope}}?")), "{prompt}");
+        assert!(
+            prompt.contains(&format!("the user says yes: Ship “{shown}” for “x”, “(none)”, {{nope}}?")),
+            "{prompt}"
+        );
         session.files.tree.insert("done.txt".into(), "x".into());
         let input = r#"{"action":"next","summary":"It is {input.name}\n**done**\u001b[2J"}"#;
         let reply = session.on(Event::Step { input, nested: false }).reply;
@@ -139,10 +154,9 @@ fn labels_and_questions_show_values_as_data_on_one_line() {
 /// A session with loops, attempts and a budget that are the value of an input, in the workflow and in a nested one.
 fn bounded(rounds: &str) -> Session {
     let mut session = Session::new(&[]);
-    let phase = |id: &str, fields: &str| {
-        format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\nDo it.\n")
-    };
-    let inputs = "inputs:\n  rounds: { type: number, min: 0, max: 5 }\n  tries: { type: number, min: 1, max: 5, default: 2 }\n";
+    let phase = |id: &str, fields: &str| format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\nDo it.\n");
+    let inputs =
+        "inputs:\n  rounds: { type: number, min: 0, max: 5 }\n  tries: { type: number, min: 1, max: 5, default: 2 }\n";
     for (path, text) in [
         (
             "w/workflow.yaml",
@@ -204,8 +218,8 @@ fn the_seal_has_the_values_that_rules_use() {
     assert_eq!(session.engine.held(), Some(crate::run::PauseReason::RulesChanged));
 }
 
-/// Each of 30 values, given by the user and handed over by the agent, stays in its place: in the text of the next phase, in the
-/// environment of a command, in a label, in a question, in the report.
+/// Each of 30 values, given by the user and handed over by the agent, stays in its place: in the text of the next
+/// phase, in the environment of a command, in a label, in a question, in the report.
 #[test]
 fn each_value_stays_in_its_place() {
     for value in REFUSED.into_iter().chain(LITERAL) {
@@ -229,14 +243,25 @@ fn each_value_stays_in_its_place() {
         let line = crate::definition::on_one_line(value);
         let input = json!({ "action": "next", "outputs": { "size": value } }).to_string();
         let reply = session.on(Event::Step { input: &input, nested: false }).reply;
-        let Reply::Ask { ticket, request: Request::Exec { command, env, .. } } = reply else { panic!("{value:?}: {reply:?}") };
+        let Reply::Ask { ticket, request: Request::Exec { command, env, .. } } = reply else {
+            panic!("{value:?}: {reply:?}")
+        };
         assert_eq!(command, "check \"$WHAT\" \"$SIZE\"", "{value:?}");
         let of = |name: &str| (name.to_owned(), value.to_owned());
         assert_eq!(env, [of("WHAT"), of("SIZE")]);
-        let answer = Answer::Ran { end: CommandEnd::Exited(0), duration_ms: 1, output: String::new(), standard_output: None, output_file: None };
+        let answer = Answer::Ran {
+            end: CommandEnd::Exited(0),
+            duration_ms: 1,
+            output: String::new(),
+            standard_output: None,
+            output_file: None,
+        };
         let reply = session.on(Event::Answer { ticket, answer }).reply;
-        let Reply::Ask { ticket, request: Request::Select { title, .. } } = reply else { panic!("{value:?}: {reply:?}") };
-        let shown = title.lines().skip(1).map(|line| line.trim_start_matches(['│', '↪', ' '])).collect::<Vec<_>>().join(" ");
+        let Reply::Ask { ticket, request: Request::Select { title, .. } } = reply else {
+            panic!("{value:?}: {reply:?}")
+        };
+        let shown =
+            title.lines().skip(1).map(|line| line.trim_start_matches(['│', '↪', ' '])).collect::<Vec<_>>().join(" ");
         assert!(shown.starts_with(&format!("Ship “{line}” and “{line}”?")), "{value:?}: {title}");
         let reply = session.on(Event::Answer { ticket, answer: Answer::Selected(1) }).reply;
         let Reply::Tool(result) = reply else { panic!("{value:?}: {reply:?}") };
@@ -244,10 +269,10 @@ fn each_value_stays_in_its_place() {
         let run = session.stored_run().unwrap();
         let labels: Vec<&str> = run.progress.visits["w:0"].evidence.iter().map(|check| &*check.label).collect();
         let label = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(labels, [
-            label(format!("of “{line}” and “{line}”")),
-            label(format!("Ship “{line}” and “{line}”?")),
-        ]);
+        assert_eq!(
+            labels,
+            [label(format!("of “{line}” and “{line}”")), label(format!("Ship “{line}” and “{line}”?")),]
+        );
         let json = serde_json::to_value(text::Report::of(run, Default::default())).unwrap();
         assert_eq!(json["phases"][0]["outputs"]["size"], value);
     }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::run::PauseReason;
 
-/// A session with these files below the user's workflows. A file that ends with `.md` is the front matter of a phase besides
-/// its id, name and emoji; a line that begins with `Do` begins the instructions.
+/// A session with these files below the user's workflows. A file that ends with `.md` is the front matter of a phase
+/// besides its id, name and emoji; a line that begins with `Do` begins the instructions.
 fn with(files: &[(&str, &str)]) -> Session {
     let mut session = Session::new(&[]);
     for (path, text) in files {
@@ -13,10 +13,7 @@ fn with(files: &[(&str, &str)]) -> Session {
             Some(path) => {
                 let id = path.rsplit('/').next().unwrap();
                 let (fields, body) = text.split_once("Do").unwrap_or((text, " it."));
-                format!(
-                    "---\nid: {id}\nname: {}\nemoji: '*'\n{fields}\n---\nDo{body}\n",
-                    id.to_uppercase()
-                )
+                format!("---\nid: {id}\nname: {}\nemoji: '*'\n{fields}\n---\nDo{body}\n", id.to_uppercase())
             }
         };
         session.files.global.insert((*path).to_owned(), text);
@@ -85,19 +82,21 @@ fn an_outcome_leads_where_it_says_and_conditions_pass_entries_over() {
     let mut session = triage("");
     let (refused, details) = session.next_with("");
     assert!(refused.contains("The phase * TRIAGE is left with an outcome."), "{refused}");
-    assert!(refused.ends_with(
-        "- `small`: the next phase\n- `large`: the next phase\n- `none`: the end of this workflow"
-    ));
+    assert!(
+        refused.ends_with("- `small`: the next phase\n- `large`: the next phase\n- `none`: the end of this workflow")
+    );
     assert_eq!(details["error"], "outcome required");
     assert!(session.next_with("smal").0.contains("`smal` is no outcome of the phase * TRIAGE"));
     assert_eq!(session.phase_id(), "triage");
     let (text, details) = session.next_with("small");
     assert_eq!(session.phase_id(), "build");
-    assert!(text.starts_with("✓ Advanced with `small`: TRIAGE → * BUILD\nPassed over: DESIGN (outcome.triage is small, not large)\n"), "{text}");
     assert!(
-        text.contains("  2. * DESIGN (passed over: outcome.triage is small, not large)\n"),
+        text.starts_with(
+            "✓ Advanced with `small`: TRIAGE → * BUILD\nPassed over: DESIGN (outcome.triage is small, not large)\n"
+        ),
         "{text}"
     );
+    assert!(text.contains("  2. * DESIGN (passed over: outcome.triage is small, not large)\n"), "{text}");
     assert!(text.contains("Do small, (none), {outcome.nope}."), "{text}");
     assert_eq!(details["outcome"], "small");
     session.goes(&[("", "review")]);
@@ -116,9 +115,7 @@ fn at_the_bound_of_loops_the_run_pauses_or_goes_on() {
     session.goes(&[("small", "build"), ("", "review"), ("issues", "build"), ("", "review")]);
     let (text, _) = session.next_with("issues");
     assert!(
-        text.starts_with(
-            "The workflow is paused: “REVIEW” leads back with `issues`, after 1 loop (maxLoops)."
-        ),
+        text.starts_with("The workflow is paused: “REVIEW” leads back with `issues`, after 1 loop (maxLoops)."),
         "{text}"
     );
     assert!(matches!(session.reason(), Some(PauseReason::Loops { times: 1, .. })));
@@ -137,10 +134,7 @@ fn at_the_bound_of_loops_the_run_pauses_or_goes_on() {
 fn the_user_names_an_outcome_and_goes_into_what_was_passed_over() {
     let mut session = triage("");
     let bad = told(&session.command("workflow", ":next smal"));
-    assert_eq!(
-        bad,
-        "`smal` is no outcome of * TRIAGE. Did you mean `small`? There are small, large, none."
-    );
+    assert_eq!(bad, "`smal` is no outcome of * TRIAGE. Did you mean `small`? There are small, large, none.");
     let _ = session.command("workflow", ":next small");
     assert_eq!(session.phase_id(), "build");
     let _ = session.command("workflow", ":back");
@@ -189,10 +183,7 @@ fn a_nested_workflow_gets_values_and_hands_over_its_outcome() {
     };
     let mut session = start("scope=web deep=true");
     assert_eq!(session.phase_id(), "look");
-    let prompt = crate::text::context_prompt(
-        &session.engine.active().unwrap(),
-        crate::text::DefaultRole::Worker,
-    );
+    let prompt = crate::text::context_prompt(&session.engine.active().unwrap(), crate::text::DefaultRole::Worker);
     assert!(prompt.contains("Do web {description} {input.scope}."), "{prompt}");
     assert!(prompt.contains("**Inputs:** half: web, note: {description}\n"), "{prompt}");
     session.goes(&[("", "judge"), ("bad", "fix")]);
@@ -216,24 +207,15 @@ fn a_nested_workflow_gets_values_and_hands_over_its_outcome() {
         .values()
         .map(|passed| passed.because.to_string())
         .collect();
-    assert_eq!(
-        reasons,
-        ["input.deep is false, not true", "outcome.check is not known; it must be bad or worse"]
-    );
+    assert_eq!(reasons, ["input.deep is false, not true", "outcome.check is not known; it must be bad or worse"]);
 }
 
 #[test]
 fn a_nested_workflow_begins_anew() {
     let mut session = with(&[
-        (
-            "w/workflow.yaml",
-            "name: W\ncommandName: w\ninitialMessage: Go\nphases: [{subworkflow: n}, end.md]\n",
-        ),
+        ("w/workflow.yaml", "name: W\ncommandName: w\ninitialMessage: Go\nphases: [{subworkflow: n}, end.md]\n"),
         ("w/end.md", "outcomes: {again: loop, done: done}"),
-        (
-            "n/workflow.yaml",
-            "name: N\nshow: workflows\nphases: [a.md, {phase: b.md, when: {outcome.a: x}}, c.md]\n",
-        ),
+        ("n/workflow.yaml", "name: N\nshow: workflows\nphases: [a.md, {phase: b.md, when: {outcome.a: x}}, c.md]\n"),
         ("n/a.md", "outcomes: {x: next, y: c}"),
         ("n/b.md", ""),
         ("n/c.md", ""),
@@ -260,10 +242,7 @@ fn a_run_with_nothing_to_do_is_not_started() {
         ("w/a.md", ""),
     ]);
     let failed = told(&session.command("workflow", "w x"));
-    assert_eq!(
-        failed,
-        "W has nothing to do: the conditions of no phase hold.\n  input.a is false, not true"
-    );
+    assert_eq!(failed, "W has nothing to do: the conditions of no phase hold.\n  input.a is false, not true");
     assert!(!session.engine.has_run());
     let _ = session.command("workflow", "w a=true x");
     assert_eq!(session.phase_id(), "a");
@@ -285,10 +264,7 @@ fn checks_are_made_for_their_outcome_only() {
     let mut session = with(&files);
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
-    let prompt = crate::text::context_prompt(
-        &session.engine.active().unwrap(),
-        crate::text::DefaultRole::Worker,
-    );
+    let prompt = crate::text::context_prompt(&session.engine.active().unwrap(), crate::text::DefaultRole::Worker);
     for line in [
         "- with outcome `clean`: the file `clean.txt` exists, is not empty\n",
         "- the file `any.txt` exists, is not empty\n",
@@ -322,8 +298,7 @@ fn a_target_of_the_agents_loop_and_of_a_gate_is_looked_at_again() {
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     session.goes(&[("x", "c")]);
-    let passed =
-        session.engine.active().unwrap().state.progress.passed_over["w:1"].because.to_string();
+    let passed = session.engine.active().unwrap().state.progress.passed_over["w:1"].because.to_string();
     assert_eq!(passed, "`x` of a leads past it");
     session.goes(&[("", "b"), ("", "c")]);
     let _ = session.step("loop");
@@ -358,14 +333,9 @@ fn inputs_are_read_asked_for_and_never_resolved_twice() {
         "These values are missing before the task:\n  scope=… (`api` or `web`): Which half\n  issue=… (a number)"
     );
     session.ui = Ui::Terminal;
-    let Reply::Ask { ticket, request } = session.command("workflow", "w fix a=b").reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, request } = session.command("workflow", "w fix a=b").reply else { panic!() };
     let Request::Select { title, options } = request else { panic!() };
-    assert_eq!(
-        (title.as_str(), options.join(" ")),
-        ("W: `scope`?\n│ Which half", "Do not start api web".into())
-    );
+    assert_eq!((title.as_str(), options.join(" ")), ("W: `scope`?\n│ Which half", "Do not start api web".into()));
     let asked = session.on(Event::Answer { ticket, answer: Answer::Selected(2) });
     let Reply::Ask { ticket, .. } = asked.reply else { panic!() };
     let asked = session.on(Event::Answer { ticket, answer: Answer::Entered("twelve".into()) });
@@ -375,9 +345,7 @@ fn inputs_are_read_asked_for_and_never_resolved_twice() {
     assert_eq!(prompts(&started), ["Go: fix a=b web 12"]);
     let _ = session.command("workflow", ":cancel");
 
-    let Reply::Ask { ticket, .. } = session.command("workflow", "w scope=api x").reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, .. } = session.command("workflow", "w scope=api x").reply else { panic!() };
     let closed = session.on(Event::Answer { ticket, answer: Answer::Cancelled });
     assert_eq!(told(&closed), "The workflow is not started.");
     assert!(!session.engine.has_run());
@@ -385,24 +353,15 @@ fn inputs_are_read_asked_for_and_never_resolved_twice() {
     let quoted = r#"w scope=api issue=7 note="{description} and 'more'" -- issue=8 {input.note}"#;
     let started = session.command("workflow", quoted);
     assert_eq!(prompts(&started), ["Go: issue=8 {input.note} api 7"]);
-    let prompt = crate::text::context_prompt(
-        &session.engine.active().unwrap(),
-        crate::text::DefaultRole::Worker,
-    );
+    let prompt = crate::text::context_prompt(&session.engine.active().unwrap(), crate::text::DefaultRole::Worker);
     assert!(prompt.contains("Do {description} and 'more'."), "{prompt}");
-    assert!(
-        prompt.contains("**Inputs:** scope: api, issue: 7, note: {description} and 'more'\n"),
-        "{prompt}"
-    );
+    assert!(prompt.contains("**Inputs:** scope: api, issue: 7, note: {description} and 'more'\n"), "{prompt}");
 }
 
 #[test]
 fn after_a_pause_at_a_gate_the_agent_names_the_outcome_again() {
     let files = [
-        (
-            "w/workflow.yaml",
-            "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, b.md, c.md]\n",
-        ),
+        ("w/workflow.yaml", "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, b.md, c.md]\n"),
         ("w/a.md", "outcomes: {far: c, near: next}\ngate: [{approve: 'Ship it?'}]"),
         ("w/b.md", ""),
         ("w/c.md", ""),
@@ -506,9 +465,7 @@ fn an_answer_is_the_option_that_was_shown() {
 fn a_value_that_the_files_refuse_meanwhile_is_asked_for_again() {
     let mut session = with(&[("w/workflow.yaml", CHOICE), ("w/a.md", "")]);
     let _ = session.command("workflow", "w scope=web first");
-    let Reply::Ask { ticket, .. } = session.command("workflow", "w scope=web second").reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, .. } = session.command("workflow", "w scope=web second").reply else { panic!() };
     let changed = CHOICE.replace("[api, web]", "[prod, api]");
     session.files.global.insert("w/workflow.yaml".into(), changed);
     let _ = session.engine.complete("", &session.files);
@@ -525,8 +482,7 @@ fn a_reason_keeps_the_beginning_of_long_values() {
         long[..40].join(", "),
         long[..20].join(", "),
     );
-    let mut session =
-        with(&[("w/workflow.yaml", &workflow), ("w/a.md", ""), ("w/b.md", ""), ("w/c.md", "")]);
+    let mut session = with(&[("w/workflow.yaml", &workflow), ("w/a.md", ""), ("w/b.md", ""), ("w/c.md", "")]);
     let _ = session.command("workflow", "w scope=api x");
     let _ = session.on(Event::AgentStart);
     session.goes(&[("", "c")]);
@@ -618,17 +574,12 @@ fn odd_stored_values_do_not_open_anything() {
 fn a_gate_of_old_rules_is_not_passed_after_new_ones_are_accepted() {
     let workflow = "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, b.md]\ngate: [{file: never.txt}]\n";
     let gate = "gate: [{approve: 'Ship it?'}]\n";
-    let mut session = with(&[
-        ("w/workflow.yaml", workflow),
-        ("w/a.md", &format!("outcomes: {{x: next}}\n{gate}")),
-        ("w/b.md", ""),
-    ]);
+    let mut session =
+        with(&[("w/workflow.yaml", workflow), ("w/a.md", &format!("outcomes: {{x: next}}\n{gate}")), ("w/b.md", "")]);
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     let input = r#"{"action":"next","outcome":"x"}"#;
-    let Reply::Ask { ticket, .. } = session.on(Event::Step { input, nested: false }).reply else {
-        panic!()
-    };
+    let Reply::Ask { ticket, .. } = session.on(Event::Step { input, nested: false }).reply else { panic!() };
     // Now the outcome leads to the end, whose gate is not among the checks.
     let changed = session.files.global["w/a.md"].replace("x: next", "x: done");
     session.files.global.insert("w/a.md".into(), changed);

@@ -1,7 +1,7 @@
 //! Given these files, exactly this report.
 //!
-//! `tests/diagnostics/NAME.input` has cases: the files of each, and what is known of pi. `NAME.expected` has their reports. This
-//! command writes all reports anew:
+//! `tests/diagnostics/NAME.input` has cases: the files of each, and what is known of pi. `NAME.expected` has their
+//! reports. This command writes all reports anew:
 //!
 //!     UPDATE_DIAGNOSTICS=1 cargo test --lib diagnostics
 
@@ -155,8 +155,7 @@ fn reports_are_those_that_are_expected() {
         let reports = inputs.iter().map(|input| format!("{}\n", Case::read(input).report()));
         let reports: Vec<String> = reports.collect();
         if std::env::var_os("UPDATE_DIAGNOSTICS").is_some() {
-            let text: String =
-                reports.iter().map(|report| format!("{MARK}case\n{report}")).collect();
+            let text: String = reports.iter().map(|report| format!("{MARK}case\n{report}")).collect();
             fs::write(folder().join(format!("{name}.expected")), text).unwrap();
             continue;
         }
@@ -193,9 +192,8 @@ fn a_load_has_the_errors_of_a_check() {
             let of_user = errors_of::<UserLimits>(&case).into_iter().chain(errors_of::<Notify>(&case));
             let found = of_user.chain(found).collect();
             assert_eq!(errors(found), errors(expected), "{name}:\n{input}");
-            let keys = |library: &Library| -> Vec<String> {
-                library.iter().map(|workflow| workflow.key.clone()).collect()
-            };
+            let keys =
+                |library: &Library| -> Vec<String> { library.iter().map(|workflow| workflow.key.clone()).collect() };
             assert_eq!(keys(&loaded), keys(&checked), "{name}:\n{input}");
             count += 1;
         }

@@ -124,18 +124,9 @@ fn a_report_for_programs_has_all_of_it() {
     let head = |field: &str| report[field].clone();
     assert_eq!(
         [head("taskId"), head("workflow"), head("task"), head("outcome"), head("startedAt")],
-        [
-            json!("wf-1-abc"),
-            json!("release"),
-            json!("Ship it.\nSoon."),
-            json!("running"),
-            json!(1_747_234_567_890_u64)
-        ]
+        [json!("wf-1-abc"), json!("release"), json!("Ship it.\nSoon."), json!("running"), json!(1_747_234_567_890_u64)]
     );
-    assert_eq!(
-        [head("fingerprint"), head("repeatedVisits"), head("steps")],
-        [json!("3:abcd"), json!(1), json!(7)]
-    );
+    assert_eq!([head("fingerprint"), head("repeatedVisits"), head("steps")], [json!("3:abcd"), json!(1), json!(7)]);
     assert!(report.get("endedAt").is_none() && report.get("pause").is_none());
     assert_eq!(report["usage"]["turns"], 6);
     assert_eq!(
@@ -149,8 +140,7 @@ fn a_report_for_programs_has_all_of_it() {
         })
     );
     let phases = report["phases"].as_array().unwrap();
-    let place =
-        |phase: &Value| (phase["key"].clone(), phase["depth"].clone(), phase["nestedIn"].clone());
+    let place = |phase: &Value| (phase["key"].clone(), phase["depth"].clone(), phase["nestedIn"].clone());
     assert_eq!(
         phases.iter().map(place).collect::<Vec<_>>(),
         [
@@ -178,39 +168,27 @@ fn a_run_has_one_outcome() {
         let report = Report::of(&state, known);
         let of = serde_json::to_value(&report).unwrap();
         let lines = report.markdown(|_| Ok(0)).unwrap();
-        let lines =
-            lines.lines().filter(|line| line.starts_with("- **Outcome") || line.contains("Time:"));
+        let lines = lines.lines().filter(|line| line.starts_with("- **Outcome") || line.contains("Time:"));
         (of["outcome"].clone(), of["endedAt"].clone(), lines.collect::<Vec<_>>().join("\n"))
     };
     let pause = |pause| Circumstances { pause: Some(pause), ..Circumstances::default() };
     let started = "2025-05-14 14:56:07 UTC+00:00";
-    let expected =
-        format!("- **Outcome:** paused: you stopped the agent\n- **Time:** started {started}");
+    let expected = format!("- **Outcome:** paused: you stopped the agent\n- **Time:** started {started}");
     let paused = outcome(|_| (), pause(PauseReason::Aborted));
     assert_eq!(paused, (json!("paused"), Value::Null, expected));
     let label = "|*x*".to_owned();
     let (_, _, words) = outcome(|_| (), pause(PauseReason::Gate { label, times: 2 }));
     assert!(words.contains(r"the gate was not passed in 2 attempts; last: \|\*x\*"), "{words}");
     let done = outcome(|data| data["active"] = false.into(), pause(PauseReason::User));
-    let expected = format!(
-        "- **Outcome:** done\n- **Time:** {started} to 2025-05-14 15:01:40 UTC+00:00 (5m 32s)"
-    );
+    let expected = format!("- **Outcome:** done\n- **Time:** {started} to 2025-05-14 15:01:40 UTC+00:00 (5m 32s)");
     assert_eq!(done, (json!("done"), json!(1_747_234_900_000_u64), expected));
-    let cancel =
-        |data: &mut Value| (data["active"], data["cancelled"]) = (false.into(), true.into());
+    let cancel = |data: &mut Value| (data["active"], data["cancelled"]) = (false.into(), true.into());
     let ended_at = Some(1_747_234_567_000);
     let known = Circumstances { ended_at, ..Circumstances::default() };
-    let expected = format!(
-        "- **Outcome:** cancelled\n- **Time:** {started} to 2025-05-14 14:56:07 UTC+00:00 (0s)"
-    );
-    assert_eq!(
-        outcome(cancel, known),
-        (json!("cancelled"), json!(1_747_234_567_000_u64), expected)
-    );
+    let expected = format!("- **Outcome:** cancelled\n- **Time:** {started} to 2025-05-14 14:56:07 UTC+00:00 (0s)");
+    assert_eq!(outcome(cancel, known), (json!("cancelled"), json!(1_747_234_567_000_u64), expected));
     let known = Circumstances { replaced: true, ..Circumstances::default() };
-    let expected = format!(
-        "- **Outcome:** replaced by another run before its end\n- **Time:** started {started}"
-    );
+    let expected = format!("- **Outcome:** replaced by another run before its end\n- **Time:** started {started}");
     assert_eq!(outcome(|_| (), known.clone()), (json!("replaced"), Value::Null, expected));
     assert_eq!(outcome(cancel, known).0, json!("cancelled"));
 }
@@ -283,22 +261,19 @@ fn no_text_can_be_anything_but_text() {
         let part: String = text.chars().take(1000).collect();
         data["progress"]["inputs"] = json!({ &part: part });
         data["progress"]["outcomes"] = json!({ "release:0": format!("x{part}") });
-        let passed =
-            json!({ "name": part, "step": 1, "kind": "outcome", "of": part, "outcome": part });
+        let passed = json!({ "name": part, "step": 1, "kind": "outcome", "of": part, "outcome": part });
         data["progress"]["passedOver"] = json!({ "release:3": passed });
         for visit in data["progress"]["visits"].as_object_mut().unwrap().values_mut() {
             (visit["name"], visit["summary"]) = (text.into(), summary.clone());
             visit["skipped"] = true.into();
-            visit["usage"] = json!({ "turns": 2, "gateAttempts": 1, "refusals": { text: 1, "x": 1 }, "models": { text: 1 } });
-            visit["earlier"] =
-                if has_models { json!({ "models": { "m": 1 } }) } else { Value::Null };
+            visit["usage"] =
+                json!({ "turns": 2, "gateAttempts": 1, "refusals": { text: 1, "x": 1 }, "models": { text: 1 } });
+            visit["earlier"] = if has_models { json!({ "models": { "m": 1 } }) } else { Value::Null };
             visit["evidence"] = json!([{ "label": text, "passed": false, "result": text, "durationMs": 0, "attempt": 1, "tail": text }]);
         }
         let state = state(&data);
         let pause = Some(PauseReason::Gate { label: text.to_owned(), times: 1 });
-        Report::of(&state, Circumstances { pause, ..Circumstances::default() })
-            .markdown(|_| Ok(0))
-            .unwrap()
+        Report::of(&state, Circumstances { pause, ..Circumstances::default() }).markdown(|_| Ok(0)).unwrap()
     };
     let expected = [false, true].map(|has_models| elements(&report("plain", has_models)));
     let cells = expected.each_ref().map(|of| (of["TableRow"], of["TableCell"]));
