@@ -7,7 +7,13 @@ export const FORMATS = {
   text: ({ diagnostics, summary }) => [...diagnostics.map(({ text }) => `${text}\n`), summary, ""].join("\n"),
 
   json: ({ diagnostics, summary }) => {
-    const all = diagnostics.map(({ severity, file, place, message, help }) => ({ severity, file, ...place, message, help }));
+    const all = diagnostics.map(({ severity, file, place, message, help }) => ({
+      severity,
+      file,
+      ...place,
+      message,
+      help,
+    }));
     return `${JSON.stringify({ diagnostics: all, summary }, null, 2)}\n`;
   },
 

@@ -12,7 +12,9 @@ const MAX_NAME = 214;
 export function shortName(name) {
   const short = name.length <= MAX_NAME ? NAME.exec(name)?.[1] : undefined;
   if (short === undefined || short === "node_modules") {
-    throw new Failure(`${quoted(name)} is not a valid name of a package: it is NAME or @SCOPE/NAME, in lower case, of letters, digits, "-" and "_".`);
+    throw new Failure(
+      `${quoted(name)} is not a valid name of a package: it is NAME or @SCOPE/NAME, in lower case, of letters, digits, "-" and "_".`,
+    );
   }
   return short;
 }

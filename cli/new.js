@@ -15,13 +15,19 @@ const EXAMPLES = fileURLToPath(new URL("../workflows-examples", import.meta.url)
  * @param {string} name
  */
 export function exampleFiles(example, name) {
-  const examples = readdirSync(EXAMPLES, { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== "_shared");
+  const examples = readdirSync(EXAMPLES, { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory() && entry.name !== "_shared",
+  );
   const names = examples.map((entry) => entry.name);
-  if (!names.includes(example)) throw new Failure(`There is no example ${quoted(example)}, only ${names.sort().join(", ")}.`);
+  if (!names.includes(example))
+    throw new Failure(`There is no example ${quoted(example)}, only ${names.sort().join(", ")}.`);
   const files = filesIn(join(EXAMPLES, example));
   const text = files.map(({ text }) => text).join("\n");
   return {
-    files: files.map(({ path, text }) => ({ path, text: path === "workflow.yaml" ? text.replace(/^commandName: .*$/m, `commandName: ${name}`) : text })),
+    files: files.map(({ path, text }) => ({
+      path,
+      text: path === "workflow.yaml" ? text.replace(/^commandName: .*$/m, `commandName: ${name}`) : text,
+    })),
     shared: /^\s*- (subworkflow: |\.\.\/_shared\/)/m.test(text) ? filesIn(join(EXAMPLES, "_shared")) : [],
   };
 }
@@ -33,14 +39,22 @@ const FIRST_EVALS = ["csv-quotes", "leap-year"];
 
 /** Returns the files of a new folder of tasks. */
 export function evalFiles() {
-  return FIRST_EVALS.flatMap((task) => filesIn(join(EVALS, task)).map(({ path, text }) => ({ path: `${task}/${path}`, text, executable: path === "check" || path === "setup" })));
+  return FIRST_EVALS.flatMap((task) =>
+    filesIn(join(EVALS, task)).map(({ path, text }) => ({
+      path: `${task}/${path}`,
+      text,
+      executable: path === "check" || path === "setup",
+    })),
+  );
 }
 
 /** @param {string} folder */
 function filesIn(folder) {
   const entries = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const paths = entries.filter((path) => statSync(join(folder, path)).isFile());
-  return paths.sort().map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(folder, path), "utf8") }));
+  return paths
+    .sort()
+    .map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(folder, path), "utf8") }));
 }
 
 /**

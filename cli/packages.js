@@ -10,7 +10,9 @@ import { installedPackages, packageIn, readText } from "../host-shim/packages.js
 /** @typedef {import("../host-shim/packages.js").Installed} Installed */
 
 /** The grants of packages in the manifest of this package. */
-export const GRANTS = readManifest(new URL("../package.json", import.meta.url)).files.filter((grant) => grant.base === "packages");
+export const GRANTS = readManifest(new URL("../package.json", import.meta.url)).files.filter(
+  (grant) => grant.base === "packages",
+);
 
 const NOT_LOADED =
   "Installed pi packages are not looked at: pi cannot be loaded. It is found by the command `pi`, or beside this package.";
@@ -25,7 +27,12 @@ export async function listedPackages(agentDir) {
   if (!settings.some(hasPackages)) return { packages: [] };
   const pi = await loadPi();
   if (!pi?.DefaultPackageManager) return { packages: [], problem: NOT_LOADED };
-  const bases = { agentDir: () => agentDir, cwd: () => process.cwd(), configDirName: ".pi", isProjectTrusted: () => true };
+  const bases = {
+    agentDir: () => agentDir,
+    cwd: () => process.cwd(),
+    configDirName: ".pi",
+    isProjectTrusted: () => true,
+  };
   return { packages: installedPackages(pi, bases)() };
 }
 
@@ -57,7 +64,10 @@ function hasPackages(file) {
  * @returns {Promise<import("../host-shim/packages.js").PackageSource | undefined>}
  */
 async function loadPi() {
-  const commands = (process.env.PATH ?? "").split(delimiter).filter(Boolean).map((folder) => join(folder, "pi"));
+  const commands = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter(Boolean)
+    .map((folder) => join(folder, "pi"));
   const bundles = commands.flatMap((command) => {
     try {
       return [pathToFileURL(join(dirname(realpathSync(command)), "index.js")).href];
@@ -77,8 +87,8 @@ async function loadPi() {
 }
 
 /**
- * Returns the package with workflows that a folder is or lies in; `undefined` if there is none. `only` is the path of the
- * folder in the package, if it is not the package's own. The folder `.pi` of a project is not part of a package.
+ * Returns the package with workflows that a folder is or lies in; `undefined` if there is none. `only` is the path of
+ * the folder in the package, if it is not the package's own. The folder `.pi` of a project is not part of a package.
  *
  * @param {string} folder absolute
  * @returns {{ packages: Installed[], only?: string } | undefined}

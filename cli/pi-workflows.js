@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // `pi-workflows`: checks and shows workflow files outside of pi.
 //
-// Exit status: 0; 1 if `check` fails or `may` says no; 2 if the command line is wrong or a file cannot be read or written, with one line
-// on standard error; that of `run` is in headless/run.js. `runs`, `report` and `stats` pass over a session file that cannot be read, with
-// a line on standard error.
+// Exit status: 0; 1 if `check` fails or `may` says no; 2 if the command line is wrong or a file cannot be read or
+// written, with one line on standard error; that of `run` is in headless/run.js. `runs`, `report` and `stats` pass over
+// a session file that cannot be read, with a line on standard error.
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -225,19 +225,57 @@ const OPTIONS = {
 /** @type {Record<string, Command>} */
 const COMMANDS = {
   check: { takes: ["[DIR]"], options: ["dir", "strict", "format", "tools", "profiles"], run: check },
-  graph: { takes: ["NAME"], options: ["dir"], run: ([name], { dir }) => using(dir, (workflows) => workflows.graph(name)) },
-  show: { takes: ["NAME"], options: ["dir", "task"], run: ([name], { dir, task }) => using(dir, (workflows) => workflows.show(name, sample(task))) },
-  "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "answer", "output", "item", "all-ways"], run: runThrough },
+  graph: {
+    takes: ["NAME"],
+    options: ["dir"],
+    run: ([name], { dir }) => using(dir, (workflows) => workflows.graph(name)),
+  },
+  show: {
+    takes: ["NAME"],
+    options: ["dir", "task"],
+    run: ([name], { dir, task }) => using(dir, (workflows) => workflows.show(name, sample(task))),
+  },
+  "run-through": {
+    takes: ["NAME"],
+    options: ["dir", "task", "input", "outcome", "answer", "output", "item", "all-ways"],
+    run: runThrough,
+  },
   may: { takes: ["WORKFLOW", "PHASE", "[TOOL]", "[ARGUMENT]"], options: ["dir"], run: may },
   list: { takes: [], options: ["dir"], run: list },
   run: {
     takes: ["[NAME]", "[INPUT=VALUE...]", "[TASK]"],
-    options: ["input", "model", "budget", "continue", "session", "approve", "allow-commands", "result", "summary", "detach", "quiet", "pi"],
+    options: [
+      "input",
+      "model",
+      "budget",
+      "continue",
+      "session",
+      "approve",
+      "allow-commands",
+      "result",
+      "summary",
+      "detach",
+      "quiet",
+      "pi",
+    ],
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   compare: {
     takes: ["[NAME...]"],
-    options: ["tasks", "results", "repeat", "jobs", "shard", "model", "max-cost", "yes", "approve", "allow-commands", "pi", "format"],
+    options: [
+      "tasks",
+      "results",
+      "repeat",
+      "jobs",
+      "shard",
+      "model",
+      "max-cost",
+      "yes",
+      "approve",
+      "allow-commands",
+      "pi",
+      "format",
+    ],
     run: compare,
   },
   new: { takes: ["NAME"], options: ["dir", "global", "package", "from", "evals"], run: create },
@@ -251,7 +289,11 @@ async function check([word], options) {
   const format = formatOf(FORMATS, options);
   if (word !== undefined && options.dir !== undefined) throw new Failure("check takes a DIR or --dir, not both.");
   const { grants, packages, only, problem } = await placesOf(word ?? options.dir ?? (isInPackage() ? "." : undefined));
-  const surroundings = { tools: names(options, "tools") ?? PI_TOOLS, moreTools: options.tools === undefined, profiles: names(options, "profiles") };
+  const surroundings = {
+    tools: names(options, "tools") ?? PI_TOOLS,
+    moreTools: options.tools === undefined,
+    profiles: names(options, "profiles"),
+  };
   const report = openWorkflows(grants, packages).check(surroundings, only);
   const fails = report.diagnostics.some(({ severity }) => severity === "error" || options.strict);
   return { output: format(report), status: fails ? 1 : 0, problems: listOf(problem) };
@@ -261,13 +303,20 @@ async function check([word], options) {
 function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
   const inputs = pairs("input", "NAME=VALUE", given.input);
   if (allWays) {
-    const unfit = task !== undefined ? "task" : /** @type {const} */ (["outcome", "answer", "output", "item"]).find((option) => given[option] !== undefined);
+    const unfit =
+      task !== undefined
+        ? "task"
+        : /** @type {const} */ (["outcome", "answer", "output", "item"]).find((option) => given[option] !== undefined);
     if (unfit !== undefined) throw new Failure(`--all-ways takes no --${unfit}.`);
     return using(dir, (workflows) => workflows.allWays(name, inputs));
   }
   // The answers to a question are its outcomes.
-  const ways = /** @type {const} */ (["outcome", "answer"]).flatMap((option) => pairs(option, "ID=NAME[,NAME...]", given[option]));
-  const outcomes = ways.map(([id, names]) => /** @type {[string, string[]]} */ ([id, names.split(",").map((name) => name.trim())]));
+  const ways = /** @type {const} */ (["outcome", "answer"]).flatMap((option) =>
+    pairs(option, "ID=NAME[,NAME...]", given[option]),
+  );
+  const outcomes = ways.map(
+    ([id, names]) => /** @type {[string, string[]]} */ ([id, names.split(",").map((name) => name.trim())]),
+  );
   const outputs = pairs("output", "ID.NAME=VALUE", given.output);
   const items = pairs("item", "GROUP=TEXT", given.item);
   return using(dir, (workflows) => workflows.runThrough(name, sample(task), inputs, outcomes, outputs, items));
@@ -283,18 +332,21 @@ function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
 function pairs(option, form, values = []) {
   return values.map((value) => {
     const [, name, rest] = /^([^=]+)=(.*)$/s.exec(value) ?? [];
-    if (rest === undefined || (rest === "" && option === "outcome")) throw new Failure(`--${option} takes ${form}, but is ${quoted(value)}.`);
+    if (rest === undefined || (rest === "" && option === "outcome"))
+      throw new Failure(`--${option} takes ${form}, but is ${quoted(value)}.`);
     return [name, rest];
   });
 }
 
 /** @type {Command["run"]} */
 async function may([name, phase, tool, argument], { dir }) {
-  if (name === "-" && argument !== undefined) throw new Failure(`${quoted(argument)} is one word too many. Put a text in quotes.`);
+  if (name === "-" && argument !== undefined)
+    throw new Failure(`${quoted(argument)} is one word too many. Put a text in quotes.`);
   if (name !== "-" && tool === undefined) throw new Failure("pi-workflows may needs a TOOL.");
   let status = 0;
   const result = await using(dir, (workflows) => {
-    const { allowed, text } = name === "-" ? workflows.mayWithoutRun(phase, tool) : workflows.may(name, phase, tool, argument);
+    const { allowed, text } =
+      name === "-" ? workflows.mayWithoutRun(phase, tool) : workflows.may(name, phase, tool, argument);
     status = allowed ? 0 : 1;
     return text;
   });
@@ -311,7 +363,8 @@ async function list(_, { dir }) {
     });
     return lines.join("\n");
   });
-  const outside = "There is no .pi/workflows here: the workflows are those of your own folder and of installed packages.";
+  const outside =
+    "There is no .pi/workflows here: the workflows are those of your own folder and of installed packages.";
   const isOutside = dir === undefined && !isProject() && !isInPackage();
   return { ...result, problems: [...(result.problems ?? []), ...(isOutside ? [outside] : [])] };
 }
@@ -327,7 +380,8 @@ function create([name], { dir, global, package: isPackage, from, evals }) {
   const folder = dir ?? (global ? join(agentDir(), "workflows") : join(".pi", "workflows"));
   const { files, shared } = from === undefined ? { files: skeleton, shared: [] } : exampleFiles(from, name);
   const written = writeNew(join(folder, name), files);
-  if (shared.length > 0 && !existsSync(join(folder, "_shared"))) written.push(...writeNew(join(folder, "_shared"), shared));
+  if (shared.length > 0 && !existsSync(join(folder, "_shared")))
+    written.push(...writeNew(join(folder, "_shared"), shared));
   const next = `Change these, look at them with "pi-workflows run-through ${name}", start them in pi with "/workflow ${name} TASK".`;
   return { output: [...written, "", next].join("\n") };
 }
@@ -338,7 +392,13 @@ function createEvals(name, { dir = ".", ...others }) {
   if (other) throw new Failure(`new takes --evals or --${other[0]}, not both.`);
   const folder = join(dir, name);
   const written = writeNew(folder, evalFiles());
-  return { output: [...written, "", `Change these, and compare workflows with "pi-workflows compare NAME none --tasks ${folder} --repeat 5".`].join("\n") };
+  return {
+    output: [
+      ...written,
+      "",
+      `Change these, and compare workflows with "pi-workflows compare NAME none --tasks ${folder} --repeat 5".`,
+    ].join("\n"),
+  };
 }
 
 /**
@@ -366,7 +426,10 @@ async function runs(_, options) {
   const workflows = await keysOf(options.workflow);
   const find = () => {
     const { runs, problems } = findRuns({ ...sessionsOf(options), workflows });
-    return { output: format(runs, options.all === true || options.sessions !== undefined, process.stdout.columns), problems };
+    return {
+      output: format(runs, options.all === true || options.sessions !== undefined, process.stdout.columns),
+      problems,
+    };
   };
   return options.watch ? watch(find) : find();
 }
@@ -374,7 +437,12 @@ async function runs(_, options) {
 /** The time between two looks of `--watch`, in milliseconds. */
 const WATCH = 2000;
 
-/** Shows a result in a terminal again and again, until the user ends it. @param {() => Result} find @returns {Promise<Result>} */
+/**
+ * Shows a result in a terminal again and again, until the user ends it.
+ *
+ * @param {() => Result} find
+ * @returns {Promise<Result>}
+ */
 async function watch(find) {
   if (!process.stdout.isTTY) throw new Failure("--watch needs a terminal.");
   for (;;) {
@@ -416,7 +484,9 @@ async function keysOf(name) {
     const { grants, packages } = await placesOf(undefined);
     const all = openWorkflows(grants, packages).all();
     if (all.some(({ key }) => key === name)) return [name];
-    const named = all.filter(({ commandName, package: origin }) => commandName === name || `${origin}/${commandName}` === name);
+    const named = all.filter(
+      ({ commandName, package: origin }) => commandName === name || `${origin}/${commandName}` === name,
+    );
     return [name, ...named.map(({ key }) => key)];
   } catch {
     // The runs of a workflow can be found without its files.
@@ -448,7 +518,8 @@ function timeOf(since, option = "since") {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(since)?.map(Number) ?? [];
   // The beginning of the day in the local time zone. JavaScript takes 31 February as 3 March.
   const start = new Date(year, month - 1, day);
-  if (Number.isNaN(start.getTime()) || start.getMonth() !== month - 1) throw new Failure(`--${option} takes 30m, 12h, 7d, 4w or a date as 2026-01-31, but is ${quoted(since)}.`);
+  if (Number.isNaN(start.getTime()) || start.getMonth() !== month - 1)
+    throw new Failure(`--${option} takes 30m, 12h, 7d, 4w or a date as 2026-01-31, but is ${quoted(since)}.`);
   return start.getTime();
 }
 
@@ -486,15 +557,23 @@ function main(parameters) {
   if (isHelp) return { output: usageOf(name, command) };
   const unfit = Object.keys(values).find((option) => !command.options.includes(option));
   if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
-  for (const [option, value] of Object.entries(values)) if ([value].flat().includes("")) throw new Failure(`--${option} needs a value.`);
-  const given = tokens.flatMap((token) => (token.kind === "option" && own(OPTIONS, token.name) === TEXT ? [token.name] : []));
+  for (const [option, value] of Object.entries(values))
+    if ([value].flat().includes("")) throw new Failure(`--${option} needs a value.`);
+  const given = tokens.flatMap((token) =>
+    token.kind === "option" && own(OPTIONS, token.name) === TEXT ? [token.name] : [],
+  );
   // Of two bounds, only the last one would hold.
   const twice = given.find((option, index) => given.indexOf(option) < index);
   if (twice !== undefined) throw new Failure(`--${twice} is given twice.`);
   const surplus = command.takes.some((word) => word.includes("...")) ? undefined : words[command.takes.length];
   if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
-  const missing = command.takes.find((word, index) => words[index] === "" || (words[index] === undefined && !word.startsWith("[")));
-  if (missing) throw new Failure(`pi-workflows ${name} needs ${missing === "[ARGUMENT]" ? "an" : "a"} ${missing.replace(/[[\]]/g, "")}.`);
+  const missing = command.takes.find(
+    (word, index) => words[index] === "" || (words[index] === undefined && !word.startsWith("[")),
+  );
+  if (missing)
+    throw new Failure(
+      `pi-workflows ${name} needs ${missing === "[ARGUMENT]" ? "an" : "a"} ${missing.replace(/[[\]]/g, "")}.`,
+    );
   if (!hasFolder()) throw new Failure("The current folder is not there any more.");
   return command.run(words, values);
 }
@@ -510,7 +589,13 @@ function usageOf(name, { takes, options }) {
   const about = paragraphs.filter((text) => text.split(/\s+/)[1] === name);
   const ofOptions = paragraphs.filter((text) => options.some((option) => text.startsWith(`  --${option} `)));
   const words = takes.map((word) => ` ${word}`).join("");
-  return [`Usage: pi-workflows ${name}${words} [options]`, "", ...about.map((text) => text.trimEnd()), "", ...ofOptions.map((text) => text.trimEnd())].join("\n");
+  return [
+    `Usage: pi-workflows ${name}${words} [options]`,
+    "",
+    ...about.map((text) => text.trimEnd()),
+    "",
+    ...ofOptions.map((text) => text.trimEnd()),
+  ].join("\n");
 }
 
 /** Returns true if the working directory of this process exists. */
@@ -567,7 +652,10 @@ const sample = (task = "a sample task") => task;
  * @param {"tools" | "profiles"} option
  */
 function names(options, option) {
-  const names = options[option]?.split(",").map((name) => name.trim()).filter(Boolean);
+  const names = options[option]
+    ?.split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);
   if (names?.length === 0) throw new Failure(`--${option} needs names, with commas between them.`);
   return names;
 }
@@ -576,7 +664,11 @@ function packageVersion() {
   return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }
 
-/** The text as it leaves this process: without control characters, and with what cannot be seen written out. @param {string} text */
+/**
+ * The text as it leaves this process: without control characters, and with what cannot be seen written out.
+ *
+ * @param {string} text
+ */
 function shown(text) {
   return visible(plainText(text), /^\s*[{[]/.test(text));
 }

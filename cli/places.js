@@ -19,9 +19,10 @@ export function agentDir() {
  */
 
 /**
- * The places of workflow files. `only` is the requested folder, as a path below the last of them, if it is not the whole;
- * `problem` is a line for the user.
- * @typedef {{ grants: Grant[], packages: import("../host-shim/packages.js").Installed[], only?: string, problem?: string }} Places
+ * The places of workflow files. `only` is the requested folder, as a path below the last of them, if it is not the
+ * whole; `problem` is a line for the user.
+ * @typedef {{ grants: Grant[], packages: import("../host-shim/packages.js").Installed[], only?: string, problem?:
+ *   string }} Places
  */
 
 /**
@@ -38,17 +39,25 @@ export async function placesOf(dir) {
     ];
     const listed = await listedPackages(agentDir());
     const around = isProject() ? undefined : packageAround(resolve("."));
-    const isListed = (/** @type {{ path: string }} */ { path }) => listed.packages.some((other) => realpathSync(other.path) === path);
-    return { ...listed, grants, packages: [...listed.packages, ...(around?.packages ?? []).filter((own) => !isListed(own))] };
+    const isListed = (/** @type {{ path: string }} */ { path }) =>
+      listed.packages.some((other) => realpathSync(other.path) === path);
+    return {
+      ...listed,
+      grants,
+      packages: [...listed.packages, ...(around?.packages ?? []).filter((own) => !isListed(own))],
+    };
   }
-  if (!statSync(folderIfThere(dir), { throwIfNoEntry: false })) throw new Failure(`There is no folder ${shortened(dir)}.`);
+  if (!statSync(folderIfThere(dir), { throwIfNoEntry: false }))
+    throw new Failure(`There is no folder ${shortened(dir)}.`);
   const folder = resolve(dir);
   const ofProject = folderIfThere(join(folder, ".pi", "workflows"));
   const around = packageAround(folder);
-  if (existsSync(ofProject)) return { grants: [project(ofProject)], packages: around?.only === undefined ? (around?.packages ?? []) : [] };
+  if (existsSync(ofProject))
+    return { grants: [project(ofProject)], packages: around?.only === undefined ? (around?.packages ?? []) : [] };
   if (around) return { grants: [], ...around };
   // A file under another name counts too: it is a diagnostic.
-  if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name))) return { grants: [project(folder)], packages: [] };
+  if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name)))
+    return { grants: [project(folder)], packages: [] };
   // A link to a workflow's folder may be anywhere.
   const real = realpathSync(folder);
   const root = rootOf(real);
@@ -66,7 +75,8 @@ export const isInPackage = () => !isProject() && packageAround(resolve(".")) !==
  * @param {string} path
  */
 function folderIfThere(path) {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) throw new Failure(`${shortened(path)} is not a folder.`);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new Failure(`${shortened(path)} is not a folder.`);
   return path;
 }
 

@@ -38,7 +38,8 @@ const EMOJI = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f\d#*]$/u;
 export function visible(text, isJson) {
   return text.replace(HIDDEN, (character, /** @type {number} */ at) => {
     if (/[\u200d\ufe0e\ufe0f]/.test(character) && EMOJI.test(text.slice(Math.max(0, at - 2), at))) return character;
-    if (isJson) return [...character.split("")].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+    if (isJson)
+      return [...character.split("")].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
     return `\\u{${character.codePointAt(0)?.toString(16)}}`;
   });
 }
@@ -55,7 +56,11 @@ export function similar(word, known) {
     let end = 0;
     while (end < Math.min(word.length, other.length) - start && word.at(-1 - end) === other.at(-1 - end)) end += 1;
     const [rest, otherRest] = [word.slice(start, word.length - end), other.slice(start, other.length - end)];
-    return rest.length + otherRest.length <= 1 || (rest.length === 1 && otherRest.length === 1) || (rest.length === 2 && rest === otherRest.split("").reverse().join(""));
+    return (
+      rest.length + otherRest.length <= 1 ||
+      (rest.length === 1 && otherRest.length === 1) ||
+      (rest.length === 2 && rest === otherRest.split("").reverse().join(""))
+    );
   };
   return known.find(near);
 }

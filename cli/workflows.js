@@ -16,15 +16,19 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
 
 /**
  * @typedef {{ line: number, column: number, endColumn: number }} Place
- * @typedef {{ severity: "error" | "warning", file: string, place?: Place, message: string, help?: string, text: string }} Diagnostic
+ * @typedef {{ severity: "error" | "warning", file: string, place?: Place, message: string, help?: string, text: string
+ *   }} Diagnostic
  * @typedef {{ diagnostics: Diagnostic[], summary: string }} Report
  *
  * @typedef {object} Workflows
- * @property {(surroundings: { tools: string[], moreTools: boolean, profiles?: string[] }, folder?: string) => Report} check
- * @property {() => { key: string, commandName: string, name: string, description?: string, folder: string, package?: string }[]} all
+ * @property {(surroundings: { tools: string[], moreTools: boolean, profiles?: string[] }, folder?: string) => Report}
+ *   check
+ * @property {() => { key: string, commandName: string, name: string, description?: string, folder: string, package?:
+ *   string }[]} all
  * @property {(name: string) => string} graph
  * @property {(name: string, task: string) => string} show
- * @property {(name: string, task: string, inputs: [string, string][], outcomes: [string, string[]][], outputs: [string, string][], items: [string, string][]) => string} runThrough
+ * @property {(name: string, task: string, inputs: [string, string][], outcomes: [string, string[]][], outputs: [string,
+ *   string][], items: [string, string][]) => string} runThrough
  * @property {(name: string, inputs: [string, string][]) => string} allWays
  * @property {(name: string, phase: string, tool: string, argument?: string) => { allowed: boolean, text: string }} may
  * @property {(tool: string, argument?: string) => { allowed: boolean, text: string }} mayWithoutRun
@@ -35,12 +39,15 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @property {(limits: string | undefined, hide: string[], home: string) => string} trialLimits
  * @property {(run: StoredRun) => any} readRun a `RunRecord`, with integers of 64 bits and lists of counts by name
  * @property {(run: StoredRun) => { markdown: string, json: string }} reportRun
- * @property {new () => { add: (entries: BranchEntry[]) => void, end: (replaced: boolean) => [any[], any[]] }} Course `Visit[]` and `Span[]`, with integers of 64 bits
+ * @property {new () => { add: (entries: BranchEntry[]) => void, end: (replaced: boolean) => [any[], any[]] }} Course
+ *   `Visit[]` and `Span[]`, with integers of 64 bits
  *
- * @typedef {{ text: string, inputs: [string, string][], timeoutMs: bigint, checkTimeoutMs: bigint, budget?: string, repo?: [address: string, commit: string] }} Task
+ * @typedef {{ text: string, inputs: [string, string][], timeoutMs: bigint, checkTimeoutMs: bigint, budget?: string,
+ *   repo?: [address: string, commit: string] }} Task
  * @typedef {{ cost?: number, outputTokens?: bigint, timeMs?: bigint, turns?: bigint }} Bounds
  *
- * @typedef {{ states: string[], since?: import("../host-shim/interface.js").Usage, endedMs?: bigint, replaced: boolean }} StoredRun
+ * @typedef {{ states: string[], since?: import("../host-shim/interface.js").Usage, endedMs?: bigint, replaced: boolean
+ *   }} StoredRun
  * @typedef {{ at?: bigint, kind: { tag: "state", val: string } | { tag: "work" | "wait" | "other" } }} BranchEntry
  */
 
@@ -61,7 +68,9 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @property {Took} [usage] of the whole run; `undefined` if it was stored without usages
  * @property {number} older
  *
- * @typedef {{ key: string, name: string, title: string, place: Uint32Array, passes: number, startedAt: number, endedAt?: number, skipped: boolean, workMs: number, waitMs: number, cost?: number, gateFailures: number, refusals: number }} PhaseRecord `cost`: `undefined` if unknown
+ * @typedef {{ key: string, name: string, title: string, place: Uint32Array, passes: number, startedAt: number,
+ *   endedAt?: number, skipped: boolean, workMs: number, waitMs: number, cost?: number, gateFailures: number, refusals:
+ *   number }} PhaseRecord `cost`: `undefined` if unknown
  *
  * @typedef {object} Took see `wit/tools/tools.wit`
  * @property {number} cost in US dollars, of the answers that have a price
@@ -72,7 +81,8 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @property {number} waitMs
  * @property {Record<string, number>} models the number of answers of each
  *
- * @typedef {{ key: string, name: string, pass: number, from: number, to: number, how: "done" | "skipped" | "again" | "ended" | "current" }} Visit
+ * @typedef {{ key: string, name: string, pass: number, from: number, to: number, how: "done" | "skipped" | "again" |
+ *   "ended" | "current" }} Visit
  * @typedef {{ kind: "work" | "wait" | "gate" | "pause", from: number, to: number, reason?: string }} Span
  */
 
@@ -87,8 +97,8 @@ export function plain(record) {
 }
 
 /**
- * Starts the component with some folders of workflows, and the `agents` beside the last one. Paths of limits are relative
- * to the project of the last one. Its functions throw errors with the message as `payload`.
+ * Starts the component with some folders of workflows, and the `agents` beside the last one. Paths of limits are
+ * relative to the project of the last one. Its functions throw errors with the message as `payload`.
  *
  * @param {import("./places.js").Grant[]} grants absolute paths
  * @param {import("../host-shim/packages.js").Installed[]} [packages]
@@ -103,13 +113,21 @@ export function openWorkflows(grants, packages = []) {
     granted: () => true,
     listed,
   });
-  const beside = grants.slice(-1).map((grant) => ({ ...grant, name: "project-agents", path: join(dirname(grant.path), "agents") }));
+  const beside = grants
+    .slice(-1)
+    .map((grant) => ({ ...grant, name: "project-agents", path: join(dirname(grant.path), "agents") }));
   const folders = [
     ...grants.map((grant) => root(grant, true)),
     ...[{ name: "agents", path: join(agentDir(), "agents") }, ...beside].map((grant) => root(grant, false)),
   ];
-  const files = filesBelow(folders, () => process.cwd(), () => packageRoots(GRANTS, packages));
-  const instance = /** @type {any} */ (instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files, grants.at(-1)?.within ?? process.cwd())));
+  const files = filesBelow(
+    folders,
+    () => process.cwd(),
+    () => packageRoots(GRANTS, packages),
+  );
+  const instance = /** @type {any} */ (
+    instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files, grants.at(-1)?.within ?? process.cwd()))
+  );
   return instance[TOOLS];
 }
 
@@ -120,8 +138,12 @@ export function openWorkflows(grants, packages = []) {
  * @returns {any}
  */
 function importsOf(files, project) {
-  const fail = (/** @type {string} */ val) => { throw { tag: "failed", val }; };
-  const absent = { get: (/** @type {any} */ own, /** @type {string} */ name) => own[name] ?? (() => fail("This is not pi.")) };
+  const fail = (/** @type {string} */ val) => {
+    throw { tag: "failed", val };
+  };
+  const absent = {
+    get: (/** @type {any} */ own, /** @type {string} */ name) => own[name] ?? (() => fail("This is not pi.")),
+  };
   const orFail = (/** @type {() => any} */ question) => {
     try {
       return question();

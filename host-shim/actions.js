@@ -4,7 +4,9 @@ import { plainText } from "./plain-text.js";
 import { deliverAs, plainMessage } from "./messages.js";
 
 /** @typedef {import("./interface.js").Imports["pi:extension/api"]} Api */
-/** @typedef {"abort" | "appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "getTextFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView" | "setModel" | "getThinkingLevel" | "setThinkingLevel"} ActionName */
+/**
+ * @typedef {"abort" | "appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "getTextFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView" | "setModel" | "getThinkingLevel" | "setThinkingLevel"} ActionName
+ */
 
 /**
  * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi

@@ -24,15 +24,16 @@ export class BlockedStatus {
     this.clear();
     if (message === undefined || context.mode !== "tui" || !this.#isSupported) return;
     // Not every version of pi knows `blocked`.
-    const options = { overlay: true, overlayOptions: { nonCapturing: true, visible: () => false }, blocked: { kind: "question", message } };
+    const options = {
+      overlay: true,
+      overlayOptions: { nonCapturing: true, visible: () => false },
+      blocked: { kind: "question", message },
+    };
     /** @type {Promise<void>} */
-    const shown = context.ui.custom(
-      (_tui, _theme, _keys, done) => {
-        this.#close = () => done(undefined);
-        return { render: () => [], invalidate: () => {} };
-      },
-      options,
-    );
+    const shown = context.ui.custom((_tui, _theme, _keys, done) => {
+      this.#close = () => done(undefined);
+      return { render: () => [], invalidate: () => {} };
+    }, options);
     // Nothing is lost if pi cannot show it.
     shown.catch(() => {});
   }

@@ -53,8 +53,8 @@ export class Calls {
    * @param {Context | undefined} context
    * @param {Name} name
    * @param {Parameters<GuestExports[Name]>} parameters
-   * @returns {Eventually<ReturnType<GuestExports[Name]> | undefined>} a promise only if it had to wait, before the call or
-   *   for what the call has started; `undefined` if the instance trapped or there is none
+   * @returns {Eventually<ReturnType<GuestExports[Name]> | undefined>} a promise only if it had to wait, before the call
+   *   or for what the call has started; `undefined` if the instance trapped or there is none
    */
   call(context, name, ...parameters) {
     return this.#whenFree(() => this.#enter(context, name, parameters));
@@ -171,8 +171,8 @@ export class Calls {
 }
 
 /**
- * Returns true if the session of a context was replaced. pi's error for that has no class and no code of its own, and its text
- * may occur in any other error, for example in a path; but every access to such a context throws.
+ * Returns true if the session of a context was replaced. pi's error for that has no class and no code of its own, and
+ * its text may occur in any other error, for example in a path; but every access to such a context throws.
  *
  * @param {Context | undefined} context
  */

@@ -44,10 +44,13 @@ export async function openChildSession(parent, child, signal) {
   const services = await servicesOf(parent);
   const missing = notLoaded(parent, services.resourceLoader.getExtensions());
   if (missing.length > 0) {
-    throw new Error(`These extensions, whose rules hold in this session, cannot be loaded for a child: ${missing.join(", ")}`);
+    throw new Error(
+      `These extensions, whose rules hold in this session, cannot be loaded for a child: ${missing.join(", ")}`,
+    );
   }
   const { sessionManager, isNew } = sessionOf(codingAgent, own, cwd, child.session);
-  if (isNew) for (const { customType, data } of child.entries) sessionManager.appendCustomEntry(customType, JSON.parse(data));
+  if (isNew)
+    for (const { customType, data } of child.entries) sessionManager.appendCustomEntry(customType, JSON.parse(data));
   const { session } = await codingAgent.createAgentSession({
     ...services,
     sessionManager,
@@ -66,7 +69,12 @@ export async function openChildSession(parent, child, signal) {
       uiContext: hasUI ? childUi(context, child.label, turns, signal) : undefined,
       mode,
       commandContextActions: {
-        waitForIdle, newSession: cancelled, fork: cancelled, navigateTree: cancelled, switchSession: cancelled, reload: async () => {},
+        waitForIdle,
+        newSession: cancelled,
+        fork: cancelled,
+        navigateTree: cancelled,
+        switchSession: cancelled,
+        reload: async () => {},
       },
       abortHandler: () => void session.abort(),
       shutdownHandler: () => {},
@@ -80,8 +88,8 @@ export async function openChildSession(parent, child, signal) {
 }
 
 /**
- * Keeps tools inactive that are not active in the parent's session when an extension registers one: pi then activates all that a session
- * allows.
+ * Keeps tools inactive that are not active in the parent's session when an extension registers one: pi then activates
+ * all that a session allows.
  *
  * @param {AgentSession} session
  * @param {import("@earendil-works/pi-coding-agent").LoadExtensionsResult["runtime"]} runtime
@@ -112,8 +120,8 @@ export async function closeChildSession(session) {
 }
 
 /**
- * The services of pi for a child: as pi makes them for the session, with the extensions of the user, of the project as far as it is
- * trusted now, and of the command line.
+ * The services of pi for a child: as pi makes them for the session, with the extensions of the user, of the project as
+ * far as it is trusted now, and of the command line.
  *
  * @param {Parent} parent
  */
@@ -122,11 +130,13 @@ async function servicesOf({ codingAgent, context, folder, name, factory }) {
   const agentDir = codingAgent.getAgentDir();
   const projectTrusted = context.isProjectTrusted();
   const settingsManager = codingAgent.SettingsManager.create(cwd, agentDir, { projectTrusted });
-  // pi gives extensions its registry of models only. It is a view of this object, which has the keys of the session too.
+  // pi gives extensions its registry of models only. It is a view of this object, which has the keys of the session
+  // too.
   const { runtime: modelRuntime } = /** @type {{ runtime?: any }} */ (/** @type {unknown} */ (context.modelRegistry));
   if (!modelRuntime) throw new Error("this version of pi does not share its models with children");
   const given = codingAgent.parseArgs(process.argv.slice(2));
-  const paths = (/** @type {string[] | undefined} */ values) => values?.map((value) => (isLocal(value) ? resolve(cwd, value) : value));
+  const paths = (/** @type {string[] | undefined} */ values) =>
+    values?.map((value) => (isLocal(value) ? resolve(cwd, value) : value));
   const services = await codingAgent.createAgentSessionServices({
     cwd,
     agentDir,
@@ -146,7 +156,9 @@ async function servicesOf({ codingAgent, context, folder, name, factory }) {
       appendSystemPrompt: given.appendSystemPrompt,
       extensionFactories: [{ name, factory }],
       extensionsOverride: (loaded) => {
-        const extensions = loaded.extensions.filter(({ path, resolvedPath }) => ![path, resolvedPath].some((file) => isWithin(folder, file)));
+        const extensions = loaded.extensions.filter(
+          ({ path, resolvedPath }) => ![path, resolvedPath].some((file) => isWithin(folder, file)),
+        );
         return { ...loaded, extensions };
       },
     },
@@ -157,7 +169,8 @@ async function servicesOf({ codingAgent, context, folder, name, factory }) {
 }
 
 /**
- * The extensions that a child lacks: those that could not be loaded for it, and those that the session is known to have.
+ * The extensions that a child lacks: those that could not be loaded for it, and those that the session is known to
+ * have.
  *
  * @param {Parent} parent
  * @param {import("@earendil-works/pi-coding-agent").LoadExtensionsResult} loaded
@@ -165,10 +178,14 @@ async function servicesOf({ codingAgent, context, folder, name, factory }) {
 function notLoaded({ pi, folder }, { extensions, errors }) {
   const has = new Set(extensions.flatMap(({ path, resolvedPath }) => [real(path), real(resolvedPath)]));
   const known = [...pi.getAllTools(), ...pi.getCommands()].filter(({ sourceInfo }) => sourceInfo !== undefined);
-  const sources = known.filter((/** @type {any} */ { source }) => source === undefined || source === "extension").map(({ sourceInfo: { path } }) => path);
+  const sources = known
+    .filter((/** @type {any} */ { source }) => source === undefined || source === "extension")
+    .map(({ sourceInfo: { path } }) => path);
   const isOther = (/** @type {string} */ path) => !OF_PI.test(path) && !isWithin(folder, path);
   // One that is loaded may have an error too: a name that another has taken, as in the session.
-  const failed = errors.filter(({ path }) => isOther(path) && !has.has(real(path))).map(({ path, error }) => `${path} (${error})`);
+  const failed = errors
+    .filter(({ path }) => isOther(path) && !has.has(real(path)))
+    .map(({ path, error }) => `${path} (${error})`);
   return [...new Set([...failed, ...sources.filter((path) => isOther(path) && !has.has(real(path)))])];
 }
 
@@ -179,13 +196,14 @@ function notLoaded({ pi, folder }, { extensions, errors }) {
 function modelOf({ modelRegistry, model }, wanted) {
   if (!wanted) return model;
   const found = modelRegistry.find(wanted.provider, wanted.id);
-  if (!found || !modelRegistry.hasConfiguredAuth(found)) throw new Error(`the model ${wanted.provider}/${wanted.id} cannot be used`);
+  if (!found || !modelRegistry.hasConfiguredAuth(found))
+    throw new Error(`the model ${wanted.provider}/${wanted.id} cannot be used`);
   return found;
 }
 
 /**
- * Returns a session for a child: an earlier one of this session that can be opened, or else a new one. They lie in a folder beside the
- * file of this session, so that pi takes none of them for the newest session of the project.
+ * Returns a session for a child: an earlier one of this session that can be opened, or else a new one. They lie in a
+ * folder beside the file of this session, so that pi takes none of them for the newest session of the project.
  *
  * @param {typeof import("@earendil-works/pi-coding-agent")} codingAgent
  * @param {Context["sessionManager"]} own
@@ -216,7 +234,12 @@ function sessionOf({ SessionManager }, own, cwd, earlier) {
  */
 export function isChildOf(parent, folder, file) {
   try {
-    if (dirname(file) !== folder || realpathSync(folder) !== join(realpathSync(dirname(folder)), folder.slice(dirname(folder).length + 1)) || !lstatSync(file).isFile()) return false;
+    if (
+      dirname(file) !== folder ||
+      realpathSync(folder) !== join(realpathSync(dirname(folder)), folder.slice(dirname(folder).length + 1)) ||
+      !lstatSync(file).isFile()
+    )
+      return false;
     const { type, parentSession } = JSON.parse(firstLine(file));
     return type === "session" && parentSession === parent;
   } catch {

@@ -1,4 +1,5 @@
-// The user interface of a child: the dialogs and notifications of its parent's, with its label. Everything else has no effect.
+// The user interface of a child: the dialogs and notifications of its parent's, with its label. Everything else has no
+// effect.
 import { unlessGone } from "./calls.js";
 import { plainText } from "./plain-text.js";
 
@@ -18,23 +19,27 @@ const DIALOGS = ["select", "confirm", "input"];
 export function childUi(parent, label, turns, signal) {
   const before = (/** @type {unknown} */ text) => `${plainText(label)}: ${plainText(String(text))}`;
   /** @param {"select" | "confirm" | "input"} name */
-  const dialog = (name) => async (/** @type {unknown} */ title, /** @type {any} */ argument, /** @type {any} */ options) => {
-    const signals = [signal, options?.signal].filter((one) => one !== undefined);
-    const any = AbortSignal.any(signals);
-    const turn = turns.next(any);
-    try {
-      await turn.ready;
-      if (any.aborted) return name === "confirm" ? false : undefined;
-      const show = /** @type {(title: string, argument: unknown, options: unknown) => Promise<unknown>} */ (parent.ui[name]);
-      return await show.call(parent.ui, before(title), argument, { ...options, signal: any });
-    } finally {
-      turn.end();
-    }
-  };
+  const dialog =
+    (name) => async (/** @type {unknown} */ title, /** @type {any} */ argument, /** @type {any} */ options) => {
+      const signals = [signal, options?.signal].filter((one) => one !== undefined);
+      const any = AbortSignal.any(signals);
+      const turn = turns.next(any);
+      try {
+        await turn.ready;
+        if (any.aborted) return name === "confirm" ? false : undefined;
+        const show = /** @type {(title: string, argument: unknown, options: unknown) => Promise<unknown>} */ (
+          parent.ui[name]
+        );
+        return await show.call(parent.ui, before(title), argument, { ...options, signal: any });
+      } finally {
+        turn.end();
+      }
+    };
   /** @type {Record<string, unknown>} */
   const functions = {
     ...Object.fromEntries(DIALOGS.map((name) => [name, dialog(/** @type {"select"} */ (name))])),
-    notify: (/** @type {unknown} */ message, /** @type {any} */ level) => unlessGone(() => parent.ui.notify(before(message), level)),
+    notify: (/** @type {unknown} */ message, /** @type {any} */ level) =>
+      unlessGone(() => parent.ui.notify(before(message), level)),
     onTerminalInput: () => () => {},
     custom: async () => undefined,
     editor: async () => undefined,

@@ -1,5 +1,5 @@
-// The `pi:extension/children` interface: the child agents of a session. Each works in a session of pi of its own, in this process, with
-// an instance of the same component.
+// The `pi:extension/children` interface: the child agents of a session. Each works in a session of pi of its own, in
+// this process, with an instance of the same component.
 import { NOT_GRANTED, messageOf } from "./calls.js";
 import { closeChildSession, openChildSession, whyNotStarted } from "./child-session.js";
 import { moment } from "./guest.js";
@@ -58,8 +58,8 @@ export class Children {
   /**
    * @param {import("./calls.js").Calls} calls
    * @param {ChildrenGrant | undefined} grant
-   * @param {(label: string, context: Context) => Omit<import("./child-session.js").Parent, "context">} parentOf what a child with this
-   *   label is made of
+   * @param {(label: string, context: Context) => Omit<import("./child-session.js").Parent, "context">} parentOf what a
+   *   child with this label is made of
    */
   constructor(calls, grant, parentOf) {
     this.#calls = calls;
@@ -97,7 +97,8 @@ export class Children {
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
     try {
-      while (this.#running.size > 0) await new Promise((/** @type {(value: void) => void} */ resolve) => this.#waiting.add(resolve));
+      while (this.#running.size > 0)
+        await new Promise((/** @type {(value: void) => void} */ resolve) => this.#waiting.add(resolve));
     } finally {
       signal.removeEventListener("abort", abort);
       this.#show = undefined;
@@ -136,7 +137,8 @@ export class Children {
     if (!this.#grant) throw new Error(NOT_GRANTED);
     const before = this.#running.get(start.key);
     if (before && !before.controller.signal.aborted) throw new Error("A child with this key runs.");
-    if (!before && this.#running.size >= this.#grant.max) throw new Error(`No more than ${this.#grant.max} children run at a time.`);
+    if (!before && this.#running.size >= this.#grant.max)
+      throw new Error(`No more than ${this.#grant.max} children run at a time.`);
     const child = new Running(start);
     const { context } = this.#calls;
     const parent = { ...this.#parentOf(start.label, context), context };
@@ -165,7 +167,8 @@ export class Children {
   /**
    * @param {Running} child
    * @param {import("./child-session.js").Parent} parent
-   * @param {Promise<void>} [before] it begins behind this, and at the earliest when the call that starts it has returned
+   * @param {Promise<void>} [before] it begins behind this, and at the earliest when the call that starts it has
+   *   returned
    */
   async #run(child, parent, before = Promise.resolve()) {
     const { signal } = child.controller;
@@ -230,11 +233,26 @@ export class Children {
 
   /** @param {Running} child @returns {import("./interface.js").ChildReport} */
   #report({ start: { key, report }, session, lastCall }) {
-    const none = { models: [], toolCalls: 0, workMs: 0n, waitMs: 0n, newestMs: undefined, warmUps: 0, warmTokens: 0n, warmCost: 0 };
+    const none = {
+      models: [],
+      toolCalls: 0,
+      workMs: 0n,
+      waitMs: 0n,
+      newestMs: undefined,
+      warmUps: 0,
+      warmTokens: 0n,
+      warmCost: 0,
+    };
     if (!session) return { key, session: undefined, newest: undefined, usage: none, lastCall };
     const { sessionManager } = session;
     const [newest] = newestEntries(sessionManager, report, 0, 1);
-    return { key, session: sessionManager.getSessionFile(), newest, usage: usageSince(sessionManager, report), lastCall };
+    return {
+      key,
+      session: sessionManager.getSessionFile(),
+      newest,
+      usage: usageSince(sessionManager, report),
+      lastCall,
+    };
   }
 }
 

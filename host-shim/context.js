@@ -16,7 +16,9 @@ import { resolveWrite } from "./sandbox/index.js";
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
 export function contextImports(calls, confinement, models, running, isChild, tellsProjectState) {
-  /** @type {Omit<import("./interface.js").Imports["pi:extension/context"], keyof ReturnType<typeof models.questions>>} */
+  /**
+   * @type {Omit<import("./interface.js").Imports["pi:extension/context"], keyof ReturnType<typeof models.questions>>}
+   */
   const functions = {
     runMode: () => runMode(calls.context),
     hasUi: () => calls.context.hasUI,

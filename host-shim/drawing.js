@@ -8,8 +8,8 @@ import { plainText } from "./plain-text.js";
 /** @typedef {import("@earendil-works/pi-tui").Component} Component */
 
 /**
- * A component that is made when it is first rendered, and for each width: pi may create components during a call of the guest,
- * which must not be entered again then.
+ * A component that is made when it is first rendered, and for each width: pi may create components during a call of the
+ * guest, which must not be entered again then.
  *
  * @implements {Component}
  */
@@ -52,7 +52,8 @@ export function drawingWith({ tui, codingAgent }, padding) {
   return (theme, describe) =>
     new Drawing((width) => {
       const description = describe(width - 2 * padding);
-      if (description?.tag === "markdown") return new tui.Markdown(plainText(description.val), padding, 0, codingAgent.getMarkdownTheme());
+      if (description?.tag === "markdown")
+        return new tui.Markdown(plainText(description.val), padding, 0, codingAgent.getMarkdownTheme());
       const lines = description?.val.map((spans) => spans.map((span) => styled(theme, span)).join(""));
       return lines && new tui.Text(lines.join("\n"), padding, 0);
     });

@@ -56,12 +56,16 @@ export const EVENTS = {
     return { tag: "model-select", val: { model, byGuest: models.selected(model, context) } };
   },
   thinking_level_select: ({ level }, context, _pi, models) => {
-    return { tag: "thinking-level-select", val: { level: known(LEVELS, level), byGuest: models.selectedLevel(level, context) } };
+    return {
+      tag: "thinking-level-select",
+      val: { level: known(LEVELS, level), byGuest: models.selectedLevel(level, context) },
+    };
   },
 };
 
 /**
- * Returns pi's name for a kind of event; `undefined` if it is not an event of pi, see `ui.watch-terminal` and `children`.
+ * Returns pi's name for a kind of event; `undefined` if it is not an event of pi, see `ui.watch-terminal` and
+ * `children`.
  * @param {string} kind
  */
 export function eventName(kind) {
@@ -86,8 +90,8 @@ export function toolCall({ toolCallId, toolName, parentToolCallId: parent }, pi)
 }
 
 /**
- * Returns true if a tool is one of pi's own and declares that it reaches other tools. A tool of an extension that declares
- * this may have other effects as well.
+ * Returns true if a tool is one of pi's own and declares that it reaches other tools. A tool of an extension that
+ * declares this may have other effects as well.
  *
  * @param {ExtensionAPI} pi
  * @param {string} name
@@ -148,7 +152,10 @@ export function boundaryResult(boundary, event, manifest, session) {
       case "custom":
         return { type: "custom", customType: draft.val.customType, data: JSON.parse(draft.val.data) };
       case "custom-message":
-        return { type: "custom_message", ...withImages(plainMessage(draft.val.message), imagesOf(session, draft.val.imagesOf)) };
+        return {
+          type: "custom_message",
+          ...withImages(plainMessage(draft.val.message), imagesOf(session, draft.val.imagesOf)),
+        };
       case "compaction":
         if (!manifest.conversation) throw new Error(NOT_GRANTED);
         return { type: "compaction", summary: draft.val.summary, firstKeptEntryId: draft.val.firstKept ?? null };

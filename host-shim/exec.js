@@ -1,5 +1,5 @@
-// Runs a command line as pi's own `bash` tool does: in pi's shell, in a process group that is killed as a whole. Only the
-// end of its output is kept.
+// Runs a command line as pi's own `bash` tool does: in pi's shell, in a process group that is killed as a whole. Only
+// the end of its output is kept.
 import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -14,7 +14,10 @@ export const MAX_TIMEOUT = 2 ** 31 - 1;
 /** The time that a killed command line has to exit before it is abandoned, in milliseconds. */
 const GRACE = 2000;
 
-/** The maximum size of the raw output that is kept, in bytes: without escape sequences and overwritten lines much less is left. */
+/**
+ * The maximum size of the raw output that is kept, in bytes: without escape sequences and overwritten lines much less
+ * is left.
+ */
 const RAW_TAIL = 128 * 1024;
 
 /** The maximum size of standard output that is returned as it is, in bytes. */
@@ -24,8 +27,8 @@ const MAX_APART = 1024 * 1024;
 const PLAIN_TAIL = 16 * 1024;
 
 /**
- * Returns the shell of the user's settings. A project's settings are ignored: the shell must run exactly the command line
- * that the user agreed to.
+ * Returns the shell of the user's settings. A project's settings are ignored: the shell must run exactly the command
+ * line that the user agreed to.
  *
  * @param {import("./load.js").Host["codingAgent"]} codingAgent
  * @param {string} cwd
@@ -35,7 +38,11 @@ export function userShell({ SettingsManager, createLocalBashOperations, getAgent
   const prefix = settings.getShellCommandPrefix();
   const operations = createLocalBashOperations({ shellPath: settings.getShellPath() });
   return {
-    /** @param {string} line @param {[string, string][]} variables @param {Parameters<typeof operations.exec>[2]} options */
+    /**
+     * @param {string} line
+     * @param {[string, string][]} variables
+     * @param {Parameters<typeof operations.exec>[2]} options
+     */
     exec: (line, variables, options) => {
       const env = variables.length > 0 ? { env: environment(getAgentDir(), variables) } : {};
       return operations.exec(prefix ? `${prefix}\n${line}` : line, cwd, { ...options, ...env });
@@ -44,7 +51,8 @@ export function userShell({ SettingsManager, createLocalBashOperations, getAgent
 }
 
 /**
- * Returns the environment that pi gives command lines, with more variables. pi takes one that is given in the place of its own.
+ * Returns the environment that pi gives command lines, with more variables. pi takes one that is given in the place of
+ * its own.
  *
  * @param {string} agentDir
  * @param {[string, string][]} variables
@@ -130,8 +138,8 @@ export function showSeconds(text, show) {
 }
 
 /**
- * The file that takes the standard error of a command line: pi's shell gives one stream of both. The shell itself redirects it before it
- * reads the command line, as it runs the user's prefix.
+ * The file that takes the standard error of a command line: pi's shell gives one stream of both. The shell itself
+ * redirects it before it reads the command line, as it runs the user's prefix.
  */
 class ErrorFile {
   #folder = mkdtempSync(join(tmpdir(), "pi-command-"));
@@ -154,7 +162,7 @@ class ErrorFile {
       try {
         const { size } = fstatSync(descriptor);
         const chunk = Buffer.alloc(whole ? 64 * 1024 : 0);
-        for (let from = 0; whole && !whole.isFull && from < size; ) {
+        for (let from = 0; whole && !whole.isFull && from < size;) {
           const length = readSync(descriptor, chunk, 0, Math.min(chunk.length, size - from), from);
           if (length === 0) break;
           whole.add(chunk.subarray(0, length));

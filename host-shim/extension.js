@@ -36,7 +36,11 @@ import { View } from "./view.js";
  * @property {Notifications | undefined} notifications those of its parent
  */
 
-/** A call of `pi:extension/api`: the JavaScript name of the function, and its arguments. @typedef {[string, ...unknown[]]} Registration */
+/**
+ * A call of `pi:extension/api`: the JavaScript name of the function, and its arguments.
+ *
+ * @typedef {[string, ...unknown[]]} Registration
+ */
 
 /**
  * The parts of an extension that others use.
@@ -110,7 +114,11 @@ export class Extension {
     this.#ui = new Ui(host, this.#calls, childOf?.label, () => {
       this.#calls.call(undefined, "handleEvent", moment(), { tag: "terminal-input" });
     });
-    this.#notifications = childOf ? childOf.notifications : manifest.notifications ? new Notifications(host.tui, (message) => this.#ui.showError(message)) : undefined;
+    this.#notifications = childOf
+      ? childOf.notifications
+      : manifest.notifications
+        ? new Notifications(host.tui, (message) => this.#ui.showError(message))
+        : undefined;
     this.#held = new HeldNotifications(this.#notifications);
     this.#timers = new Timers(this.#calls);
     this.#requests = new Requests(host, manifest, () => this.#children, childOf);
@@ -142,7 +150,8 @@ export class Extension {
     if (!registrations) this.#guest.start();
     const api = /** @type {Record<string, Function>} */ (/** @type {unknown} */ (this.#imports["pi:extension/api"]));
     for (const [name, ...parameters] of registrations ?? []) {
-      if (!Object.hasOwn(api, name)) throw new Error(`${this.#manifest.name} calls "${name}", which pi:extension/api does not have.`);
+      if (!Object.hasOwn(api, name))
+        throw new Error(`${this.#manifest.name} calls "${name}", which pi:extension/api does not have.`);
       api[name](...parameters);
     }
     // Timers and the terminal watch end with the session, even if the guest did not subscribe to its end.
@@ -158,7 +167,9 @@ export class Extension {
     if (this.#handled.has(name)) return;
     this.#handled.add(name);
     if (name === "tool_call") this.#running.watchEnds(this.#pi);
-    const on = /** @type {(name: string, handler: (event: PiEvent, context: Context) => unknown) => void} */ (this.#pi.on);
+    const on = /** @type {(name: string, handler: (event: PiEvent, context: Context) => unknown) => void} */ (
+      this.#pi.on
+    );
     on.call(this.#pi, name, (event, context) => {
       switch (name) {
         case "session_start":
@@ -194,7 +205,12 @@ export class Extension {
   #deliver(name, event, context) {
     if (!this.#subscribed.has(name) || this.#guest.off) return undefined;
     if (name === "agent_start") this.#view.end();
-    const call = this.#calls.call(context, "handleEvent", moment(), EVENTS[name](event, context, this.#pi, this.#models));
+    const call = this.#calls.call(
+      context,
+      "handleEvent",
+      moment(),
+      EVENTS[name](event, context, this.#pi, this.#models),
+    );
     return after(call, (outcome) => {
       if (name === "turn_end") this.#view.end();
       return outcome?.tag === "boundary" ? this.#boundary(outcome.val, event, context) : handlerResult(outcome, event);
@@ -228,20 +244,27 @@ export class Extension {
       this.#confinement.notConfined(event);
       return undefined;
     }
-    const call = this.#calls.handleToolCall(context, event.input, moment(), EVENTS.tool_call(event, context, this.#pi, this.#models));
+    const call = this.#calls.handleToolCall(
+      context,
+      event.input,
+      moment(),
+      EVENTS.tool_call(event, context, this.#pi, this.#models),
+    );
     return after(call, (outcome) => {
       if (!outcome) return refusal(BROKEN_CALL);
       if (outcome.tag !== "confine") {
         this.#confinement.notConfined(event);
         return handlerResult(outcome, event);
       }
-      return after(this.#confinement.confine(event, outcome.val, context), (reason) => (reason === undefined ? undefined : refusal(reason)));
+      return after(this.#confinement.confine(event, outcome.val, context), (reason) =>
+        reason === undefined ? undefined : refusal(reason),
+      );
     });
   }
 
   /**
-   * Delivers the start of a session. If pi itself starts, with a session that has no entries of extensions, the event is
-   * deferred, so that pi does not wait for the first instance.
+   * Delivers the start of a session. If pi itself starts, with a session that has no entries of extensions, the event
+   * is deferred, so that pi does not wait for the first instance.
    *
    * @param {PiEvent} event
    * @param {Context} context
@@ -297,22 +320,39 @@ export class Extension {
     };
     return {
       "pi:extension/types": {},
-      "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest, this.#view, this.#models) },
-      "pi:extension/context": contextImports(calls, this.#confinement, this.#models, this.#running, this.#childOf !== undefined, this.#manifest.projectState),
+      "pi:extension/api": {
+        ...this.#registering(),
+        ...actions(this.#pi, calls, this.#manifest, this.#view, this.#models),
+      },
+      "pi:extension/context": contextImports(
+        calls,
+        this.#confinement,
+        this.#models,
+        this.#running,
+        this.#childOf !== undefined,
+        this.#manifest.projectState,
+      ),
       "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
       "pi:extension/files": fileImports(this.#manifest.files, bases, installedPackages(codingAgent, bases)),
-      "pi:extension/store": storeImports(this.#manifest.store, bases.agentDir, (message) => this.#ui.showError(message)),
+      "pi:extension/store": storeImports(this.#manifest.store, bases.agentDir, (message) =>
+        this.#ui.showError(message),
+      ),
       "pi:extension/timers": this.#timers.imports(),
-      "pi:extension/folders": folderImports(calls, this.#manifest.folders, codingAgent.CONFIG_DIR_NAME, this.#childOf?.session),
+      "pi:extension/folders": folderImports(
+        calls,
+        this.#manifest.folders,
+        codingAgent.CONFIG_DIR_NAME,
+        this.#childOf?.session,
+      ),
       "pi:extension/children": this.#children.imports(),
       "pi:extension/notifications": this.#held.imports(),
     };
   }
 
   /**
-   * The functions of `pi:extension/api` that configure the extension. A new instance calls them again; a second call with
-   * the same name has no effect.
+   * The functions of `pi:extension/api` that configure the extension. A new instance calls them again; a second call
+   * with the same name has no effect.
    *
    * @returns {Omit<Imports["pi:extension/api"], import("./actions.js").ActionName>}
    */
@@ -335,10 +375,14 @@ export class Extension {
         once("tool", tool.name, () => registerTool(this.#parts, this.#running, tool));
       },
       registerCommand: (command) => once("command", command.name, () => registerCommand(this.#parts, command)),
-      registerMessageRenderer: (customType) => once("message", customType, () => registerMessageRenderer(this.#parts, customType)),
-      registerEntryRenderer: (customType) => once("entry", customType, () => registerEntryRenderer(this.#parts, customType)),
-      registerFlag: ({ name, description }) => once("flag", name, () => this.#pi.registerFlag(name, { type: "boolean", description })),
-      registerTextFlag: ({ name, description }) => once("flag", name, () => this.#pi.registerFlag(name, { type: "string", description })),
+      registerMessageRenderer: (customType) =>
+        once("message", customType, () => registerMessageRenderer(this.#parts, customType)),
+      registerEntryRenderer: (customType) =>
+        once("entry", customType, () => registerEntryRenderer(this.#parts, customType)),
+      registerFlag: ({ name, description }) =>
+        once("flag", name, () => this.#pi.registerFlag(name, { type: "boolean", description })),
+      registerTextFlag: ({ name, description }) =>
+        once("flag", name, () => this.#pi.registerFlag(name, { type: "string", description })),
       guardTools: (guard) => {
         this.#guarding = guard;
         if (guard) this.#confinement.prepare();

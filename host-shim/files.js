@@ -188,7 +188,8 @@ export function filesBelow(fixed, cwd, more = () => []) {
    */
   const realRoot = ({ within }, at) => {
     const real = realpathSync.native(at);
-    if (within && !isWithin(realpathSync.native(within()), real)) throw fileError({ tag: "outside-project", val: display(at, cwd()) });
+    if (within && !isWithin(realpathSync.native(within()), real))
+      throw fileError({ tag: "outside-project", val: display(at, cwd()) });
     return real;
   };
 
@@ -235,7 +236,9 @@ export function filesBelow(fixed, cwd, more = () => []) {
         const [at, real] = [below(folder.at, entry.name), below(folder.real, entry.name)];
         const way = path === "" ? entry.name : `${path}/${entry.name}`;
         if (entry.isDirectory()) snapshot?.storePlace(name, way, { ...folder, at, real });
-        return entry.isSymbolicLink() ? { name: entry.name, ...follow(folder.root, real) } : { name: entry.name, kind: kindOf(entry) };
+        return entry.isSymbolicLink()
+          ? { name: entry.name, ...follow(folder.root, real) }
+          : { name: entry.name, kind: kindOf(entry) };
       });
     });
 
@@ -294,7 +297,8 @@ function readThroughLink(file, resolved) {
     return readFileAndStat(resolved(), MAX_FILE_SIZE, OPEN_FLAGS, scratch);
   } catch (/** @type {any} */ error) {
     // A file that is to be there, and one that is not there, are not the same.
-    if (error.code === "ENOENT" && lstatSync(file, { throwIfNoEntry: false })) throw fileError({ tag: "failed", val: "it is a link that leads nowhere" });
+    if (error.code === "ENOENT" && lstatSync(file, { throwIfNoEntry: false }))
+      throw fileError({ tag: "failed", val: "it is a link that leads nowhere" });
     throw error;
   }
 }
@@ -421,7 +425,8 @@ export function isWithin(root, path) {
 function follow(root, path) {
   try {
     const real = realpathSync.native(path);
-    if (isWithin(root, real)) return { kind: kindOf(statSync(real)), target: relative(root, real).replaceAll(sep, "/") };
+    if (isWithin(root, real))
+      return { kind: kindOf(statSync(real)), target: relative(root, real).replaceAll(sep, "/") };
   } catch {
     // The link is broken.
   }

@@ -1,9 +1,24 @@
-// The `pi:extension/folders` interface: folders in the project that the manifest grants, one for each key in each session.
+// The `pi:extension/folders` interface: folders in the project that the manifest grants, one for each key in each
+// session.
 //
-// The name of a folder is a hash of the session's ID and the key, so nothing that a session stores is a path. Each folder is opened
-// without following links, and on Linux its entries are reached through its descriptor: what its name leads to meanwhile does not matter.
+// The name of a folder is a hash of the session's ID and the key, so nothing that a session stores is a path. Each
+// folder is opened without following links, and on Linux its entries are reached through its descriptor: what its name
+// leads to meanwhile does not matter.
 import { createHash } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readSync, readdirSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
@@ -53,7 +68,9 @@ export function folderImports(calls, grant, configDirName, session) {
 export function createFile(wanted, stem) {
   if (!STEM.test(stem)) throw new Error("The name of the file is no such name.");
   const { path, result } = open({ ...wanted, copyOf: undefined }, (folder, shown) => {
-    const numbers = readdirSync(folder).map((name) => (name.startsWith(`${stem}-`) ? Number(/^(\d{1,9})\.log$/.exec(name.slice(stem.length + 1))?.[1] ?? 0) : 0));
+    const numbers = readdirSync(folder).map((name) =>
+      name.startsWith(`${stem}-`) ? Number(/^(\d{1,9})\.log$/.exec(name.slice(stem.length + 1))?.[1] ?? 0) : 0,
+    );
     for (let number = numbers.reduce((most, one) => Math.max(most, one), 0) + 1; ; number += 1) {
       const name = `${stem}-${number}.log`;
       const descriptor = named(`${shown}/${name}`, () => create(join(folder, name)));
@@ -67,7 +84,8 @@ export function createFile(wanted, stem) {
  * What opens a folder: the context of pi, the grant, and the key.
  *
  * @typedef {object} Wanted
- * @property {Pick<import("@earendil-works/pi-coding-agent").ExtensionContext, "cwd" | "sessionManager" | "isProjectTrusted">} context
+ * @property {Pick<import("@earendil-works/pi-coding-agent").ExtensionContext, "cwd" | "sessionManager" |
+ *   "isProjectTrusted">} context
  * @property {import("./session.js").Session} [session] the session whose folder it is; if absent, that of the context
  * @property {FoldersGrant | undefined} grant
  * @property {string} configDirName
@@ -76,7 +94,8 @@ export function createFile(wanted, stem) {
  */
 
 /**
- * Opens the folder of a key, which is created if it does not exist, and calls a function with the path by which its entries are reached.
+ * Opens the folder of a key, which is created if it does not exist, and calls a function with the path by which its
+ * entries are reached.
  *
  * @template T
  * @param {Wanted} wanted
@@ -100,7 +119,10 @@ export function isName(name) {
  * @param {string} key
  */
 function nameOf(session, key) {
-  return createHash("sha256").update(JSON.stringify([session, key])).digest("hex").slice(0, 20);
+  return createHash("sha256")
+    .update(JSON.stringify([session, key]))
+    .digest("hex")
+    .slice(0, 20);
 }
 
 /**
@@ -114,7 +136,12 @@ function nameOf(session, key) {
  * @param {(folder: string, shown: string) => T} use is called with the path by which its entries are reached
  */
 function openFolder(cwd, place, name, copyOf, use) {
-  /** @param {string} folder its path by which its entries are reached @param {string} shown @param {string[]} names @returns {T} */
+  /**
+   * @param {string} folder its path by which its entries are reached
+   * @param {string} shown
+   * @param {string[]} names
+   * @returns {T}
+   */
   const enter = (folder, shown, [first, ...rest]) => {
     if (first === undefined) {
       makeIn(folder, shown, name, copyOf);
@@ -149,7 +176,8 @@ function makeIn(folder, shown, name, copyOf) {
     mkdirSync(begun);
   });
   try {
-    const first = copyOf === undefined || copyOf === name ? undefined : lstatSync(join(folder, copyOf), { throwIfNoEntry: false });
+    const first =
+      copyOf === undefined || copyOf === name ? undefined : lstatSync(join(folder, copyOf), { throwIfNoEntry: false });
     if (first && copyOf) copyFolder(join(folder, copyOf), begun, `${shown}${copyOf}`);
     named(`${shown}${name}`, () => renameSync(begun, own));
   } finally {
@@ -202,10 +230,10 @@ function copyFile(from, to, left) {
     const target = openSync(to, "wx", stat.mode & 0o777);
     try {
       const chunk = Buffer.allocUnsafe(64 * 1024);
-      for (let length; (length = readSync(source, chunk, 0, chunk.length, null)) > 0; ) {
+      for (let length; (length = readSync(source, chunk, 0, chunk.length, null)) > 0;) {
         left.bytes -= length;
         if (left.bytes < 0) throw new Error(`its folder has more than ${MAX_COPY.bytes} bytes`);
-        for (let written = 0; written < length; ) written += writeSync(target, chunk, written, length - written);
+        for (let written = 0; written < length;) written += writeSync(target, chunk, written, length - written);
       }
     } finally {
       closeSync(target);

@@ -1,8 +1,8 @@
 // Supervises a component; restarts it after a trap.
 //
-// A panic in the guest traps: the call throws, and its instance must not be used any more. A new instance replaces it and
-// restores its state from the session. The call that trapped returns no result; the caller then takes the safe action. A
-// component that traps repeatedly is switched off: it gets no new instance.
+// A panic in the guest traps: the call throws, and its instance must not be used any more. A new instance replaces it
+// and restores its state from the session. The call that trapped returns no result; the caller then takes the safe
+// action. A component that traps repeatedly is switched off: it gets no new instance.
 import { INTERFACE_VERSION } from "./interface.js";
 
 /** @typedef {import("./interface.js").GuestExports} GuestExports */
@@ -77,9 +77,10 @@ export class Guest {
    */
   call(name, ...parameters) {
     if (!this.#begun) this.#begin();
-    const call = /** @type {((...parameters: Parameters<GuestExports[Name]>) => ReturnType<GuestExports[Name]>) | undefined} */ (
-      this.#exports?.[name]
-    );
+    const call =
+      /** @type {((...parameters: Parameters<GuestExports[Name]>) => ReturnType<GuestExports[Name]>) | undefined} */ (
+        this.#exports?.[name]
+      );
     if (!call) return undefined;
     this.#busy = true;
     try {
@@ -159,7 +160,8 @@ export class Guest {
   #instance() {
     const all = /** @type {Record<string, any>} */ (this.#instantiate());
     const name = Object.keys(all).find((key) => key.startsWith(GUEST));
-    if (name === undefined) throw new Error("The component is not a pi extension: it does not export pi:extension/guest.");
+    if (name === undefined)
+      throw new Error("The component is not a pi extension: it does not export pi:extension/guest.");
     const version = name.slice(GUEST.length);
     if (!isSupported(version)) throw mismatch(version);
     const exported = /** @type {GuestExports} */ (all[name]);
@@ -174,7 +176,8 @@ export class Guest {
 }
 
 /**
- * Returns true if this side supports a version of the interface: its own, and earlier minor versions, of which it has everything.
+ * Returns true if this side supports a version of the interface: its own, and earlier minor versions, of which it has
+ * everything.
  * @param {string} version
  */
 function isSupported(version) {

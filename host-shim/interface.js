@@ -9,7 +9,8 @@ export const INTERFACE_VERSION = "0.8.0";
  *
  * @typedef {import("../target/types/extension.js").ImportObject} VersionedImports
  * @typedef {{
- *   [Name in keyof VersionedImports as Name extends `${infer Unversioned}@${string}` ? Unversioned : Name]: VersionedImports[Name]
+ *   [Name in keyof VersionedImports as Name extends `${infer Unversioned}@${string}` ? Unversioned : Name]:
+ *   VersionedImports[Name]
  * }} Imports
  */
 

@@ -39,7 +39,8 @@
 //     │                            child-ui.js
 //     │
 //     │             an outcome `pending` of a tool or a command goes to
-//     └◀─────────── requests.js            which shows dialogs.js, runs exec.js or asks project-state.js, and resumes the guest;
+//     └◀─────────── requests.js            which shows dialogs.js, runs exec.js or asks project-state.js, and resumes
+//     the guest;
 //                        output-file.js    keeps the whole output of a command
 //                        turns.js          one dialog and one command after another, also those of children
 //
@@ -67,15 +68,19 @@ import { Extension } from "./extension.js";
  * @property {import("./files.js").Grant[]} files the folders that the component may read
  * @property {boolean} exec true if the component may run command lines
  * @property {boolean} activeTools true if the component may set the active tools
- * @property {boolean} conversation true if the component may read the user's messages and replace earlier messages by a summary
+ * @property {boolean} conversation true if the component may read the user's messages and replace earlier messages by a
+ *   summary
  * @property {boolean} models true if the component may set the model and the thinking level
  * @property {boolean} notifications true if the component may notify the user outside of pi
- * @property {boolean} projectState true if the component may know the state of the project's files, and the paths of those that change
+ * @property {boolean} projectState true if the component may know the state of the project's files, and the paths of
+ *   those that change
  * @property {boolean} confine true if tool calls can be confined for the component
- * @property {import("./children.js").ChildrenGrant | undefined} children how many children the component may have at a time
+ * @property {import("./children.js").ChildrenGrant | undefined} children how many children the component may have at a
+ *   time
  * @property {string} folder the folder of the package
  * @property {{ name: string } | undefined} store the store that the component may use
- * @property {import("./folders.js").FoldersGrant | undefined} folders the place of the folders that the component may have made
+ * @property {import("./folders.js").FoldersGrant | undefined} folders the place of the folders that the component may
+ *   have made
  */
 
 /** Limit of the number of children that a manifest can grant. */
@@ -106,14 +111,42 @@ export function readManifest(url) {
     throw new Error(`${fileURLToPath(url)} names no component.`);
   }
   const { glue, registrations, files = [], store, folders, children } = component;
-  if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name consists of letters, digits, "_" and "-".`);
-  if (folders && !/^[\w-]+$/.test(folders.path)) throw new Error(`${fileURLToPath(url)}: the path of the folders consists of letters, digits, "_" and "-".`);
+  if (store && !/^[\w-]+$/.test(store.name))
+    throw new Error(`${fileURLToPath(url)}: a store's name consists of letters, digits, "_" and "-".`);
+  if (folders && !/^[\w-]+$/.test(folders.path))
+    throw new Error(`${fileURLToPath(url)}: the path of the folders consists of letters, digits, "_" and "-".`);
   if (children && !(Number.isInteger(children.max) && children.max >= 1 && children.max <= MAX_CHILDREN)) {
-    throw new Error(`${fileURLToPath(url)}: the maximum number of children is a whole number from 1 to ${MAX_CHILDREN}.`);
+    throw new Error(
+      `${fileURLToPath(url)}: the maximum number of children is a whole number from 1 to ${MAX_CHILDREN}.`,
+    );
   }
   const folder = fileURLToPath(new URL(".", url));
-  const [exec, confine, activeTools, conversation, models, notifications, projectState] = ["exec", "confine", "activeTools", "conversation", "models", "notifications", "projectState"].map((grant) => component[grant] === true);
-  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, notifications, projectState, store, folders, children, folder };
+  const [exec, confine, activeTools, conversation, models, notifications, projectState] = [
+    "exec",
+    "confine",
+    "activeTools",
+    "conversation",
+    "models",
+    "notifications",
+    "projectState",
+  ].map((grant) => component[grant] === true);
+  return {
+    name: String(name).replace(/^@[^/]*\//, ""),
+    glue,
+    registrations,
+    files,
+    exec,
+    confine,
+    activeTools,
+    conversation,
+    models,
+    notifications,
+    projectState,
+    store,
+    folders,
+    children,
+    folder,
+  };
 }
 
 /**
@@ -172,6 +205,9 @@ export function instantiator(manifestUrl, { name, glue: path }) {
       throw notBuilt(manifestUrl, name, error);
     }
     // The declarations have the versioned names of the imports, the generated code reads the unversioned ones.
-    return glue.instantiate(compiled, /** @type {import("./interface.js").VersionedImports} */ (/** @type {unknown} */ (imports)));
+    return glue.instantiate(
+      compiled,
+      /** @type {import("./interface.js").VersionedImports} */ (/** @type {unknown} */ (imports)),
+    );
   };
 }

@@ -1,5 +1,6 @@
-// Models and thinking levels. pi sets a model asynchronously, and a guest's calls are synchronous: what a guest sets, and the
-// messages that it sends after that, is queued, and pi waits for the queue before it goes on after the guest's call.
+// Models and thinking levels. pi sets a model asynchronously, and a guest's calls are synchronous: what a guest sets,
+// and the messages that it sends after that, is queued, and pi waits for the queue before it goes on after the guest's
+// call.
 import { NOT_GRANTED, isGone, messageOf, unlessGone } from "./calls.js";
 import { known } from "./interface.js";
 
@@ -84,8 +85,8 @@ export class Models {
   }
 
   /**
-   * Handles an event `model_select`: returns true if it is the result of a call of the guest. A model that the user selects
-   * while another one is in the queue is set again after it, or the guest's would replace it.
+   * Handles an event `model_select`: returns true if it is the result of a call of the guest. A model that the user
+   * selects while another one is in the queue is set again after it, or the guest's would replace it.
    *
    * @param {{ provider: string, id: string }} model
    * @param {Context} context of the event
@@ -97,8 +98,8 @@ export class Models {
   }
 
   /**
-   * Handles an event `thinking_level_select` in the same way. It is the result of a call of the guest also if pi chooses a level
-   * for a model that it sets.
+   * Handles an event `thinking_level_select` in the same way. It is the result of a call of the guest also if pi
+   * chooses a level for a model that it sets.
    *
    * @param {string} level
    * @param {Context} context of the event
@@ -115,7 +116,8 @@ export class Models {
   /** @param {Model} model */
   #setModel({ provider, id }) {
     this.#checkGrant();
-    if (!this.#queueModel({ provider, id }, this.#calls.context)) throw new Error(`There is no model ${provider}/${id}.`);
+    if (!this.#queueModel({ provider, id }, this.#calls.context))
+      throw new Error(`There is no model ${provider}/${id}.`);
   }
 
   /**
@@ -133,7 +135,8 @@ export class Models {
       this.#setting = { provider, id };
       try {
         await this.#reporting(async () => {
-          if (!(await this.#pi.setModel(model))) throw new Error(`the model ${provider}/${id} is not set, because there is no key for it.`);
+          if (!(await this.#pi.setModel(model)))
+            throw new Error(`the model ${provider}/${id} is not set, because there is no key for it.`);
         });
       } finally {
         this.#setting = undefined;
@@ -166,10 +169,20 @@ export class Models {
 
   /** Returns true if the model that pi is setting for the guest is in use. @param {Context} context */
   #isSet(context) {
-    return this.#setting !== undefined && areEqual(this.#setting, unlessGone(() => context.model));
+    return (
+      this.#setting !== undefined &&
+      areEqual(
+        this.#setting,
+        unlessGone(() => context.model),
+      )
+    );
   }
 
-  /** Adds something to the queue. An error is shown to the user, unless the session has ended. @param {() => unknown} work */
+  /**
+   * Adds something to the queue. An error is shown to the user, unless the session has ended.
+   *
+   * @param {() => unknown} work
+   */
   #queue(work) {
     const context = this.#calls.context;
     const before = this.#last;
@@ -187,7 +200,11 @@ export class Models {
     this.#calls.waitFor(last);
   }
 
-  /** Does what may change the level. pi may deliver the event of it later, after the handlers of others. @param {() => unknown} work */
+  /**
+   * Does what may change the level. pi may deliver the event of it later, after the handlers of others.
+   *
+   * @param {() => unknown} work
+   */
   async #reporting(work) {
     const before = this.#pi.getThinkingLevel();
     this.#reported = false;

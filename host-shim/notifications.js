@@ -1,4 +1,5 @@
-// The `pi:extension/notifications` interface: notifications by a program and by the terminal, while the user does not type.
+// The `pi:extension/notifications` interface: notifications by a program and by the terminal, while the user does not
+// type.
 import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -52,7 +53,11 @@ export class Notifications {
     this.#watch.stop();
   }
 
-  /** The time until a notification of this occasion may be shown, in milliseconds; 0 or less: now. @param {string} occasion */
+  /**
+   * The time until a notification of this occasion may be shown, in milliseconds; 0 or less: now.
+   *
+   * @param {string} occasion
+   */
   wait(occasion) {
     const last = this.#last.get(occasion) ?? -Infinity;
     return Math.max(this.#lastKey + QUIET, last + APART) - performance.now();
@@ -74,7 +79,12 @@ export class Notifications {
     };
     try {
       const path = program.startsWith("~/") ? join(homedir(), program.slice(2)) : program;
-      const child = spawn(path, args, { cwd: homedir(), stdio: "ignore", detached: process.platform !== "win32", windowsHide: true });
+      const child = spawn(path, args, {
+        cwd: homedir(),
+        stdio: "ignore",
+        detached: process.platform !== "win32",
+        windowsHide: true,
+      });
       const timer = setTimeout(() => {
         fail(`did not end within ${TIME_LIMIT / 1000} seconds and was stopped.`);
         killAll(child);
@@ -158,7 +168,13 @@ export function terminalNotification(title, text, env) {
   const [head = "", body = ""] = [title, text].map((part) => plainText(part).replace(/[\n\t]/g, " "));
   const sequences = env.KITTY_WINDOW_ID
     ? [`\x1b]99;i=1:d=0;${head}\x1b\\`, `\x1b]99;i=1:p=body;${body}\x1b\\`]
-    : [env.TERM_PROGRAM === "iTerm.app" ? `\x1b]9;${head}: ${body}\x07` : `\x1b]777;notify;${head.replaceAll(";", ",")};${body}\x07`];
+    : [
+        env.TERM_PROGRAM === "iTerm.app"
+          ? `\x1b]9;${head}: ${body}\x07`
+          : `\x1b]777;notify;${head.replaceAll(";", ",")};${body}\x07`,
+      ];
   // tmux passes on what stands in a sequence of its own, if its option `allow-passthrough` is on.
-  return sequences.map((sequence) => (env.TMUX ? `\x1bPtmux;${sequence.replaceAll("\x1b", "\x1b\x1b")}\x1b\\` : sequence)).join("");
+  return sequences
+    .map((sequence) => (env.TMUX ? `\x1bPtmux;${sequence.replaceAll("\x1b", "\x1b\x1b")}\x1b\\` : sequence))
+    .join("");
 }

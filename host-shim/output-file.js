@@ -1,4 +1,5 @@
-// The file with the whole output of a command line. It is written while the command line runs: what a killed pi has received is in it.
+// The file with the whole output of a command line. It is written while the command line runs: what a killed pi has
+// received is in it.
 import { closeSync, writeSync } from "node:fs";
 
 import { messageOf } from "./calls.js";
@@ -44,7 +45,7 @@ export class OutputFile {
   /** @param {Buffer} data */
   #write(data) {
     if (!this.#file) return;
-    for (let written = 0; written < data.length; ) {
+    for (let written = 0; written < data.length;) {
       const length = writeSync(this.#file.descriptor, data, written, data.length - written);
       written += length;
       this.#size += length;
@@ -52,7 +53,8 @@ export class OutputFile {
   }
 
   /**
-   * Closes it, and returns its path, or why it does not have the output; `undefined` if there was none. Later output is ignored.
+   * Closes it, and returns its path, or why it does not have the output; `undefined` if there was none. Later output is
+   * ignored.
    *
    * @param {number} total the size of the output in bytes
    * @returns {import("./interface.js").CommandResult["outputFile"]}

@@ -9,7 +9,8 @@ import { readRegularFile } from "./files.js";
 
 /**
  * The part of pi that knows the installed packages; pi may lack it.
- * @typedef {Partial<Pick<typeof import("@earendil-works/pi-coding-agent"), "DefaultPackageManager" | "SettingsManager">>} PackageSource
+ * @typedef {Partial<Pick<typeof import("@earendil-works/pi-coding-agent"), "DefaultPackageManager" |
+ *   "SettingsManager">>} PackageSource
  */
 
 /**
@@ -29,8 +30,8 @@ const MAX_FILE_SIZE = 1024 * 1024;
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*$/i;
 
 /**
- * Returns a function that returns the installed packages, each folder once, those of the user's settings first. It throws
- * only errors of the bases: packages that pi cannot find, or whose manifest cannot be read, are left out.
+ * Returns a function that returns the installed packages, each folder once, those of the user's settings first. It
+ * throws only errors of the bases: packages that pi cannot find, or whose manifest cannot be read, are left out.
  *
  * @param {PackageSource} source
  * @param {Bases} bases
@@ -106,7 +107,13 @@ export function packageIn(path, scope, granted) {
 function readSettings({ cwd: currentCwd, agentDir: currentAgentDir, configDirName, isProjectTrusted }) {
   const [cwd, agentDir, trusted] = [currentCwd(), currentAgentDir(), isProjectTrusted()];
   const read = (/** @type {string} */ folder) => found(() => readText(join(folder, "settings.json")));
-  return { cwd, agentDir, trusted, global: read(agentDir), project: trusted ? read(join(cwd, configDirName)) : undefined };
+  return {
+    cwd,
+    agentDir,
+    trusted,
+    global: read(agentDir),
+    project: trusted ? read(join(cwd, configDirName)) : undefined,
+  };
 }
 
 /**
@@ -136,7 +143,9 @@ function readManifest(folder) {
 
 /** Returns the text of a file, without a byte order mark; throws if it is a pipe or a device. @param {string} path */
 export function readText(path) {
-  return Buffer.from(readRegularFile(path, MAX_FILE_SIZE)).toString("utf8").replace(/^\ufeff/, "");
+  return Buffer.from(readRegularFile(path, MAX_FILE_SIZE))
+    .toString("utf8")
+    .replace(/^\ufeff/, "");
 }
 
 /**
@@ -148,7 +157,9 @@ export function readText(path) {
  */
 function nameOf(manifest, folder) {
   const name = manifest?.name;
-  return typeof name === "string" && name.length <= 214 && PACKAGE_NAME.test(name) ? name : basename(folder).replace(/[^\w.~-]/g, "-");
+  return typeof name === "string" && name.length <= 214 && PACKAGE_NAME.test(name)
+    ? name
+    : basename(folder).replace(/[^\w.~-]/g, "-");
 }
 
 /**

@@ -1,16 +1,29 @@
 // The state of the project's files: the tree of its git work tree, and what has changed since earlier trees.
 //
-// git runs in the sandbox, without network, and may write one folder of its own below pi's agent directory: that of the trees. Files are
-// hashed, not copied. An agent may have written whatever lies on the disk, so git takes little from there:
+// git runs in the sandbox, without network, and may write one folder of its own below pi's agent directory: that of the
+// trees. Files are hashed, not copied. An agent may have written whatever lies on the disk, so git takes little from
+// there:
 //
-//   configuration   each request makes new repositories, with a configuration of its own. Those of the project and of the user can name
+//   configuration   each request makes new repositories, with a configuration of its own. Those of the project and of
+//   the user can name
 //                   programs (filters, `core.fsmonitor`, remotes), and are not used.
 //   attributes      none, of which some make git hash something else than the bytes of a file.
 //   index           kept in memory: the times and marks of a stored one could hide changes.
 //   trees           tell which paths have changed, but not if any has: the name of a tree is a hash.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
 
@@ -18,7 +31,11 @@ import { NOT_GRANTED, messageOf } from "./calls.js";
 import { SYSTEM_FOLDERS, canConfine, commonGitFolder, lineInFolder, shellQuoted, workTreeAt } from "./sandbox/index.js";
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
-/** The indexes of a work tree and of the repositories in it by the names of their files, with their times in seconds. @typedef {Map<string, { bytes: Buffer, time: number }>} Indexes */
+/**
+ * The indexes of a work tree and of the repositories in it by the names of their files, with their times in seconds.
+ *
+ * @typedef {Map<string, { bytes: Buffer, time: number }>} Indexes
+ */
 
 /** The folder of the folders of trees, relative to pi's agent directory. */
 const FOLDER = join("extension-data", "project-states");
@@ -40,7 +57,10 @@ const TREE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** The name of a file with an index. */
 const INDEX = /^index-[0-9a-f]+$/;
 
-/** The environment of git. No repository of a request has a remote: that git fetches nothing, which is a program, holds without it too. */
+/**
+ * The environment of git. No repository of a request has a remote: that git fetches nothing, which is a program, holds
+ * without it too.
+ */
 const GIT = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: "/dev/null",
@@ -54,22 +74,28 @@ const GIT = {
 /** The configuration of the repositories of a request: git takes names that are special on other systems only. */
 const CONFIGURATION = "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n";
 
-/** The attributes of all files, which come before those of the project and of the user: git hashes the bytes of a file. */
+/**
+ * The attributes of all files, which come before those of the project and of the user: git hashes the bytes of a file.
+ */
 const ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n";
 
 /**
- * The script of the shell. Arguments: the work tree, the folder of trees, and the names of earlier trees. The folder for temporary files
- * has the files `configuration` and `attributes`, the file `excluded` with patterns of git, and the indexes of the last request.
+ * The script of the shell. Arguments: the work tree, the folder of trees, and the names of earlier trees. The folder
+ * for temporary files has the files `configuration` and `attributes`, the file `excluded` with patterns of git, and the
+ * indexes of the last request.
  *
  * - `new_repository` makes an empty repository. Arguments: its folder, and the name of its hash.
- * - `lines` makes names that end with NUL lines, and `names` the reverse. A line break in a name is the character 1 in between.
+ * - `lines` makes names that end with NUL lines, and `names` the reverse. A line break in a name is the character 1 in
+ *   between.
  * - `absolute` prints a path, which may be relative to a folder.
  * - `behind_link` tells if a folder of a path is a link. git takes nothing behind it.
- * - `tracked_and_ignored` prints the files that the repository of a work tree tracks although `.gitignore` names them. Its index is read
- *   through a repository with the same hash, and with the same patterns as for the other files. Without objects there are no patterns
- *   of a `.gitignore` that is only in the index. git finds the other file of a split index beside it.
- * - `tree_of` prints the tree of a work tree: of the files that git tracks or would track. A repository in it, whose name has a slash at
- *   the end in the lists, has its own tree as its commit. Each command ends it itself: `set -e` has no effect there.
+ * - `tracked_and_ignored` prints the files that the repository of a work tree tracks although `.gitignore` names them.
+ *   Its index is read through a repository with the same hash, and with the same patterns as for the other files.
+ *   Without objects there are no patterns of a `.gitignore` that is only in the index. git finds the other file of a
+ *   split index beside it.
+ * - `tree_of` prints the tree of a work tree: of the files that git tracks or would track. A repository in it, whose
+ *   name has a slash at the end in the lists, has its own tree as its commit. Each command ends it itself: `set -e` has
+ *   no effect there.
  */
 const SCRIPT = `set -e
 top=$1; export GIT_DIR="$TMPDIR/states.git" GIT_OBJECT_DIRECTORY="$2"; shift 2
@@ -161,7 +187,8 @@ export function workTreeOf(granted, cwd) {
   if (found === undefined) throw new Error("the project is no git work tree");
   const top = found.tree;
   if (tooLarge.has(top)) throw new Error(`its files take longer than ${PATIENCE / 1000} s`);
-  if (!programFolders().some((folder) => existsSync(join(folder, process.platform === "win32" ? "git.exe" : "git")))) throw new Error("git is not installed");
+  if (!programFolders().some((folder) => existsSync(join(folder, process.platform === "win32" ? "git.exe" : "git"))))
+    throw new Error("git is not installed");
   canConfine();
   return { top, repository: commonGitFolder(found.folder) };
 }
@@ -184,7 +211,10 @@ export async function projectState({ granted, cwd, agentDir, sessionFile }, sinc
     const { top, repository } = workTreeOf(granted, cwd);
     const before = queues.get(top) ?? Promise.resolve();
     const state = before.then(() => ask(top, repository, agentDir, sessionFile, since, signal));
-    queues.set(top, state.catch(() => {}));
+    queues.set(
+      top,
+      state.catch(() => {}),
+    );
     return { tag: "project-state", val: { tag: "ok", val: await state } };
   } catch (error) {
     return signal.aborted ? { tag: "cancelled" } : { tag: "project-state", val: { tag: "err", val: messageOf(error) } };
@@ -215,7 +245,12 @@ async function ask(top, repository, agentDir, sessionFile, since, signal) {
     writeFileSync(join(temporary, "attributes"), ATTRIBUTES);
     writeFileSync(join(temporary, "excluded"), patternsOf(sessionFile, top));
     writeIndexes(temporary, indexes.get(top) ?? new Map());
-    const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, realpathSync(folder), { cwd: top, temporary: realpathSync(temporary), network: false, readOnly: [repository] });
+    const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, realpathSync(folder), {
+      cwd: top,
+      temporary: realpathSync(temporary),
+      network: false,
+      readOnly: [repository],
+    });
     const state = stateOf(await output(line, top, signal));
     indexes.set(top, readIndexes(temporary));
     return state;
@@ -228,7 +263,12 @@ async function ask(top, repository, agentDir, sessionFile, since, signal) {
 function readIndexes(folder) {
   const names = readdirSync(folder).filter((name) => INDEX.test(name));
   // By the time of its index git knows which files may have changed in the same second. It compares seconds.
-  return new Map(names.map((name) => [name, { bytes: readFileSync(join(folder, name)), time: Math.floor(statSync(join(folder, name)).mtimeMs / 1000) }]));
+  return new Map(
+    names.map((name) => [
+      name,
+      { bytes: readFileSync(join(folder, name)), time: Math.floor(statSync(join(folder, name)).mtimeMs / 1000) },
+    ]),
+  );
 }
 
 /** @param {string} folder @param {Indexes} indexes */
@@ -258,7 +298,8 @@ function patternsOf(file, top) {
 function tidy(parent) {
   for (const name of readdirSync(parent)) {
     const folder = join(parent, name);
-    if (Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > KEPT) rmSync(folder, { recursive: true, force: true });
+    if (Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > KEPT)
+      rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -308,7 +349,12 @@ function output(line, top, signal) {
       const reason = /^cannot: (.*)/m.exec(errors)?.[1];
       if (status === 0) resolve(Buffer.concat(chunks).toString("utf8"));
       else if (reason) reject(new Error(reason));
-      else reject(new Error(`git failed: ${/^(?:fatal|error): .*/m.exec(errors)?.[0] ?? (errors.trim().split("\n").at(-1) || `exit status ${status}`)}`));
+      else
+        reject(
+          new Error(
+            `git failed: ${/^(?:fatal|error): .*/m.exec(errors)?.[0] ?? (errors.trim().split("\n").at(-1) || `exit status ${status}`)}`,
+          ),
+        );
     });
   });
 }
@@ -324,7 +370,7 @@ function stateOf(text) {
   if (!TREE.test(id)) throw new Error("git named no tree");
   /** @type {ProjectState["since"]} */
   const since = [];
-  for (let at = 0; at < words.length - 1; ) {
+  for (let at = 0; at < words.length - 1;) {
     const word = words[at] ?? "";
     const last = since.at(-1);
     if (TREE.test(word)) {

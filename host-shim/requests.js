@@ -121,7 +121,12 @@ export class Requests {
         }
       }
       if (request.tag === "project-state") {
-        const place = { granted: this.#projectStateGranted, cwd: context.cwd, agentDir: this.#codingAgent.getAgentDir(), sessionFile: context.sessionManager.getSessionFile() };
+        const place = {
+          granted: this.#projectStateGranted,
+          cwd: context.cwd,
+          agentDir: this.#codingAgent.getAgentDir(),
+          sessionFile: context.sessionManager.getSessionFile(),
+        };
         return await projectState(place, request.val, signal);
       }
       if (request.tag !== "exec") return await this.#dialogs.ask(context, request, signal);
@@ -140,7 +145,9 @@ export class Requests {
    * @param {() => void} stop
    */
   async #exec(context, commandLine, signal, progress, stop) {
-    const text = plainText(this.#label === undefined ? commandLine.progress : `${this.#label}: ${commandLine.progress}`);
+    const text = plainText(
+      this.#label === undefined ? commandLine.progress : `${this.#label}: ${commandLine.progress}`,
+    );
     const turn = this.commandTurns.next(signal);
     const end = progress.begin(stop);
     let stopShowing = showSeconds(turn.waits ? `${text} · waits for another command` : text, progress.show);
@@ -169,7 +176,13 @@ export class Requests {
   #outputFile(context, wanted) {
     if (!wanted) return undefined;
     const { key, name } = wanted;
-    const place = { context, session: this.#folderSession, grant: this.#foldersGrant, configDirName: this.#codingAgent.CONFIG_DIR_NAME, key };
+    const place = {
+      context,
+      session: this.#folderSession,
+      grant: this.#foldersGrant,
+      configDirName: this.#codingAgent.CONFIG_DIR_NAME,
+      key,
+    };
     return new OutputFile(() => createFile(place, name));
   }
 }

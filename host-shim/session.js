@@ -26,7 +26,8 @@ const NEW = 16;
 export function sessionImports(calls, manifest) {
   /** @type {import("./interface.js").Imports["pi:extension/session"]} */
   const functions = {
-    entries: (customType, skip, limit, until) => newestEntries(calls.context.sessionManager, customType, skip, limit, until),
+    entries: (customType, skip, limit, until) =>
+      newestEntries(calls.context.sessionManager, customType, skip, limit, until),
     newestMessage: (customType) => newestMessage(calls.context.sessionManager, customType),
     leafId: () => calls.context.sessionManager.getLeafId() ?? undefined,
     userMessages: (since, limit) => {
@@ -54,8 +55,8 @@ export function isNew(session) {
 }
 
 /**
- * Returns the data of custom entries of one type, newest first. Data that is too long is replaced by spaces, which are not
- * valid JSON; an empty string stands where entries of the branch are missing.
+ * Returns the data of custom entries of one type, newest first. Data that is too long is replaced by spaces, which are
+ * not valid JSON; an empty string stands where entries of the branch are missing.
  *
  * @param {Session} session
  * @param {string} customType
@@ -76,8 +77,8 @@ export function newestEntries(session, customType, skip, limit, until) {
 }
 
 /**
- * Returns the newest custom message of one type that the model sees. Equal to the result of pi's `buildSessionProjection`,
- * without building the projection of the whole session.
+ * Returns the newest custom message of one type that the model sees. Equal to the result of pi's
+ * `buildSessionProjection`, without building the projection of the whole session.
  *
  * @param {Session} session
  * @param {string} customType
@@ -106,8 +107,8 @@ export function newestMessage(session, customType) {
 }
 
 /**
- * Returns the user messages of the branch behind the first custom entry with a field, newest first. The order of the entries
- * decides: their times are those of a clock that may have been set back.
+ * Returns the user messages of the branch behind the first custom entry with a field, newest first. The order of the
+ * entries decides: their times are those of a clock that may have been set back.
  *
  * @param {Session} session
  * @param {import("./interface.js").EntryField} since
@@ -139,7 +140,8 @@ export function userMessages(session, since, limit) {
 export function imagesOf(session, ids) {
   return ids.flatMap((id) => {
     const entry = session.getEntry(id);
-    if (entry?.type !== "message" || entry.message.role !== "user" || typeof entry.message.content === "string") return [];
+    if (entry?.type !== "message" || entry.message.role !== "user" || typeof entry.message.content === "string")
+      return [];
     return entry.message.content.filter((content) => content.type === "image");
   });
 }
@@ -159,8 +161,8 @@ export function viewSize(session) {
 }
 
 /**
- * Writes the file of a session that pi has not written yet, and has pi go on with it. The file that exists must be the one that pi
- * appends to: pi would fail to create it again.
+ * Writes the file of a session that pi has not written yet, and has pi go on with it. The file that exists must be the
+ * one that pi appends to: pi would fail to create it again.
  *
  * @param {Session} session
  */
@@ -188,13 +190,19 @@ export function writeFile(session) {
  * @typedef {{ entry?: CustomEntry, newer: number }} Place
  */
 
-/** The custom entries of a branch, newest first. Reads each entry of the branch at most once, and only when necessary. */
+/**
+ * The custom entries of a branch, newest first. Reads each entry of the branch at most once, and only when necessary.
+ */
 class CustomEntries {
   #count = 0;
   /** The places of each type. @type {Map<string, Place[]>} */
   #found = new Map();
   #rest;
-  /** The types that have an entry since entries were missing; `undefined` while none are. @type {Set<string> | undefined} */
+  /**
+   * The types that have an entry since entries were missing; `undefined` while none are.
+   *
+   * @type {Set<string> | undefined}
+   */
   #sinceGap;
 
   /** @param {Session} session */
@@ -259,8 +267,9 @@ export function* fromLeaf(session) {
 }
 
 /**
- * The entries of the branch, newest first. If one is missing that another names, a line of the file was lost, for example on a full
- * disk: then `undefined`, and the entries before that other one in the file. Their order ends in any case.
+ * The entries of the branch, newest first. If one is missing that another names, a line of the file was lost, for
+ * example on a full disk: then `undefined`, and the entries before that other one in the file. Their order ends in any
+ * case.
  *
  * @param {Session} session
  */

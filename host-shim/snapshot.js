@@ -123,7 +123,9 @@ function text(result) {
 function isSame({ path, dev, ino, size, mtimeMs, ctimeMs }) {
   try {
     const now = statSync(path, { throwIfNoEntry: false });
-    return now?.ctimeMs === ctimeMs && now.mtimeMs === mtimeMs && now.ino === ino && now.dev === dev && now.size === size;
+    return (
+      now?.ctimeMs === ctimeMs && now.mtimeMs === mtimeMs && now.ino === ino && now.dev === dev && now.size === size
+    );
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
-// The `pi:extension/store` interface: a small key-value store, a JSON object of strings in a file below pi's agent directory.
+// The `pi:extension/store` interface: a small key-value store, a JSON object of strings in a file below pi's agent
+// directory.
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readRegularFile } from "./files.js";

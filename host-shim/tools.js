@@ -7,9 +7,11 @@ import { json } from "./json.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionAPI} ExtensionAPI */
 
 /** The reason for refusing a call if the guest trapped while it handled the call. */
-export const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
+export const BROKEN_CALL =
+  "The extension that decides about this call broke while it did. The call is refused; try again.";
 /** The reason for refusing a call while the guest is switched off. */
-export const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
+export const OFF_CALL =
+  "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
 /** The calls of all tools that have begun and not ended. */
 export class RunningCalls {
@@ -87,7 +89,8 @@ export function registerTool({ pi, host, guest, calls, requests }, running, tool
       const { text, details } = result.val;
       return { content: [{ type: "text", text: plainText(text) }], details: JSON.parse(details) };
     },
-    renderCall: (input, theme, context) => draw(theme, () => calls.callNow("drawToolCall", name, json(input), context?.expanded === true)),
+    renderCall: (input, theme, context) =>
+      draw(theme, () => calls.callNow("drawToolCall", name, json(input), context?.expanded === true)),
     renderResult: ({ content, details }, { expanded, isPartial }, theme) => {
       if (isPartial) return draw(theme, () => mutedText(textOf(content)));
       const output = { text: textOf(content), details: json(details) };

@@ -49,7 +49,8 @@ export class Ui {
         else this.#widgets.add(key);
       },
       watchTerminal: (watch) => (watch ? this.#watch.start(this.#calls.context) : this.#watch.stop()),
-      setBlocked: (message) => this.#blocked.set(this.#calls.context, message === undefined ? undefined : plainText(message)),
+      setBlocked: (message) =>
+        this.#blocked.set(this.#calls.context, message === undefined ? undefined : plainText(message)),
     };
     return this.#calls.guarded(functions);
   }

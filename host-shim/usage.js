@@ -12,8 +12,8 @@ import { fromLeaf } from "./session.js";
  * @property {number} work milliseconds
  * @property {number} wait milliseconds
  * @property {{ requests: number, tokens: bigint, cost: number }} warm the requests that kept the prompt cache
- * @property {number | undefined} time the time up to which work and waiting are counted: that of the newest message, or of the state
- *   entry before the first one
+ * @property {number | undefined} time the time up to which work and waiting are counted: that of the newest message, or
+ *   of the state entry before the first one
  */
 
 /**
@@ -67,7 +67,16 @@ export function noUsage(time) {
  */
 export function usageOf({ models, toolCalls, work, wait, warm, time }) {
   const newestMs = time !== undefined && number(time) > 0 ? milliseconds(time) : undefined;
-  return { models: [...models.values()], toolCalls, workMs: milliseconds(work), waitMs: milliseconds(wait), newestMs, warmUps: warm.requests, warmTokens: warm.tokens, warmCost: warm.cost };
+  return {
+    models: [...models.values()],
+    toolCalls,
+    workMs: milliseconds(work),
+    waitMs: milliseconds(wait),
+    newestMs,
+    warmUps: warm.requests,
+    warmTokens: warm.tokens,
+    warmCost: warm.cost,
+  };
 }
 
 /** Returns the time of an entry, in milliseconds since 1970; NaN if it has none. @param {any} entry */
@@ -87,8 +96,8 @@ function copy({ models, warm, ...others }) {
 export const isOfAgent = (message) => message?.role === "assistant" || message?.role === "toolResult";
 
 /**
- * Adds an entry. The time before a message of the agent or a tool is work, the time before any other message is waiting; other
- * entries interrupt neither.
+ * Adds an entry. The time before a message of the agent or a tool is work, the time before any other message is
+ * waiting; other entries interrupt neither.
  *
  * @param {Sums} sums
  * @param {any} entry
@@ -114,8 +123,8 @@ function toolCallsOf({ type, message }) {
 }
 
 /**
- * The usage that an entry carries, and the model to which pi attributes it. `always`: the entry is of a request to a model, so a
- * usage of 0 is one that the provider has not told.
+ * The usage that an entry carries, and the model to which pi attributes it. `always`: the entry is of a request to a
+ * model, so a usage of 0 is one that the provider has not told.
  *
  * @typedef {{ model: string | undefined, usage: any, answers?: number, always?: boolean }} Used
  */
@@ -124,17 +133,27 @@ function toolCallsOf({ type, message }) {
 function usedBy(entry) {
   const { type, message, usage } = entry;
   if (type === "message" && message?.role === "assistant") {
-    return { model: modelName(message.provider, message.responseModel ?? message.model), usage: message.usage, always: !isNothing(message) };
+    return {
+      model: modelName(message.provider, message.responseModel ?? message.model),
+      usage: message.usage,
+      always: !isNothing(message),
+    };
   }
   // A request beside the answers.
   if (type === "usage") return { model: modelName(entry.provider, entry.model), usage, answers: 0, always: true };
-  if (type === "message" && message?.role === "toolResult" && message.usage) return { model: undefined, usage: message.usage };
+  if (type === "message" && message?.role === "toolResult" && message.usage)
+    return { model: undefined, usage: message.usage };
   // An extension can make a summary without a model.
-  if ((type === "branch_summary" || type === "compaction") && usage) return { model: undefined, usage, always: !entry.fromHook };
+  if ((type === "branch_summary" || type === "compaction") && usage)
+    return { model: undefined, usage, always: !entry.fromHook };
   return undefined;
 }
 
-/** Returns true if an answer failed or was aborted before it began: pi gives it no content, or an empty text. @param {any} message */
+/**
+ * Returns true if an answer failed or was aborted before it began: pi gives it no content, or an empty text.
+ *
+ * @param {any} message
+ */
 function isNothing({ stopReason, content }) {
   const isEmpty = (/** @type {any} */ part) => part?.text === "" || part?.thinking === "";
   return (stopReason === "error" || stopReason === "aborted") && Array.isArray(content) && content.every(isEmpty);
@@ -154,7 +173,16 @@ function countsOf(usage) {
 /** @param {Map<string | undefined, ModelUsage>} models @param {Used} used */
 function add(models, { model, usage, answers = 1, always = false }) {
   const sum = models.get(model) ?? {
-    model, answers: 0, input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n, reasoning: 0n, cost: 0, unpriced: 0, unreported: 0,
+    model,
+    answers: 0,
+    input: 0n,
+    output: 0n,
+    cacheRead: 0n,
+    cacheWrite: 0n,
+    reasoning: 0n,
+    cost: 0,
+    unpriced: 0,
+    unreported: 0,
   };
   models.set(model, sum);
   const cost = number(usage?.cost?.total);
@@ -181,7 +209,11 @@ function warm(sum, usage) {
   sum.cost += number(usage?.cost?.total);
 }
 
-/** Returns true if a value can be a number of tokens or a cost: sums of them stay within 64 bits. @param {unknown} value */
+/**
+ * Returns true if a value can be a number of tokens or a cost: sums of them stay within 64 bits.
+ *
+ * @param {unknown} value
+ */
 function isAmount(value) {
   return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }

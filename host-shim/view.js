@@ -64,7 +64,8 @@ export class View {
 }
 
 /**
- * Replaces the messages before an entry of the session by a summary. Returns the same list if the entry is not on the branch.
+ * Replaces the messages before an entry of the session by a summary. Returns the same list if the entry is not on the
+ * branch.
  *
  * @param {Messages} messages
  * @param {Begun} begun
@@ -91,7 +92,8 @@ export function withoutEarlier(messages, begun, session) {
 }
 
 /**
- * Removes the custom messages of some types that are not the newest of their type. Returns the same list if there are none.
+ * Removes the custom messages of some types that are not the newest of their type. Returns the same list if there are
+ * none.
  *
  * @param {Messages} messages
  * @param {ReadonlySet<string>} types

@@ -16,7 +16,9 @@ import sessions from "./bench/sessions.mjs";
 import start from "./bench/start.mjs";
 import { BENCHMARKS, scriptFor } from "./usage.mjs";
 
-/** @type {Record<keyof typeof BENCHMARKS, (argument?: string) => Promise<boolean>>} each resolves with true if no figure exceeds its limit */
+/**
+ * @type {Record<keyof typeof BENCHMARKS, (argument?: string) => Promise<boolean>>} each resolves with true if no figure exceeds its limit
+ */
 const RUNS = { start, loading, hooks, sessions, context, instructions, commands, runs, branches };
 
 const words = process.argv.slice(2);

@@ -7,7 +7,8 @@
 //   node scripts/build.mjs           as published
 //   node scripts/build.mjs --quick   a faster build of a larger and slower component, for development
 //
-// If the core module has not changed, the component is not built again. `buildComponent` also builds the tests' own guests.
+// If the core module has not changed, the component is not built again. `buildComponent` also builds the tests' own
+// guests.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -33,9 +34,14 @@ const TARGET = "wasm32-unknown-unknown";
 const SMALLEST = ["--flatten", "--rereloop", "-Oz", "-Oz"];
 
 /** The features that rustc enables for this target. The optimizer must be told. */
-const FEATURES = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-float-to-int", "reference-types", "sign-ext"].map(
-  (feature) => `--enable-${feature}`,
-);
+const FEATURES = [
+  "bulk-memory",
+  "multivalue",
+  "mutable-globals",
+  "nontrapping-float-to-int",
+  "reference-types",
+  "sign-ext",
+].map((feature) => `--enable-${feature}`);
 
 /**
  * @param {object} guest
@@ -48,10 +54,20 @@ const FEATURES = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-f
  * @param {boolean} [guest.optimized] optimizes for size
  * @param {(message: string) => void} [guest.tell] receives a message before each step that takes long. cargo shows its
  *   progress in a terminal
- * @param {boolean} [guest.packed] stores the registrations and the bundled shim beside the glue, so that pi starts faster.
- *   The component must only register in `init`
+ * @param {boolean} [guest.packed] stores the registrations and the bundled shim beside the glue, so that pi starts
+ *   faster. The component must only register in `init`
  */
-export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release", optimized = false, packed = false, tell }) {
+export async function buildComponent({
+  name,
+  cargo,
+  artifact,
+  component,
+  glue,
+  profile = "release",
+  optimized = false,
+  packed = false,
+  tell,
+}) {
   const built = resolve(root, process.env.CARGO_TARGET_DIR ?? "target", TARGET, profile, artifact);
   if (!existsSync(built)) tell?.("cargo builds the component; the first time this takes minutes");
   const quiet = tell && process.stderr.isTTY ? [] : ["--quiet"];
@@ -62,7 +78,12 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
     env: { ...process.env, CARGO_ENCODED_RUSTFLAGS: withoutFolders() },
   });
   const core = readFileSync(built);
-  const inputs = [core, readFileSync(fileURLToPath(import.meta.url)), readFileSync(join(root, "package-lock.json")), String(optimized)];
+  const inputs = [
+    core,
+    readFileSync(fileURLToPath(import.meta.url)),
+    readFileSync(join(root, "package-lock.json")),
+    String(optimized),
+  ];
   const digest = inputs.reduce((hash, input) => hash.update(input), createHash("sha256")).digest("hex");
   const stamp = `${component}.inputs`;
   const made = existsSync(glue) && existsSync(component) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
@@ -87,7 +108,8 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
  */
 async function makeComponent(core, { name, component, glue, optimized }) {
   let bytes = await componentNew(core, []);
-  if (optimized) bytes = (await opt(bytes, { quiet: true, optArgs: [...SMALLEST, "--strip-debug", ...FEATURES] })).component;
+  if (optimized)
+    bytes = (await opt(bytes, { quiet: true, optArgs: [...SMALLEST, "--strip-debug", ...FEATURES] })).component;
   mkdirSync(dirname(component), { recursive: true });
   writeFileSync(component, bytes);
   const { files } = await transpile(bytes, {
@@ -144,11 +166,19 @@ export function registrations(glue, name) {
   /** @type {import("../host-shim/extension.js").Registration[]} */
   const calls = [];
   const url = pathToFileURL(glue);
-  const recorded = (/** @type {string} */ call) => (/** @type {unknown[]} */ ...parameters) => void calls.push([call, ...parameters]);
+  const recorded =
+    (/** @type {string} */ call) =>
+    (/** @type {unknown[]} */ ...parameters) =>
+      void calls.push([call, ...parameters]);
   const api = new Proxy({}, { get: (_, call) => recorded(String(call)) });
-  const imports = /** @type {import("../host-shim/interface.js").Imports} */ (new Proxy({}, { get: (_, from) => (from === "pi:extension/api" ? api : absent(String(from))) }));
+  const imports = /** @type {import("../host-shim/interface.js").Imports} */ (
+    new Proxy({}, { get: (_, from) => (from === "pi:extension/api" ? api : absent(String(from))) })
+  );
   const instantiate = instantiator(url, { name, glue: url.href });
-  new Guest(() => instantiate(imports), () => {}).start();
+  new Guest(
+    () => instantiate(imports),
+    () => {},
+  ).start();
   for (const [call, kind] of calls) if (call === "on") eventName(String(kind));
   return calls;
 }
@@ -174,12 +204,13 @@ async function generateTypes(folder) {
 }
 
 /**
- * rustc's arguments that replace the folders of this machine. A component contains the names of the source files in which it
- * can panic, and builds in different folders must be equal.
+ * rustc's arguments that replace the folders of this machine. A component contains the names of the source files in
+ * which it can panic, and builds in different folders must be equal.
  */
 function withoutFolders() {
   const sources = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry/src");
-  const rustc = (/** @type {string[]} */ ...parameters) => execFileSync("rustc", parameters, { cwd: root, encoding: "utf8" });
+  const rustc = (/** @type {string[]} */ ...parameters) =>
+    execFileSync("rustc", parameters, { cwd: root, encoding: "utf8" });
   // The path that rustc uses if the sources of the standard library are not installed.
   const library = `/rustc/${/^commit-hash: (.*)$/m.exec(rustc("-vV"))?.[1]}`;
   const folders = [
@@ -206,5 +237,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     packed: true,
     tell: say,
   });
-  say(`${made ? "built; the component has the same bytes as before" : "built the component"} (${Math.round(bytes / 1000)} KB), bundled the shim`);
+  say(
+    `${made ? "built; the component has the same bytes as before" : "built the component"} (${Math.round(bytes / 1000)} KB), bundled the shim`,
+  );
 }

@@ -61,7 +61,8 @@ async function show() {
       console.log(`  status  ${record.statusText}`);
     }
     if (record.type === "message_end" && record.message.role === "assistant") {
-      for (const { type, text } of record.message.content) if (type === "text" && text) console.log(`  agent   ${text}`);
+      for (const { type, text } of record.message.content)
+        if (type === "text" && text) console.log(`  agent   ${text}`);
     }
     if (record.type === "tool_execution_end") {
       const [first] = String(record.result.content?.[0]?.text ?? "").split("\n");

@@ -1,4 +1,5 @@
-// Takes the pictures of the documentation, in Chromium: the beginnings of the report of a sample run and of a sample comparison.
+// Takes the pictures of the documentation, in Chromium: the beginnings of the report of a sample run and of a sample
+// comparison.
 //
 //   node scripts/picture.mjs
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +35,9 @@ async function take(name, source, last) {
   const file = join(folder, `${name}.html`);
   writeFileSync(file, source);
   const page = await browser.open(pathToFileURL(file).href, { width: 900, scheme: "light" });
-  const height = await page.evaluate(`Math.ceil(document.querySelector('${last}').getBoundingClientRect().bottom) + 10`);
+  const height = await page.evaluate(
+    `Math.ceil(document.querySelector('${last}').getBoundingClientRect().bottom) + 10`,
+  );
   const picture = await page.picture({ height, format: "webp", quality: 80 });
   writeFileSync(join(REPO, `docs/${name}.webp`), picture);
   console.log(`docs/${name}.webp: ${picture.length} bytes`);

@@ -23,7 +23,12 @@ class ReleaseError extends Error {}
  * @param {NodeJS.ProcessEnv} [env]
  */
 const git = (parameters, env = {}) =>
-  execFileSync("git", parameters, { cwd: root, encoding: "utf8", env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] }).trim();
+  execFileSync("git", parameters, {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  }).trim();
 
 /** Returns the commit that a branch points to; `undefined` if the branch does not exist. @param {string} ref */
 function tip(ref) {
@@ -41,7 +46,10 @@ function tip(ref) {
 function slimManifest(file) {
   const { scripts: _scripts, devDependencies: _development, ...manifest } = JSON.parse(readFileSync(file, "utf8"));
   const optional = Object.keys(manifest.peerDependencies).map((name) => [name, { optional: true }]);
-  writeFileSync(file, `${JSON.stringify({ ...manifest, peerDependenciesMeta: Object.fromEntries(optional) }, null, 2)}\n`);
+  writeFileSync(
+    file,
+    `${JSON.stringify({ ...manifest, peerDependenciesMeta: Object.fromEntries(optional) }, null, 2)}\n`,
+  );
   return manifest;
 }
 
@@ -53,9 +61,12 @@ function release(branch) {
   } catch {
     throw new ReleaseError(`"${branch}" is not a valid name of a branch.`);
   }
-  if (git(["branch", "--show-current"]) === branch) throw new ReleaseError(`"${branch}" is checked out; a release needs another branch.`);
-  if (!existsSync(join(root, "host-shim/component/shim.cjs"))) throw new ReleaseError("The component is not built: npm run build");
-  if (git(["status", "--porcelain"]) !== "") throw new ReleaseError("There are uncommitted changes; commit them first.");
+  if (git(["branch", "--show-current"]) === branch)
+    throw new ReleaseError(`"${branch}" is checked out; a release needs another branch.`);
+  if (!existsSync(join(root, "host-shim/component/shim.cjs")))
+    throw new ReleaseError("The component is not built: npm run build");
+  if (git(["status", "--porcelain"]) !== "")
+    throw new ReleaseError("There are uncommitted changes; commit them first.");
   const scratch = mkdtempSync(join(tmpdir(), "pi-workflows-release-"));
   try {
     const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch, "--loglevel=error"];
@@ -65,10 +76,24 @@ function release(branch) {
     const { version } = slimManifest(join(folder, "package.json"));
     const index = { GIT_INDEX_FILE: join(scratch, "index") };
     // All files byte for byte, independent of the user's ignore and conversion settings.
-    git(["-c", "core.autocrlf=false", "-c", "core.safecrlf=false", `--work-tree=${folder}`, "add", "--all", "--force", folder], index);
+    git(
+      [
+        "-c",
+        "core.autocrlf=false",
+        "-c",
+        "core.safecrlf=false",
+        `--work-tree=${folder}`,
+        "add",
+        "--all",
+        "--force",
+        folder,
+      ],
+      index,
+    );
     const tree = git(["write-tree"], index);
     const parent = tip(ref);
-    if (parent && git(["rev-parse", `${parent}^{tree}`]) === tree) return console.log(`${branch} already has these files.`);
+    if (parent && git(["rev-parse", `${parent}^{tree}`]) === tree)
+      return console.log(`${branch} already has these files.`);
     const message = `Version ${version}, built from ${git(["rev-parse", "--short", "HEAD"])}`;
     const commit = git(["commit-tree", tree, "-m", message, ...(parent ? ["-p", parent] : [])]);
     git(["update-ref", "-m", "release", ref, commit, parent ?? ""]);

@@ -13,11 +13,17 @@ import { startTui } from "../tests/pi/harness/tui.mjs";
 
 /** The pages with screens. */
 const PAGES = ["README.md", "docs/reference.md"].map((page) => join(REPO, page));
-const TYPO = "---\nid: typo\nname: Typo\nemoji: \"✏️\"\n---\n\nCorrect the spelling in {descripton}.\n";
+const TYPO = '---\nid: typo\nname: Typo\nemoji: "✏️"\n---\n\nCorrect the spelling in {descripton}.\n';
 
 const next = { action: "next", outcome: "small", summary: "src/clock.js:12 adds the zone twice." };
-const model = await startModel([{ calls: [{ name: "workflow_step", arguments: next }] }, { text: "I look at the code.", hang: true }]);
-const sandbox = makeSandbox({ model, modelConfig: { cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } } });
+const model = await startModel([
+  { calls: [{ name: "workflow_step", arguments: next }] },
+  { text: "I look at the code.", hang: true },
+]);
+const sandbox = makeSandbox({
+  model,
+  modelConfig: { cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } },
+});
 cpSync(join(REPO, "workflows-examples"), join(sandbox.project, ".pi/workflows"), { recursive: true });
 sandbox.writeFiles({
   ".pi/workflows/typos/workflow.yaml": "name: Typos\ncommandName: typos\ninitialMesage: Go\nphases:\n  - typo.md\n",
@@ -49,10 +55,17 @@ for (const [name, screen] of Object.entries(screens)) {
   const block = new RegExp(`(<!-- screen: ${name} -->\n)[^]*?(<!-- end -->)`);
   const page = PAGES.find((path) => block.test(readFileSync(path, "utf8")));
   if (!page) throw new Error(`No page has a mark for the screen ${name}.`);
-  const text = readFileSync(page, "utf8").replace(block, (_, begin, end) => `${begin}\n\`\`\`text\n${screen}\n\`\`\`\n\n${end}`);
+  const text = readFileSync(page, "utf8").replace(
+    block,
+    (_, begin, end) => `${begin}\n\`\`\`text\n${screen}\n\`\`\`\n\n${end}`,
+  );
   writeFileSync(page, text);
 }
-console.log(Object.keys(screens).map((name) => `${name}: captured`).join("\n"));
+console.log(
+  Object.keys(screens)
+    .map((name) => `${name}: captured`)
+    .join("\n"),
+);
 
 /** Returns the part of a screen above the editor, without pi's information about the machine. @param {string} screen */
 function withoutFrame(screen) {
@@ -67,10 +80,15 @@ function from(screen, words) {
   const lines = screen.split("\n").map((line) => line.trimEnd());
   const start = lines.findIndex((line) => (typeof words === "string" ? line.includes(words) : words.test(line)));
   if (start < 0) throw new Error(`There is no ${words} on this screen:\n${screen}`);
-  return tidy(lines.slice(start)).replaceAll(sandbox.project, "~/project").replace(/[⠋-⣿] Working/, "⠋ Working");
+  return tidy(lines.slice(start))
+    .replaceAll(sandbox.project, "~/project")
+    .replace(/[⠋-⣿] Working/, "⠋ Working");
 }
 
 /** Removes empty lines at both ends and repeated empty lines. @param {string[]} lines */
 function tidy(lines) {
-  return lines.join("\n").replace(/\n{3,}/g, "\n\n").replace(/^\n+|\n+$/g, "");
+  return lines
+    .join("\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .replace(/^\n+|\n+$/g, "");
 }

@@ -65,8 +65,8 @@ function npmPackages() {
 }
 
 /**
- * Compares npm's record of node_modules with package-lock.json. Compares the content, because a checkout changes the file's time
- * without changing the content. Optional packages may be absent: npm omits those of other platforms.
+ * Compares npm's record of node_modules with package-lock.json. Compares the content, because a checkout changes the
+ * file's time without changing the content. Optional packages may be absent: npm omits those of other platforms.
  */
 function lockIsInstalled() {
   const hidden = join(ROOT, "node_modules/.package-lock.json");
@@ -158,10 +158,14 @@ function programs(wanted) {
   let installed = install();
   // A new container has no package lists yet.
   if (!installed.ok && apt(asRoot, ["update"]).ok) installed = install();
-  if (!installed.ok) throw new SetupError(`apt-get could not install ${packages.join(", ")}. ${byHand}\n${installed.stderr}`);
+  if (!installed.ok)
+    throw new SetupError(`apt-get could not install ${packages.join(", ")}. ${byHand}\n${installed.stderr}`);
 }
 
-/** Returns the prefix that runs a command as root; `undefined` if that is impossible. Without a terminal it asks for no password. */
+/**
+ * Returns the prefix that runs a command as root; `undefined` if that is impossible. Without a terminal it asks for no
+ * password.
+ */
 function rootPrefix() {
   if (process.getuid?.() === 0) return [];
   if (run("sudo", ["--version"]).missing) return undefined;
@@ -180,7 +184,9 @@ function apt(asRoot, args) {
 /** @param {string[]} args */
 function npm(args) {
   // Under `npm run`, PATH begins with node_modules/.bin, and `npm ci` deletes the `node` in that folder while it runs.
-  const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.startsWith(join(ROOT, "node_modules")));
+  const path = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => !folder.startsWith(join(ROOT, "node_modules")));
   const env = { ...process.env, PATH: path.join(delimiter) };
   const done = run("npm", args, { env, shell: process.platform === "win32" });
   if (done.missing) throw new SetupError("npm is not on PATH. Install Node with npm, then run this again.");

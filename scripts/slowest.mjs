@@ -19,7 +19,10 @@ export default async function* slowest(events) {
     if (nesting === 0) files.set(path, (files.get(path) ?? 0) + details.duration_ms);
   }
   yield table("The slowest tests", tests);
-  yield table("The slowest files", [...files].map(([path, milliseconds]) => [milliseconds, path]));
+  yield table(
+    "The slowest files",
+    [...files].map(([path, milliseconds]) => [milliseconds, path]),
+  );
 }
 
 /**

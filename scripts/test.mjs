@@ -1,11 +1,12 @@
-// Implements `npm test` and `npm run test:all`: formatting, lints, types, and the tests of the Rust code and of the package
-// in pi. `npm run test:all` sets TESTS=all: it lints the tests too, and tests/pi/harness/extent.mjs tells what else it adds.
+// Implements `npm test` and `npm run test:all`: formatting, lints, types, and the tests of the Rust code and of the
+// package in pi. `npm run test:all` sets TESTS=all: it lints the tests too, and tests/pi/harness/extent.mjs tells what
+// else it adds.
 //
 //   node scripts/test.mjs [STEP …]   only these steps
 //
-// Two lanes run side by side: the build and the tests in pi, which wait a lot; and the steps of cargo and tsc. The second
-// lane has a lower priority, so that it does not slow down tests that measure time, and it waits for the build before it
-// tests the component.
+// Two lanes run side by side: the build and the tests in pi, which wait a lot; and the steps of cargo and tsc. The
+// second lane has a lower priority, so that it does not slow down tests that measure time, and it waits for the build
+// before it tests the component.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
@@ -41,10 +42,27 @@ const RUST = ["test", "--quiet", "--locked"];
 
 /** @type {Step[]} */
 const CHECKS = [
-  { name: "format", command: "cargo", parameters: ["fmt", "--check"] },
+  { name: "format", title: "format (Rust)", command: "cargo", parameters: ["fmt", "--check"] },
+  {
+    name: "format",
+    title: "format (fuzz targets)",
+    command: "cargo",
+    parameters: ["fmt", "--check", "--manifest-path", "fuzz/Cargo.toml"],
+  },
+  {
+    name: "format",
+    title: "format (JavaScript)",
+    command: join(root, "node_modules/.bin/prettier"),
+    parameters: ["--check", "--log-level", "warn", "."],
+  },
   { name: "types", command: join(root, "node_modules/.bin/tsc"), parameters: ["-p", "tsconfig.json"] },
   // The tests need wasmtime, which takes longer to check than everything else.
-  { name: "clippy", command: "cargo", parameters: ["clippy", "--quiet", "--locked", "--all-targets", "--", "-D", "warnings"], long: true },
+  {
+    name: "clippy",
+    command: "cargo",
+    parameters: ["clippy", "--quiet", "--locked", "--all-targets", "--", "-D", "warnings"],
+    long: true,
+  },
   {
     name: "clippy-wasm",
     command: "cargo",
@@ -55,7 +73,10 @@ const CHECKS = [
   { name: "rust", command: "cargo", parameters: RUST, built: true },
 ];
 
-const REPORTERS = ["spec", "./scripts/slowest.mjs"].flatMap((name) => [`--test-reporter=${name}`, "--test-reporter-destination=stdout"]);
+const REPORTERS = ["spec", "./scripts/slowest.mjs"].flatMap((name) => [
+  `--test-reporter=${name}`,
+  "--test-reporter-destination=stdout",
+]);
 
 /** @type {Step} */
 const BUILD = { name: "build", command: NODE, parameters: ["scripts/build.mjs"] };
@@ -72,7 +93,8 @@ const wanted = process.argv.slice(2);
 scriptFor("test", wanted);
 
 /** @param {Step[]} steps */
-const chosen = (steps) => steps.filter(({ name, long }) => (wanted.length === 0 ? ALL || !long : wanted.includes(name)));
+const chosen = (steps) =>
+  steps.filter(({ name, long }) => (wanted.length === 0 ? ALL || !long : wanted.includes(name)));
 const checks = chosen(CHECKS);
 const inPi = chosen([IN_PI]);
 const behind = checks.length > 0 && inPi.length > 0;

@@ -1,11 +1,21 @@
-// The npm scripts that take arguments, and their arguments. Uses only Node's own modules, because it runs before anything is
-// installed.
+// The npm scripts that take arguments, and their arguments. Uses only Node's own modules, because it runs before
+// anything is installed.
 
 /** An optional number. */
 const NUMBER = /^([1-9]\d{0,6})?$/;
 
 /** The benchmarks of `npm run bench`, each with its argument. */
-export const BENCHMARKS = { start: NUMBER, loading: NUMBER, hooks: NUMBER, sessions: NUMBER, context: NUMBER, instructions: /^(update)?$/, commands: NUMBER, runs: NUMBER, branches: NUMBER };
+export const BENCHMARKS = {
+  start: NUMBER,
+  loading: NUMBER,
+  hooks: NUMBER,
+  sessions: NUMBER,
+  context: NUMBER,
+  instructions: /^(update)?$/,
+  commands: NUMBER,
+  runs: NUMBER,
+  branches: NUMBER,
+};
 
 /** The steps of `npm test`. */
 export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];
@@ -29,7 +39,12 @@ const TEST = {
 
 /** @type {Record<string, Script>} */
 export const SCRIPTS = {
-  build: { needs: "build", builds: true, usage: "[-- --quick]", fits: (words) => words.length === 0 || words.join(" ") === "--quick" },
+  build: {
+    needs: "build",
+    builds: true,
+    usage: "[-- --quick]",
+    fits: (words) => words.length === 0 || words.join(" ") === "--quick",
+  },
   demo: {
     needs: "demo",
     usage: "[-- --model PROVIDER/ID]",
@@ -39,12 +54,17 @@ export const SCRIPTS = {
     needs: "demo",
     usage: `[-- ${Object.keys(BENCHMARKS).join("|")} [NUMBER]]`,
     fits: ([name, argument = "", ...more]) =>
-      more.length === 0 && (name === undefined || Object.entries(BENCHMARKS).some(([known, fit]) => known === name && fit.test(argument))),
+      more.length === 0 &&
+      (name === undefined || Object.entries(BENCHMARKS).some(([known, fit]) => known === name && fit.test(argument))),
   },
   test: TEST,
   "test:all": { ...TEST, needs: "test:all", file: "test", env: { TESTS: "all" } },
   record: { needs: "test", usage: "[-- GROUP …]", fits: (words) => words.every((word) => /^[a-z]+$/.test(word)) },
-  release: { needs: "build", usage: "[-- BRANCH]", fits: (words) => words.length === 0 || (words.length === 1 && /^[^-]/.test(words[0])) },
+  release: {
+    needs: "build",
+    usage: "[-- BRANCH]",
+    fits: (words) => words.length === 0 || (words.length === 1 && /^[^-]/.test(words[0])),
+  },
 };
 
 /**

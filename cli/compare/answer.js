@@ -24,10 +24,12 @@ import { LEVEL, interval, pairsNeeded, signTest, spread } from "./statistics.js"
  * @property {Spread} ms
  * @property {Spread} turns
  *
- * @typedef {{ number: number, mark: string, words: string, text: string, session?: string, report?: string, check?: string }} Shown paths, for links
+ * @typedef {{ number: number, mark: string, words: string, text: string, session?: string, report?: string, check?:
+ *   string }} Shown paths, for links
  * @typedef {{ trials: number, solved: number, falseGreen: number, shown: Shown[] }} Cell
  * @typedef {{ name: string, cells: (Cell | undefined)[] }} TaskRow the cells in the order of the variants
- * @typedef {{ first: string, second: string, more: number, less: number, alike: number, p: number, text: string }} Pair the second against the first
+ * @typedef {{ first: string, second: string, more: number, less: number, alike: number, p: number, text: string }} Pair
+ *   the second against the first
  *
  * @typedef {object} Answer
  * @property {Variant[]} variants
@@ -49,17 +51,41 @@ export const METHOD =
 export function answerOf(all, base) {
   const newest = new Map(all.map(({ task, taskDigest }) => [task, taskDigest]));
   const trials = all.filter(({ task, taskDigest }) => newest.get(task) === taskDigest);
-  const groups = [...Map.groupBy(trials, ({ variant, definition, model }) => JSON.stringify([variant, definition, model])).values()];
+  const groups = [
+    ...Map.groupBy(trials, ({ variant, definition, model }) => JSON.stringify([variant, definition, model])).values(),
+  ];
   groups.sort((a, b) => a[0].startedAt - b[0].startedAt);
   const names = namesOf(groups.map(([first]) => first));
   const variants = groups.map((group, index) => variantOf(names[index], group));
-  const tasks = [...newest.keys()].sort().map((name) => ({ name, cells: groups.map((group) => cellOf(group.filter(({ task }) => task === name), base)) }));
-  const pairs = groups.flatMap((first, index) => groups.slice(index + 1).map((second, later) => pairOf([names[index], first], [names[index + 1 + later], second])));
+  const tasks = [...newest.keys()].sort().map((name) => ({
+    name,
+    cells: groups.map((group) =>
+      cellOf(
+        group.filter(({ task }) => task === name),
+        base,
+      ),
+    ),
+  }));
+  const pairs = groups.flatMap((first, index) =>
+    groups.slice(index + 1).map((second, later) => pairOf([names[index], first], [names[index + 1 + later], second])),
+  );
   const notes = [];
-  if (all.length > trials.length) notes.push(`Of earlier versions of tasks ${counted(all.length - trials.length, "trial")} ${all.length - trials.length === 1 ? "is" : "are"} left out.`);
-  if (trials.some(({ hidden }) => hidden === "no")) notes.push("In some trials the folder of tasks was not hidden: the system could not confine commands, and an agent could read a check.");
-  else if (trials.some(({ hidden }) => hidden === "from tools")) notes.push("In some trials the commands of gates and steps, which may run code of an agent, could read the folder of tasks.");
-  if (pairs.length > 1) notes.push(`${pairs.length} pairs are compared: with so many, one with p just below ${LEVEL} may be chance. Multiply each p by ${pairs.length} to be sure.`);
+  if (all.length > trials.length)
+    notes.push(
+      `Of earlier versions of tasks ${counted(all.length - trials.length, "trial")} ${all.length - trials.length === 1 ? "is" : "are"} left out.`,
+    );
+  if (trials.some(({ hidden }) => hidden === "no"))
+    notes.push(
+      "In some trials the folder of tasks was not hidden: the system could not confine commands, and an agent could read a check.",
+    );
+  else if (trials.some(({ hidden }) => hidden === "from tools"))
+    notes.push(
+      "In some trials the commands of gates and steps, which may run code of an agent, could read the folder of tasks.",
+    );
+  if (pairs.length > 1)
+    notes.push(
+      `${pairs.length} pairs are compared: with so many, one with p just below ${LEVEL} may be chance. Multiply each p by ${pairs.length} to be sure.`,
+    );
   return { variants, tasks, pairs, notes };
 }
 
@@ -67,7 +93,9 @@ export function answerOf(all, base) {
 function namesOf(firsts) {
   const models = new Set(firsts.map(({ model }) => model)).size > 1;
   const named = firsts.map(({ variant, model }) => (models ? `${variant} (${model || "own model"})` : variant));
-  return named.map((name, index) => (named.filter((other) => other === name).length > 1 ? `${name} @${firsts[index].definition.slice(0, 6)}` : name));
+  return named.map((name, index) =>
+    named.filter((other) => other === name).length > 1 ? `${name} @${firsts[index].definition.slice(0, 6)}` : name,
+  );
 }
 
 /** @param {string} name @param {Found[]} trials @returns {Variant} */
@@ -102,17 +130,29 @@ const solvedOf = (trials) => trials.filter(({ solved }) => solved).length;
 const isFalseGreen = ({ ending, solved }) => ending === "done" && !solved;
 
 /** The end of a check that may be broken; it may also be the agent that broke it. @param {Found["check"]} check */
-export const unusual = (check) => (check && (check.signal !== null || (check.status ?? 0) > 125) ? `: the check ended ${words(check)}` : "");
+export const unusual = (check) =>
+  check && (check.signal !== null || (check.status ?? 0) > 125) ? `: the check ended ${words(check)}` : "";
 
 /** @param {Found[]} trials @param {string} base @returns {Cell | undefined} */
 function cellOf(trials, base) {
   if (trials.length === 0) return undefined;
-  const shown = trials.toSorted((a, b) => a.number - b.number).map((trial) => {
-    const { number, ending, solved, check, text, folder } = trial;
-    const link = (/** @type {string} */ name) => (existsSync(join(folder, name)) ? relative(base, join(folder, name)) : undefined);
-    const ended = solved ? "solved" : isFalseGreen(trial) ? `false green${unusual(check)}` : ending;
-    return { number, mark: solved ? "✓" : isFalseGreen(trial) ? "✗" : "–", words: ended, text, session: link("session.jsonl"), report: link("report.html"), check: link("check.txt") };
-  });
+  const shown = trials
+    .toSorted((a, b) => a.number - b.number)
+    .map((trial) => {
+      const { number, ending, solved, check, text, folder } = trial;
+      const link = (/** @type {string} */ name) =>
+        existsSync(join(folder, name)) ? relative(base, join(folder, name)) : undefined;
+      const ended = solved ? "solved" : isFalseGreen(trial) ? `false green${unusual(check)}` : ending;
+      return {
+        number,
+        mark: solved ? "✓" : isFalseGreen(trial) ? "✗" : "–",
+        words: ended,
+        text,
+        session: link("session.jsonl"),
+        report: link("report.html"),
+        check: link("check.txt"),
+      };
+    });
   return { trials: trials.length, solved: solvedOf(trials), falseGreen: trials.filter(isFalseGreen).length, shown };
 }
 
@@ -125,7 +165,8 @@ function cellOf(trials, base) {
 function pairOf([first, before], [second, after]) {
   let [more, less, alike] = [0, 0, 0];
   for (const task of new Set(before.map(({ task }) => task))) {
-    const of = (/** @type {Found[]} */ trials) => new Map(trials.filter((trial) => trial.task === task).map(({ number, solved }) => [number, solved]));
+    const of = (/** @type {Found[]} */ trials) =>
+      new Map(trials.filter((trial) => trial.task === task).map(({ number, solved }) => [number, solved]));
     const [one, other] = [of(before), of(after)];
     const both = [...one.keys()].filter((number) => other.has(number));
     if (both.length === 0) continue;
@@ -143,7 +184,8 @@ function wordsOf({ first, second, more, less, alike, p }) {
   if (less > more) return wordsOf({ first: second, second: first, more: less, less: more, alike, p });
   const all = more + less + alike;
   if (all === 0) return `“${second}” and “${first}” have no trials of the same tasks.`;
-  if (more + less === 0) return `“${second}” and “${first}” solved ${all === 1 ? "the task" : `each of the ${all} tasks`} equally often: no difference was seen.`;
+  if (more + less === 0)
+    return `“${second}” and “${first}” solved ${all === 1 ? "the task" : `each of the ${all} tasks`} equally often: no difference was seen.`;
   const than = `“${second}” solved ${counted(more, "task")} more often than “${first}” and ${less === 0 ? "no task" : counted(less, "task")} less often`;
   if (p < LEVEL) return `${than}: more than chance (p = ${shortP(p)}).`;
   const would = `${pairsNeeded(less)} tasks that differ, ${less === 0 ? "all one way" : `only ${less} of them the other way`}, would`;

@@ -60,11 +60,15 @@ const MAX = { repeat: 1000, jobs: 16, shards: 1000 };
  */
 export async function compare(words, options) {
   const format = COMPARISON_FORMATS[options.format ?? "text"];
-  if (!Object.hasOwn(COMPARISON_FORMATS, options.format ?? "text")) throw new Failure(`There is no format ${quoted(options.format ?? "")}, only ${Object.keys(COMPARISON_FORMATS).join(", ")}.`);
+  if (!Object.hasOwn(COMPARISON_FORMATS, options.format ?? "text"))
+    throw new Failure(
+      `There is no format ${quoted(options.format ?? "")}, only ${Object.keys(COMPARISON_FORMATS).join(", ")}.`,
+    );
   const { tasks: folder, results = [] } = options;
   if (folder === undefined) {
     const other = Object.keys(options).find((name) => name !== "results" && name !== "format");
-    if (results.length === 0 || other !== undefined) throw new Failure("compare needs the names of workflows and --tasks DIR, or only --results DIR to read.");
+    if (results.length === 0 || other !== undefined)
+      throw new Failure("compare needs the names of workflows and --tasks DIR, or only --results DIR to read.");
     const { trials, problems } = trialsIn([...results, ...words]);
     return { output: format(answerOf(trials, process.cwd())), problems };
   }
@@ -94,21 +98,39 @@ async function prepared(variants, folder, results, options) {
   const jobs = numberOf("jobs", options.jobs, 1, MAX.jobs);
   const [shard, shards] = shardOf(options.shard);
   const maxCost = options["max-cost"] === undefined ? Infinity : Number(options["max-cost"].replace(/^\$/, ""));
-  if (!(maxCost > 0)) throw new Failure(`--max-cost takes US dollars, more than 0, but is ${quoted(options["max-cost"] ?? "")}.`);
+  if (!(maxCost > 0))
+    throw new Failure(`--max-cost takes US dollars, more than 0, but is ${quoted(options["max-cost"] ?? "")}.`);
   const { grants, packages } = await placesOf(undefined);
   const workflows = openWorkflows(grants, packages);
   const tasks = tasksIn(folder, workflows);
-  const definitions = new Map(variants.map((name) => [name, name === NONE ? NONE : definitionOf(name, workflows, tasks, options)]));
+  const definitions = new Map(
+    variants.map((name) => [name, name === NONE ? NONE : definitionOf(name, workflows, tasks, options)]),
+  );
   const model = options.model ?? ownModel();
-  const all = planOf({ variants, definitions, tasks, repeat, model }).filter(({ block }) => block % shards === shard).map(({ planned }) => planned);
+  const all = planOf({ variants, definitions, tasks, repeat, model })
+    .filter(({ block }) => block % shards === shard)
+    .map(({ planned }) => planned);
   const resultsFolder = resolve(results ?? `${resolve(folder)}-results`);
   const odd = variants.includes(NONE) ? tasks.find(({ text }) => /^\s*[/!]/.test(text)) : undefined;
-  if (odd) throw new Failure(`The task ${quoted(odd.name)} begins with ${quoted(odd.text.trim()[0])}, which is a command for an agent without a workflow.`);
+  if (odd)
+    throw new Failure(
+      `The task ${quoted(odd.name)} begins with ${quoted(odd.text.trim()[0])}, which is a command for an agent without a workflow.`,
+    );
   mkdirSync(resultsFolder, { recursive: true });
   const tasksFolder = realpathSync(folder);
   const around = tasks.find((task) => isBelow(realpathSync(resultsFolder), task.folder));
   if (around) throw new Failure(`The results cannot be in the task ${quoted(around.name)}, which they would change.`);
-  return { all, tasks: new Map(tasks.map((task) => [task.name, task])), jobs, maxCost, grants, workflows, resultsFolder: realpathSync(resultsFolder), results: new Results(realpathSync(resultsFolder)), tasksFolder };
+  return {
+    all,
+    tasks: new Map(tasks.map((task) => [task.name, task])),
+    jobs,
+    maxCost,
+    grants,
+    workflows,
+    resultsFolder: realpathSync(resultsFolder),
+    results: new Results(realpathSync(resultsFolder)),
+    tasksFolder,
+  };
 }
 
 /**
@@ -124,7 +146,9 @@ function definitionOf(name, workflows, tasks, { approve }) {
   for (const task of tasks) workflows.runThrough(name, task.text, task.inputs, [], [], []);
   const project = resolve(".pi", "workflows");
   if (workflow && workflow.package === undefined && !approve && resolve(workflow.folder).startsWith(`${project}/`)) {
-    throw new Failure(`${quoted(name)} is a workflow of this project. With --approve its rules hold in the trials, and its commands run.`);
+    throw new Failure(
+      `${quoted(name)} is a workflow of this project. With --approve its rules hold in the trials, and its commands run.`,
+    );
   }
   return digest(text);
 }
@@ -132,7 +156,9 @@ function definitionOf(name, workflows, tasks, { approve }) {
 /** The model that pi's settings name, for the key of trials. */
 function ownModel() {
   try {
-    const { defaultProvider = "", defaultModel = "" } = JSON.parse(readFileSync(join(agentDir(), "settings.json"), "utf8"));
+    const { defaultProvider = "", defaultModel = "" } = JSON.parse(
+      readFileSync(join(agentDir(), "settings.json"), "utf8"),
+    );
     return defaultModel === "" ? "" : `${defaultProvider}/${defaultModel}`;
   } catch {
     return "";
@@ -141,11 +167,14 @@ function ownModel() {
 
 /**
  * All trials: in blocks of one task and number, in which the order of the variants changes.
- * @param {{ variants: string[], definitions: Map<string, string>, tasks: Task[], repeat: number, model: string }} comparison
+ * @param {{ variants: string[], definitions: Map<string, string>, tasks: Task[], repeat: number, model: string }}
+ *   comparison
  * @returns {{ block: number, planned: Planned }[]}
  */
 function planOf({ variants, definitions, tasks, repeat, model }) {
-  const blocks = Array.from({ length: repeat }, (_, index) => tasks.map((task) => ({ task, number: index + 1 }))).flat();
+  const blocks = Array.from({ length: repeat }, (_, index) =>
+    tasks.map((task) => ({ task, number: index + 1 })),
+  ).flat();
   return blocks.flatMap(({ task, number }, block) => {
     const start = block % variants.length;
     return [...variants.slice(start), ...variants.slice(0, start)].map((variant) => {
@@ -158,7 +187,8 @@ function planOf({ variants, definitions, tasks, repeat, model }) {
 /** @param {"repeat" | "jobs"} option @param {string | undefined} value @param {number} standard @param {number} most */
 function numberOf(option, value, standard, most) {
   if (value === undefined) return standard;
-  if (!/^\d{1,4}$/.test(value) || Number(value) < 1 || Number(value) > most) throw new Failure(`--${option} takes a number from 1 to ${most}, but is ${quoted(value)}.`);
+  if (!/^\d{1,4}$/.test(value) || Number(value) < 1 || Number(value) > most)
+    throw new Failure(`--${option} takes a number from 1 to ${most}, but is ${quoted(value)}.`);
   return Number(value);
 }
 
@@ -166,7 +196,8 @@ function numberOf(option, value, standard, most) {
 function shardOf(value) {
   if (value === undefined) return [0, 1];
   const [, index, count] = /^(\d{1,4})\/(\d{1,4})$/.exec(value)?.map(Number) ?? [];
-  if (!(index >= 1 && index <= count && count <= MAX.shards)) throw new Failure(`--shard takes 1/8, 2/8 and so on, but is ${quoted(value)}.`);
+  if (!(index >= 1 && index <= count && count <= MAX.shards))
+    throw new Failure(`--shard takes 1/8, 2/8 and so on, but is ${quoted(value)}.`);
   return [index - 1, count];
 }
 
@@ -175,21 +206,35 @@ function shardOf(value) {
  * @param {Awaited<ReturnType<typeof prepared>>} comparison
  * @param {CompareOptions} options
  */
-async function carryOutAll({ all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder }, options) {
+async function carryOutAll(
+  { all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder },
+  options,
+) {
   const left = all.filter((trial) => !results.has(trial));
-  tell(`${counted(all.length, "trial")}${left.length < all.length ? `, ${all.length - left.length} of them done before` : ""}`);
+  tell(
+    `${counted(all.length, "trial")}${left.length < all.length ? `, ${all.length - left.length} of them done before` : ""}`,
+  );
   if (left.length === 0) return 0;
   const pi = withPath(piCommand(options.pi));
   const before = results.all().trials;
   const estimate = estimateOf(left, before);
-  tell(estimate === undefined ? "What they will cost is not known yet." : `By the trials that have ended, the others will cost about ${dollars(estimate)}.`);
+  tell(
+    estimate === undefined
+      ? "What they will cost is not known yet."
+      : `By the trials that have ended, the others will cost about ${dollars(estimate)}.`,
+  );
   const { hidden, reason } = hiding();
   if (hidden === "no") tell(`The tasks cannot be hidden from the agents, which may read the checks: ${reason}`);
-  if (hidden === "from tools") tell(`The commands of gates and steps, which may run code of an agent, can read the tasks: ${reason}`);
+  if (hidden === "from tools")
+    tell(`The commands of gates and steps, which may run code of an agent, can read the tasks: ${reason}`);
   const own = agentDir();
   const repositories = [...tasks.values()].flatMap(({ repo }) => (repo ? [repo[0]] : []));
-  const needed = [packageFolder(), own, process.execPath, ...pi.filter((word) => word.startsWith("/"))].filter((path) => existsSync(path)).map((path) => realpathSync(path));
-  const [open, hide] = parted(hiddenFolders(tasksFolder, [resultsFolder], repositories), (path) => needed.some((other) => isBelow(other, path)));
+  const needed = [packageFolder(), own, process.execPath, ...pi.filter((word) => word.startsWith("/"))]
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path));
+  const [open, hide] = parted(hiddenFolders(tasksFolder, [resultsFolder], repositories), (path) =>
+    needed.some((other) => isBelow(other, path)),
+  );
   for (const path of open) tell(`${path} cannot be hidden from the agents: pi or a part of it is in there.`);
   if (!(await mayStart(left.length, estimate, options))) return NOT_STARTED;
   await results.take();
@@ -205,7 +250,9 @@ async function carryOutAll({ all, tasks, jobs, maxCost, grants, workflows, resul
   const common = {
     work,
     agent,
-    fixed: PACKAGES.map((name) => join(own, name)).filter((path) => existsSync(path)).map((path) => realpathSync(path)),
+    fixed: PACKAGES.map((name) => join(own, name))
+      .filter((path) => existsSync(path))
+      .map((path) => realpathSync(path)),
     limits: existsSync(limitsFile) ? readFileSync(limitsFile, "utf8") : undefined,
     hidden,
     hide,
@@ -220,10 +267,20 @@ async function carryOutAll({ all, tasks, jobs, maxCost, grants, workflows, resul
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
   try {
     makeAgentFolder(agent, own, grants, [tasksFolder, resultsFolder]);
-    for (const task of new Set(left.map(({ task }) => task))) await projectOf(/** @type {Task} */ (tasks.get(task)), work, interrupted.signal);
+    for (const task of new Set(left.map(({ task }) => task)))
+      await projectOf(/** @type {Task} */ (tasks.get(task)), work, interrupted.signal);
     const names = new Set(all.map(nameOf));
     const paid = before.filter((found) => names.has(nameOf(found)));
-    return await runTrials(left, { count: all.length, paid, tasks, slots, results, maxCost, common, signal: interrupted.signal });
+    return await runTrials(left, {
+      count: all.length,
+      paid,
+      tasks,
+      slots,
+      results,
+      maxCost,
+      common,
+      signal: interrupted.signal,
+    });
   } catch (error) {
     if (!interrupted.signal.aborted) throw error;
     tell("Interrupted. The same command goes on.");
@@ -273,8 +330,14 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
       unknown += trial.unpriced > 0 ? 1 : 0;
       done += 1;
       errors = trial.ending === "error" ? errors + 1 : 0;
-      const how = trial.solved ? "solved" : trial.ending === "done" ? `false green${unusual(trial.check)}` : `${trial.ending}: ${trial.text}`;
-      tell(`${done} of ${count}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} ${trial.turns === 1 ? "turn" : "turns"} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`);
+      const how = trial.solved
+        ? "solved"
+        : trial.ending === "done"
+          ? `false green${unusual(trial.check)}`
+          : `${trial.ending}: ${trial.text}`;
+      tell(
+        `${done} of ${count}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} ${trial.turns === 1 ? "turn" : "turns"} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`,
+      );
     }
   };
   // If one trial cannot be stored, the others end too.
@@ -282,33 +345,55 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
     failure.abort();
     throw reason;
   };
-  for (const end of await Promise.allSettled(slots.map((slot) => work(slot).catch(stop)))) if (end.status === "rejected") throw end.reason;
+  for (const end of await Promise.allSettled(slots.map((slot) => work(slot).catch(stop))))
+    if (end.status === "rejected") throw end.reason;
   signal.throwIfAborted();
   if (errors >= MAX_ERRORS) {
-    tell(`${MAX_ERRORS} trials one after the other ended with an error. Remove their folders from the results to try them again.`);
+    tell(
+      `${MAX_ERRORS} trials one after the other ended with an error. Remove their folders from the results to try them again.`,
+    );
     return 1;
   }
   if (done === count) return 0;
   const remaining = `${counted(count - done, "trial")} ${count - done === 1 ? "is" : "are"} left`;
-  tell(unknown > 0 ? `--max-cost cannot be kept: the cost of ${counted(unknown, "trial")} is not known. ${remaining}.` : `--max-cost is reached: ${dollars(spent)}. ${remaining}; with a higher one the same command goes on.`);
+  tell(
+    unknown > 0
+      ? `--max-cost cannot be kept: the cost of ${counted(unknown, "trial")} is not known. ${remaining}.`
+      : `--max-cost is reached: ${dollars(spent)}. ${remaining}; with a higher one the same command goes on.`,
+  );
   return 6;
 }
 
 /** @param {string} text */
 const tell = (text) => process.stderr.write(`${plainText(text)}\n`);
 
-/** The mean costs of the variants, for the trials that are left; `undefined` if one has none yet. @param {Planned[]} left @param {Found[]} before */
+/**
+ * The mean costs of the variants, for the trials that are left; `undefined` if one has none yet.
+ *
+ * @param {Planned[]} left
+ * @param {Found[]} before
+ */
 function estimateOf(left, before) {
   let sum = 0;
   for (const { variant, definition } of left) {
-    const known = before.filter((trial) => trial.variant === variant && trial.definition === definition && trial.unpriced === 0 && trial.ending !== "error");
+    const known = before.filter(
+      (trial) =>
+        trial.variant === variant &&
+        trial.definition === definition &&
+        trial.unpriced === 0 &&
+        trial.ending !== "error",
+    );
     if (known.length === 0) return undefined;
     sum += known.reduce((all, { cost }) => all + cost, 0) / known.length;
   }
   return sum;
 }
 
-/** The way in which tasks can be hidden here, and the reason if not from everything. @returns {{ hidden: import("./results.js").Hidden, reason?: string }} */
+/**
+ * The way in which tasks can be hidden here, and the reason if not from everything.
+ *
+ * @returns {{ hidden: import("./results.js").Hidden, reason?: string }}
+ */
 function hiding() {
   try {
     canConfine();
@@ -323,8 +408,16 @@ function hiding() {
   }
 }
 
-/** The command of pi for other folders: its path is absolute. @param {[string, ...string[]]} command @returns {[string, ...string[]]} */
-const withPath = ([program, ...words]) => [program.includes("/") ? resolve(program) : program, ...words.map((word) => resolve(word))];
+/**
+ * The command of pi for other folders: its path is absolute.
+ *
+ * @param {[string, ...string[]]} command
+ * @returns {[string, ...string[]]}
+ */
+const withPath = ([program, ...words]) => [
+  program.includes("/") ? resolve(program) : program,
+  ...words.map((word) => resolve(word)),
+];
 
 /** @template T @param {T[]} items @param {(item: T) => boolean} isFirst @returns {[T[], T[]]} */
 const parted = (items, isFirst) => [items.filter(isFirst), items.filter((item) => !isFirst(item))];
@@ -332,7 +425,8 @@ const parted = (items, isFirst) => [items.filter(isFirst), items.filter((item) =
 /** @param {number} trials @param {number | undefined} estimate @param {CompareOptions} options */
 async function mayStart(trials, estimate, { yes }) {
   if (yes || (trials <= ASK_ABOVE.trials && (estimate ?? 0) <= ASK_ABOVE.cost)) return true;
-  if (!process.stdin.isTTY) throw new Failure(`${counted(trials, "trial")} ${trials === 1 ? "is" : "are"} started only with --yes.`);
+  if (!process.stdin.isTTY)
+    throw new Failure(`${counted(trials, "trial")} ${trials === 1 ? "is" : "are"} started only with --yes.`);
   const answer = await line(`Start ${counted(trials, "trial")}? yes or no? `, new AbortController().signal);
   return /^y(es)?$/i.test(answer?.trim() ?? "");
 }
@@ -346,4 +440,3 @@ function writeAnswer(folder, trials) {
     renameSync(`${file}.new`, file);
   }
 }
-

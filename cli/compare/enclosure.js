@@ -1,8 +1,8 @@
-// The enclosure of a trial on Linux: its pi and all that this starts, also the commands of gates, run in namespaces of their own, in which
-// the tasks and the other trials are not there. All of them end with pi.
+// The enclosure of a trial on Linux: its pi and all that this starts, also the commands of gates, run in namespaces of
+// their own, in which the tasks and the other trials are not there. All of them end with pi.
 //
-// util-linux makes the namespaces, not bubblewrap: that covers a part of `/proc` for root, and the kernel then refuses the sandbox of a
-// phase a `/proc` of its own.
+// util-linux makes the namespaces, not bubblewrap: that covers a part of `/proc` for root, and the kernel then refuses
+// the sandbox of a phase a `/proc` of its own.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,13 +37,24 @@ export function enclosed(command, { hidden, shown, fixed }) {
     // The folders stay reachable by their descriptors.
     `exec ${open.map(([descriptor, path]) => `${descriptor}<${shellQuoted(path)}`).join(" ")}`,
     ...hidden.map((path) => `mount -t tmpfs -o mode=0755 none ${shellQuoted(path)}`),
-    ...open.map(([descriptor, path]) => `mkdir -p ${shellQuoted(path)}; mount --no-canonicalize --bind /proc/self/fd/${descriptor} ${shellQuoted(path)}`),
+    ...open.map(
+      ([descriptor, path]) =>
+        `mkdir -p ${shellQuoted(path)}; mount --no-canonicalize --bind /proc/self/fd/${descriptor} ${shellQuoted(path)}`,
+    ),
     ...hidden.map((path) => `mount -o remount,bind,ro ${shellQuoted(path)}`),
-    ...fixed.map((path) => `mount --bind ${shellQuoted(path)} ${shellQuoted(path)}; mount -o remount,bind,ro ${shellQuoted(path)}`),
+    ...fixed.map(
+      (path) => `mount --bind ${shellQuoted(path)} ${shellQuoted(path)}; mount -o remount,bind,ro ${shellQuoted(path)}`,
+    ),
   ];
   const close = open.map(([descriptor]) => `${descriptor}<&-`).join(" ");
   // The folder at hand would lead to those above it as they were.
-  const inside = ["set -e", "here=$(pwd -P)", ...mounts, 'cd "$here"', `exec ${close} ${WITHOUT_RIGHTS} -- /bin/sh -c ${shellQuoted(FIRST)} sh "$@"`].join("\n");
+  const inside = [
+    "set -e",
+    "here=$(pwd -P)",
+    ...mounts,
+    'cd "$here"',
+    `exec ${close} ${WITHOUT_RIGHTS} -- /bin/sh -c ${shellQuoted(FIRST)} sh "$@"`,
+  ].join("\n");
   return `#!/bin/sh\nexec ${NAMESPACES} -- /bin/sh -c ${shellQuoted(inside)} sh ${command.map(shellQuoted).join(" ")} "$@"\n`;
 }
 
@@ -61,7 +72,8 @@ export function canEnclose() {
     mkdirSync(shown);
     const script = enclosed([process.execPath, "-e", probe], { hidden: [folder], shown: [shown], fixed: [shown] });
     const { status, stderr, error } = spawnSync("/bin/sh", ["-c", script], { encoding: "utf8", timeout: 20_000 });
-    if (status !== 7) throw new Error(stderr?.trim().split("\n").at(-1) || String(error?.message ?? `exit status ${status}`));
+    if (status !== 7)
+      throw new Error(stderr?.trim().split("\n").at(-1) || String(error?.message ?? `exit status ${status}`));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

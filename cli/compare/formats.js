@@ -15,13 +15,27 @@ export const COMPARISON_FORMATS = {
   html: comparisonHtml,
 };
 
-/** The columns of figures: heading, and text of a variant. @type {[heading: string, text: (variant: Variant) => string][]} */
+/**
+ * The columns of figures: heading, and text of a variant.
+ *
+ * @type {[heading: string, text: (variant: Variant) => string][]}
+ */
 export const FIGURES = [
   ["solved", ({ solved, trials }) => `${solved} of ${trials}`],
   ["95 %", ({ interval }) => (interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "needs 2 tasks")],
   ["false green", ({ falseGreen }) => String(falseGreen)],
-  ["other ends", ({ others }) => Object.entries(others).map(([ending, count]) => `${count} ${ending}`).join(", ") || "none"],
-  ["cost", ({ cost, unknownCost }) => `${spreadText(cost, dollars)}${unknownCost > 0 ? `${cost ? ", " : ""}${unknownCost} unknown` : ""}`],
+  [
+    "other ends",
+    ({ others }) =>
+      Object.entries(others)
+        .map(([ending, count]) => `${count} ${ending}`)
+        .join(", ") || "none",
+  ],
+  [
+    "cost",
+    ({ cost, unknownCost }) =>
+      `${spreadText(cost, dollars)}${unknownCost > 0 ? `${cost ? ", " : ""}${unknownCost} unknown` : ""}`,
+  ],
   ["tokens", (variant) => spreadText(variant.tokens, tokens)],
   ["time", ({ ms }) => spreadText(ms, duration)],
   ["turns", ({ turns }) => spreadText(turns, String)],
@@ -40,10 +54,26 @@ const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
 /** @param {Answer} answer */
 function plain({ variants, tasks, pairs, notes }) {
   if (variants.length === 0) return "No trial has ended.\n";
-  const figures = [["", ...FIGURES.map(([heading]) => heading)], ...variants.map((variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))])];
-  const trials = (/** @type {import("./answer.js").Cell | undefined} */ cell) => (cell ? cell.shown.map(({ mark }) => mark).join("") : "");
-  const cells = [["", ...variants.map(({ name }) => name)], ...tasks.map(({ name, cells }) => [name, ...cells.map(trials)])];
-  const lines = [...columns(figures), "", ...(pairs.length > 0 ? [...pairs.map(({ text }) => text), ""] : []), ...columns(cells), "", MARKS, ...notes, MEANING];
+  const figures = [
+    ["", ...FIGURES.map(([heading]) => heading)],
+    ...variants.map((variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))]),
+  ];
+  const trials = (/** @type {import("./answer.js").Cell | undefined} */ cell) =>
+    cell ? cell.shown.map(({ mark }) => mark).join("") : "";
+  const cells = [
+    ["", ...variants.map(({ name }) => name)],
+    ...tasks.map(({ name, cells }) => [name, ...cells.map(trials)]),
+  ];
+  const lines = [
+    ...columns(figures),
+    "",
+    ...(pairs.length > 0 ? [...pairs.map(({ text }) => text), ""] : []),
+    ...columns(cells),
+    "",
+    MARKS,
+    ...notes,
+    MEANING,
+  ];
   return `${lines.join("\n")}\n`;
 }
 
@@ -56,22 +86,34 @@ function markdown({ variants, tasks, pairs, notes }) {
   const names = variants.map(({ name }) => name);
   const cells = tasks.map(({ name, cells }) => [
     name,
-    ...cells.map((cell) => (cell ? `${cell.solved} of ${cell.trials} ${cell.shown.map(({ mark, number, report, session }) => linked(`${mark}${number}`, report ?? session)).join(" ")}` : "")),
+    ...cells.map((cell) =>
+      cell
+        ? `${cell.solved} of ${cell.trials} ${cell.shown.map(({ mark, number, report, session }) => linked(`${mark}${number}`, report ?? session)).join(" ")}`
+        : "",
+    ),
   ]);
   return [
     "# Comparison",
-    table(["", ...FIGURES.map(([heading]) => heading)], variants.map((variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))])),
+    table(
+      ["", ...FIGURES.map(([heading]) => heading)],
+      variants.map((variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))]),
+    ),
     MEANING,
     ...(pairs.length > 0 ? ["## Differences", pairs.map(({ text }) => `- ${text}`).join("\n")] : []),
     "## Tasks",
     table(["", ...names], cells),
     MARKS,
     ...notes,
-  ].join("\n\n").concat("\n");
+  ]
+    .join("\n\n")
+    .concat("\n");
 }
 
 /** @param {string[]} head @param {string[][]} rows */
-const table = (head, rows) => [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n");
+const table = (head, rows) =>
+  [head, head.map(() => "---"), ...rows]
+    .map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`)
+    .join("\n");
 
 /** @param {string} text @param {string} [path] */
 const linked = (text, path) => (path === undefined ? text : `[${text}](<${path}>)`);

@@ -12,11 +12,21 @@ import { commonGitFolder, isBelow, workTreeAt } from "../../host-shim/sandbox/in
  */
 export function hiddenFolders(tasks, others, addresses) {
   const repositories = addresses.filter(isAbsolute).flatMap(existing);
-  const all = [tasks, ...others.flatMap(existing), ...repositories, ...repositories.flatMap(historyOf), ...historyOf(tasks)];
+  const all = [
+    tasks,
+    ...others.flatMap(existing),
+    ...repositories,
+    ...repositories.flatMap(historyOf),
+    ...historyOf(tasks),
+  ];
   return [...new Set(all)].filter((path) => !all.some((other) => other !== path && isBelow(path, other)));
 }
 
-/** Returns git's folders of the work tree that contains a folder, and this folder in its other work trees. @param {string} folder */
+/**
+ * Returns git's folders of the work tree that contains a folder, and this folder in its other work trees.
+ *
+ * @param {string} folder
+ */
 function historyOf(folder) {
   const found = workTreeAt(folder);
   if (found === undefined) return [];
@@ -30,7 +40,9 @@ function historyOf(folder) {
 function linkedTrees(common) {
   const folder = join(common, "worktrees");
   try {
-    return readdirSync(folder).map((name) => dirname(resolve(folder, name, readFileSync(join(folder, name, "gitdir"), "utf8").trim())));
+    return readdirSync(folder).map((name) =>
+      dirname(resolve(folder, name, readFileSync(join(folder, name, "gitdir"), "utf8").trim())),
+    );
   } catch {
     // There are none.
     return [];

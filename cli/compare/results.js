@@ -7,10 +7,15 @@ import { endProcess } from "../headless/pi.js";
 import { forgetProcess, processOf, takeForProcess } from "../runs/process.js";
 import { Failure, shortened } from "../words.js";
 
-/** The way in which a trial ended. @typedef {"done" | "paused" | "stopped" | "cancelled" | "budget" | "timeout" | "error"} Ending */
+/**
+ * The way in which a trial ended.
+ *
+ * @typedef {"done" | "paused" | "stopped" | "cancelled" | "budget" | "timeout" | "error"} Ending
+ */
 
 /**
- * The way in which the tasks were hidden: from all that ran in a trial; from the tools of its agent, not from the commands of gates and steps; not.
+ * The way in which the tasks were hidden: from all that ran in a trial; from the tools of its agent, not from the
+ * commands of gates and steps; not.
  * @typedef {"from everything" | "from tools" | "no"} Hidden
  */
 
@@ -36,7 +41,11 @@ import { Failure, shortened } from "../words.js";
  * @property {number} unpriced answers without one
  */
 
-/** A trial that may still have to be done. @typedef {Pick<Trial, "variant" | "definition" | "task" | "taskDigest" | "model" | "number">} Planned */
+/**
+ * A trial that may still have to be done.
+ *
+ * @typedef {Pick<Trial, "variant" | "definition" | "task" | "taskDigest" | "model" | "number">} Planned
+ */
 
 const FILE = "trial.json";
 
@@ -112,7 +121,8 @@ export class Results {
 }
 
 /**
- * Returns the trials of folders of results. A trial that is in several of them, by a copy or because it was done again, counts once: the first.
+ * Returns the trials of folders of results. A trial that is in several of them, by a copy or because it was done again,
+ * counts once: the first.
  * @param {string[]} folders also folders above them
  * @returns {{ trials: Found[], problems: string[] }}
  */
@@ -130,14 +140,19 @@ export function trialsIn(folders) {
       const other = trials.get(name);
       if (!other || trial.startedAt < other.startedAt) trials.set(name, { ...trial, folder });
     } else if (depth > 0) {
-      for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) look(join(folder, entry.name), depth - 1);
+      for (const entry of readdirSync(folder, { withFileTypes: true }))
+        if (entry.isDirectory()) look(join(folder, entry.name), depth - 1);
     }
   };
   for (const folder of folders) {
-    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new Failure(`There is no folder ${shortened(folder)}.`);
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+      throw new Failure(`There is no folder ${shortened(folder)}.`);
     look(folder, 2);
   }
-  return { trials: [...trials.values()].sort((a, b) => a.startedAt - b.startedAt || a.folder.localeCompare(b.folder)), problems };
+  return {
+    trials: [...trials.values()].sort((a, b) => a.startedAt - b.startedAt || a.folder.localeCompare(b.folder)),
+    problems,
+  };
 }
 
 const HIDDEN = ["from everything", "from tools", "no"];
@@ -149,7 +164,10 @@ function trialOf(file) {
     const trial = JSON.parse(readFileSync(file, "utf8"));
     const texts = [trial.variant, trial.definition, trial.task, trial.taskDigest, trial.model, trial.text];
     const numbers = [trial.number, trial.startedAt, trial.ms, trial.turns, trial.tokens, trial.cost, trial.unpriced];
-    const isSound = HIDDEN.includes(trial.hidden) && texts.every((text) => typeof text === "string") && numbers.every((number) => Number.isFinite(number) && number >= 0);
+    const isSound =
+      HIDDEN.includes(trial.hidden) &&
+      texts.every((text) => typeof text === "string") &&
+      numbers.every((number) => Number.isFinite(number) && number >= 0);
     return isSound && ENDINGS.includes(trial.ending) && typeof trial.solved === "boolean" ? trial : undefined;
   } catch {
     return undefined;

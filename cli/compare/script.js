@@ -5,7 +5,11 @@ import { createWriteStream } from "node:fs";
 /** The output of a script that is kept, in bytes. */
 const MAX_OUTPUT = 1_000_000;
 
-/** The end of a script; `late`: it was stopped at its time limit. @typedef {{ status: number | null, signal: string | null, late: boolean }} ScriptEnd */
+/**
+ * The end of a script; `late`: it was stopped at its time limit.
+ *
+ * @typedef {{ status: number | null, signal: string | null, late: boolean }} ScriptEnd
+ */
 
 /**
  * Runs a line of the shell in a process group of its own, which ends with it.
@@ -55,5 +59,5 @@ export function keep(stream, file) {
 }
 
 /** @param {ScriptEnd} end */
-export const words = ({ status, signal, late }) => (late ? "at its time limit" : signal === null ? `with exit status ${status}` : `by ${signal}`);
-
+export const words = ({ status, signal, late }) =>
+  late ? "at its time limit" : signal === null ? `with exit status ${status}` : `by ${signal}`;

@@ -7,12 +7,17 @@ const Z = 1.959963984540054;
 
 /** The 97.5 % quantiles of Student's t distribution with 1 to 30 degrees of freedom. */
 const T = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086,
-  2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
+  2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/** The 97.5 % quantile of Student's t distribution; above 30 degrees of freedom by the first terms of its expansion. @param {number} freedom */
-export const quantileT = (freedom) => T[freedom - 1] ?? Z + (Z ** 3 + Z) / (4 * freedom) + (5 * Z ** 5 + 16 * Z ** 3 + 3 * Z) / (96 * freedom ** 2);
+/**
+ * The 97.5 % quantile of Student's t distribution; above 30 degrees of freedom by the first terms of its expansion.
+ *
+ * @param {number} freedom
+ */
+export const quantileT = (freedom) =>
+  T[freedom - 1] ?? Z + (Z ** 3 + Z) / (4 * freedom) + (5 * Z ** 5 + 16 * Z ** 3 + 3 * Z) / (96 * freedom ** 2);
 
 /**
  * Wilson's score interval of 95 % for a share.
@@ -28,12 +33,16 @@ export function wilson(share, trials) {
 }
 
 /**
- * The design effect of Rao and Scott (1992): how many times as large the variance of the share is as that of independent trials.
- * `undefined` if it cannot be estimated: of one task, or if all trials end alike.
+ * The design effect of Rao and Scott (1992): how many times as large the variance of the share is as that of
+ * independent trials. `undefined` if it cannot be estimated: of one task, or if all trials end alike.
  * @param {Cluster[]} tasks
  */
 export function designEffect(tasks) {
-  const [count, trials, solved] = [tasks.length, sum(tasks, ({ trials }) => trials), sum(tasks, ({ solved }) => solved)];
+  const [count, trials, solved] = [
+    tasks.length,
+    sum(tasks, ({ trials }) => trials),
+    sum(tasks, ({ solved }) => solved),
+  ];
   const share = solved / trials;
   if (count < 2 || solved === 0 || solved === trials) return undefined;
   const variance = (count / (count - 1) / trials ** 2) * sum(tasks, (task) => (task.solved - task.trials * share) ** 2);
@@ -41,9 +50,10 @@ export function designEffect(tasks) {
 }
 
 /**
- * An interval of 95 % for the share of solved trials in tasks like these: Wilson's, with the effective number of trials. That is their
- * number by the design effect, which is at least 1, and where the effect cannot be estimated the number of tasks; less for few tasks,
- * by the quantiles of Student's distribution (Korn and Graubard, 1998). `undefined` of fewer than two tasks: one tells nothing about others.
+ * An interval of 95 % for the share of solved trials in tasks like these: Wilson's, with the effective number of
+ * trials. That is their number by the design effect, which is at least 1, and where the effect cannot be estimated the
+ * number of tasks; less for few tasks, by the quantiles of Student's distribution (Korn and Graubard, 1998).
+ * `undefined` of fewer than two tasks: one tells nothing about others.
  *
  * @param {Cluster[]} tasks
  * @returns {[low: number, high: number] | undefined}
@@ -58,7 +68,8 @@ export function interval(tasks) {
 }
 
 /**
- * The two-sided exact sign test: how probable a split at least as uneven is if both sides are equally good; 1 without a difference.
+ * The two-sided exact sign test: how probable a split at least as uneven is if both sides are equally good; 1 without a
+ * difference.
  * @param {number} more
  * @param {number} less
  */
@@ -77,7 +88,11 @@ export function signTest(more, less) {
 /** The level of significance. */
 export const LEVEL = 0.05;
 
-/** The number of differing pairs of which, with some the other way, the rest would be more than chance. @param {number} others */
+/**
+ * The number of differing pairs of which, with some the other way, the rest would be more than chance.
+ *
+ * @param {number} others
+ */
 export function pairsNeeded(others) {
   let more = others;
   while (signTest(more, others) >= LEVEL) more += 1;

@@ -1,7 +1,19 @@
 // The tasks of a comparison: folders with a task, a project and a check.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, realpathSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
@@ -32,23 +44,46 @@ const PARTS = { text: "task.md", project: "project", setup: "setup", check: "che
  * @returns {Task[]}
  */
 export function tasksIn(folder, { readTask }) {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new Failure(`There is no folder ${shortened(folder)}.`);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new Failure(`There is no folder ${shortened(folder)}.`);
   const root = realpathSync(folder);
   const names = readdirSync(root).filter((name) => existsSync(join(root, name, PARTS.text)));
-  if (names.length === 0) throw new Failure(`${shortened(folder)} has no tasks: a task is a folder with ${PARTS.text}, a project and a check. "pi-workflows new --evals NAME" writes two.`);
+  if (names.length === 0)
+    throw new Failure(
+      `${shortened(folder)} has no tasks: a task is a folder with ${PARTS.text}, a project and a check. "pi-workflows new --evals NAME" writes two.`,
+    );
   return names.sort().map((name) => taskIn(join(root, name), name, readTask));
 }
 
-/** @param {string} folder @param {string} name @param {import("../workflows.js").Workflows["readTask"]} readTask @returns {Task} */
+/**
+ * @param {string} folder
+ * @param {string} name
+ * @param {import("../workflows.js").Workflows["readTask"]} readTask
+ * @returns {Task}
+ */
 function taskIn(folder, name, readTask) {
   const file = join(folder, PARTS.text);
-  if (!/^[\w.-]{1,60}$/.test(name)) throw new Failure(`${quoted(name)} is no name of a task: it may have letters, digits, ".", "_" and "-".`);
+  if (!/^[\w.-]{1,60}$/.test(name))
+    throw new Failure(`${quoted(name)} is no name of a task: it may have letters, digits, ".", "_" and "-".`);
   const { text, inputs, timeoutMs, checkTimeoutMs, budget, repo } = readOrFail(file, readTask);
   const hasProject = statSync(join(folder, PARTS.project), { throwIfNoEntry: false })?.isDirectory() === true;
-  if (hasProject === (repo !== undefined)) throw new Failure(`${file}: ${hasProject ? "a task has a folder project or a repo, not both" : "there is no folder project beside it, and no repo in it"}.`);
+  if (hasProject === (repo !== undefined))
+    throw new Failure(
+      `${file}: ${hasProject ? "a task has a folder project or a repo, not both" : "there is no folder project beside it, and no repo in it"}.`,
+    );
   executable(join(folder, PARTS.check), true);
   executable(join(folder, PARTS.setup), false);
-  return { name, folder: realpathSync(folder), digest: digestOf(folder), text, inputs, timeout: Number(timeoutMs), checkTimeout: Number(checkTimeoutMs), budget, repo: repo && [addressIn(folder, repo[0]), repo[1]] };
+  return {
+    name,
+    folder: realpathSync(folder),
+    digest: digestOf(folder),
+    text,
+    inputs,
+    timeout: Number(timeoutMs),
+    checkTimeout: Number(checkTimeoutMs),
+    budget,
+    repo: repo && [addressIn(folder, repo[0]), repo[1]],
+  };
 }
 
 /** @param {string} file @param {import("../workflows.js").Workflows["readTask"]} readTask */
@@ -62,7 +97,8 @@ function readOrFail(file, readTask) {
 }
 
 /** A path is relative to the folder of the task. @param {string} folder @param {string} address */
-const addressIn = (folder, address) => (/^[\w+-]+:|^[^/]+@[^/]+:/.test(address) || isAbsolute(address) ? address : resolve(folder, address));
+const addressIn = (folder, address) =>
+  /^[\w+-]+:|^[^/]+@[^/]+:/.test(address) || isAbsolute(address) ? address : resolve(folder, address);
 
 /** @param {string} file @param {boolean} isNeeded */
 function executable(file, isNeeded) {
@@ -87,7 +123,8 @@ export function digestOf(folder) {
     else if (stat.isDirectory()) {
       hash.update(`folder ${shown}\0`);
       for (const name of readdirSync(path).sort()) add(join(path, name), `${shown}/${name}`);
-    } else if (stat.isFile()) hash.update(`file ${shown}\0${stat.mode & 0o111 ? "x" : ""}\0${stat.size}\0`).update(readFileSync(path));
+    } else if (stat.isFile())
+      hash.update(`file ${shown}\0${stat.mode & 0o111 ? "x" : ""}\0${stat.size}\0`).update(readFileSync(path));
     else throw new Failure(`${path} is neither a file nor a folder.`);
   };
   add(folder, "");
@@ -101,8 +138,8 @@ rm -f "$(git rev-parse --git-dir)/FETCH_HEAD"
 git reflog expire --expire=now --all && git gc --quiet --prune=now`;
 
 /**
- * Returns the folder of a task's project. That of a repository is made below `work`, once: with the history of its commit, and without a
- * remote, so that a later solution is not in it; nor in its submodules.
+ * Returns the folder of a task's project. That of a repository is made below `work`, once: with the history of its
+ * commit, and without a remote, so that a later solution is not in it; nor in its submodules.
  *
  * @param {Task} task
  * @param {string} work
@@ -114,7 +151,12 @@ export async function projectOf({ name, folder, repo }, work, signal) {
   const project = join(work, `repo-${name}`);
   if (existsSync(project)) return project;
   mkdirSync(dirname(project), { recursive: true });
-  const git = (/** @type {string[]} */ ...words) => run("git", ["-c", "advice.detachedHead=false", ...words], { env: { ...process.env, GIT_TERMINAL_PROMPT: "0" }, maxBuffer: 2 ** 26, signal });
+  const git = (/** @type {string[]} */ ...words) =>
+    run("git", ["-c", "advice.detachedHead=false", ...words], {
+      env: { ...process.env, GIT_TERMINAL_PROMPT: "0" },
+      maxBuffer: 2 ** 26,
+      signal,
+    });
   try {
     await git("init", "--quiet", project);
     await git("-C", project, "fetch", "--quiet", "--no-tags", "--", address, commit);
@@ -131,7 +173,8 @@ export async function projectOf({ name, folder, repo }, work, signal) {
 }
 
 /** The parts of a task that a check may need. @param {Task} task */
-export const checkParts = ({ folder }) => readdirSync(folder).filter((name) => name !== PARTS.project && name !== PARTS.text && name !== PARTS.setup);
+export const checkParts = ({ folder }) =>
+  readdirSync(folder).filter((name) => name !== PARTS.project && name !== PARTS.text && name !== PARTS.setup);
 
 /** @param {Task} task */
 export const setupOf = ({ folder }) => (existsSync(join(folder, PARTS.setup)) ? join(folder, PARTS.setup) : undefined);

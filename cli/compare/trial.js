@@ -1,6 +1,18 @@
 // One trial of a comparison: a fresh copy of a project, a run in it, and the check of what it left.
 import { execFile, spawn, spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -58,13 +70,31 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
  */
 export async function carryOut(planned, task, slot, results, common, signal) {
   /** @type {Trial} */
-  const trial = { ...planned, ending: "error", text: "", solved: false, hidden: common.hidden, startedAt: Date.now(), ms: 0, turns: 0, tokens: 0, cost: 0, unpriced: 0 };
+  const trial = {
+    ...planned,
+    ending: "error",
+    text: "",
+    solved: false,
+    hidden: common.hidden,
+    startedAt: Date.now(),
+    ms: 0,
+    turns: 0,
+    tokens: 0,
+    cost: 0,
+    unpriced: 0,
+  };
   try {
     const project = join(slot, "project");
     const env = await prepare(task, slot, common);
     const setup = setupOf(task);
     if (setup !== undefined) {
-      const end = await runScript(`exec ${shellQuoted(setup)}`, { cwd: project, env, output: join(results, "setup.txt"), time: task.checkTimeout, signal });
+      const end = await runScript(`exec ${shellQuoted(setup)}`, {
+        cwd: project,
+        env,
+        output: join(results, "setup.txt"),
+        time: task.checkTimeout,
+        signal,
+      });
       if (end.status !== 0) throw new Failure(`setup ended ${words(end)}`);
     }
     if (signal.aborted) return undefined;
@@ -76,7 +106,11 @@ export async function carryOut(planned, task, slot, results, common, signal) {
     // Instead of the project a link could lead to the task.
     const isThere = lstatSync(project, { throwIfNoEntry: false })?.isDirectory() === true;
     const check = ending === "done" && isThere ? await checkOf(task, slot, { env, results, signal }) : undefined;
-    const text = !isThere ? "the folder of the project is gone" : isLate ? `not over within ${task.timeout / 1000} s` : shortened(String(result?.end?.text ?? lastLine(join(results, "log.txt"))));
+    const text = !isThere
+      ? "the folder of the project is gone"
+      : isLate
+        ? `not over within ${task.timeout / 1000} s`
+        : shortened(String(result?.end?.text ?? lastLine(join(results, "log.txt"))));
     return signal.aborted ? undefined : { ...trial, ending, text, check, solved: check?.status === 0 };
   } catch (error) {
     return signal.aborted ? undefined : { ...trial, text: shortened(inWords(error)) };
@@ -85,7 +119,13 @@ export async function carryOut(planned, task, slot, results, common, signal) {
   }
 }
 
-/** Makes the project, the home and pi's agent folder of a trial, and returns its environment. @param {Task} task @param {string} slot @param {Common} common */
+/**
+ * Makes the project, the home and pi's agent folder of a trial, and returns its environment.
+ *
+ * @param {Task} task
+ * @param {string} slot
+ * @param {Common} common
+ */
 async function prepare(task, slot, common) {
   removeFolder(slot);
   const [home, agent, temporary] = ["home", "agent", "tmp"].map((name) => join(slot, name));
@@ -93,14 +133,26 @@ async function prepare(task, slot, common) {
   await copy(await projectOf(task, common.work), join(slot, "project"));
   writeFileSync(join(home, ".gitconfig"), "[user]\n\tname = pi-workflows\n\temail = pi-workflows@localhost\n");
   await copy(common.agent, agent);
-  const hide = common.hidden === "from tools" ? [...common.hide, ...common.slots.filter((other) => other !== slot)].map((path) => `${path}/`) : [];
-  if (common.limits !== undefined || hide.length > 0) writeFileSync(join(agent, "workflows/limits.yaml"), common.trialLimits(common.limits, hide, homedir()));
+  const hide =
+    common.hidden === "from tools"
+      ? [...common.hide, ...common.slots.filter((other) => other !== slot)].map((path) => `${path}/`)
+      : [];
+  if (common.limits !== undefined || hide.length > 0)
+    writeFileSync(join(agent, "workflows/limits.yaml"), common.trialLimits(common.limits, hide, homedir()));
   const foreign = Object.keys(process.env).filter((name) => /^(?:XDG_\w+_HOME|GIT_\w+)$/.test(name));
-  return { ...process.env, ...Object.fromEntries(foreign.map((name) => [name, undefined])), HOME: home, USERPROFILE: home, PI_CODING_AGENT_DIR: agent, TMPDIR: temporary };
+  return {
+    ...process.env,
+    ...Object.fromEntries(foreign.map((name) => [name, undefined])),
+    HOME: home,
+    USERPROFILE: home,
+    PI_CODING_AGENT_DIR: agent,
+    TMPDIR: temporary,
+  };
 }
 
 /**
- * Makes what each trial gets as pi's agent folder: the user's models, settings, packages and workflows, and links to the keys.
+ * Makes what each trial gets as pi's agent folder: the user's models, settings, packages and workflows, and links to
+ * the keys.
  *
  * @param {string} agent the folder to make
  * @param {string} own the user's
@@ -112,17 +164,28 @@ export function makeAgentFolder(agent, own, grants, leftOut) {
   const ofUser = (/** @type {string} */ name) => join(own, name);
   if (existsSync(ofUser("models.json"))) copyFileSync(ofUser("models.json"), join(agent, "models.json"));
   // A copy would break the renewal of logins.
-  for (const name of ["auth.json", ...PACKAGES]) if (existsSync(ofUser(name))) symlinkSync(ofUser(name), join(agent, name));
-  if (existsSync(ofUser("settings.json"))) writeFileSync(join(agent, "settings.json"), settingsOf(ofUser("settings.json"), own));
+  for (const name of ["auth.json", ...PACKAGES])
+    if (existsSync(ofUser(name))) symlinkSync(ofUser(name), join(agent, name));
+  if (existsSync(ofUser("settings.json")))
+    writeFileSync(join(agent, "settings.json"), settingsOf(ofUser("settings.json"), own));
   const filter = (/** @type {string} */ path) => !leftOut.includes(realpathSync(path));
   // Workflows of the project stand before those of the user.
   for (const { path } of grants) {
-    for (const [from, to] of [[path, "workflows"], [join(path, "../agents"), "agents"]]) if (existsSync(from)) cpSync(from, join(agent, to), { recursive: true, dereference: true, filter });
+    for (const [from, to] of [
+      [path, "workflows"],
+      [join(path, "../agents"), "agents"],
+    ])
+      if (existsSync(from)) cpSync(from, join(agent, to), { recursive: true, dereference: true, filter });
   }
   for (const name of ["limits.yaml", "notify.yaml"]) rmSync(join(agent, "workflows", name), { force: true });
 }
 
-/** Copies a folder as it is, with links and pipes, which Node cannot copy. @param {string} from @param {string} to a new one */
+/**
+ * Copies a folder as it is, with links and pipes, which Node cannot copy.
+ *
+ * @param {string} from
+ * @param {string} to a new one
+ */
 const copy = (from, to) => promisify(execFile)("cp", ["-a", "--", from, to]);
 
 /** Removes a folder, also if something in it cannot be written. @param {string} folder */
@@ -139,9 +202,18 @@ export function removeFolder(folder) {
 function settingsOf(file, agentDir) {
   try {
     const settings = JSON.parse(readFileSync(file, "utf8"));
-    const placed = (/** @type {string} */ source) => (/^\.{1,2}(\/|$)/.test(source) || source === "~" || source.startsWith("~/") ? resolve(agentDir, source.replace(/^~/, homedir())) : source);
+    const placed = (/** @type {string} */ source) =>
+      /^\.{1,2}(\/|$)/.test(source) || source === "~" || source.startsWith("~/")
+        ? resolve(agentDir, source.replace(/^~/, homedir()))
+        : source;
     if (Array.isArray(settings.packages)) {
-      settings.packages = settings.packages.map((/** @type {any} */ one) => (typeof one === "string" ? placed(one) : typeof one?.source === "string" ? { ...one, source: placed(one.source) } : one));
+      settings.packages = settings.packages.map((/** @type {any} */ one) =>
+        typeof one === "string"
+          ? placed(one)
+          : typeof one?.source === "string"
+            ? { ...one, source: placed(one.source) }
+            : one,
+      );
     }
     return JSON.stringify(settings);
   } catch (error) {
@@ -201,17 +273,26 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
   }
 }
 
-/** Writes the program that is the pi of a trial, beside its folder, and returns its path. @param {string} slot @param {string} results @param {Common} common */
+/**
+ * Writes the program that is the pi of a trial, beside its folder, and returns its path.
+ *
+ * @param {string} slot
+ * @param {string} results
+ * @param {Common} common
+ */
 function programOf(slot, results, { work, pi, hidden, hide, fixed }) {
   const all = hide.some((path) => isBelow(work, path)) ? hide : [...hide, work];
-  const script = hidden === "from everything" ? enclosed(pi, { hidden: all, shown: [slot, results], fixed }) : `#!/bin/sh\nexec ${pi.map(shellQuoted).join(" ")} "$@"\n`;
+  const script =
+    hidden === "from everything"
+      ? enclosed(pi, { hidden: all, shown: [slot, results], fixed })
+      : `#!/bin/sh\nexec ${pi.map(shellQuoted).join(" ")} "$@"\n`;
   writeFileSync(`${slot}-pi`, script, { mode: 0o700 });
   return `${slot}-pi`;
 }
 
 /**
- * Checks a copy of the project, with the parts of the task that the check may need beside it. Where the system can, it is confined: it may
- * write the copy and a home, and has the network.
+ * Checks a copy of the project, with the parts of the task that the check may need beside it. Where the system can, it
+ * is confined: it may write the copy and a home, and has the network.
  *
  * @param {Task} task
  * @param {string} slot
@@ -229,7 +310,13 @@ async function checkOf(task, slot, { env, results, signal }) {
   for (const name of checkParts(task)) await copy(join(task.folder, name), join(own, name));
   const line = `exec ${shellQuoted(join(own, "check"))}`;
   const clean = { ...env, HOME: home, USERPROFILE: home, TMPDIR: temporary, PI_CODING_AGENT_DIR: undefined };
-  return runScript(confined(line, place, { cwd: project, temporary, network: true, readOnly: [own] }), { cwd: project, env: clean, output: join(results, "check.txt"), time: task.checkTimeout, signal });
+  return runScript(confined(line, place, { cwd: project, temporary, network: true, readOnly: [own] }), {
+    cwd: project,
+    env: clean,
+    output: join(results, "check.txt"),
+    time: task.checkTimeout,
+    signal,
+  });
 }
 
 /** A line that is confined where the system can. @type {typeof lineInFolder} */
@@ -242,7 +329,12 @@ function confined(line, folder, places) {
   return lineInFolder(line, folder, places);
 }
 
-/** The result that `pi-workflows run` wrote, if it did; its report goes beside it. @param {string} results @returns {any} */
+/**
+ * The result that `pi-workflows run` wrote, if it did; its report goes beside it.
+ *
+ * @param {string} results
+ * @returns {any}
+ */
 function resultIn(results) {
   try {
     const result = JSON.parse(readFileSync(join(results, "result.json"), "utf8"));
@@ -269,4 +361,3 @@ function lastLine(file) {
     return "";
   }
 }
-

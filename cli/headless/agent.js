@@ -8,10 +8,17 @@ import { dollars, duration } from "../runs/figures.js";
 
 /**
  * What an agent took; the names are those of a report.
- * @typedef {{ turns: number, input: number, output: number, cacheRead: number, cacheWrite: number, reasoning: number, cost: number, unpriced: number, unreported: number, toolCalls: number, workMs: number, waitMs: number, models: Record<string, number> }} AgentUsage
+ * @typedef {{ turns: number, input: number, output: number, cacheRead: number, cacheWrite: number, reasoning: number,
+ *   cost: number, unpriced: number, unreported: number, toolCalls: number, workMs: number, waitMs: number, models:
+ *   Record<string, number> }} AgentUsage
  */
 
-/** The sums of a session file; `failure`: the error with which its last answer failed. @param {string} session @returns {{ usage: AgentUsage, failure?: string }} */
+/**
+ * The sums of a session file; `failure`: the error with which its last answer failed.
+ *
+ * @param {string} session
+ * @returns {{ usage: AgentUsage, failure?: string }}
+ */
 export function agentIn(session) {
   const sums = noUsage();
   let last;
@@ -22,7 +29,8 @@ export function agentIn(session) {
     if (entry.message?.role === "assistant") last = entry.message;
   }
   const { models, toolCalls, workMs, waitMs } = usageOf(sums);
-  const sum = (/** @type {Exclude<keyof import("../../host-shim/interface.js").ModelUsage, "model">} */ field) => models.reduce((all, model) => all + Number(model[field]), 0);
+  const sum = (/** @type {Exclude<keyof import("../../host-shim/interface.js").ModelUsage, "model">} */ field) =>
+    models.reduce((all, model) => all + Number(model[field]), 0);
   const usage = {
     turns: sum("answers"),
     input: sum("input"),
@@ -43,7 +51,8 @@ export function agentIn(session) {
 }
 
 /**
- * The bound that is used up, in words; `undefined` if none is. A cost that is not known counts as one that is used up, as in a run.
+ * The bound that is used up, in words; `undefined` if none is. A cost that is not known counts as one that is used up,
+ * as in a run.
  * @param {AgentUsage} usage
  * @param {Bounds} bounds
  */
@@ -51,9 +60,11 @@ export function usedUp({ cost, unpriced, unreported, output, turns, workMs }, bo
   if (bounds.cost !== undefined && unpriced > 0) return "the cost of an answer is not known";
   if (bounds.outputTokens !== undefined && unreported > 0) return "the usage of an answer is not known";
   if (bounds.cost !== undefined && cost >= bounds.cost) return `${dollars(cost)} of ${dollars(bounds.cost)}`;
-  if (bounds.outputTokens !== undefined && output >= Number(bounds.outputTokens)) return `${output} of ${bounds.outputTokens} output tokens`;
+  if (bounds.outputTokens !== undefined && output >= Number(bounds.outputTokens))
+    return `${output} of ${bounds.outputTokens} output tokens`;
   if (bounds.turns !== undefined && turns >= Number(bounds.turns)) return `${turns} of ${bounds.turns} turns`;
-  if (bounds.timeMs !== undefined && workMs >= Number(bounds.timeMs)) return `${duration(workMs)} of ${duration(Number(bounds.timeMs))}`;
+  if (bounds.timeMs !== undefined && workMs >= Number(bounds.timeMs))
+    return `${duration(workMs)} of ${duration(Number(bounds.timeMs))}`;
   return undefined;
 }
 

@@ -58,7 +58,8 @@ export class Conversation {
 
   /** @param {Pi} pi @param {PiRecord} request */
   #onRequest(pi, request) {
-    if (request.method === "setWidget" && request.widgetKey === COUNTDOWN) this.#hasCountdown = Array.isArray(request.widgetLines);
+    if (request.method === "setWidget" && request.widgetKey === COUNTDOWN)
+      this.#hasCountdown = Array.isArray(request.widgetLines);
     if (!["select", "confirm", "input", "editor"].includes(request.method)) return;
     this.#turn = this.#turn.then(async () => {
       const answer = await this.#progress.during(() => ask(request, this.#signal));
@@ -77,7 +78,9 @@ export class Conversation {
         if (this.#isAtWork || this.#hasCountdown || sent !== this.#sent) return;
         if (!run || run.outcome !== "running" || this.#signal.aborted) return pi.finish();
         const { signal } = (this.#waiting = new AbortController());
-        const message = await this.#progress.during(() => line("The run waits for your message (nothing ends this command): ", AbortSignal.any([this.#signal, signal])));
+        const message = await this.#progress.during(() =>
+          line("The run waits for your message (nothing ends this command): ", AbortSignal.any([this.#signal, signal])),
+        );
         if (signal.aborted) return;
         if (!message?.trim()) return pi.finish();
         this.#sent += 1;

@@ -22,16 +22,31 @@ const MAX_LINE = 64 * 2 ** 20;
  * @returns {[string, ...string[]]}
  */
 export function piCommand(path) {
-  const command = /** @type {[string, ...string[]]} */ (path !== undefined && /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path ?? "pi"]);
+  const command = /** @type {[string, ...string[]]} */ (
+    path !== undefined && /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path ?? "pi"]
+  );
   const [program, ...args] = command;
-  const { error, status, stdout, stderr } = spawnSync(program, [...args, "--version"], { encoding: "utf8", timeout: PATIENCE, killSignal: "SIGKILL", stdio: ["ignore", "pipe", "pipe"] });
+  const { error, status, stdout, stderr } = spawnSync(program, [...args, "--version"], {
+    encoding: "utf8",
+    timeout: PATIENCE,
+    killSignal: "SIGKILL",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const name = quoted(path ?? "pi");
-  if (/** @type {any} */ (error)?.code === "ETIMEDOUT") throw new Failure(`${name} does not tell its version within ${PATIENCE / 1000} seconds.`);
-  if (/** @type {any} */ (error)?.code === "ENOENT") throw new Failure(path === undefined ? "There is no command pi here; --pi PATH names one." : `There is no ${name}.`);
+  if (/** @type {any} */ (error)?.code === "ETIMEDOUT")
+    throw new Failure(`${name} does not tell its version within ${PATIENCE / 1000} seconds.`);
+  if (/** @type {any} */ (error)?.code === "ENOENT")
+    throw new Failure(
+      path === undefined ? "There is no command pi here; --pi PATH names one." : `There is no ${name}.`,
+    );
   if (error) throw new Failure(`${name} cannot be started: ${inWords(error)}`);
   const version = /\d+\.\d+\.\d+/.exec(`${stdout}\n${stderr}`)?.[0];
-  if (status !== 0 || version === undefined) throw new Failure(`${name} does not tell its version${status === 0 ? "" : `, and ends with status ${status}`}: it is not pi, or it is broken.`);
-  if (isOlder(version, OLDEST)) throw new Failure(`${name} is version ${version}; ${OLDEST.join(".")} or later is needed.`);
+  if (status !== 0 || version === undefined)
+    throw new Failure(
+      `${name} does not tell its version${status === 0 ? "" : `, and ends with status ${status}`}: it is not pi, or it is broken.`,
+    );
+  if (isOlder(version, OLDEST))
+    throw new Failure(`${name} is version ${version}; ${OLDEST.join(".")} or later is needed.`);
   return command;
 }
 
@@ -42,7 +57,11 @@ function isOlder(version, oldest) {
   return index >= 0 && numbers[index] < oldest[index];
 }
 
-/** The end of a pi: its status, or the signal that ended it; `hung`: it was stopped because it did not start. @typedef {{ status: number | null, signal: NodeJS.Signals | null, hung: boolean }} PiEnd */
+/**
+ * The end of a pi: its status, or the signal that ended it; `hung`: it was stopped because it did not start.
+ *
+ * @typedef {{ status: number | null, signal: NodeJS.Signals | null, hung: boolean }} PiEnd
+ */
 
 /** A pi that runs. */
 export class Pi {
@@ -109,14 +128,18 @@ export class Pi {
   end() {
     this.#signal("SIGTERM");
     const kill = setTimeout(() => this.#signal("SIGKILL"), GRACE);
-    this.ended.then(() => clearTimeout(kill), () => {});
+    this.ended.then(
+      () => clearTimeout(kill),
+      () => {},
+    );
   }
 
   /** @param {NodeJS.Signals} name */
   #signal(name) {
     if (this.#child.pid === undefined) return;
     try {
-      // To the group: the command may be a script that started pi. Commands of the agent have groups of their own, which pi ends.
+      // To the group: the command may be a script that started pi. Commands of the agent have groups of their own,
+      // which pi ends.
       process.kill(-this.#child.pid, name);
     } catch {
       // It has ended meanwhile.
@@ -170,7 +193,12 @@ function recordOf(line) {
   }
 }
 
-/** The words of a pi that has ended by itself before it should, with the last line that it wrote to standard error. @param {PiEnd} end @param {string} last */
+/**
+ * The words of a pi that has ended by itself before it should, with the last line that it wrote to standard error.
+ *
+ * @param {PiEnd} end
+ * @param {string} last
+ */
 export function earlyEnd({ status, signal, hung }, last) {
   if (hung) return `pi did not start within ${PATIENCE / 1000} seconds, and was stopped.`;
   const how = signal === null ? `with exit status ${status}` : `by ${signal}`;

@@ -74,7 +74,11 @@ export class Progress {
   }
 }
 
-/** What a run took: turns, cost, time. @param {{ usage?: { models: Record<string, number>, cost: number, unpriced: number, workMs: number } }} run */
+/**
+ * What a run took: turns, cost, time.
+ *
+ * @param {{ usage?: { models: Record<string, number>, cost: number, unpriced: number, workMs: number } }} run
+ */
 export function figures({ usage }) {
   if (!usage) return "usage unknown";
   const turns = Object.values(usage.models).reduce((sum, count) => sum + count, 0);

@@ -16,7 +16,10 @@ import { shortened } from "../words.js";
 export async function ask(request, signal) {
   const { method, title = "", message = "", placeholder = "" } = request;
   const options = Array.isArray(request.options) ? request.options.map(String) : [];
-  const text = [title, message].map((part) => plainText(String(part)).trim()).filter(Boolean).join("\n");
+  const text = [title, message]
+    .map((part) => plainText(String(part)).trim())
+    .filter(Boolean)
+    .join("\n");
   const hint = typeof placeholder === "string" && placeholder !== "" ? ` (${plainText(placeholder)})` : "";
   switch (method) {
     case "confirm": {
@@ -26,9 +29,13 @@ export async function ask(request, signal) {
     case "select": {
       const listed = options.map((option, index) => `  ${index + 1}  ${plainText(option)}`).join("\n");
       for (;;) {
-        const answer = (await line(`${text}\n${listed}\n1 to ${options.length}, or nothing for no answer: `, signal))?.trim();
+        const answer = (
+          await line(`${text}\n${listed}\n1 to ${options.length}, or nothing for no answer: `, signal)
+        )?.trim();
         if (!answer) return { cancelled: true };
-        const chosen = /^\d+$/.test(answer) ? options[Number(answer) - 1] : options.find((option) => option.toLowerCase() === answer.toLowerCase());
+        const chosen = /^\d+$/.test(answer)
+          ? options[Number(answer) - 1]
+          : options.find((option) => option.toLowerCase() === answer.toLowerCase());
         if (chosen !== undefined) return { value: chosen };
         process.stderr.write(`${plainText(shortened(answer))} is none of them.\n`);
       }
@@ -61,7 +68,9 @@ export async function line(question, signal) {
   }
 }
 
-/** A terminal that is closed refuses the mode that readline sets back when it ends, in an event that nobody can catch. */
+/**
+ * A terminal that is closed refuses the mode that readline sets back when it ends, in an event that nobody can catch.
+ */
 function allowClosedTerminal() {
   const { stdin } = process;
   if (!stdin.isTTY || Object.hasOwn(stdin, "setRawMode")) return;

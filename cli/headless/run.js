@@ -1,7 +1,17 @@
 // `pi-workflows run`: runs a workflow in a pi without its terminal interface, and ends with the end of the run.
 import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 
 import { plainText } from "../../host-shim/plain-text.js";
@@ -44,7 +54,10 @@ const STATUS = /** @type {const} */ ({ done: 0, error: 1, paused: 3, stopped: 4,
 const BUDGET_PAUSES = ["budget", "unknownCost", "unknownUsage"];
 /** The kind of a pause because the model failed. */
 const MODEL_PAUSE = "modelError";
-/** The time after which a run whose time is over is ended from outside, in milliseconds: a model that does not answer is no event in it. */
+/**
+ * The time after which a run whose time is over is ended from outside, in milliseconds: a model that does not answer is
+ * no event in it.
+ */
 const LATE = 5000;
 /** The maximum delay of `setTimeout`, in milliseconds. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
@@ -84,7 +97,13 @@ export async function runWorkflow(words, options) {
     // Its command was killed.
     if (worker?.pi !== undefined) await endProcess(worker.pi);
     const known = new Set(before.map(({ state }) => state.taskId));
-    const headless = new Headless(session, (run) => !known.has(run.state.taskId), options.quiet === true, bounds === undefined, limits);
+    const headless = new Headless(
+      session,
+      (run) => !known.has(run.state.taskId),
+      options.quiet === true,
+      bounds === undefined,
+      limits,
+    );
     const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
     const end = await headless.run(options.pi, args, prompt);
     isOver = headless.newestRun()?.outcome !== "running";
@@ -111,7 +130,10 @@ function tellEnd(end, headless, session, agent, options) {
   const text = took ? `${end.text} · ${figures(took)}` : end.text;
   if (end.status === STATUS.done) progress.line(text);
   else progress.always(text);
-  if (run && end.status !== STATUS.done && isOpen(run)) progress.always(`To go on: pi-workflows run --continue --session ${shellQuoted(session)}${optionsToGoOn(options)}${end.status === STATUS.budget ? ' "/workflow :resume +MORE"' : ""}`);
+  if (run && end.status !== STATUS.done && isOpen(run))
+    progress.always(
+      `To go on: pi-workflows run --continue --session ${shellQuoted(session)}${optionsToGoOn(options)}${end.status === STATUS.budget ? ' "/workflow :resume +MORE"' : ""}`,
+    );
   const problems = write(options, run, end, session, agent?.usage);
   for (const problem of problems) progress.always(problem);
   return end.status === STATUS.done && problems.length > 0 ? STATUS.error : end.status;
@@ -120,7 +142,9 @@ function tellEnd(end, headless, session, agent, options) {
 /** The options that hold for one process only. @param {RunOptions} options */
 function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget, pi }) {
   const flags = [...(approve ? ["--approve"] : []), ...(allowCommands ? ["--allow-commands"] : [])];
-  const values = Object.entries({ model, budget, pi }).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellQuoted(value)}`]));
+  const values = Object.entries({ model, budget, pi }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellQuoted(value)}`],
+  );
   return [...flags, ...values].map((option) => ` ${option}`).join("");
 }
 
@@ -145,9 +169,14 @@ function detach(words, options, session) {
     if (value === true) return [`--${name}`];
     return [value ?? []].flat().map((one) => `--${name}=${one}`);
   });
-  const child = spawn(process.execPath, [process.argv[1], "run", ...given, "--", ...words], { detached: true, stdio: ["ignore", output, output] });
+  const child = spawn(process.execPath, [process.argv[1], "run", ...given, "--", ...words], {
+    detached: true,
+    stdio: ["ignore", output, output],
+  });
   child.unref();
-  process.stdout.write(`process ${child.pid}\nsession ${session}\nlog     ${log}\n"pi-workflows runs${options.session === undefined ? "" : ` --sessions ${shellQuoted(session)}`}" shows it.\n`);
+  process.stdout.write(
+    `process ${child.pid}\nsession ${session}\nlog     ${log}\n"pi-workflows runs${options.session === undefined ? "" : ` --sessions ${shellQuoted(session)}`}" shows it.\n`,
+  );
   return STATUS.done;
 }
 
@@ -236,7 +265,10 @@ class Headless {
       });
       pi.send({ id: "start", type: "prompt", message: prompt });
     } else {
-      pi = new Pi(command, ["--mode", "json", prompt, ...args], { onRecord: (record) => this.#onRecord(record), onError });
+      pi = new Pi(command, ["--mode", "json", prompt, ...args], {
+        onRecord: (record) => this.#onRecord(record),
+        onError,
+      });
       // pi would read a pipe to its end before it starts.
       pi.finish();
     }
@@ -250,7 +282,10 @@ class Headless {
     const refresh = setInterval(() => this.#refresh(true), REFRESH);
     // A terminal waits for the user as long as that takes.
     const { timeMs } = this.#limits;
-    const late = timeMs === undefined || isTerminal ? undefined : setTimeout(() => this.#endLate(pi), Math.min(Number(timeMs) + LATE, MAX_TIMEOUT));
+    const late =
+      timeMs === undefined || isTerminal
+        ? undefined
+        : setTimeout(() => this.#endLate(pi), Math.min(Number(timeMs) + LATE, MAX_TIMEOUT));
     process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
     try {
       noteProcess(this.#session, { pi: pi.pid });
@@ -282,13 +317,17 @@ class Headless {
     }
     if (record.type === "agent_end" || record.type === "agent_settled") this.#isAtRest = true;
     if (record.type === "turn_end") this.#modelError = String(record.message?.errorMessage ?? "");
-    if (record.type === "turn_end" || record.type === "tool_execution_end") this.#refresh(record.toolName === "workflow_step");
+    if (record.type === "turn_end" || record.type === "tool_execution_end")
+      this.#refresh(record.toolName === "workflow_step");
     // After an answer without tool calls the agent comes to rest.
     if (record.type === "turn_end" && record.toolResults?.length > 0) this.#bound();
     if (record.type === "extension_ui_request" && record.method === "notify") this.#tell(String(record.message ?? ""));
   }
 
-  /** Ends an agent that has used up a bound outside of a run, which bounds itself: without a workflow, or after the run has ended. */
+  /**
+   * Ends an agent that has used up a bound outside of a run, which bounds itself: without a workflow, or after the run
+   * has ended.
+   */
   #bound() {
     const isBounded = this.#hasWorkflow && (!this.#run || isOpen(this.#run));
     if (isBounded || Object.keys(this.#limits).length === 0) return;
@@ -330,25 +369,43 @@ class Headless {
       const status = this.#interruptedBy === "SIGINT" ? 130 : this.#interruptedBy === "SIGHUP" ? 129 : 143;
       return { status, outcome: "interrupted", text: `interrupted by ${this.#interruptedBy}` };
     }
-    if (this.#isLate && (!run || isOpen(run))) return { status: STATUS.budget, outcome: "budget", text: `the budget is used up: its time is over, and ${run ? run.state.phaseTitle : "the agent"} has not answered` };
+    if (this.#isLate && (!run || isOpen(run)))
+      return {
+        status: STATUS.budget,
+        outcome: "budget",
+        text: `the budget is used up: its time is over, and ${run ? run.state.phaseTitle : "the agent"} has not answered`,
+      };
     const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
     // pi itself begins with the reason; a crash ends with it.
     const told = hasEnded ? this.#firstError : this.#lastError;
     if (!this.#hasWorkflow) {
       const { failure } = agentIn(this.#session);
-      if (this.#usedUp !== undefined) return { status: STATUS.budget, outcome: "budget", text: `the budget is used up: ${this.#usedUp}` };
+      if (this.#usedUp !== undefined)
+        return { status: STATUS.budget, outcome: "budget", text: `the budget is used up: ${this.#usedUp}` };
       if (failure !== undefined) return { status: STATUS.error, outcome: "error", text: shortened(failure) };
       if (this.#isAtRest && hasEnded) return { status: STATUS.done, outcome: "done", text: "the agent has stopped" };
       return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, told) };
     }
     if (!run) {
-      const failed = hasEnded ? `no run was started${told === "" ? "." : `: ${shortened(told)}`}` : earlyEnd(piEnd, told);
+      const failed = hasEnded
+        ? `no run was started${told === "" ? "." : `: ${shortened(told)}`}`
+        : earlyEnd(piEnd, told);
       return { status: STATUS.error, outcome: "error", text: failed };
     }
     const end = endOf(run);
-    if (end && run.state.pause === MODEL_PAUSE) return { ...end, status: STATUS.error, text: `${end.text}${this.#modelError === "" ? "" : `: ${shortened(this.#modelError)}`}` };
+    if (end && run.state.pause === MODEL_PAUSE)
+      return {
+        ...end,
+        status: STATUS.error,
+        text: `${end.text}${this.#modelError === "" ? "" : `: ${shortened(this.#modelError)}`}`,
+      };
     if (end) return end;
-    if (this.#isAtRest && hasEnded) return { status: STATUS.paused, outcome: "paused", text: `waits in ${run.state.phaseTitle}: its agent has stopped, and nothing goes on by itself` };
+    if (this.#isAtRest && hasEnded)
+      return {
+        status: STATUS.paused,
+        outcome: "paused",
+        text: `waits in ${run.state.phaseTitle}: its agent has stopped, and nothing goes on by itself`,
+      };
     return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, told) };
   }
 }
@@ -376,10 +433,14 @@ function endOf(run) {
 /** The session file of the run. @param {RunOptions} options */
 function sessionOf({ session, continue: goesOn }) {
   if (!goesOn) return session === undefined ? newSessionFile(randomUUID()) : resolve(session);
-  if (session !== undefined && !statSync(session, { throwIfNoEntry: false })?.isFile()) throw new Failure(`There is no session ${quoted(session)}.`);
+  if (session !== undefined && !statSync(session, { throwIfNoEntry: false })?.isFile())
+    throw new Failure(`There is no session ${quoted(session)}.`);
   const { runs } = findRuns({ sessions: session });
   const open = session === undefined ? runs.filter(isOpen) : runs;
-  if (open.length === 0) throw new Failure(session === undefined ? "No run of this project is unfinished." : `${quoted(session)} has no run.`);
+  if (open.length === 0)
+    throw new Failure(
+      session === undefined ? "No run of this project is unfinished." : `${quoted(session)} has no run.`,
+    );
   const newest = runOf(open, undefined, session === undefined);
   if (!isOpen(newest)) throw new Failure(`The run ${quoted(newest.state.taskId)} is over: ${newest.outcome}.`);
   return newest.session.file;
@@ -401,7 +462,10 @@ async function promptOf([name, ...rest], { input = [], continue: goesOn }) {
   if (/\s/.test(name) || name.startsWith(":")) throw new Failure(`${quoted(name)} is no name of a workflow.`);
   const values = rest.slice(0, -1);
   const wrong = values.find((word) => !/^[\w-]+=/.test(word));
-  if (wrong !== undefined) throw new Failure(`${quoted(wrong)} is one word too many. Put the task in quotes, and values of inputs before it: NAME=VALUE.`);
+  if (wrong !== undefined)
+    throw new Failure(
+      `${quoted(wrong)} is one word too many. Put the task in quotes, and values of inputs before it: NAME=VALUE.`,
+    );
   const task = rest.at(-1);
   if (task === undefined || task.trim() === "") throw new Failure("pi-workflows run needs a TASK.");
   const given = [...input, ...values].map((pair) => {
@@ -429,11 +493,18 @@ function taskOf([, task, ...rest], { input = [], continue: goesOn, detach: isDet
   if (rest.length > 0) throw new Failure(`${quoted(rest[0])} is one word too many. Put the task in quotes.`);
   if (input.length > 0) throw new Failure("- takes no --input.");
   if (task === undefined || task.trim() === "") throw new Failure("pi-workflows run needs a TASK.");
-  if (/^\s*[/!]/.test(task)) throw new Failure(`A task without a workflow cannot begin with ${quoted(task.trim()[0])}.`);
+  if (/^\s*[/!]/.test(task))
+    throw new Failure(`A task without a workflow cannot begin with ${quoted(task.trim()[0])}.`);
   return task;
 }
 
-/** Refuses values that the workflow does not take: without inputs it would take them for its task. @param {string} name @param {string} task @param {[string, string][]} given */
+/**
+ * Refuses values that the workflow does not take: without inputs it would take them for its task.
+ *
+ * @param {string} name
+ * @param {string} task
+ * @param {[string, string][]} given
+ */
 async function checkInputs(name, task, given) {
   const { grants, packages } = await placesOf(undefined);
   openWorkflows(grants, packages).runThrough(name, task, given, [], [], []);
@@ -458,7 +529,8 @@ async function argumentsOf(session, { model, budget, approve, "allow-commands": 
 function checkFile(file) {
   if (file === undefined) return;
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Failure(`${shortened(file)} is a folder.`);
-  if (!statSync(dirname(resolve(file)), { throwIfNoEntry: false })?.isDirectory()) throw new Failure(`There is no folder ${shortened(dirname(file))}.`);
+  if (!statSync(dirname(resolve(file)), { throwIfNoEntry: false })?.isDirectory())
+    throw new Failure(`There is no folder ${shortened(dirname(file))}.`);
 }
 
 /**
@@ -473,10 +545,18 @@ function checkFile(file) {
 function write({ result, summary }, run, end, session, usage) {
   const report = run && reportOf(run);
   const { status, outcome, text } = end;
-  const data = { end: { status, outcome, text }, session, usage, ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}) };
+  const data = {
+    end: { status, outcome, text },
+    session,
+    usage,
+    ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}),
+  };
   const problems = [
     result !== undefined && problemOf("result", () => replaceFile(result, `${JSON.stringify(data, null, 2)}\n`)),
-    summary !== undefined && problemOf("summary", () => appendFileSync(summary, report ? `${REPORT_FORMATS.md(report)}\n` : `# ${plainText(text)}\n`)),
+    summary !== undefined &&
+      problemOf("summary", () =>
+        appendFileSync(summary, report ? `${REPORT_FORMATS.md(report)}\n` : `# ${plainText(text)}\n`),
+      ),
   ];
   return problems.filter((problem) => typeof problem === "string");
 }

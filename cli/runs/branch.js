@@ -24,8 +24,8 @@ const MAX_NODES = 1_000_000;
  * @template {Node} N
  * @param {SessionFile} file
  * @param {number} offset the start of the line with which it begins
- * @param {(node: Node, parent: N | undefined, entry: Entry) => N | undefined} enter is called for state entries and for the
- *   entries below those for which it returned a node
+ * @param {(node: Node, parent: N | undefined, entry: Entry) => N | undefined} enter is called for state entries and for
+ *   the entries below those for which it returned a node
  * @param {(start: Entry) => void} [see] is called for each entry, before `enter`
  */
 export function follow(file, offset, enter, see = () => {}) {
@@ -43,12 +43,18 @@ export function follow(file, offset, enter, see = () => {}) {
     const parent = nodeOf(entry.parentId);
     const isState = isStateEntry(entry);
     if (!parent && !isState) return;
-    const node = enter({ parent, time: timeOf(entry), entry: slim(entry), line: isState ? line : undefined }, parent, entry);
+    const node = enter(
+      { parent, time: timeOf(entry), entry: slim(entry), line: isState ? line : undefined },
+      parent,
+      entry,
+    );
     if (node) nodes.set(entry.id, node);
   });
 }
 
-/** The parents of entries, to find where a branch is cut: pi goes on with the entries before in the file if one is lost. */
+/**
+ * The parents of entries, to find where a branch is cut: pi goes on with the entries before in the file if one is lost.
+ */
 export class Parents {
   /** @type {Map<string, string | undefined>} */
   #of = new Map();
@@ -71,7 +77,8 @@ export class Parents {
   isCut(file, id, end) {
     let at = id;
     // Entries of a damaged file may be their own ancestors.
-    for (let count = this.#of.size; at !== undefined && at !== end && this.#of.has(at); count -= 1) at = count > 0 ? this.#of.get(at) : undefined;
+    for (let count = this.#of.size; at !== undefined && at !== end && this.#of.has(at); count -= 1)
+      at = count > 0 ? this.#of.get(at) : undefined;
     return at !== undefined && at !== end && !file.hasEntry(at);
   }
 }
@@ -83,7 +90,8 @@ export class Parents {
  */
 export function upTo(last) {
   const nodes = [];
-  for (let node = /** @type {N | undefined} */ (last); node; node = /** @type {N | undefined} */ (node.parent)) nodes.push(node);
+  for (let node = /** @type {N | undefined} */ (last); node; node = /** @type {N | undefined} */ (node.parent))
+    nodes.push(node);
   return nodes.reverse();
 }
 
@@ -96,14 +104,27 @@ const OTHER = { type: "other" };
 
 /** Returns the part of an entry that its usage needs. @param {Entry} entry */
 function slim({ type, kind, fromHook, message, provider, model, usage }) {
-  if (type === "usage" || type === "compaction" || type === "branch_summary") return { type, kind, fromHook, provider, model, usage };
+  if (type === "usage" || type === "compaction" || type === "branch_summary")
+    return { type, kind, fromHook, provider, model, usage };
   if (type !== "message" || typeof message !== "object" || message === null) return OTHER;
   if (message.role === "user") return USER;
-  if (message.role === "toolResult") return message.usage ? { type, message: { role: message.role, usage: message.usage } } : TOOL_RESULT;
+  if (message.role === "toolResult")
+    return message.usage ? { type, message: { role: message.role, usage: message.usage } } : TOOL_RESULT;
   if (message.role !== "assistant") return { type, message: { role: "other" } };
   const { role, responseModel, stopReason } = message;
   const content = Array.isArray(message.content) ? message.content.map(slimPart) : undefined;
-  return { type, message: { role, provider: message.provider, model: message.model, responseModel, usage: message.usage, stopReason, content } };
+  return {
+    type,
+    message: {
+      role,
+      provider: message.provider,
+      model: message.model,
+      responseModel,
+      usage: message.usage,
+      stopReason,
+      content,
+    },
+  };
 }
 
 /** @param {any} part */

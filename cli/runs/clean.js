@@ -11,21 +11,32 @@ import { day } from "./figures.js";
 const PLACE = readManifest(new URL("../../package.json", import.meta.url)).folders?.path ?? "";
 const CONFIG = ".pi";
 
-/** A folder of a run, with the time of its newest change. @typedef {{ name: string, changedMs: number, files: number }} Old */
+/**
+ * A folder of a run, with the time of its newest change.
+ *
+ * @typedef {{ name: string, changedMs: number, files: number }} Old
+ */
 
 /**
- * Removes the folders of runs in the project in which nothing was changed since a time, if the user says yes: real folders with the
- * name of one, in this place, and nothing else.
+ * Removes the folders of runs in the project in which nothing was changed since a time, if the user says yes: real
+ * folders with the name of one, in this place, and nothing else.
  *
  * @param {number} sinceMs in milliseconds since 1970
  * @returns {Promise<{ output: string, problems: string[], status: number }>}
  */
 export async function cleanRuns(sinceMs) {
   const old = inPlace((place) => oldIn(place, sinceMs)) ?? [];
-  if (old.length === 0) return { output: `No folder of a run in ${CONFIG}/${PLACE} is that old.`, problems: [], status: 0 };
-  const lines = old.map(({ name, changedMs, files }) => `  ${name}  ${day(changedMs)}  ${files} ${files === 1 ? "file" : "files"}`);
+  if (old.length === 0)
+    return { output: `No folder of a run in ${CONFIG}/${PLACE} is that old.`, problems: [], status: 0 };
+  const lines = old.map(
+    ({ name, changedMs, files }) => `  ${name}  ${day(changedMs)}  ${files} ${files === 1 ? "file" : "files"}`,
+  );
   const them = old.length === 1 ? "this folder" : `these ${old.length} folders`;
-  const question = [`In ${CONFIG}/${PLACE}, with the day of the newest change:`, ...lines, `Remove ${them}? [y/N] `].join("\n");
+  const question = [
+    `In ${CONFIG}/${PLACE}, with the day of the newest change:`,
+    ...lines,
+    `Remove ${them}? [y/N] `,
+  ].join("\n");
   if (!(await saysYes(question))) return { output: "Nothing is removed.", problems: [], status: 0 };
   /** @type {string[]} */
   const problems = [];
@@ -42,7 +53,11 @@ export async function cleanRuns(sinceMs) {
       }
     }
   });
-  return { output: `${removed} ${removed === 1 ? "folder is" : "folders are"} removed.`, problems, status: problems.length > 0 ? 2 : 0 };
+  return {
+    output: `${removed} ${removed === 1 ? "folder is" : "folders are"} removed.`,
+    problems,
+    status: problems.length > 0 ? 2 : 0,
+  };
 }
 
 /**
@@ -70,7 +85,9 @@ function inPlace(work) {
  * @returns {Old[]}
  */
 function oldIn(place, sinceMs) {
-  const folders = readdirSync(place, { withFileTypes: true }).filter((entry) => entry.isDirectory() && isName(entry.name));
+  const folders = readdirSync(place, { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory() && isName(entry.name),
+  );
   return folders.flatMap(({ name }) => {
     try {
       const { changedMs, files } = lookThrough(join(place, name), name);
@@ -94,7 +111,9 @@ function lookThrough(path, shown) {
   within(path, shown, (inside) => {
     for (const entry of readdirSync(inside, { withFileTypes: true })) {
       const below = join(inside, entry.name);
-      const found = entry.isDirectory() ? lookThrough(below, `${shown}/${entry.name}`) : { changedMs: lstatSync(below).mtimeMs, files: 1 };
+      const found = entry.isDirectory()
+        ? lookThrough(below, `${shown}/${entry.name}`)
+        : { changedMs: lstatSync(below).mtimeMs, files: 1 };
       changedMs = Math.max(changedMs, found.changedMs);
       files += found.files;
     }

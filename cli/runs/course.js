@@ -13,7 +13,8 @@ import { openSession, taskOf } from "./sessions.js";
 /**
  * @typedef {object} RunInFile
  * @property {string[]} states the data of the run's newest state entry, and of those that it continues, newest first
- * @property {import("../../host-shim/interface.js").Usage | undefined} since the usage of the entries after it; `undefined` if the run has ended
+ * @property {import("../../host-shim/interface.js").Usage | undefined} since the usage of the entries after it;
+ *   `undefined` if the run has ended
  * @property {import("../workflows.js").RunRecord["outcome"]} outcome
  * @property {{ file: string, id: string, cwd: string }} session
  * @property {{ visits: import("../workflows.js").Visit[], spans: import("../workflows.js").Span[] }} course
@@ -43,7 +44,10 @@ function runIn(file, taskId) {
   if (lines.length === 0) return undefined;
   const newest = file.newestState(lines);
   if (!newest) throw new Failure(`the newest state of ${quoted(taskId)} cannot be read`);
-  const { states, state: { outcome } } = stateOf(file, { taskId, lines, entry: newest, later: { replaced: false, lastAt: NaN } });
+  const {
+    states,
+    state: { outcome },
+  } = stateOf(file, { taskId, lines, entry: newest, later: { replaced: false, lastAt: NaN } });
   /** @type {Node | undefined} */
   let tip;
   let isReplaced = false;
@@ -82,7 +86,10 @@ function courseIn(file, branch, replaced) {
   let length = 0;
   for (const { entry, time, line } of branch) {
     const state = line && file.dataAt(line);
-    batch.push({ at: time >= 0 ? BigInt(time) : undefined, kind: state === undefined ? kindOf(entry) : { tag: "state", val: state } });
+    batch.push({
+      at: time >= 0 ? BigInt(time) : undefined,
+      kind: state === undefined ? kindOf(entry) : { tag: "state", val: state },
+    });
     length += state?.length ?? 0;
     if (batch.length < BATCH.entries && length < BATCH.length) continue;
     course.add(batch);

@@ -14,8 +14,8 @@ import { readSessions, taskOf } from "./sessions.js";
 /**
  * A run, as its newest state in a session file tells it.
  * @typedef {object} Run
- * @property {State["outcome"] | "lost"} outcome replaced: another run began on its branch before it had ended; lost: the process that worked on it has
- *   ended, and the run has not
+ * @property {State["outcome"] | "lost"} outcome replaced: another run began on its branch before it had ended; lost:
+ *   the process that worked on it has ended, and the run has not
  * @property {number} [pid] the process of `pi-workflows run` that works on it
  * @property {State} state
  * @property {string} stateId the id of its entry
@@ -28,9 +28,10 @@ import { readSessions, taskOf } from "./sessions.js";
  * The newest state of a run, the lines of all its states in the order of the file, and what the entries after it tell.
  * @typedef {{ taskId: string, lines: Line[], entry: StateEntry, later: Later }} Newest
  *
- * The reading of the entries after a state: the usage that belongs to the run, if another run began, if some of them are lost, and the time of
- * the newest one, NaN if unknown.
- * @typedef {{ since?: import("../../host-shim/interface.js").Usage, replaced: boolean, isLost?: boolean, lastAt: number }} Later
+ * The reading of the entries after a state: the usage that belongs to the run, if another run began, if some of them
+ * are lost, and the time of the newest one, NaN if unknown.
+ * @typedef {{ since?: import("../../host-shim/interface.js").Usage, replaced: boolean, isLost?: boolean, lastAt: number
+ *   }} Later
  */
 
 /** The component; it is started with the first run. @type {import("../workflows.js").Workflows | undefined} */
@@ -103,7 +104,17 @@ function runOf(file, newest) {
   // Another pi may have gone on with it.
   const hasGoneOn = works?.ended !== undefined && lastAt > works.ended;
   const outcome = works?.isAlive === false && !hasGoneOn ? "lost" : state.outcome;
-  return { outcome, pid, state, stateId: entry.id, storedAt: entry.time, lastAt, usage: state.usage, session, copied: entry.time < createdAt };
+  return {
+    outcome,
+    pid,
+    state,
+    stateId: entry.id,
+    storedAt: entry.time,
+    lastAt,
+    usage: state.usage,
+    session,
+    copied: entry.time < createdAt,
+  };
 }
 
 /** The reference may have copied each entry twice. */
@@ -124,7 +135,15 @@ export function stateOf(file, newest) {
   const { before, start, isCut } = statesBefore(file, newest);
   states.push(...before.slice(0, most).map((line) => file.dataAt(line)));
   // Where pi finds that an entry is lost it goes on with those before in the file.
-  if (before.length < state.older && isCut()) states.push("", ...lines.filter((line) => line.start < start).slice(-most).reverse().map((line) => file.dataAt(line)));
+  if (before.length < state.older && isCut())
+    states.push(
+      "",
+      ...lines
+        .filter((line) => line.start < start)
+        .slice(-most)
+        .reverse()
+        .map((line) => file.dataAt(line)),
+    );
   return { state: read(states, later), states };
 }
 
@@ -140,8 +159,8 @@ function read(states, { since, replaced }) {
 }
 
 /**
- * Returns the lines of the run's older states on the branch of the newest one, newest first. `isCut`: an entry before the oldest of them
- * is lost; `start` is that of its line.
+ * Returns the lines of the run's older states on the branch of the newest one, newest first. `isCut`: an entry before
+ * the oldest of them is lost; `start` is that of its line.
  *
  * @param {SessionFile} file
  * @param {Newest} newest
@@ -152,7 +171,11 @@ function statesBefore(file, { taskId, lines, entry: { id } }) {
   /** @type {Place | undefined} */
   let place;
   const parents = new Parents();
-  const enter = (/** @type {import("./branch.js").Node} */ node, /** @type {StateNode | undefined} */ parent, /** @type {import("./sessions.js").Entry} */ entry) => {
+  const enter = (
+    /** @type {import("./branch.js").Node} */ node,
+    /** @type {StateNode | undefined} */ parent,
+    /** @type {import("./sessions.js").Entry} */ entry,
+  ) => {
     const before = parent?.state;
     const state = node.line && taskOf(entry) === taskId ? { id: entry.id, line: node.line, before } : before;
     if (entry.id === id) place = state;
@@ -179,7 +202,11 @@ function addLater(file, open, newestLine) {
   const tips = new Map();
   const byId = new Map(open.map((run) => [run.entry.id, run]));
   const parents = new Parents();
-  const enter = (/** @type {import("./branch.js").Node} */ node, /** @type {Node | undefined} */ parent, /** @type {import("./sessions.js").Entry} */ entry) => {
+  const enter = (
+    /** @type {import("./branch.js").Node} */ node,
+    /** @type {Node | undefined} */ parent,
+    /** @type {import("./sessions.js").Entry} */ entry,
+  ) => {
     const taskId = taskOf(entry);
     if (parent && taskId !== undefined && taskId !== parent.run.taskId) parent.run.later.replaced = true;
     const run = taskId === undefined ? parent?.run : byId.get(entry.id);
@@ -188,7 +215,12 @@ function addLater(file, open, newestLine) {
     tips.set(run, next);
     return next;
   };
-  follow(file, open.reduce((least, { entry }) => Math.min(least, entry.line.start), Infinity), enter, parents.see);
+  follow(
+    file,
+    open.reduce((least, { entry }) => Math.min(least, entry.line.start), Infinity),
+    enter,
+    parents.see,
+  );
   for (const [{ later }, tip] of tips) Object.assign(later, { lastAt: tip.time, since: usageAfter(upTo(tip)) });
   const newest = open.find(({ entry }) => entry.line.start === newestLine);
   if (newest) newest.later.isLost = parents.isCut(file, parents.newest, newest.entry.id);
@@ -207,8 +239,8 @@ export function usageAfter([state, ...entries]) {
 /**
  * Returns the runs of session files, newest first, and a line for each file that cannot be read.
  *
- * A session that pi forked contains copies of the entries of another one. A run that did not move in it is left out if another
- * file has it.
+ * A session that pi forked contains copies of the entries of another one. A run that did not move in it is left out if
+ * another file has it.
  *
  * @param {import("./sessions.js").Selection & { workflows?: string[] }} selection `workflows`: the keys of workflows
  */

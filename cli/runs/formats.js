@@ -14,7 +14,9 @@ const HEADINGS = ["run", "started", "outcome", "workflow", "phase", "at work", "
 export const RUN_FORMATS = {
   text: (runs, hasProjects, width) => {
     if (runs.length === 0) return "No runs.\n";
-    const rows = [HEADINGS, ...runs.map(row)].map((row) => (hasProjects ? row : row.toSpliced(HEADINGS.indexOf("project"), 1)));
+    const rows = [HEADINGS, ...runs.map(row)].map((row) =>
+      hasProjects ? row : row.toSpliced(HEADINGS.indexOf("project"), 1),
+    );
     return `${columns(rows, width).join("\n")}\n`;
   },
 
@@ -22,7 +24,21 @@ export const RUN_FORMATS = {
     const all = runs.map(({ outcome, pid, state, usage, session, storedAt, lastAt }) => {
       const { taskId, workflow, task, startedAt, steps, pause, fingerprint, phaseKey, phaseName } = state;
       const hasEnded = ["done", "stopped", "cancelled"].includes(outcome);
-      return { taskId, workflow, task, outcome, pid, pause, phase: { key: phaseKey, name: phaseName }, startedAt, ...(hasEnded ? { endedAt: storedAt } : { lastAt }), fingerprint, steps, usage, session };
+      return {
+        taskId,
+        workflow,
+        task,
+        outcome,
+        pid,
+        pause,
+        phase: { key: phaseKey, name: phaseName },
+        startedAt,
+        ...(hasEnded ? { endedAt: storedAt } : { lastAt }),
+        fingerprint,
+        steps,
+        usage,
+        session,
+      };
     });
     return `${JSON.stringify({ runs: all }, null, 2)}\n`;
   },
@@ -47,7 +63,10 @@ function row({ state, outcome, pid, usage, session }) {
 export const STATS_FORMATS = {
   text: statsText,
   json: (versions) => {
-    const workflows = versions.map((version) => ({ ...version, phases: version.phases.map(({ title: _, ...phase }) => phase) }));
+    const workflows = versions.map((version) => ({
+      ...version,
+      phases: version.phases.map(({ title: _, ...phase }) => phase),
+    }));
     return `${JSON.stringify({ workflows }, null, 2)}\n`;
   },
 };

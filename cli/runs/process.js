@@ -6,7 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readText } from "../../host-shim/packages.js";
 import { Failure } from "../words.js";
 
-/** A process: its number, and when it started, for another one may get its number later. @typedef {{ pid: number, started: string }} Process */
+/**
+ * A process: its number, and when it started, for another one may get its number later.
+ *
+ * @typedef {{ pid: number, started: string }} Process
+ */
 
 /** @param {string} session */
 const fileOf = (session) => `${session}.process`;
@@ -14,10 +18,14 @@ const fileOf = (session) => `${session}.process`;
 /**
  * Notes that this process works on a session.
  * @param {string} session
- * @param {{ pi?: number, ended?: number }} [more] the process of its pi; the time at which its work ended, while the run has not
+ * @param {{ pi?: number, ended?: number }} [more] the process of its pi; the time at which its work ended, while the
+ *   run has not
  */
 export function noteProcess(session, { pi, ended } = {}) {
-  writeFileSync(fileOf(session), `${JSON.stringify({ ...identity(process.pid), pi: pi === undefined ? undefined : identity(pi), ended })}\n`);
+  writeFileSync(
+    fileOf(session),
+    `${JSON.stringify({ ...identity(process.pid), pi: pi === undefined ? undefined : identity(pi), ended })}\n`,
+  );
 }
 
 /**
@@ -40,7 +48,8 @@ export function forgetProcess(session) {
 }
 
 /**
- * The process that works, or worked, on a session; `undefined` if none was noted or its note cannot be read. `pi`: its pi, if it still works.
+ * The process that works, or worked, on a session; `undefined` if none was noted or its note cannot be read. `pi`: its
+ * pi, if it still works.
  * @param {string} session
  * @returns {{ pid: number, isAlive: boolean, pi?: number, ended?: number } | undefined}
  */
@@ -49,14 +58,20 @@ export function processOf(session) {
     const { pi, ended, ...own } = JSON.parse(readText(fileOf(session)));
     if (!isProcess(own)) return undefined;
     const times = Number.isFinite(ended) ? { ended } : {};
-    return { pid: own.pid, isAlive: isAlive(own) && !("ended" in times), pi: isProcess(pi) && isAlive(pi) ? pi.pid : undefined, ...times };
+    return {
+      pid: own.pid,
+      isAlive: isAlive(own) && !("ended" in times),
+      pi: isProcess(pi) && isAlive(pi) ? pi.pid : undefined,
+      ...times,
+    };
   } catch {
     return undefined;
   }
 }
 
 /** @param {any} value @returns {value is Process} */
-const isProcess = (value) => Number.isSafeInteger(value?.pid) && value.pid > 1 && typeof value.started === "string" && value.started !== "";
+const isProcess = (value) =>
+  Number.isSafeInteger(value?.pid) && value.pid > 1 && typeof value.started === "string" && value.started !== "";
 
 /** @param {Process} process */
 const isAlive = ({ pid, started }) => startOf(pid) === started;
@@ -67,9 +82,15 @@ const identity = (pid) => ({ pid, started: startOf(pid) });
 /** When a process started, in the system's words; empty if there is none. @param {number} pid */
 function startOf(pid) {
   try {
-    if (process.platform !== "linux") return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    if (process.platform !== "linux")
+      return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }).trim();
     // The name of the program, in parentheses, may have any character.
-    const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+    const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
     return state === "Z" ? "" : `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fields[18]}`;
   } catch {
     return "";

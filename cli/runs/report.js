@@ -37,15 +37,25 @@ const MAX_LISTED = 5;
  */
 export function runOf(runs, beginning, isOfProject) {
   const [newest] = runs;
-  if (!newest) throw new Failure(isOfProject ? "This project has no runs; --all looks in the sessions of all projects." : "There are no runs in these sessions.");
+  if (!newest)
+    throw new Failure(
+      isOfProject
+        ? "This project has no runs; --all looks in the sessions of all projects."
+        : "There are no runs in these sessions.",
+    );
   const of = (/** @type {(taskId: string) => boolean} */ isMeant) => runs.filter(({ state }) => isMeant(state.taskId));
   const exact = of((taskId) => taskId === (beginning ?? newest.state.taskId));
   const meant = exact.length > 0 ? exact : of((taskId) => taskId.startsWith(beginning ?? ""));
   const ids = [...new Set(meant.map(({ state }) => state.taskId))];
-  if (ids.length === 0) throw new Failure(`There is no run ${quoted(beginning ?? "")} here; "pi-workflows runs" lists them${isOfProject ? ", and --all looks in all projects" : ""}.`);
+  if (ids.length === 0)
+    throw new Failure(
+      `There is no run ${quoted(beginning ?? "")} here; "pi-workflows runs" lists them${isOfProject ? ", and --all looks in all projects" : ""}.`,
+    );
   if (ids.length > 1) {
     const listed = ids.slice(0, MAX_LISTED).map(shortened).join(", ");
-    throw new Failure(`${quoted(beginning ?? "")} is the beginning of ${ids.length} runs: ${listed}${ids.length > MAX_LISTED ? ", …" : ""}`);
+    throw new Failure(
+      `${quoted(beginning ?? "")} is the beginning of ${ids.length} runs: ${listed}${ids.length > MAX_LISTED ? ", …" : ""}`,
+    );
   }
   return meant.reduce((last, run) => (run.lastAt > last.lastAt ? run : last));
 }

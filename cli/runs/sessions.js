@@ -1,7 +1,7 @@
 // Finds the session files of pi and reads them in bounded memory.
 //
-// A session file can have any size, and another process may append to it. The bytes are searched for state entries; only the
-// lines that matter are decoded and parsed.
+// A session file can have any size, and another process may append to it. The bytes are searched for state entries;
+// only the lines that matter are decoded and parsed.
 import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -24,8 +24,8 @@ const MAX_HEADER = 2 ** 20;
 const CHILDREN = ".children";
 
 const STATE = "workflow:state";
-// The end of the field's name: it begins with a rare letter, which makes the search fast. With a quotation mark it cannot be part of
-// a text: there it has a backslash.
+// The end of the field's name: it begins with a rare letter, which makes the search fast. With a quotation mark it
+// cannot be part of a text: there it has a backslash.
 const FIELD = Buffer.from('Type"');
 const NAMES_STATE = new RegExp(`^Type"[ \\t]*:[ \\t]*"${STATE}"`);
 /** Maximum length of the field from there, with blanks. */
@@ -34,7 +34,10 @@ const TASK_ID = Buffer.from('"taskId":"');
 const USAGE = Buffer.from('usage":');
 const NEWLINE = 10;
 /** A state entry as pi writes it: its data, its id, its time. */
-const WRITTEN = new RegExp(`^\\{"type":"custom","customType":"${STATE}","data":(\\{"active":.*\\}),"id":"([^"\\\\]*)","parentId":(?:null|"[^"\\\\]*"),"timestamp":"([^"\\\\]*)"\\}$`, "s");
+const WRITTEN = new RegExp(
+  `^\\{"type":"custom","customType":"${STATE}","data":(\\{"active":.*\\}),"id":"([^"\\\\]*)","parentId":(?:null|"[^"\\\\]*"),"timestamp":"([^"\\\\]*)"\\}$`,
+  "s",
+);
 const QUOTE = 34;
 const BACKSLASH = 92;
 
@@ -107,8 +110,8 @@ export class SessionFile {
   }
 
   /**
-   * Calls a function for each line that may be the state of a run, whatever the order of its fields, in the order of the file. The function must not read the
-   * file.
+   * Calls a function for each line that may be the state of a run, whatever the order of its fields, in the order of
+   * the file. The function must not read the file.
    *
    * @param {(taskId: string, line: Line) => void} use gets the id in the line
    */
@@ -122,7 +125,7 @@ export class SessionFile {
       const chunk = CHUNK.subarray(0, count);
       const end = at + count;
       let next = end < this.#size ? Math.max(at + 1, end - MAX_FIELD) : end;
-      for (let from = 0; ; ) {
+      for (let from = 0; ;) {
         const found = chunk.indexOf(FIELD, from);
         if (found === -1) break;
         from = found + FIELD.length;
@@ -132,7 +135,13 @@ export class SessionFile {
         const start = before === -1 ? lineStart : at + before + 1;
         const stop = after === -1 ? this.#lineEnd(end) : at + after;
         if (stop - start > MAX_LINE) this.unreadable += 1;
-        else this.#useState(start >= at && stop <= end ? chunk.subarray(start - at, stop - at) : this.#bytes(start, stop), start, stop, use);
+        else
+          this.#useState(
+            start >= at && stop <= end ? chunk.subarray(start - at, stop - at) : this.#bytes(start, stop),
+            start,
+            stop,
+            use,
+          );
         if (after === -1) {
           next = stop + 1;
           break;
@@ -148,8 +157,8 @@ export class SessionFile {
   }
 
   /**
-   * Most states are followed by a newer one of their run and never parsed. An id in quotation marks cannot be part of a text:
-   * there they have a backslash.
+   * Most states are followed by a newer one of their run and never parsed. An id in quotation marks cannot be part of a
+   * text: there they have a backslash.
    *
    * @param {Buffer} line
    * @param {number} start
@@ -166,13 +175,14 @@ export class SessionFile {
       return;
     }
     const entry = parsed(line);
-    if (entry && isStateEntry(entry)) use(typeof entry.data?.taskId === "string" ? entry.data.taskId : "", { start, stop });
+    if (entry && isStateEntry(entry))
+      use(typeof entry.data?.taskId === "string" ? entry.data.taskId : "", { start, stop });
     else if (!entry && isEnded) this.unreadable += 1;
   }
 
   /**
-   * Returns the newest state in lines of `eachState`, cut out of its line as pi writes it; `undefined` if the line has another form. Only
-   * the component tells if the data is JSON.
+   * Returns the newest state in lines of `eachState`, cut out of its line as pi writes it; `undefined` if the line has
+   * another form. Only the component tells if the data is JSON.
    *
    * @param {Line[]} lines in the order of the file
    * @returns {StateEntry | undefined}
@@ -180,7 +190,9 @@ export class SessionFile {
   cutNewest(lines) {
     const line = lines[lines.length - 1];
     const [, data, id, timestamp] = WRITTEN.exec(this.#text(line)) ?? [];
-    return data === undefined ? undefined : { id, time: timeOf({ timestamp }), data, line, mayBeActive: data.startsWith('{"active":true') };
+    return data === undefined
+      ? undefined
+      : { id, time: timeOf({ timestamp }), data, line, mayBeActive: data.startsWith('{"active":true') };
   }
 
   /**
@@ -195,7 +207,13 @@ export class SessionFile {
       else if (isStateEntry(entry)) {
         // An entry without a workflow is no state of a run.
         if (taskOf(entry) === undefined) return undefined;
-        return { id: typeof entry.id === "string" ? entry.id : "", time: timeOf(entry), data: JSON.stringify(entry.data), line, mayBeActive: entry.data.active === true };
+        return {
+          id: typeof entry.id === "string" ? entry.id : "",
+          time: timeOf(entry),
+          data: JSON.stringify(entry.data),
+          line,
+          mayBeActive: entry.data.active === true,
+        };
       }
     }
     return undefined;
@@ -208,8 +226,8 @@ export class SessionFile {
   }
 
   /**
-   * Calls a function for each entry from an offset on. Messages of the user and results of tools without a usage, and entries
-   * that are too long, have only the fields that pi writes first, without their content.
+   * Calls a function for each entry from an offset on. Messages of the user and results of tools without a usage, and
+   * entries that are too long, have only the fields that pi writes first, without their content.
    *
    * @param {number} offset the start of a line
    * @param {(start: Entry) => boolean} matters tells which entries are given; it gets the fields that pi writes first
@@ -269,7 +287,7 @@ export class SessionFile {
       [parts, length] = [[], 0];
       return goesOn;
     };
-    for (let at = from; at < to; ) {
+    for (let at = from; at < to;) {
       const count = readSync(this.#fd, CHUNK, 0, Math.min(CHUNK.length, to - at), at);
       if (count === 0) break;
       const chunk = CHUNK.subarray(0, count);
@@ -287,7 +305,7 @@ export class SessionFile {
 
   /** Returns the offset of the end of the line, from a byte of it on. @param {number} from */
   #lineEnd(from) {
-    for (let at = from; at < this.#size; ) {
+    for (let at = from; at < this.#size;) {
       const count = readSync(this.#fd, SMALL_CHUNK, 0, Math.min(SMALL_CHUNK.length, this.#size - at), at);
       const end = SMALL_CHUNK.subarray(0, count).indexOf(NEWLINE);
       if (end !== -1) return at + end;
@@ -309,7 +327,11 @@ export function isStateEntry({ type, customType }) {
   return type === "custom" && customType === STATE;
 }
 
-/** Returns the task ID of the state in an entry; `undefined` if the entry has no state of a run. @param {Entry} entry */
+/**
+ * Returns the task ID of the state in an entry; `undefined` if the entry has no state of a run.
+ *
+ * @param {Entry} entry
+ */
 export function taskOf(entry) {
   if (!isStateEntry(entry) || (entry.data?.workflowKey ?? undefined) === undefined) return undefined;
   return typeof entry.data.taskId === "string" ? entry.data.taskId : "";
@@ -328,7 +350,9 @@ function parsed(line) {
 /** Returns the fields that pi writes at the beginning of an entry. @param {Buffer} line @returns {Entry | undefined} */
 function beginning(line) {
   const start = line.toString("utf8", 0, BEGINNING);
-  const entry = /^\{"type":"(\w+)","id":"([^"\\]*)","parentId":(?:"([^"\\]*)"|null),"timestamp":"([^"\\]*)"/.exec(start);
+  const entry = /^\{"type":"(\w+)","id":"([^"\\]*)","parentId":(?:"([^"\\]*)"|null),"timestamp":"([^"\\]*)"/.exec(
+    start,
+  );
   if (!entry) return undefined;
   const [all, type, id, parentId, timestamp] = entry;
   const role = /^,"message":\{"role":"(\w+)"/.exec(start.slice(all.length))?.[1];
@@ -353,7 +377,10 @@ export function readSessions(selection, use) {
         if (!isOfProject(file.header)) return;
         use(file);
         const { unreadable } = file;
-        if (unreadable > 0) problems.push(`${path}: ${unreadable === 1 ? "1 state cannot be read" : `${unreadable} states cannot be read`}`);
+        if (unreadable > 0)
+          problems.push(
+            `${path}: ${unreadable === 1 ? "1 state cannot be read" : `${unreadable} states cannot be read`}`,
+          );
       });
     } catch (error) {
       problems.push(`${path}: ${reason(error)}`);
@@ -413,12 +440,20 @@ function sessionFiles({ all, sessions }) {
   if (sessions !== undefined) {
     const stats = statSync(sessions, { throwIfNoEntry: false });
     if (!stats) throw new Failure(`There is no ${shortened(sessions)}.`);
-    return stats.isDirectory() ? { ...filesIn(resolve(sessions), true), isOfProject: every } : { files: [resolve(sessions)], problems: [], isOfProject: every };
+    return stats.isDirectory()
+      ? { ...filesIn(resolve(sessions), true), isOfProject: every }
+      : { files: [resolve(sessions)], problems: [], isOfProject: every };
   }
   const own = ownFolder();
-  if (own !== undefined) return { ...filesIn(own, all), isOfProject: all ? every : ({ cwd }) => cwd !== "" && resolve(cwd) === process.cwd() };
+  if (own !== undefined)
+    return {
+      ...filesIn(own, all),
+      isOfProject: all ? every : ({ cwd }) => cwd !== "" && resolve(cwd) === process.cwd(),
+    };
   const folder = join(agentDir(), "sessions");
-  return all ? { ...filesIn(folder, true), isOfProject: every } : { ...filesIn(join(folder, encoded(process.cwd())), false), isOfProject: every };
+  return all
+    ? { ...filesIn(folder, true), isOfProject: every }
+    : { ...filesIn(join(folder, encoded(process.cwd())), false), isOfProject: every };
 }
 
 /** The name of the folder in which pi stores the sessions of a project. @param {string} cwd */
@@ -433,7 +468,8 @@ export function newSessionFile(id) {
 /** The folder that the user has set for sessions of all projects; `undefined` if there is none. */
 function ownFolder() {
   const ofProject = settingsFolder(join(".pi", "settings.json"));
-  const folder = process.env.PI_CODING_AGENT_SESSION_DIR || (ofProject ?? settingsFolder(join(agentDir(), "settings.json")));
+  const folder =
+    process.env.PI_CODING_AGENT_SESSION_DIR || (ofProject ?? settingsFolder(join(agentDir(), "settings.json")));
   return folder ? resolve(folder.replace(/^~(?=$|\/)/, () => homedir())) : undefined;
 }
 

@@ -28,10 +28,12 @@ const MIN_RUNS = 5;
 
 /**
  * A part of a run; `undefined` is unknown.
- * @typedef {{ workMs: number, waitMs: number, cost?: number, passes?: number, gateFailures: number, refusals: number }} Part
+ * @typedef {{ workMs: number, waitMs: number, cost?: number, passes?: number, gateFailures: number, refusals: number }}
+ *   Part
  *
  * The figures of a part of a run.
- * @type {{ name: "work" | "waiting" | "cost" | "passes" | "gateFailures" | "refusals", title: string, of: (part: Part) => number | undefined, text: (value: number) => string }[]}
+ * @type {{ name: "work" | "waiting" | "cost" | "passes" | "gateFailures" | "refusals", title: string, of: (part: Part)
+ *   => number | undefined, text: (value: number) => string }[]}
  */
 const FIGURES = [
   { name: "work", title: "at work", of: ({ workMs }) => workMs, text: duration },
@@ -62,7 +64,11 @@ export function statsOf(runs) {
 
 /** @param {Run[]} runs @returns {Version} */
 function versionOf(runs) {
-  const [{ state: { workflow, fingerprint } }] = runs;
+  const [
+    {
+      state: { workflow, fingerprint },
+    },
+  ] = runs;
   const starts = runs.map(({ state }) => state.startedAt);
   /** @type {Record<string, number>} */
   const outcomes = {};
@@ -134,7 +140,9 @@ function figure(values) {
 /** @param {Version[]} versions */
 export function statsText(versions) {
   if (versions.length === 0) return "No runs.\n";
-  const blocks = versions.map((version, index) => versionText(version, versions[index - 1]?.workflow === version.workflow));
+  const blocks = versions.map((version, index) =>
+    versionText(version, versions[index - 1]?.workflow === version.workflow),
+  );
   return `${blocks.join("\n")}\nEach figure: the median, the maximum, and in brackets the number of runs. Of fewer than ${MIN_RUNS} runs, which a median needs: the smallest and the largest.\n`;
 }
 
@@ -142,12 +150,20 @@ export function statsText(versions) {
 function versionText({ phases, whole, workflow, runs, outcomes, from, to, fingerprint }, isOlder) {
   const [first, last] = [day(from), day(to)];
   const older = first === last ? `on ${first}` : `from ${first} to ${last}`;
-  const ends = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`).join(", ");
+  const ends = Object.entries(outcomes)
+    .map(([outcome, count]) => `${count} ${outcome}`)
+    .join(", ");
   const rules = fingerprint === undefined ? "fingerprint unknown" : `fingerprint ${cell(fingerprint, 14)}`;
   const title = `${cell(workflow, 60)}: ${runs} ${runs === 1 ? "run" : "runs"} ${isOlder ? older : `since ${first}`} (${ends}), ${rules}${isOlder ? ", older" : ""}`;
   if (phases.length === 0) return `${title}\n  No phase was left in them.\n`;
-  const rows = [...phases.map((phase) => ({ name: cell(phase.title, 40), figures: phase.figures })), { name: "Whole run", figures: whole }];
-  const table = rows.map(({ name, figures }) => [`  ${name}`, ...FIGURES.map((each) => figureText(figures[each.name], each.text))]);
+  const rows = [
+    ...phases.map((phase) => ({ name: cell(phase.title, 40), figures: phase.figures })),
+    { name: "Whole run", figures: whole },
+  ];
+  const table = rows.map(({ name, figures }) => [
+    `  ${name}`,
+    ...FIGURES.map((each) => figureText(figures[each.name], each.text)),
+  ]);
   return `${[title, ...columns([["", ...FIGURES.map(({ title }) => title)], ...table])].join("\n")}\n`;
 }
 

@@ -1,12 +1,16 @@
-// pi's agent folder, which some limits keep as it is although it lies in a writable folder: it has the user's settings and limits,
-// extensions that pi loads, and the sessions.
+// pi's agent folder, which some limits keep as it is although it lies in a writable folder: it has the user's settings
+// and limits, extensions that pi loads, and the sessions.
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, parse, resolve, sep } from "node:path";
 
 import { findHidden } from "./hidden-paths.js";
 import { isBelow, realPath } from "./write-target.js";
 
-/** What is kept. @typedef {{ names: string[], links: string[], check: (place: string, stat?: import("./hidden-paths.js").Stat) => void }} Kept */
+/**
+ * What is kept.
+ *
+ * @typedef {{ names: string[], links: string[], check: (place: string, stat?: import("./hidden-paths.js").Stat) => void }} Kept
+ */
 
 /**
  * Returns the names of the folder, the links that lead to it, and a check that throws if a file lies in it.
@@ -33,7 +37,8 @@ function linksTo(path) {
   const links = [];
   for (const part of path.slice(root.length).split(sep).filter(Boolean)) {
     const next = join(at, part);
-    if (lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink()) links.push(next, ...linksTo(resolve(at, readlinkSync(next))));
+    if (lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink())
+      links.push(next, ...linksTo(resolve(at, readlinkSync(next))));
     at = realPath(next);
   }
   return links;

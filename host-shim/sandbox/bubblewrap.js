@@ -1,11 +1,21 @@
-// Command lines that run confined on Linux, by bubblewrap: in namespaces of their own, with every mount read-only except
-// the writable paths, and with a filter of system calls.
+// Command lines that run confined on Linux, by bubblewrap: in namespaces of their own, with every mount read-only
+// except the writable paths, and with a filter of system calls.
 //
-// The processes, from the outside: pi; bubblewrap, in the place of the shell that pi started; the first process of the sandbox,
-// a shell; the command. The kernel kills bubblewrap when pi ends, the first process when bubblewrap ends, and every process of
-// the sandbox when the first one ends, which it does with the command.
+// The processes, from the outside: pi; bubblewrap, in the place of the shell that pi started; the first process of the
+// sandbox, a shell; the command. The kernel kills bubblewrap when pi ends, the first process when bubblewrap ends, and
+// every process of the sandbox when the first one ends, which it does with the command.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, lstatSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 
@@ -24,18 +34,28 @@ export const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-syste
 const TEMPORARY = "/tmp";
 
 /**
- * Namespaces, capabilities, processes. Without capabilities, a command of `root` may do no more than one of any other user.
- * bubblewrap's own first process would wait for the processes that a command leaves behind.
+ * Namespaces, capabilities, processes. Without capabilities, a command of `root` may do no more than one of any other
+ * user. bubblewrap's own first process would wait for the processes that a command leaves behind.
  */
-const ISOLATION = ["--unshare-user-try", "--unshare-ipc", "--unshare-pid", "--as-pid-1", "--unshare-cgroup-try", "--cap-drop", "ALL", "--new-session", "--die-with-parent"];
+const ISOLATION = [
+  "--unshare-user-try",
+  "--unshare-ipc",
+  "--unshare-pid",
+  "--as-pid-1",
+  "--unshare-cgroup-try",
+  "--cap-drop",
+  "ALL",
+  "--new-session",
+  "--die-with-parent",
+];
 
 /** The program of the first process, in an empty folder of the sandbox. Its name makes a bash read no start-up file. */
 const FIRST = "/dev/sh";
 
 /**
- * The command line of the first process. Its first argument is the id of pi, the others are the command. Descriptor 5 is the
- * status of bubblewrap: pi must still be its parent, or the kernel would not have noticed the end of pi, which came before
- * bubblewrap asked for it. The shell's own messages about the command are left out.
+ * The command line of the first process. Its first argument is the id of pi, the others are the command. Descriptor 5
+ * is the status of bubblewrap: pi must still be its parent, or the kernel would not have noticed the end of pi, which
+ * came before bubblewrap asked for it. The shell's own messages about the command are left out.
  */
 const FIRST_LINE = `read -r PI_CONFINED <&5
 case $PI_CONFINED in *") "[!ZX]" $1 "*) ;; *) echo "The process that confined this command has ended, or did not start it itself." >&2; exit 126;; esac
@@ -50,7 +70,18 @@ exit $?`;
  *
  * @param {Sandbox} sandbox
  */
-function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidden, fixed, unreadable, kept, standIns }) {
+function bubblewrapArguments({
+  writable,
+  readOnly,
+  network,
+  cwd,
+  temporary,
+  hidden,
+  fixed,
+  unreadable,
+  kept,
+  standIns,
+}) {
   const everything = writable.includes("/");
   const args = [...ISOLATION];
   if (!network) args.push("--unshare-net");
@@ -64,7 +95,8 @@ function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidd
     if (isBelow(cwd, TEMPORARY)) args.push("--ro-bind", cwd, cwd);
     for (const path of writable) args.push("--bind", path, path);
   }
-  for (const path of foldersAround([...hidden, ...fixed, ...unreadable, ...kept], writable)) args.push("--bind", path, path);
+  for (const path of foldersAround([...hidden, ...fixed, ...unreadable, ...kept], writable))
+    args.push("--bind", path, path);
   for (const path of fixed) args.push(...withFixed(path));
   // It also holds the process ids of the session.
   if (writable.some((path) => isBelow(temporary, path))) args.push("--tmpfs", dirname(temporary));
@@ -75,14 +107,15 @@ function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidd
     args.push(...(isFile ? ["--ro-bind", "/dev/null", path] : ["--tmpfs", path, "--remount-ro", path]));
   }
   // The mount is read-only, so nobody can change the rights.
-  for (const path of unreadable) args.push("--ro-bind", lstatSync(path).isDirectory() ? standIns.folder : standIns.file, path);
+  for (const path of unreadable)
+    args.push("--ro-bind", lstatSync(path).isDirectory() ? standIns.folder : standIns.file, path);
   args.push("--chdir", cwd, "--seccomp", "3");
   return args;
 }
 
 /**
- * Returns the folders between writable paths and these paths, outermost first. As mounts they cannot be renamed, and no other
- * folder can take their place.
+ * Returns the folders between writable paths and these paths, outermost first. As mounts they cannot be renamed, and no
+ * other folder can take their place.
  *
  * @param {string[]} paths
  * @param {string[]} writable
@@ -104,13 +137,18 @@ function foldersAround(paths, writable) {
 function withFixed(link) {
   const folder = dirname(link);
   const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => !entry.isSymbolicLink());
-  return ["--ro-bind", folder, folder, ...entries.flatMap(({ name }) => ["--bind-try", join(folder, name), join(folder, name)])];
+  return [
+    "--ro-bind",
+    folder,
+    folder,
+    ...entries.flatMap(({ name }) => ["--bind-try", join(folder, name), join(folder, name)]),
+  ];
 }
 
 /**
- * Returns the folders in the folder for temporary files that contain these paths. Each of them gets an empty file system
- * of its own. Otherwise bubblewrap would create the places for mounts in a folder in which earlier commands could leave
- * links, and would follow them out of the sandbox.
+ * Returns the folders in the folder for temporary files that contain these paths. Each of them gets an empty file
+ * system of its own. Otherwise bubblewrap would create the places for mounts in a folder in which earlier commands
+ * could leave links, and would follow them out of the sandbox.
  *
  * @param {string[]} paths
  */
@@ -127,18 +165,20 @@ function removeLink(path) {
 }
 
 /**
- * Returns a command line that runs a command line in the sandbox, by the shell that reads the result. That shell must be a
- * child of this process.
+ * Returns a command line that runs a command line in the sandbox, by the shell that reads the result. That shell must
+ * be a child of this process.
  *
  * @param {string} line without NUL
  * @param {Sandbox} sandbox
  */
 export function bubblewrapLine(line, sandbox) {
   const program = findBubblewrap();
-  if (program === undefined) throw new Error("bubblewrap is not installed. Install it, for example by `apt install bubblewrap`.");
+  if (program === undefined)
+    throw new Error("bubblewrap is not installed. Install it, for example by `apt install bubblewrap`.");
   const args = bubblewrapArguments(sandbox).map(quoted).join(" ");
   const shell = `"\${BASH:-/bin/sh}"`;
-  // The kernel lets nobody reach into a process whose program cannot be read. Without a copy it is the filter alone that does.
+  // The kernel lets nobody reach into a process whose program cannot be read. Without a copy it is the filter alone
+  // that does.
   const first = canCopy(program) ? `--perms 0111 --file 4 ${FIRST}` : `--symlink ${shell} ${FIRST}`;
   const descriptors = `3<${filterFile()} 4<${shell} 5</proc/$$/stat </dev/null`;
   return `exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${quoted(FIRST_LINE)} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`;
@@ -165,14 +205,19 @@ function filterFile() {
   return `/proc/${process.pid}/fd/${filterDescriptor}`;
 }
 
-/** For each path of bubblewrap, true if it can set the permissions of a file (since 0.5). @type {Map<string, boolean>} */
+/**
+ * For each path of bubblewrap, true if it can set the permissions of a file (since 0.5).
+ *
+ * @type {Map<string, boolean>}
+ */
 const copying = new Map();
 
 /** @param {string} program */
 function canCopy(program) {
   let can = copying.get(program);
   if (can === undefined) {
-    const [, major, minor] = spawnSync(program, ["--version"], { encoding: "utf8" }).stdout?.match(/(\d+)\.(\d+)/) ?? [];
+    const [, major, minor] =
+      spawnSync(program, ["--version"], { encoding: "utf8" }).stdout?.match(/(\d+)\.(\d+)/) ?? [];
     can = Number(major) > 0 || Number(minor) >= 5;
     copying.set(program, can);
   }
@@ -180,7 +225,10 @@ function canCopy(program) {
 }
 
 function findBubblewrap() {
-  const folders = [...SYSTEM_FOLDERS, ...(process.env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/"))];
+  const folders = [
+    ...SYSTEM_FOLDERS,
+    ...(process.env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/")),
+  ];
   return folders.map((folder) => join(folder, "bwrap")).find(isExecutable);
 }
 

@@ -10,7 +10,8 @@ import { seatbeltLine } from "./seatbelt.js";
  * The sandbox of one command line. All paths are absolute and exist.
  * @typedef {object} Sandbox
  * @property {string[]} writable none of them is below another; `/` is everything
- * @property {string[]} readOnly paths that stay read-only in writable folders, and can be read in the system's folder for temporary files
+ * @property {string[]} readOnly paths that stay read-only in writable folders, and can be read in the system's folder
+ *   for temporary files
  * @property {boolean} network
  * @property {string} cwd
  * @property {string} temporary the folder for temporary files
@@ -37,7 +38,9 @@ export function confinedLine(line, sandbox) {
     case "darwin":
       return seatbeltLine(line, sandbox);
     default:
-      throw new Error(`there is no sandbox for command lines on ${process.platform === "win32" ? "Windows" : process.platform}`);
+      throw new Error(
+        `there is no sandbox for command lines on ${process.platform === "win32" ? "Windows" : process.platform}`,
+      );
   }
 }
 
@@ -50,8 +53,22 @@ let proven = false;
  */
 export function canConfine() {
   if (proven) return;
-  const sandbox = { writable: [], readOnly: [], network: false, cwd: "/", temporary: tmpdir(), hidden: [], fixed: [], unreadable: [], kept: [], standIns: { file: "", folder: "" } };
-  const { status, stderr, error } = spawnSync("/bin/sh", ["-c", confinedLine("exit 7", sandbox)], { timeout: PROBE_TIMEOUT, encoding: "utf8" });
+  const sandbox = {
+    writable: [],
+    readOnly: [],
+    network: false,
+    cwd: "/",
+    temporary: tmpdir(),
+    hidden: [],
+    fixed: [],
+    unreadable: [],
+    kept: [],
+    standIns: { file: "", folder: "" },
+  };
+  const { status, stderr, error } = spawnSync("/bin/sh", ["-c", confinedLine("exit 7", sandbox)], {
+    timeout: PROBE_TIMEOUT,
+    encoding: "utf8",
+  });
   if (status !== 7) throw new Error(withHelp(plainText(stderr ?? "") || String(error)));
   proven = true;
 }
@@ -63,7 +80,7 @@ export function canConfine() {
 function withHelp(message) {
   const [first] = message.trim().split("\n");
   const help = /namespace|permitted|permission|uid map/i.test(first)
-    ? ". The system or the container does not allow user namespaces: see \"Where commands cannot be confined\" in docs/reference.md"
+    ? '. The system or the container does not allow user namespaces: see "Where commands cannot be confined" in docs/reference.md'
     : "";
   return `the sandbox does not start (${first || "no message"})${help}`;
 }

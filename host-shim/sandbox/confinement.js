@@ -1,5 +1,5 @@
-// Carries out the outcome `confine`: runs the command line of pi's `bash` confined by the operating system, and lets pi's file tools
-// reach the writable paths only, and nothing that is hidden.
+// Carries out the outcome `confine`: runs the command line of pi's `bash` confined by the operating system, and lets
+// pi's file tools reach the writable paths only, and nothing that is hidden.
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
@@ -24,7 +24,9 @@ import { absolutePath, isBelow, realPath } from "./write-target.js";
 const NOT_GRANTED = "the manifest does not grant it";
 /** The maximum length of an argument on Linux, in bytes: pi passes a command line as one argument. */
 const MAX_LINE = 128 * 1024 - 1;
-/** The maximum number of paths in listed folders that are made read-only, and their maximum length together, in bytes. */
+/**
+ * The maximum number of paths in listed folders that are made read-only, and their maximum length together, in bytes.
+ */
 const MAX_READ_ONLY = { paths: 200, bytes: 24 * 1024 };
 /** The maximum number of paths that are named in a result. */
 const MAX_NAMED = 5;
@@ -32,9 +34,17 @@ const MAX_NAMED = 5;
 const PATIENCE = 5000;
 
 export class Confinement {
-  /** The command lines that were allowed and whose calls have not ended, by call. @type {Map<string, { limits: Limits, command: import("./running-commands.js").Command }>} */
+  /**
+   * The command lines that were allowed and whose calls have not ended, by call.
+   *
+   * @type {Map<string, { limits: Limits, command: import("./running-commands.js").Command }>}
+   */
   #commands = new Map();
-  /** The calls of `grep` that have not ended, by call: no command line may lead them elsewhere. @type {Map<string, import("./running-commands.js").Search>} */
+  /**
+   * The calls of `grep` that have not ended, by call: no command line may lead them elsewhere.
+   *
+   * @type {Map<string, import("./running-commands.js").Search>}
+   */
   #searches = new Map();
   /** Aborts when the session ends. It is also the owner of what the session runs. */
   #session = new AbortController();
@@ -42,9 +52,17 @@ export class Confinement {
   #folder;
   /** True if the ends of tool calls are observed. */
   #observing = false;
-  /** The folders of git that the last command line could not change, because something hidden is tracked. @type {string[]} */
+  /**
+   * The folders of git that the last command line could not change, because something hidden is tracked.
+   *
+   * @type {string[]}
+   */
   #gitFolders = [];
-  /** The writable paths that the last command line could not write, because they cannot be reached or searched. @type {string[]} */
+  /**
+   * The writable paths that the last command line could not write, because they cannot be reached or searched.
+   *
+   * @type {string[]}
+   */
   #readOnly = [];
   #pi;
   #codingAgent;
@@ -110,7 +128,7 @@ export class Confinement {
     const { signal: session } = this.#session;
     const signal = context.signal ? AbortSignal.any([session, context.signal]) : session;
     const end = performance.now() + PATIENCE;
-    for (let last = busy; ; ) {
+    for (let last = busy; ;) {
       const left = end - performance.now();
       if (left <= 0 || signal.aborted) return `The call cannot be confined now: ${plainText(last.message)}`;
       await runningCommands.changed(left, signal);
@@ -159,8 +177,8 @@ export class Confinement {
   }
 
   /**
-   * Confines a search in a folder. Names are not hidden, so only `grep` is kept from folders around what is hidden; then nothing else
-   * may run that could put something else in the place of what it searches.
+   * Confines a search in a folder. Names are not hidden, so only `grep` is kept from folders around what is hidden;
+   * then nothing else may run that could put something else in the place of what it searches.
    *
    * @param {Call} call
    * @param {import("./hidden-paths.js").Hidden} hidden
@@ -168,7 +186,8 @@ export class Confinement {
    * @returns {string | undefined} the reason for refusing the call
    */
   #confineSearch({ toolName, toolCallId, input }, hidden, context) {
-    if (this.#fileTools.isReplaced(toolName)) return `An extension has replaced the tool "${toolName}", so it cannot be confined.`;
+    if (this.#fileTools.isReplaced(toolName))
+      return `An extension has replaced the tool "${toolName}", so it cannot be confined.`;
     const path = input?.path ?? ".";
     if (typeof path !== "string") return `The tool "${toolName}" cannot be confined without a readable path.`;
     const place = realPath(absolutePath(path, context.cwd));
@@ -178,14 +197,15 @@ export class Confinement {
     if (inside !== undefined) return `${plainText(inside)} is hidden, and "grep" would search it. Search with "bash".`;
     this.#observe();
     this.#folder ??= sessionFolder(context.sessionManager.getSessionId(), this.#session);
-    if (runningCommands.any(this.#session, this.#folder.running)) return 'A command is running. Run "grep" after it, or search with "bash".';
+    if (runningCommands.any(this.#session, this.#folder.running))
+      return 'A command is running. Run "grep" after it, or search with "bash".';
     this.#searches.set(toolCallId, runningCommands.search(this.#session, place));
     return undefined;
   }
 
   /**
-   * Returns the paths that a command line can neither read nor write. Those that do not exist are created for the time in which it
-   * runs: only what exists can be covered by a mount, and they may come meanwhile.
+   * Returns the paths that a command line can neither read nor write. Those that do not exist are created for the time
+   * in which it runs: only what exists can be covered by a mount, and they may come meanwhile.
    *
    * @param {string[]} rules
    * @param {Context} context
@@ -238,7 +258,13 @@ export class Confinement {
    * @param {SessionFolder} folder
    * @param {object} holder of the placeholders
    */
-  #confined(line, { writable: paths, hidden: rules = [], keepsAgentFolder, network }, context, { temporary, running, standIns }, holder) {
+  #confined(
+    line,
+    { writable: paths, hidden: rules = [], keepsAgentFolder, network },
+    context,
+    { temporary, running, standIns },
+    holder,
+  ) {
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     this.#readOnly = [];
@@ -257,8 +283,20 @@ export class Confinement {
     const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
     const readOnly = [...this.#readOnlyBelow(writable, running, keptNames), ...this.#gitFolders, ...keptNames];
     const visible = unreadable.filter((path) => !keys.hidden.some((other) => isBelow(path, other)));
-    const sandbox = { writable: reach.writable, readOnly, network, cwd, temporary, ...keys, unreadable: visible, kept: keptNames, standIns };
-    const around = [...sandbox.hidden, ...unreadable].find((path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)));
+    const sandbox = {
+      writable: reach.writable,
+      readOnly,
+      network,
+      cwd,
+      temporary,
+      ...keys,
+      unreadable: visible,
+      kept: keptNames,
+      standIns,
+    };
+    const around = [...sandbox.hidden, ...unreadable].find(
+      (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
+    );
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
     return { confined: confinedLine(this.#withPrefix(line, context), sandbox), reach };
   }
@@ -278,7 +316,8 @@ export class Confinement {
   }
 
   /**
-   * Creates a writable path that does not exist. Returns false if it cannot be reached or created: then a command cannot either.
+   * Creates a writable path that does not exist. Returns false if it cannot be reached or created: then a command
+   * cannot either.
    *
    * @param {string} path
    * @param {object} holder of the placeholders
@@ -299,8 +338,8 @@ export class Confinement {
   }
 
   /**
-   * Returns the folders of keys, and the links to them that a command line could replace. Creates those that it could create, for
-   * good: if another pi removed one, the kernel would take away what hides it here.
+   * Returns the folders of keys, and the links to them that a command line could replace. Creates those that it could
+   * create, for good: if another pi removed one, the kernel would take away what hides it here.
    * @param {string[]} writable
    */
   #hide(writable) {
@@ -323,9 +362,10 @@ export class Confinement {
   }
 
   /**
-   * Returns the paths in writable paths that must stay read-only: the files that have other names outside of them (hard links), and
-   * the folders that cannot be searched for such files; if these are too many, the entries of the writable folders that contain
-   * them, or these folders themselves. It looks at every call: whatever runs beside pi can create links.
+   * Returns the paths in writable paths that must stay read-only: the files that have other names outside of them (hard
+   * links), and the folders that cannot be searched for such files; if these are too many, the entries of the writable
+   * folders that contain them, or these folders themselves. It looks at every call: whatever runs beside pi can create
+   * links.
    *
    * @param {string[]} writable
    * @param {string} running
@@ -343,7 +383,9 @@ export class Confinement {
     if (fits(found)) {
       // Another command could move a folder with such a path before the path is mounted.
       if (!isAlone) {
-        throw new (others ? Busy : Error)(`another command is running, and ${linked.length > 0 ? `files in writable folders have other names (hard links) outside of them, for example ${linked[0]}` : `a writable folder cannot be searched: ${closed[0]}`}. Run one command after the other`);
+        throw new (others ? Busy : Error)(
+          `another command is running, and ${linked.length > 0 ? `files in writable folders have other names (hard links) outside of them, for example ${linked[0]}` : `a writable folder cannot be searched: ${closed[0]}`}. Run one command after the other`,
+        );
       }
       return found;
     }
@@ -353,8 +395,8 @@ export class Confinement {
   }
 
   /**
-   * Removes files that have links to the outside from the folder for temporary files. The whole folder is put aside if it cannot
-   * be searched. While a command line uses the folder, it is as clean as when the first one began.
+   * Removes files that have links to the outside from the folder for temporary files. The whole folder is put aside if
+   * it cannot be searched. While a command line uses the folder, it is as clean as when the first one began.
    *
    * @param {string} temporary
    */
@@ -392,13 +434,21 @@ export class Confinement {
   #result({ toolCallId, content, isError }) {
     const limits = this.#commands.get(toolCallId)?.limits;
     if (!limits?.notice || !Array.isArray(content)) return undefined;
-    const output = content.map((part) => (part.type === "text" ? part.text : "")).join("\n").toLowerCase();
+    const output = content
+      .map((part) => (part.type === "text" ? part.text : ""))
+      .join("\n")
+      .toLowerCase();
     // A guest of an earlier version has no signs: its notice follows every failure.
     if (!(limits.signs?.some((sign) => output.includes(sign)) ?? isError)) return undefined;
     const named = this.#readOnly.slice(0, MAX_NAMED).join(", ");
-    const readOnly = named && ` Read-only, because it cannot be reached or searched: ${named}${this.#readOnly.length > MAX_NAMED ? ", …" : ""}.`;
+    const readOnly =
+      named &&
+      ` Read-only, because it cannot be reached or searched: ${named}${this.#readOnly.length > MAX_NAMED ? ", …" : ""}.`;
     const [git] = this.#gitFolders;
-    const ofGit = git === undefined ? "" : ` ${git} is read-only, because something hidden is tracked in it: its absence would be committed.`;
+    const ofGit =
+      git === undefined
+        ? ""
+        : ` ${git} is read-only, because something hidden is tracked in it: its absence would be committed.`;
     return { content: [...content, { type: "text", text: plainText(limits.notice + readOnly + ofGit) }] };
   }
 
@@ -439,11 +489,15 @@ function lasting(look) {
   const first = look();
   if (first.linked.length + first.closed.length === 0) return first;
   const again = look();
-  return { linked: again.linked.filter((path) => first.linked.includes(path)), closed: again.closed.filter((path) => first.closed.includes(path)) };
+  return {
+    linked: again.linked.filter((path) => first.linked.includes(path)),
+    closed: again.closed.filter((path) => first.closed.includes(path)),
+  };
 }
 
 /**
- * Returns true if an error may be gone a moment later, also by what a command line itself does, for example if it makes room on a full disk.
+ * Returns true if an error may be gone a moment later, also by what a command line itself does, for example if it makes
+ * room on a full disk.
  * @param {any} error
  */
 function isPassing(error) {
@@ -461,7 +515,10 @@ function isThere(path) {
 
 /** @param {string[]} paths */
 function fits(paths) {
-  return paths.length <= MAX_READ_ONLY.paths && paths.reduce((bytes, path) => bytes + Buffer.byteLength(path), 0) <= MAX_READ_ONLY.bytes;
+  return (
+    paths.length <= MAX_READ_ONLY.paths &&
+    paths.reduce((bytes, path) => bytes + Buffer.byteLength(path), 0) <= MAX_READ_ONLY.bytes
+  );
 }
 
 /** @param {string} path */
@@ -475,6 +532,7 @@ function withoutSlash(path) {
  */
 function outermost(paths) {
   const unique = [...new Set(paths)];
-  const isCovered = (/** @type {string} */ path) => unique.some((other) => other !== path && isBelow(path, other) && !(isBelow(other, path) && other < path));
+  const isCovered = (/** @type {string} */ path) =>
+    unique.some((other) => other !== path && isBelow(path, other) && !(isBelow(other, path) && other < path));
   return unique.filter((path) => !isCovered(path));
 }

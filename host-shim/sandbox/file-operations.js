@@ -1,23 +1,55 @@
 // The file operations of pi's `read`, `edit` and `write`, within writable paths and without hidden ones.
 //
-// A name can lead elsewhere between a check and the use of it. So a file is opened first, then the check asks where the opened
-// file is, and its content is reached through the descriptor. On Linux `O_PATH` opens without an effect on what is opened, the
-// kernel tells the place of a descriptor, and `/proc/self/fd/N/name` is a name in an opened folder, so that also new files and
-// folders are created in a folder that was checked. Elsewhere Node has no such means: there the place is the one that the
-// name leads to after the file was opened, and a link can be in the way of a new file or folder when it is created.
-import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, mkdirSync, openSync, readFile, readSync, readlinkSync, writeFile } from "node:fs";
+// A name can lead elsewhere between a check and the use of it. So a file is opened first, then the check asks where the
+// opened file is, and its content is reached through the descriptor. On Linux `O_PATH` opens without an effect on what
+// is opened, the kernel tells the place of a descriptor, and `/proc/self/fd/N/name` is a name in an opened folder, so
+// that also new files and folders are created in a folder that was checked. Elsewhere Node has no such means: there the
+// place is the one that the name leads to after the file was opened, and a link can be in the way of a new file or
+// folder when it is created.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFile,
+  readSync,
+  readlinkSync,
+  writeFile,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 import { isBelow, realPath } from "./write-target.js";
 
-/** Tells what is hidden; see `Hidden` in `hidden-paths.js`. @typedef {Pick<import("./hidden-paths.js").Hidden, "check">} Hidden */
+/**
+ * Tells what is hidden; see `Hidden` in `hidden-paths.js`.
+ *
+ * @typedef {Pick<import("./hidden-paths.js").Hidden, "check">} Hidden
+ */
 
-/** @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isFile" | "isDirectory">} Stat */
+/**
+ * @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isFile" | "isDirectory">} Stat
+ */
 
 // Windows has not all of them.
-const { O_CREAT, O_DIRECTORY = 0, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } = constants;
-/** Opens a file or folder without access to its content. Node does not name it; it is the same on all processors that Node supports. */
+const {
+  O_CREAT,
+  O_DIRECTORY = 0,
+  O_EXCL,
+  O_NOFOLLOW = 0,
+  O_NONBLOCK = 0,
+  O_RDONLY,
+  O_RDWR,
+  O_TRUNC,
+  O_WRONLY,
+} = constants;
+/**
+ * Opens a file or folder without access to its content. Node does not name it; it is the same on all processors that
+ * Node supports.
+ */
 const O_PATH = 0o10000000;
 /** A folder as such. */
 const FOLDER = O_PATH | O_DIRECTORY | O_NOFOLLOW;
@@ -33,15 +65,21 @@ const read = promisify(readFile);
 const write = promisify(writeFile);
 
 /**
- * Returns the operations for `createReadToolDefinition`, `createEditToolDefinition` and `createWriteToolDefinition` of pi. Each one
- * throws if it would read or write a file that is not in these paths or is hidden, or create something elsewhere.
+ * Returns the operations for `createReadToolDefinition`, `createEditToolDefinition` and `createWriteToolDefinition` of
+ * pi. Each one throws if it would read or write a file that is not in these paths or is hidden, or create something
+ * elsewhere.
  *
  * @param {string[]} writable absolute, without links; `/` is everything
  * @param {() => Hidden} [hidden] returns what is hidden now
  * @param {Pick<import("./agent-folder.js").Kept, "check">} [kept] what stays as it is
  * @param {boolean} [byDescriptor] true on Linux
  */
-export function fileOperations(writable, hidden = () => ({ check() {} }), kept = { check() {} }, byDescriptor = process.platform === "linux") {
+export function fileOperations(
+  writable,
+  hidden = () => ({ check() {} }),
+  kept = { check() {} },
+  byDescriptor = process.platform === "linux",
+) {
   const paths = new Paths(writable, hidden, kept);
   const files = byDescriptor ? new FilesByDescriptor(paths) : new FilesByName(paths);
   /**
@@ -137,21 +175,24 @@ class Paths {
     // To open another one could take for ever.
     if (!stat.isFile() && !stat.isDirectory()) throw new Error(`${place} is not a regular file`);
     if (this.#everything) return;
-    if (stat.isFile() && stat.nlink > 1) throw new Error(`${place} has other names (hard links), which would be changed too`);
+    if (stat.isFile() && stat.nlink > 1)
+      throw new Error(`${place} has other names (hard links), which would be changed too`);
   }
 
   /** @param {string} place of a file */
   checkPlace(place) {
     this.#hidden().check(place);
     this.#kept.check(place);
-    if (!this.#everything && !this.#paths.some((path) => isBelow(place, path))) throw new Error(`${place} may not be written`);
+    if (!this.#everything && !this.#paths.some((path) => isBelow(place, path)))
+      throw new Error(`${place} may not be written`);
   }
 
   /** @param {string} place of a folder that is to be created */
   checkFolder(place) {
     this.#hidden().check(place);
     this.#kept.check(place);
-    if (!this.#everything && !this.#paths.some((path) => isBelow(place, path) || isBelow(path, place))) throw new Error(`${place} may not be created`);
+    if (!this.#everything && !this.#paths.some((path) => isBelow(place, path) || isBelow(path, place)))
+      throw new Error(`${place} may not be created`);
   }
 }
 
@@ -206,7 +247,8 @@ class FilesByDescriptor {
   open(path, flags) {
     const opened = this.#opened(realPath(path), (flags & O_CREAT) !== 0);
     try {
-      // The number of its names comes first: a name that is removed after it has been counted leaves the file without a place.
+      // The number of its names comes first: a name that is removed after it has been counted leaves the file without a
+      // place.
       const { stat } = opened;
       this.#paths.checkFile(opened.place, stat);
       return openSync(opened.name, flags & ~O_CREAT);

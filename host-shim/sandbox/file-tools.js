@@ -1,15 +1,20 @@
 // Registers pi's `read`, `edit` and `write` with file operations that can be confined, call by call.
 //
-// pi's own definitions do the work, so their schemas, texts, diffs and rendering are pi's. A call is judged before it runs, and
-// the judgement is kept with its arguments, of which pi passes the same object to the handler and to the tool. Nothing is opened
-// before the tool runs: a call that another extension refuses, or that is aborted, leaves nothing behind.
+// pi's own definitions do the work, so their schemas, texts, diffs and rendering are pi's. A call is judged before it
+// runs, and the judgement is kept with its arguments, of which pi passes the same object to the handler and to the
+// tool. Nothing is opened before the tool runs: a call that another extension refuses, or that is aborted, leaves
+// nothing behind.
 //
-// A descriptor in the place of the call's path is shorter and was tried, but the handlers of extensions that are loaded later,
-// guards of paths among them, see it instead of the path.
+// A descriptor in the place of the call's path is shorter and was tried, but the handlers of extensions that are loaded
+// later, guards of paths among them, see it instead of the path.
 import { fileOperations } from "./file-operations.js";
 
 /** @typedef {"read" | "edit" | "write"} FileTool */
-/** The files that a call may write, and those that it may not read. @typedef {{ writable: string[], hidden: () => import("./hidden-paths.js").Hidden, kept?: import("./agent-folder.js").Kept }} Reach */
+/**
+ * The files that a call may write, and those that it may not read.
+ *
+ * @typedef {{ writable: string[], hidden: () => import("./hidden-paths.js").Hidden, kept?: import("./agent-folder.js").Kept }} Reach
+ */
 /** @typedef {import("@earendil-works/pi-coding-agent").ToolDefinition<any, any, any>} ToolDefinition */
 
 /** The reason for refusing a call that was not judged. */
@@ -18,9 +23,18 @@ const NOT_JUDGED = "The extension that decides about this call did not see it. T
 export class FileTools {
   /** The definitions that were registered. @type {Map<string, ToolDefinition>} */
   #registered = new Map();
-  /** The tools that are registered since before the agent's current turn: it uses those that there were at its beginning. @type {Set<string>} */
+  /**
+   * The tools that are registered since before the agent's current turn: it uses those that there were at its
+   * beginning.
+   *
+   * @type {Set<string>}
+   */
   #inUse = new Set();
-  /** The reach of the calls that were allowed, by their arguments; `undefined` for a call without limits. @type {WeakMap<object, Reach | undefined>} */
+  /**
+   * The reach of the calls that were allowed, by their arguments; `undefined` for a call without limits.
+   *
+   * @type {WeakMap<object, Reach | undefined>}
+   */
   #judged = new WeakMap();
   #pi;
   #codingAgent;
@@ -64,7 +78,9 @@ export class FileTools {
       return createReadToolDefinition("", { operations: { access, readFile, detectImageMimeType } });
     };
     /** @type {ToolDefinition} */
-    const own = { read: createReadToolDefinition, edit: createEditToolDefinition, write: createWriteToolDefinition }[name]("");
+    const own = { read: createReadToolDefinition, edit: createEditToolDefinition, write: createWriteToolDefinition }[
+      name
+    ]("");
     return {
       ...own,
       execute: async (id, parameters, ...rest) => {
@@ -97,7 +113,8 @@ export class FileTools {
   confine(name, input, reach) {
     if (this.isReplaced(name)) return `An extension has replaced the tool "${name}", so it cannot be confined.`;
     this.register();
-    if (!this.#inUse.has(name)) return `The tool "${name}" can be confined from the next message on. Make the call again.`;
+    if (!this.#inUse.has(name))
+      return `The tool "${name}" can be confined from the next message on. Make the call again.`;
     this.#judged.set(input, reach);
     return undefined;
   }

@@ -20,17 +20,36 @@ export function gitFoldersOf(paths) {
     const found = workTreeAt(dirname(path));
     if (found === undefined || isBelow(found.folder, path)) return [];
     const { tree, folder } = found;
-    return isTracked(relative(tree, path).split(sep).join("/"), join(folder, "index")) ? [folder, commonGitFolder(folder)] : [];
+    return isTracked(relative(tree, path).split(sep).join("/"), join(folder, "index"))
+      ? [folder, commonGitFolder(folder)]
+      : [];
   });
   return [...new Set(folders)];
 }
 
-/** Returns the innermost work tree of a folder, and the work tree's folder of git. @param {string} start absolute, without links */
+/**
+ * Returns the innermost work tree of a folder, and the work tree's folder of git.
+ *
+ * @param {string} start absolute, without links
+ */
 export function workTreeAt(start) {
   for (let tree = start; ; tree = dirname(tree)) {
     const git = join(tree, ".git");
     const stat = attempt(() => lstatSync(git, { throwIfNoEntry: false }));
-    const folder = stat && attempt(() => (stat.isFile() ? realPath(resolve(tree, readFileSync(git, "utf8").replace(/^gitdir: /, "").trim())) : realPath(git)));
+    const folder =
+      stat &&
+      attempt(() =>
+        stat.isFile()
+          ? realPath(
+              resolve(
+                tree,
+                readFileSync(git, "utf8")
+                  .replace(/^gitdir: /, "")
+                  .trim(),
+              ),
+            )
+          : realPath(git),
+      );
     if (folder !== undefined) return { tree, folder };
     if (tree === dirname(tree)) return undefined;
   }

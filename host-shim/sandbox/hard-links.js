@@ -1,5 +1,5 @@
-// Finds what must stay read-only in some folders: files that have other names outside of them, which a write would change too,
-// and folders that cannot be searched for such files.
+// Finds what must stay read-only in some folders: files that have other names outside of them, which a write would
+// change too, and folders that cannot be searched for such files.
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -11,8 +11,9 @@ const REPLACED = "\uFFFD";
 /** @typedef {{ linked: string[], closed: string[] }} Found */
 
 /**
- * Returns the files in the given files and folders that have a hard link outside of them (`linked`), and the outermost folders
- * that contain something unreadable or too deep (`closed`). Links of one file that all lie inside are not returned.
+ * Returns the files in the given files and folders that have a hard link outside of them (`linked`), and the outermost
+ * folders that contain something unreadable or too deep (`closed`). Links of one file that all lie inside are not
+ * returned.
  *
  * @param {string[]} paths absolute, none below another
  * @param {string[]} [except] folders that count as outside
@@ -40,20 +41,24 @@ class Search {
     this.#except = new Set(except);
     for (const path of paths) this.#addFile(path, path);
     const folders = [...paths];
-    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) folders.push(...this.#addFolder(folder));
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop())
+      folders.push(...this.#addFolder(folder));
   }
 
   /** @returns {Found} */
   found() {
     const isInClosed = (/** @type {string} */ path) => {
-      for (let at = path; !this.#paths.has(at) && at !== dirname(at); ) {
+      for (let at = path; !this.#paths.has(at) && at !== dirname(at);) {
         at = dirname(at);
         if (this.#closed.has(at)) return true;
       }
       return false;
     };
     const linked = [...this.#files.values()].filter(({ missing }) => missing > 0).flatMap(({ paths }) => paths);
-    return { linked: linked.filter((path) => !isInClosed(path)), closed: [...this.#closed].filter((path) => !isInClosed(path)) };
+    return {
+      linked: linked.filter((path) => !isInClosed(path)),
+      closed: [...this.#closed].filter((path) => !isInClosed(path)),
+    };
   }
 
   /** Adds the files of a folder, and returns its folders. @param {string} folder */
@@ -102,13 +107,15 @@ class Search {
   /** Adds the innermost folder around a path that can be named. @param {string} path */
   #close(path) {
     let folder = path;
-    while (!this.#paths.has(folder) && (Buffer.byteLength(folder) > MAX_PATH || !isReachable(folder))) folder = dirname(folder);
+    while (!this.#paths.has(folder) && (Buffer.byteLength(folder) > MAX_PATH || !isReachable(folder)))
+      folder = dirname(folder);
     this.#closed.add(folder);
   }
 }
 
 /**
- * Returns true if, below names that are not UTF-8, a folder contains a file with several names, or something that cannot be read.
+ * Returns true if, below names that are not UTF-8, a folder contains a file with several names, or something that
+ * cannot be read.
  * @param {string} folder
  */
 function hasUnnamed(folder) {

@@ -1,20 +1,29 @@
-// The paths that are hidden from a tool call: files, and folders with everything below, by all names that they have here.
+// The paths that are hidden from a tool call: files, and folders with everything below, by all names that they have
+// here.
 //
-// A rule names a path, through links or not, whether it exists or not. What it leads to has other names too: those in other mounts
-// of its file system, and hard links. Both are looked for at every call, since whatever runs beside pi can make them.
+// A rule names a path, through links or not, whether it exists or not. What it leads to has other names too: those in
+// other mounts of its file system, and hard links. Both are looked for at every call, since whatever runs beside pi can
+// make them.
 import { lstatSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 import { absolutePath, isBelow, realPath } from "./write-target.js";
 
-/** A place that is hidden. @typedef {{ path: string, directory: boolean }} Place `directory` as the rule says, if it does not exist */
-/** @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isDirectory">} Stat */
+/**
+ * A place that is hidden.
+ *
+ * @typedef {{ path: string, directory: boolean }} Place `directory` as the rule says, if it does not exist
+ */
+/**
+ * @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isDirectory">} Stat
+ */
 
 /** Errors of a path that no process of this user reaches. */
 const UNREACHABLE = ["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"];
 
 /**
- * The places to which each path has led: who removes a link does not get at what it led to, in no session of this process.
+ * The places to which each path has led: who removes a link does not get at what it led to, in no session of this
+ * process.
  * @type {Map<string, Set<string>>}
  */
 const placesByPath = new Map();
@@ -82,16 +91,24 @@ export class Hidden {
       const count = missing.get(idOf(stat));
       const name = path.toString();
       if (count === undefined || this.#isBelowName(name)) return;
-      if (!Buffer.from(name).equals(path)) throw new Error(`${name}, which is not UTF-8, is another name (hard link) of something hidden`);
+      if (!Buffer.from(name).equals(path))
+        throw new Error(`${name}, which is not UTF-8, is another name (hard link) of something hidden`);
       names.push(name);
       missing.set(idOf(stat), count - 1);
     };
     /** @type {string[]} */
     const closed = [];
-    eachFileWithNames([realPath(this.#cwd)], visit, (name) => this.#isBelowName(name), (folder) => closed.push(folder));
+    eachFileWithNames(
+      [realPath(this.#cwd)],
+      visit,
+      (name) => this.#isBelowName(name),
+      (folder) => closed.push(folder),
+    );
     if ([...missing.values()].some((count) => count > 0)) {
       const where = closed.length > 0 ? `in ${closed[0]}, which cannot be searched, or outside` : "outside";
-      throw new Error(`the hidden file ${example} has another name (hard link) ${where} of the working directory, by which it could be read`);
+      throw new Error(
+        `the hidden file ${example} has another name (hard link) ${where} of the working directory, by which it could be read`,
+      );
     }
     return names;
   }
@@ -113,7 +130,10 @@ export class Hidden {
    * @param {Stat} [stat] if it exists
    */
   holds(place, stat) {
-    return this.isHidden(place) || (stat !== undefined && !stat.isDirectory() && stat.nlink > 1 && this.#linked().ids.has(idOf(stat)));
+    return (
+      this.isHidden(place) ||
+      (stat !== undefined && !stat.isDirectory() && stat.nlink > 1 && this.#linked().ids.has(idOf(stat)))
+    );
   }
 
   /** The names of what is hidden, without those of hard links. */
@@ -237,7 +257,9 @@ function otherMounts(paths) {
 
 /** @param {string} line of `/proc/self/mountinfo` */
 function mountOf(line) {
-  const [, , device, root, point] = line.split(" ").map((word) => word.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8))));
+  const [, , device, root, point] = line
+    .split(" ")
+    .map((word) => word.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8))));
   return { device, root, point };
 }
 

@@ -1,5 +1,5 @@
-// The sandbox: lets a tool call reach what its limits allow, and nothing else. This module is its interface: what is outside of the
-// folder imports this file only, and the folder imports nothing from outside but `plain-text.js`.
+// The sandbox: lets a tool call reach what its limits allow, and nothing else. This module is its interface: what is
+// outside of the folder imports this file only, and the folder imports nothing from outside but `plain-text.js`.
 //
 //   Confinement   one for each session: judges calls, confines pi's `bash` and file tools, and cleans up after them
 //   canConfine    tells if the system can confine command lines
@@ -14,13 +14,14 @@
 //   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── seccomp.js      Linux
 //                   │                   └─ seatbelt.js                      macOS
 //                   ├─ file-tools.js ──── file-operations.js                pi's `read`, `edit` and `write`
-//                   └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js, running-commands.js,
+//                   └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js,
+//                   placeholders.js, running-commands.js,
 //                      session-folder.js
 //                      what is looked at, created and removed around a command line
 //
-// Several sessions of one process have a `Confinement` each. What they share is one object for the process: the command lines and searches
-// that run (running-commands.js), the placeholders (placeholders.js), the stand-ins and the folder of process ids (session-folder.js),
-// and what a hidden path has led to (hidden-paths.js).
+// Several sessions of one process have a `Confinement` each. What they share is one object for the process: the command
+// lines and searches that run (running-commands.js), the placeholders (placeholders.js), the stand-ins and the folder
+// of process ids (session-folder.js), and what a hidden path has led to (hidden-paths.js).
 export { SYSTEM_FOLDERS } from "./bubblewrap.js";
 export { canConfine } from "./command-line.js";
 export { Confinement } from "./confinement.js";
@@ -34,7 +35,8 @@ export { isBelow, resolveWrite } from "./write-target.js";
  * @typedef {object} Limits
  * @property {string[]} writable absolute paths; with a slash at the end a folder, with all below it; `/` is everything
  * @property {string[]} [hidden] files and folders that cannot be read or written, as the argument `path` of pi's tools
- * @property {boolean} [keepsAgentFolder] true if pi's agent folder cannot be written although it lies in a writable folder
+ * @property {boolean} [keepsAgentFolder] true if pi's agent folder cannot be written although it lies in a writable
+ *   folder
  * @property {boolean} network true if command lines reach the network
  * @property {string} notice what follows the output of a command line that failed because of its limits
  * @property {string[]} [signs] parts of such an output, in lower case

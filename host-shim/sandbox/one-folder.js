@@ -7,9 +7,21 @@ import { sessionFolder } from "./session-folder.js";
  *
  * @param {string} line without NUL
  * @param {string} folder
- * @param {{ cwd: string, temporary: string, network: boolean, readOnly?: string[] }} places `temporary` is not below the folder
+ * @param {{ cwd: string, temporary: string, network: boolean, readOnly?: string[] }} places `temporary` is not below
+ *   the folder
  */
 export function lineInFolder(line, folder, { cwd, temporary, network, readOnly = [] }) {
   const { standIns } = sessionFolder(folder, lineInFolder);
-  return confinedLine(line, { writable: [folder], readOnly, network, cwd, temporary, hidden: [], fixed: [], unreadable: [], kept: [], standIns });
+  return confinedLine(line, {
+    writable: [folder],
+    readOnly,
+    network,
+    cwd,
+    temporary,
+    hidden: [],
+    fixed: [],
+    unreadable: [],
+    kept: [],
+    standIns,
+  });
 }

@@ -1,6 +1,6 @@
-// Files and folders that are created because a confined command line may write them, or may not read them: only what exists can be
-// mounted. There is one object, `placeholders`: several command lines, of several sessions in this process, may rest on one of them, and
-// it is removed after the last.
+// Files and folders that are created because a confined command line may write them, or may not read them: only what
+// exists can be mounted. There is one object, `placeholders`: several command lines, of several sessions in this
+// process, may rest on one of them, and it is removed after the last.
 import { closeSync, lstatSync, mkdirSync, openSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -14,7 +14,8 @@ export class Placeholders {
   #created = new Map();
 
   /**
-   * Creates a file or folder, and the folders above it, unless it exists. What is there, and was created so, stays until `release`.
+   * Creates a file or folder, and the folders above it, unless it exists. What is there, and was created so, stays
+   * until `release`.
    *
    * @param {string} path absolute; a folder ends with `/`
    * @param {object} holder
@@ -36,7 +37,8 @@ export class Placeholders {
   }
 
   /**
-   * Removes the created files and folders that only this holder rested on, if they are still empty, but no file that was written or touched.
+   * Removes the created files and folders that only this holder rested on, if they are still empty, but no file that
+   * was written or touched.
    * @param {object} holder
    */
   release(holder) {

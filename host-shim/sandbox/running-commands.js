@@ -1,10 +1,12 @@
-// The confined command lines and searches that run, of all sessions in this process. There is one object, `runningCommands`.
+// The confined command lines and searches that run, of all sessions in this process. There is one object,
+// `runningCommands`.
 //
-// A cover of one command line is a mount. The kernel takes it away if another process removes or replaces what it covers, so a
-// command line that could do this does not begin while the other runs. And a search goes by names, which others may change.
+// A cover of one command line is a mount. The kernel takes it away if another process removes or replaces what it
+// covers, so a command line that could do this does not begin while the other runs. And a search goes by names, which
+// others may change.
 //
-// A call's events do not tell how long its command line runs: a tool may call another one and end before it, and an aborted call
-// ends without an event. So each shell stores its process id in a folder outside of every sandbox.
+// A call's events do not tell how long its command line runs: a tool may call another one and end before it, and an
+// aborted call ends without an event. So each shell stores its process id in a folder outside of every sandbox.
 import { randomBytes } from "node:crypto";
 import { readFileSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -17,7 +19,8 @@ import { isBelow } from "./write-target.js";
 const LOOK = 50;
 
 /**
- * What a command line rests on, and what it may change. All paths are absolute, without links and without a slash at the end.
+ * What a command line rests on, and what it may change. All paths are absolute, without links and without a slash at
+ * the end.
  *
  * @typedef {object} Reach
  * @property {string[]} writable
@@ -68,7 +71,10 @@ export class RunningCommands {
     }
     for (const { reach: other } of this.#others(owner)) {
       const path = uncovered(reach, other) ?? uncovered(other, reach);
-      if (path !== undefined) throw new Busy(`a command of another agent is running, and one of the two could replace ${path}, to which the other is held`);
+      if (path !== undefined)
+        throw new Busy(
+          `a command of another agent is running, and one of the two could replace ${path}, to which the other is held`,
+        );
     }
   }
 
@@ -106,8 +112,13 @@ export class RunningCommands {
    * @throws {Busy} if it can begin later
    */
   search(owner, place) {
-    const changing = this.#others(owner).some(({ reach }) => [...reach.writable, reach.temporary].some((path) => meets(path, place)));
-    if (changing) throw new Busy('a command of another agent is running, which could change what "grep" searches. Run it again, or search with "bash"');
+    const changing = this.#others(owner).some(({ reach }) =>
+      [...reach.writable, reach.temporary].some((path) => meets(path, place)),
+    );
+    if (changing)
+      throw new Busy(
+        'a command of another agent is running, which could change what "grep" searches. Run it again, or search with "bash"',
+      );
     const search = { owner, place };
     this.#searches.add(search);
     return search;
@@ -137,7 +148,9 @@ export class RunningCommands {
    * @param {string[]} paths absolute, without links
    */
   anyOtherIn(owner, paths) {
-    return this.#others(owner).some(({ reach }) => reach.writable.some((path) => paths.some((other) => meets(path, other))));
+    return this.#others(owner).some(({ reach }) =>
+      reach.writable.some((path) => paths.some((other) => meets(path, other))),
+    );
   }
 
   /** Returns true if a command line runs that uses a folder for temporary files. @param {string} temporary */
@@ -230,15 +243,17 @@ export class RunningCommands {
 export const runningCommands = new RunningCommands();
 
 /**
- * Returns a path that one command line could replace, while it holds the other one: something covered, or a folder to which that
- * one could then write through hard links. A path that is itself writable, or covered for both, is a mount for both and stays.
+ * Returns a path that one command line could replace, while it holds the other one: something covered, or a folder to
+ * which that one could then write through hard links. A path that is itself writable, or covered for both, is a mount
+ * for both and stays.
  *
  * @param {Reach} one
  * @param {Reach} other
  */
 function uncovered(one, other) {
   const covers = (/** @type {string} */ path) => one.unreadable.some((cover) => isBelow(path, cover));
-  const replaces = (/** @type {string} */ path) => one.writable.some((folder) => folder !== path && isBelow(path, folder));
+  const replaces = (/** @type {string} */ path) =>
+    one.writable.some((folder) => folder !== path && isBelow(path, folder));
   return [...other.unreadable, ...other.writable].find((path) => replaces(path) && !covers(path));
 }
 

@@ -26,7 +26,9 @@ export function profile({ writable, readOnly, network, temporary, hidden, fixed,
   }
   rules.push(...readOnly.map((path) => `(deny file-write* (subpath ${literal(path)}))`));
   // Rules name paths: a folder above a hidden or kept one must keep its name.
-  rules.push(...foldersAbove([...unreadable, ...kept]).map((path) => `(deny file-write-unlink (literal ${literal(path)}))`));
+  rules.push(
+    ...foldersAbove([...unreadable, ...kept]).map((path) => `(deny file-write-unlink (literal ${literal(path)}))`),
+  );
   rules.push(...[...hidden, ...unreadable].map((path) => `(deny file-read* file-write* (subpath ${literal(path)}))`));
   rules.push(...fixed.map((path) => `(deny file-write* (literal ${literal(path)}))`));
   return rules.join("\n");

@@ -1,27 +1,29 @@
 // The filter of system calls for confined command lines on Linux, as a program of the kernel's seccomp.
 //
-// Mounts and namespaces do not stop a process from connecting to the socket of a daemon that runs outside of them, which
-// could do anything in its place. The filter refuses
+// Mounts and namespaces do not stop a process from connecting to the socket of a daemon that runs outside of them,
+// which could do anything in its place. The filter refuses
 //
 // - sockets other than those of IP and netlink: no sockets in the file system, no abstract ones, no vsock;
 // - pairs of datagram sockets: each of the two can send to any other socket. Pairs of streams cannot, and are allowed;
 // - `io_uring`, which opens sockets without the system call;
 // - new user namespaces, in which a process could mount file systems;
 // - the kernel's keyrings: they belong to the user, and a request for a key can start a program outside;
-// - reaching into another process: its memory, its registers, its open files. The first process of the sandbox ends all others
-//   when it ends, and a program in its place could keep them alive. Debuggers and LeakSanitizer use these calls too;
+// - reaching into another process: its memory, its registers, its open files. The first process of the sandbox ends all
+//   others when it ends, and a program in its place could keep them alive. Debuggers and LeakSanitizer use these calls
+//   too;
 // - the priority, processors, memory nodes and resource limits of the first process, without which it would end late;
 // - the system calls of other architectures (32 bits, x32), which have other numbers.
 //
-// Allowed, because they act on the caller and its children only or need a capability, which no process of the sandbox has:
-// `prctl`, `seccomp`, `setpgid`, `userfaultfd`, `landlock_*`; `setns`, `bpf`, `mount` and its like, `open_by_handle_at`. Signals and
-// `pidfd_open` reach the processes of the sandbox only; the first one ignores signals, except those that its shell handles,
-// which can only end it. `process_mrelease` needs a process that is being killed, `get_robust_list` returns an address.
+// Allowed, because they act on the caller and its children only or need a capability, which no process of the sandbox
+// has: `prctl`, `seccomp`, `setpgid`, `userfaultfd`, `landlock_*`; `setns`, `bpf`, `mount` and its like,
+// `open_by_handle_at`. Signals and `pidfd_open` reach the processes of the sandbox only; the first one ignores signals,
+// except those that its shell handles, which can only end it. `process_mrelease` needs a process that is being killed,
+// `get_robust_list` returns an address.
 
 /**
  * Numbers of system calls, and the kernel's identifier of the architecture. `reaching`: ptrace, process_vm_readv,
- * process_vm_writev, kcmp, pidfd_getfd, process_madvise, perf_event_open. `ofProcess`, with a process id as the first argument:
- * prlimit64, sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr, migrate_pages, move_pages.
+ * process_vm_writev, kcmp, pidfd_getfd, process_madvise, perf_event_open. `ofProcess`, with a process id as the first
+ * argument: prlimit64, sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr, migrate_pages, move_pages.
  */
 const ARCHITECTURES = {
   x64: {
@@ -56,7 +58,9 @@ const [EPERM, ENOSYS] = [1, 38];
 /** Offsets in the kernel's `struct seccomp_data`. */
 const [NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24];
 
-/** Codes of instructions: load a word; clear other bits; jump if equal, if greater or equal, if a bit is set; return. */
+/**
+ * Codes of instructions: load a word; clear other bits; jump if equal, if greater or equal, if a bit is set; return.
+ */
 const [LOAD, AND, EQUAL, AT_LEAST, ANY_BIT, RETURN] = [0x20, 0x54, 0x15, 0x35, 0x45, 0x06];
 const ALLOW = 0x7fff0000;
 /** @param {number} errno */
@@ -69,9 +73,25 @@ const fail = (errno) => 0x50000 | errno;
  * @param {string} architecture
  */
 export function seccompFilter(architecture) {
-  const numbers = Object.hasOwn(ARCHITECTURES, architecture) ? ARCHITECTURES[/** @type {keyof typeof ARCHITECTURES} */ (architecture)] : undefined;
+  const numbers = Object.hasOwn(ARCHITECTURES, architecture)
+    ? ARCHITECTURES[/** @type {keyof typeof ARCHITECTURES} */ (architecture)]
+    : undefined;
   if (!numbers) return undefined;
-  const { audit, x32, socket, socketpair, clone, unshare, ioUringSetup, clone3, keys, reaching, ofProcess, setpriority, ioprioSet } = numbers;
+  const {
+    audit,
+    x32,
+    socket,
+    socketpair,
+    clone,
+    unshare,
+    ioUringSetup,
+    clone3,
+    keys,
+    reaching,
+    ofProcess,
+    setpriority,
+    ioprioSet,
+  } = numbers;
   return assemble([
     { code: LOAD, value: ARCHITECTURE },
     { code: EQUAL, value: audit, else: "absent" },
@@ -123,7 +143,8 @@ export function seccompFilter(architecture) {
 function assemble(program) {
   const bytes = Buffer.alloc(program.length * 8);
   program.forEach(({ code, value, then, else: otherwise }, index) => {
-    const distance = (/** @type {string | undefined} */ to) => (to === undefined ? 0 : program.findIndex(({ label }) => label === to) - index - 1);
+    const distance = (/** @type {string | undefined} */ to) =>
+      to === undefined ? 0 : program.findIndex(({ label }) => label === to) - index - 1;
     bytes.writeUInt16LE(code, index * 8);
     bytes.writeUInt8(distance(then), index * 8 + 2);
     bytes.writeUInt8(distance(otherwise), index * 8 + 3);

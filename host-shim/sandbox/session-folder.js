@@ -1,5 +1,5 @@
-// The folder for temporary files of a session's confined command lines, and what is stored beside it. The folder above is not
-// visible in any sandbox.
+// The folder for temporary files of a session's confined command lines, and what is stored beside it. The folder above
+// is not visible in any sandbox.
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -56,7 +56,10 @@ function makeUnreadable({ file, folder }) {
   for (const path of [file, folder]) {
     const isFile = path === file;
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    const isUnreadable = stat && (stat.mode & 0o777) === 0 && (isFile ? stat.isFile() && stat.size === 0 && stat.nlink === 1 : stat.isDirectory());
+    const isUnreadable =
+      stat &&
+      (stat.mode & 0o777) === 0 &&
+      (isFile ? stat.isFile() && stat.size === 0 && stat.nlink === 1 : stat.isDirectory());
     if (isUnreadable) continue;
     if (stat) remove(path);
     if (isFile) closeSync(openSync(path, "wx", 0o000));
@@ -89,6 +92,7 @@ function remove(path) {
 function makePrivate(folder) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stat = lstatSync(folder);
-  if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid())) throw new Error(`${folder} is not a folder of this user`);
+  if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid()))
+    throw new Error(`${folder} is not a folder of this user`);
   chmodSync(folder, 0o700);
 }

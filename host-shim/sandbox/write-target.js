@@ -51,7 +51,8 @@ function normalized(path) {
   if (argument.startsWith("@")) argument = argument.slice(1);
   if (process.platform === "win32") argument = windowsPath(argument);
   if (argument === "~") return homedir();
-  if (argument.startsWith("~/") || (process.platform === "win32" && argument.startsWith("~\\"))) return join(homedir(), argument.slice(2));
+  if (argument.startsWith("~/") || (process.platform === "win32" && argument.startsWith("~\\")))
+    return join(homedir(), argument.slice(2));
   return argument.startsWith("file://") ? fileURLToPath(argument) : argument;
 }
 
@@ -60,13 +61,15 @@ function normalized(path) {
  * @param {string} path
  */
 function windowsPath(path) {
-  const [, drive, rest = ""] = (!path.startsWith("//") && !path.includes("\\") && path.match(/^\/(?:mnt\/|cygdrive\/)?([a-z])(?:\/(.*))?$/i)) || [];
+  const [, drive, rest = ""] =
+    (!path.startsWith("//") && !path.includes("\\") && path.match(/^\/(?:mnt\/|cygdrive\/)?([a-z])(?:\/(.*))?$/i)) ||
+    [];
   return drive ? `${drive.toUpperCase()}:\\${rest.replaceAll("/", "\\")}` : path;
 }
 
 /**
- * Returns the path to which all links lead. Components that do not exist are kept; a link to nothing is followed, because
- * a write through it creates its target.
+ * Returns the path to which all links lead. Components that do not exist are kept; a link to nothing is followed,
+ * because a write through it creates its target.
  *
  * @param {string} path an absolute path
  * @param {number} [links] the number of links to nothing that were followed

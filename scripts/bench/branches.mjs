@@ -1,5 +1,6 @@
-// Measures the start of child agents: the branches of a parallel group in one pi, beside as many processes of pi with the same
-// workflow, each until the model has the first request of all. The model is scripted, on loopback, and answers none of these requests.
+// Measures the start of child agents: the branches of a parallel group in one pi, beside as many processes of pi with
+// the same workflow, each until the model has the first request of all. The model is scripted, on loopback, and answers
+// none of these requests.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -27,7 +28,10 @@ const BLOCKED = 150;
 /** The interval at which the main thread is looked at, in milliseconds. */
 const TICK = 2;
 
-/** An extension whose command `/blocked` tells the longest block of the main thread since the command before, in milliseconds. */
+/**
+ * An extension whose command `/blocked` tells the longest block of the main thread since the command before, in
+ * milliseconds.
+ */
 const WATCHER = `
 export default function (pi) {
   const watch = (globalThis.watchedBlocks ??= { longest: 0, last: performance.now() });
@@ -59,8 +63,11 @@ export default async function branches(rounds) {
     side(`processes ${count}`, () => processes(count)),
   ]);
   await inTurns(rounds ? Number(rounds) : ROUNDS, Object.fromEntries(sides));
-  const of = (/** @type {string} */ name, /** @type {keyof Started} */ field) => found[name].map((started) => started[field]);
-  console.log(`pi ${PI_VERSIONS[0]}: agents until the model has the first request of each, median and middle half of ${found["children 1"].length}.\n`);
+  const of = (/** @type {string} */ name, /** @type {keyof Started} */ field) =>
+    found[name].map((started) => started[field]);
+  console.log(
+    `pi ${PI_VERSIONS[0]}: agents until the model has the first request of each, median and middle half of ${found["children 1"].length}.\n`,
+  );
   const rows = COUNTS.map((count) => [
     String(count),
     spread(of(`children ${count}`, "ms"), 0),
@@ -70,7 +77,8 @@ export default async function branches(rounds) {
     spread(of(`processes ${count}`, "mb"), 0),
   ]);
   console.log(`${table(["agents", "children, ms", "MB", "longest block, ms", "processes, ms", "MB"], rows)}\n`);
-  const ratio = (/** @type {keyof Started} */ field) => median(of("children 4", field)) / median(of("processes 4", field));
+  const ratio = (/** @type {keyof Started} */ field) =>
+    median(of("children 4", field)) / median(of("processes 4", field));
   return verdict([
     ["the time of four children, of that of four processes", ratio("ms"), MOST],
     ["the memory of four children, of that of four processes", ratio("mb"), MOST],
@@ -78,7 +86,12 @@ export default async function branches(rounds) {
   ]);
 }
 
-/** Children of one pi: from the answer by which the run comes to their group. @param {number} count @returns {Promise<Started>} */
+/**
+ * Children of one pi: from the answer by which the run comes to their group.
+ *
+ * @param {number} count
+ * @returns {Promise<Started>}
+ */
 async function children(count) {
   /** @type {PromiseWithResolvers<void>} */
   const gate = Promise.withResolvers();
@@ -133,10 +146,17 @@ async function processes(count) {
   }
 }
 
-/** The longest block of the main thread since the call before. @param {import("../../tests/pi/harness/rpc.mjs").Rpc} rpc */
+/**
+ * The longest block of the main thread since the call before.
+ *
+ * @param {import("../../tests/pi/harness/rpc.mjs").Rpc} rpc
+ */
 async function blocked(rpc) {
   const from = rpc.records.length;
-  const told = rpc.waitFor((record) => record.type === "extension_ui_request" && record.message?.startsWith("blocked: "), { from });
+  const told = rpc.waitFor(
+    (record) => record.type === "extension_ui_request" && record.message?.startsWith("blocked: "),
+    { from },
+  );
   await rpc.send({ type: "prompt", message: "/blocked" });
   return Number((await told).message.slice("blocked: ".length));
 }

@@ -1,4 +1,5 @@
-// Measures what a phase's limits add to a command of the agent: the same command by pi's own shell, as it is and confined.
+// Measures what a phase's limits add to a command of the agent: the same command by pi's own shell, as it is and
+// confined.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,7 +48,11 @@ function confinement(writable) {
   const confinement = new Confinement(pi, /** @type {any} */ ({ codingAgent }), true);
   confinement.test();
   return (/** @type {any} */ event) => {
-    const context = /** @type {any} */ ({ cwd: event.cwd, isProjectTrusted: () => true, sessionManager: { getSessionId: () => "bench" } });
+    const context = /** @type {any} */ ({
+      cwd: event.cwd,
+      isProjectTrusted: () => true,
+      sessionManager: { getSessionId: () => "bench" },
+    });
     const refused = confinement.confine(event, { writable, hidden: [], network: false, notice: "" }, context);
     if (refused !== undefined) throw new Error(String(refused));
   };
@@ -71,11 +76,21 @@ async function run(cwd, confine) {
 /** @param {Record<string, number[]>} times */
 function report(times) {
   const plain = median(times.plain);
-  const names = { plain: "without limits", nothing: "nothing is writable", folder: "an empty folder is", large: `a folder of ${FILES} files is` };
+  const names = {
+    plain: "without limits",
+    nothing: "nothing is writable",
+    folder: "an empty folder is",
+    large: `a folder of ${FILES} files is`,
+  };
   console.log(`The command "true" by pi's shell, in ms; median and middle half of ${times.plain.length}.\n`);
   const rows = Object.entries(names).map(([key, name]) => {
     const added = median(times[key]) - plain;
-    return [name, spread(times[key], 1), key === "plain" ? "" : `+${added.toFixed(1)}`, (median(times[key]) / plain).toFixed(1)];
+    return [
+      name,
+      spread(times[key], 1),
+      key === "plain" ? "" : `+${added.toFixed(1)}`,
+      (median(times[key]) / plain).toFixed(1),
+    ];
   });
   console.log(`${table(["", "time", "added", "ratio"], rows)}\n`);
   return verdict([["what limits add to a command, in ms", median(times.folder) - plain, ADDED]]);

@@ -1,8 +1,8 @@
 // Measures the bytes sent to the model: the same scripted session with the reference and with this package, and with
 // shared and fresh contexts, in the same pi.
 //
-// The figures and the limits are bytes of the request bodies. Every request also contains pi's own system prompt and tools;
-// "besides pi's own" is without the bytes that a pi without packages sends.
+// The figures and the limits are bytes of the request bodies. Every request also contains pi's own system prompt and
+// tools; "besides pi's own" is without the bytes that a pi without packages sends.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -94,7 +94,14 @@ async function compareFresh(version) {
   const files = Object.fromEntries(FILES.map((name, index) => [name, prose(index, 30_000)]));
   const [shared, fresh] = await Promise.all(
     ["shared", "fresh"].map((context) =>
-      inPi(version, [OURS], answers, workflow("bench", phases, { context }), (rpc) => rpc.promptAndSettle("/workflow bench Read"), files),
+      inPi(
+        version,
+        [OURS],
+        answers,
+        workflow("bench", phases, { context }),
+        (rpc) => rpc.promptAndSettle("/workflow bench Read"),
+        files,
+      ),
     ),
   );
   console.log(`\n6 phases that each read 60 KB\n${row("", ["shared", "fresh", "fresh of it"])}`);
@@ -117,7 +124,9 @@ function report({ name, atMost, copies = Infinity }, reference, ours, own) {
   const total = [reference, ours].map(({ sizes }) => sum(sizes));
   const besides = [reference, ours].map(({ sizes }) => sum(sizes) - own * sizes.length);
   console.log(`\n${name}\n${row("", ["reference", "ours", "ours of it"])}`);
-  reference.sizes.forEach((size, index) => console.log(row(`  request ${index + 1}`, figures([size, ours.sizes[index]]))));
+  reference.sizes.forEach((size, index) =>
+    console.log(row(`  request ${index + 1}`, figures([size, ours.sizes[index]]))),
+  );
   console.log(row("  in total", figures(total)));
   console.log(row("  besides pi's own", figures(besides)));
   console.log(row("  copies in the last request", [reference.copies, ours.copies].map(number)));
@@ -181,8 +190,13 @@ function prose(phase, bytes) {
   const folder = join(REPO, "workflows-examples");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\/[\w-]+\.md$/.test(name));
   const texts = files.sort().map((name) => readFileSync(join(folder, name), "utf8").split("---\n").slice(2).join(""));
-  const all = texts.join("\n").replace(/\{(\w+)\}/g, "the $1").replace(/[^\x20-\x7e\n]/g, "-");
-  return `Phase ${phase}.\n\n${all.slice(phase * 100).repeat(Math.ceil(bytes / all.length) + 1)}`.slice(0, bytes - 1) + ".";
+  const all = texts
+    .join("\n")
+    .replace(/\{(\w+)\}/g, "the $1")
+    .replace(/[^\x20-\x7e\n]/g, "-");
+  return (
+    `Phase ${phase}.\n\n${all.slice(phase * 100).repeat(Math.ceil(bytes / all.length) + 1)}`.slice(0, bytes - 1) + "."
+  );
 }
 
 /** @param {number[]} pair */

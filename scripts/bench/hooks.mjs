@@ -1,5 +1,6 @@
 // Measures the time that pi waits for the package's handlers, including the shim and the generated glue: with 1,000
-// workflows and a run nested five workflows deep, without and with a gate or a budget in the phase, compared with the reference.
+// workflows and a run nested five workflows deep, without and with a gate or a budget in the phase, compared with the
+// reference.
 import { PACKAGES, makeWorld, nestedState, sessionOf, side } from "./sides.mjs";
 import { quantile, table, time, verdict } from "./measure.mjs";
 
@@ -22,7 +23,10 @@ const EVENTS = {
 /** The maximum p99 in milliseconds. @type {Record<string, number>} */
 const PROMISED = { tool_call: 0.1, before_agent_start: 0.3 };
 
-/** The maximum additional time in a phase with a gate: a factor, and a slack in milliseconds for the resolution of the clock. */
+/**
+ * The maximum additional time in a phase with a gate: a factor, and a slack in milliseconds for the resolution of the
+ * clock.
+ */
 const WITH_GATE = { factor: 1.5, slack: 0.02 };
 /** The maximum p99, in milliseconds, of what a budget adds to these events after another answer of the model. */
 const WITH_BUDGET = { turn_end: 0.1, tool_call: 0.1 };
@@ -41,7 +45,9 @@ const p99Of = (/** @type {number[]} */ values) => quantile(values, 0.99);
 /** @param {string} [times] */
 export default async function hooks(times) {
   const count = times ? Number(times) : TIMES;
-  console.log(`Events with ${WORKFLOWS.toLocaleString("en-US")} workflows and a nested phase, in µs: median, 99th percentile.\n`);
+  console.log(
+    `Events with ${WORKFLOWS.toLocaleString("en-US")} workflows and a nested phase, in µs: median, 99th percentile.\n`,
+  );
   const worlds = ["", GATE, BUDGET].map((frontMatter) => makeWorld(WORKFLOWS, frontMatter));
   const [plain, gated, bounded] = worlds;
   try {
@@ -67,11 +73,20 @@ export default async function hooks(times) {
       const p99 = p99Of(samples.ours);
       if (PROMISED[name]) promises.push([`${name}, 99th percentile in ms`, p99, PROMISED[name]]);
       const limit = quantile(samples.ours, 0.5) * WITH_GATE.factor + WITH_GATE.slack;
-      promises.push([`${name} in a phase with a gate, median in ms`, quantile(samples["ours with a gate"], 0.5), limit]);
+      promises.push([
+        `${name} in a phase with a gate, median in ms`,
+        quantile(samples["ours with a gate"], 0.5),
+        limit,
+      ]);
       const added = p99Of(samples["ours with a budget"]) - p99;
       const most = WITH_BUDGET[/** @type {keyof typeof WITH_BUDGET} */ (name)];
       if (most) promises.push([`${name}, what a budget adds to the 99th percentile in ms`, added, most]);
-      return [name, ...Object.values(samples).map((values) => [0.5, 0.99].map((part) => (quantile(values, part) * 1000).toFixed(0)).join(", "))];
+      return [
+        name,
+        ...Object.values(samples).map((values) =>
+          [0.5, 0.99].map((part) => (quantile(values, part) * 1000).toFixed(0)).join(", "),
+        ),
+      ];
     });
     console.log(`${table(["event", ...Object.keys(sides)], rows)}\n`);
     return verdict(promises);

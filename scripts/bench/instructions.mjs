@@ -1,5 +1,5 @@
-// Counts the instructions of the core's work with callgrind: figures that do not depend on the load of the machine. The known
-// figures are in instructions.txt; an increase of more than a twentieth fails.
+// Counts the instructions of the core's work with callgrind: figures that do not depend on the load of the machine. The
+// known figures are in instructions.txt; an increase of more than a twentieth fails.
 //
 //   npm run bench -- instructions update    stores the figures
 import { spawnSync } from "node:child_process";
@@ -45,7 +45,13 @@ export default async function instructions(argument) {
     return [`${name}: ${what}`, counts[name].toLocaleString("en-US"), `${change.toFixed(1)} %`];
   });
   console.log(`${table(["instructions", "now", "more than known"], rows)}\n`);
-  if (argument === "update") writeFileSync(KNOWN, Object.entries(counts).map(([name, n]) => `${name} ${n}\n`).join(""));
+  if (argument === "update")
+    writeFileSync(
+      KNOWN,
+      Object.entries(counts)
+        .map(([name, n]) => `${name} ${n}\n`)
+        .join(""),
+    );
   const risen = Object.keys(CASES).filter((name) => counts[name] > known[name] * TOLERANCE);
   console.log(risen.length ? `TOO HIGH: ${risen.join(", ")}` : "ok: the figures in scripts/bench/instructions.txt");
   return risen.length === 0;
@@ -77,7 +83,11 @@ function readKnown() {
  * @param {Record<string, string>} [env]
  */
 function run(command, parameters, env) {
-  const { status, error, stderr } = spawnSync(command, parameters, { cwd: ROOT, encoding: "utf8", env: { ...process.env, ...env } });
+  const { status, error, stderr } = spawnSync(command, parameters, {
+    cwd: ROOT,
+    encoding: "utf8",
+    env: { ...process.env, ...env },
+  });
   if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`);
   return stderr;
 }

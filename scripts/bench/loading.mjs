@@ -1,5 +1,5 @@
-// Measures the time to load the workflow files, the first time and again, compared with the reference, and with Node reading
-// the same files or their stats.
+// Measures the time to load the workflow files, the first time and again, compared with the reference, and with Node
+// reading the same files or their stats.
 import { readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -37,7 +37,17 @@ export default async function loading(rounds) {
       ["again, of the time to stat the files", again / stat, 3],
     ];
   }
-  const head = ["workflows", "ours", "ours again", "reference", "reference again", "read", "stat", "ours faster by", "again by"];
+  const head = [
+    "workflows",
+    "ours",
+    "ours again",
+    "reference",
+    "reference again",
+    "read",
+    "stat",
+    "ours faster by",
+    "again by",
+  ];
   console.log(`${table(head, rows)}\n`);
   return verdict(promises);
 }

@@ -1,5 +1,6 @@
-// Measures session_start on a long branch, by the number of entries before and after the newest state of a run, compared with
-// the reference; and the steps of a run with many visits: their time, and the bytes that each adds to the session.
+// Measures session_start on a long branch, by the number of entries before and after the newest state of a run,
+// compared with the reference; and the steps of a run with many visits: their time, and the bytes that each adds to the
+// session.
 import { makeWorld, nestedState, sessionOf, side } from "./sides.mjs";
 import { inTurns, median, spread, table, time, verdict } from "./measure.mjs";
 
@@ -46,7 +47,11 @@ async function starts(rounds) {
         reference: () => time(reference.startAgain),
       });
       medians.push({ ours: median(values.ours), reference: median(values.reference) });
-      rows.push([before, behind].map((count) => count.toLocaleString("en-US")).concat(spread(values.ours), spread(values.reference)));
+      rows.push(
+        [before, behind]
+          .map((count) => count.toLocaleString("en-US"))
+          .concat(spread(values.ours), spread(values.reference)),
+      );
     }
     console.log(`${table(["entries before the newest state", "after it", "ours", "reference"], rows)}\n`);
     return verdict([
@@ -65,7 +70,9 @@ function messages(count) {
 }
 
 async function longRuns() {
-  console.log(`\n${STEPS} steps of a run, by its visits; median and middle half, and session_start after them, in ms.\n`);
+  console.log(
+    `\n${STEPS} steps of a run, by its visits; median and middle half, and session_start after them, in ms.\n`,
+  );
   const world = makeWorld(10);
   try {
     const rows = [];
@@ -73,7 +80,8 @@ async function longRuns() {
     for (const visits of VISITS) {
       const session = sessionOf([{ type: "custom", customType: "workflow:state", data: stateWith(visits) }]);
       const { pi, call, start, startAgain } = side("ours", world, session);
-      pi.behaviour.appendEntry = (/** @type {string} */ customType, /** @type {unknown} */ data) => session.append({ type: "custom", customType, data });
+      pi.behaviour.appendEntry = (/** @type {string} */ customType, /** @type {unknown} */ data) =>
+        session.append({ type: "custom", customType, data });
       start();
       // The first step stores all visits: those of another version are not continued.
       await call("workflow_step", { action: "loop" });
@@ -87,7 +95,13 @@ async function longRuns() {
       }
       const restart = time(startAgain);
       found.push({ step: median(times), bytes: Math.max(...lengths), length: median(lengths) });
-      rows.push([visits.toLocaleString("en-US"), spread(times), median(lengths).toLocaleString("en-US"), Math.max(...lengths).toLocaleString("en-US"), restart.toFixed(1)]);
+      rows.push([
+        visits.toLocaleString("en-US"),
+        spread(times),
+        median(lengths).toLocaleString("en-US"),
+        Math.max(...lengths).toLocaleString("en-US"),
+        restart.toFixed(1),
+      ]);
     }
     console.log(`${table(["visits", "a step", "bytes", "at most", "session_start"], rows)}\n`);
     return verdict([
@@ -110,7 +124,13 @@ function lengthSince(session, id) {
 
 /** A run with this number of visits. @param {number} count */
 function stateWith(count) {
-  const visit = (/** @type {number} */ n) => ({ name: `Phase ${n}`, startedAt: 1747234567890 + n, endedAt: 1747234567891 + n, passes: 1, usage: { turns: 3, input: 1000 + n, output: 300, cost: 0.01, workMs: 60_000, models: { "provider/model": 3 } } });
+  const visit = (/** @type {number} */ n) => ({
+    name: `Phase ${n}`,
+    startedAt: 1747234567890 + n,
+    endedAt: 1747234567891 + n,
+    passes: 1,
+    usage: { turns: 3, input: 1000 + n, output: 300, cost: 0.01, workMs: 60_000, models: { "provider/model": 3 } },
+  });
   // Of phases that the files had earlier, after those that they have.
   const visits = Object.fromEntries(Array.from({ length: count }, (_, n) => [`w9:${n + 4}`, visit(n)]));
   const state = { ...nestedState(), workflowKey: "w9", currentPath: [{ workflowKey: "w9", phaseIndex: 0 }] };

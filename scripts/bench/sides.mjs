@@ -73,7 +73,11 @@ export function nestedState() {
   };
 }
 
-/** The functions of a session that the packages call. @typedef {{ getLeafEntry(): any, getEntry(id: string): any, getBranch(): any[], getEntries(): any[] }} Session */
+/**
+ * The functions of a session that the packages call.
+ *
+ * @typedef {{ getLeafEntry(): any, getEntry(id: string): any, getBranch(): any[], getEntries(): any[] }} Session
+ */
 
 /** @typedef {{ type: string, customType?: string, data?: unknown, message?: object }} Entry */
 
@@ -83,7 +87,12 @@ export function sessionOf(entries) {
   const all = [];
   const byId = new Map();
   const append = (/** @type {Entry} */ entry) => {
-    const added = { id: `e${all.length}`, parentId: all.at(-1)?.id ?? null, timestamp: new Date().toISOString(), ...entry };
+    const added = {
+      id: `e${all.length}`,
+      parentId: all.at(-1)?.id ?? null,
+      timestamp: new Date().toISOString(),
+      ...entry,
+    };
     all.push(added);
     byId.set(added.id, added);
   };
@@ -95,7 +104,8 @@ export function sessionOf(entries) {
     // pi also starts at the leaf.
     getBranch: () => {
       const branch = [];
-      for (let entry = all.at(-1); entry; entry = entry.parentId ? byId.get(entry.parentId) : undefined) branch.push(entry);
+      for (let entry = all.at(-1); entry; entry = entry.parentId ? byId.get(entry.parentId) : undefined)
+        branch.push(entry);
       return branch.reverse();
     },
     getEntries: () => [...all],

@@ -1,5 +1,5 @@
-// Measures the time and memory that a package adds to pi's start: the real pi without packages, with this one and with the
-// reference, alternately, with the examples as global workflows.
+// Measures the time and memory that a package adds to pi's start: the real pi without packages, with this one and with
+// the reference, alternately, with the examples as global workflows.
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 
@@ -43,7 +43,9 @@ export default async function start(starts) {
   } finally {
     await sandbox.dispose();
   }
-  console.log(`pi ${PI_VERSIONS[0]} until it answers, in ms, and its resident memory then, in MB; median and middle half of ${times.none.length}.\n`);
+  console.log(
+    `pi ${PI_VERSIONS[0]} until it answers, in ms, and its resident memory then, in MB; median and middle half of ${times.none.length}.\n`,
+  );
   const added = (/** @type {number[]} */ values, /** @type {number[]} */ none) => median(values) - median(none);
   const rows = Object.keys(PACKAGES).map((name) => [
     name === "none" ? "no package" : name === "ours" ? "this package" : "the reference",

@@ -1,4 +1,5 @@
-// The agent of the demo: a scripted model that works through any workflow. It first calls a tool that the phase may refuse.
+// The agent of the demo: a scripted model that works through any workflow. It first calls a tool that the phase may
+// refuse.
 
 /**
  * @param {{ paceMs: number }} options the delay before each answer
@@ -13,7 +14,12 @@ function answer(messages) {
   const last = messages.at(-1);
   const said = textOf(last?.content);
   if (last?.role !== "tool") {
-    return /workflow/i.test(messages.map(({ content }) => textOf(content)).slice(1).join("\n"))
+    return /workflow/i.test(
+      messages
+        .map(({ content }) => textOf(content))
+        .slice(1)
+        .join("\n"),
+    )
       ? write("I will write it down right away.")
       : { text: "This model plays by rote. Start a workflow: /workflow quick Add a greeting" };
   }
@@ -27,7 +33,12 @@ function answer(messages) {
   if (said.startsWith("✓") || said.startsWith("🔄")) return write("On to the next phase.");
   return {
     text: "That is all for this phase.",
-    calls: [{ name: "workflow_step", arguments: { action: "next", outcome: outcomeOf(messages), summary: "Done as the phase asks." } }],
+    calls: [
+      {
+        name: "workflow_step",
+        arguments: { action: "next", outcome: outcomeOf(messages), summary: "Done as the phase asks." },
+      },
+    ],
   };
 }
 

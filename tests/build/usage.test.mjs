@@ -22,11 +22,25 @@ test("wrong arguments and --help are answered in a fresh clone", (t) => {
   for (const words of [["--frob"], ["quick"], ["--model"], ["--model", ""], ["--model", "--help=x"]]) {
     assert.deepEqual(npmRun("demo", "--", ...words), { status: 2, stdout: "", stderr: demo }, words.join(" "));
   }
-  const bench = "usage: npm run bench [-- start|loading|hooks|sessions|context|instructions|commands|runs|branches [NUMBER]]\n";
-  for (const words of [["strat"], ["__proto__"], ["context", "much"], ["context", "0"], ["context", "1", "2"], ["--all"]]) {
+  const bench =
+    "usage: npm run bench [-- start|loading|hooks|sessions|context|instructions|commands|runs|branches [NUMBER]]\n";
+  for (const words of [
+    ["strat"],
+    ["__proto__"],
+    ["context", "much"],
+    ["context", "0"],
+    ["context", "1", "2"],
+    ["--all"],
+  ]) {
     assert.deepEqual(npmRun("bench", "--", ...words), { status: 2, stdout: "", stderr: bench }, words.join(" "));
   }
-  for (const [name, word] of [["test", "rsut"], ["test:all", "--all"], ["record", "--all"], ["build", "--quikc"], ["release", "--force"]]) {
+  for (const [name, word] of [
+    ["test", "rsut"],
+    ["test:all", "--all"],
+    ["record", "--all"],
+    ["build", "--quikc"],
+    ["release", "--force"],
+  ]) {
     const { status, stdout, stderr } = npmRun(name, "--", word);
     assert.deepEqual([status, stdout, stderr.startsWith(`usage: npm run ${name} `)], [2, "", true], name);
   }
@@ -35,8 +49,27 @@ test("wrong arguments and --help are answered in a fresh clone", (t) => {
 
 test("the commands of the documentation are accepted", () => {
   for (const [name, ...words] of [
-    ...[["demo"], ["demo", "--model", "a/b"], ["demo", "--model=a/b"], ["bench"], ["bench", "context"], ["bench", "context", "2000"]],
-    ...[["bench", "instructions", "update"], ["test"], ["test", "clippy", "rust"], ["test:all"], ["test:all", "pi"], ["record"], ["record", "linear"], ["build"], ["build", "--quick"], ["release"], ["release", "v1"]],
+    ...[
+      ["demo"],
+      ["demo", "--model", "a/b"],
+      ["demo", "--model=a/b"],
+      ["bench"],
+      ["bench", "context"],
+      ["bench", "context", "2000"],
+    ],
+    ...[
+      ["bench", "instructions", "update"],
+      ["test"],
+      ["test", "clippy", "rust"],
+      ["test:all"],
+      ["test:all", "pi"],
+      ["record"],
+      ["record", "linear"],
+      ["build"],
+      ["build", "--quick"],
+      ["release"],
+      ["release", "v1"],
+    ],
   ]) {
     assert.ok(SCRIPTS[name].fits(words), [name, ...words].join(" "));
   }

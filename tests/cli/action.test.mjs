@@ -1,4 +1,5 @@
-// `action.yml` and `docs/ci.md`: a script does what the action's steps say, as a runner would: no terminal, an empty home, CI=true.
+// `action.yml` and `docs/ci.md`: a script does what the action's steps say, as a runner would: no terminal, an empty
+// home, CI=true.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -13,24 +14,43 @@ import { step, workflow } from "../pi/harness/workflows.mjs";
 
 const ACTION = parse(readFileSync(join(REPO, "action.yml"), "utf8"));
 
-/** A job of a runner. @param {import("../pi/harness/sandbox.mjs").Sandbox} sandbox @param {string} name @param {string} version */
+/**
+ * A job of a runner.
+ *
+ * @param {import("../pi/harness/sandbox.mjs").Sandbox} sandbox
+ * @param {string} name
+ * @param {string} version
+ */
 function job(sandbox, name, version) {
   const root = join(sandbox.root, name);
   const [home, temp, bin] = ["home", "temp", "bin"].map((folder) => join(root, folder));
   for (const folder of [home, temp, bin]) mkdirSync(folder, { recursive: true });
   // What `npm install --global` installs.
   const [node, cli] = piCli(version);
-  const program = (/** @type {string} */ file, /** @type {string} */ text) => (writeFileSync(join(bin, file), text), chmodSync(join(bin, file), 0o755));
-  program("npm", `#!/bin/sh\nprintf '#!/bin/sh\\nexec ${node} ${cli} --offline "$@"\\n' > ${bin}/pi\nchmod +x ${bin}/pi\necho "$@" >> ${root}/installed\n`);
+  const program = (/** @type {string} */ file, /** @type {string} */ text) => (
+    writeFileSync(join(bin, file), text),
+    chmodSync(join(bin, file), 0o755)
+  );
+  program(
+    "npm",
+    `#!/bin/sh\nprintf '#!/bin/sh\\nexec ${node} ${cli} --offline "$@"\\n' > ${bin}/pi\nchmod +x ${bin}/pi\necho "$@" >> ${root}/installed\n`,
+  );
   return { root, home, temp, run };
 
   /** @param {Record<string, string>} inputs @param {string} cwd */
   async function run(inputs, cwd) {
     /** @type {Record<string, Record<string, string>>} */
     const outputs = {};
-    const values = { ...Object.fromEntries(Object.entries(ACTION.inputs).map(([key, input]) => [key, /** @type {any} */ (input).default ?? ""])), ...inputs };
+    const values = {
+      ...Object.fromEntries(
+        Object.entries(ACTION.inputs).map(([key, input]) => [key, /** @type {any} */ (input).default ?? ""]),
+      ),
+      ...inputs,
+    };
     const filled = (/** @type {string} */ text) =>
-      String(text).replace(/\$\{\{ (inputs|steps\.(\w+)\.outputs)\.([\w-]+) \}\}/g, (_, of, id, key) => (of === "inputs" ? values[key] : (outputs[id]?.[key] ?? "")));
+      String(text).replace(/\$\{\{ (inputs|steps\.(\w+)\.outputs)\.([\w-]+) \}\}/g, (_, of, id, key) =>
+        of === "inputs" ? values[key] : (outputs[id]?.[key] ?? ""),
+      );
     /** @type {string[]} */
     const kept = [];
     let status = 0;
@@ -45,15 +65,31 @@ function job(sandbox, name, version) {
       const child = spawn("bash", ["--noprofile", "--norc", "-eo", "pipefail", "-c", line], {
         cwd,
         env: {
-          ...Object.fromEntries(Object.entries(env).map(([key, value]) => [key, filled(/** @type {string} */ (value))])),
-          ...{ PATH: `${bin}:${dirname(NODE)}:/usr/local/bin:/usr/bin:/bin`, HOME: home, CI: "true", RUNNER_TEMP: temp, GITHUB_ACTION_PATH: REPO, GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: join(root, "summary.md") },
+          ...Object.fromEntries(
+            Object.entries(env).map(([key, value]) => [key, filled(/** @type {string} */ (value))]),
+          ),
+          ...{
+            PATH: `${bin}:${dirname(NODE)}:/usr/local/bin:/usr/bin:/bin`,
+            HOME: home,
+            CI: "true",
+            RUNNER_TEMP: temp,
+            GITHUB_ACTION_PATH: REPO,
+            GITHUB_OUTPUT: output,
+            GITHUB_STEP_SUMMARY: join(root, "summary.md"),
+          },
         },
         stdio: ["ignore", "ignore", "pipe"],
       });
       let stderr = "";
       child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
       const ended = await new Promise((resolve) => child.once("close", resolve));
-      if (id) outputs[id] = Object.fromEntries(readFileSync(output, "utf8").trim().split("\n").map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
+      if (id)
+        outputs[id] = Object.fromEntries(
+          readFileSync(output, "utf8")
+            .trim()
+            .split("\n")
+            .map((pair) => pair.split(/=(.*)/s).slice(0, 2)),
+        );
       if (ended !== 0) status = ended;
       if (line.includes("pi-workflows.js")) assert.equal(ended, 0, stderr);
     }
@@ -61,7 +97,12 @@ function job(sandbox, name, version) {
   }
 }
 
-/** A project with models in the home of the runner: a real one has a key in the environment. @param {string} home @param {import("../pi/harness/sandbox.mjs").Sandbox} sandbox */
+/**
+ * A project with models in the home of the runner: a real one has a key in the environment.
+ *
+ * @param {string} home
+ * @param {import("../pi/harness/sandbox.mjs").Sandbox} sandbox
+ */
 function configure(home, sandbox) {
   mkdirSync(join(home, ".pi/agent"), { recursive: true });
   for (const file of ["models.json", "settings.json"]) cpSync(join(sandbox.agent, file), join(home, ".pi/agent", file));
@@ -76,21 +117,39 @@ const ASKS = workflow("asks", ["plan", { id: "build", outcomes: { go: "next" } }
 for (const version of VERSIONS) {
   suite(`pi ${version}: action.yml`, () => {
     test("runs, keeps its files, pauses at a question, and another job goes on with the answer", async (t) => {
-      const script = [step("next"), { text: "I wait." }, { calls: [{ name: "workflow_step", arguments: { action: "next", outcome: "go" } }] }, { text: "All done." }];
+      const script = [
+        step("next"),
+        { text: "I wait." },
+        { calls: [{ name: "workflow_step", arguments: { action: "next", outcome: "go" } }] },
+        { text: "All done." },
+      ];
       const { sandbox, model } = await stage(t, script, { projectFiles: ASKS });
-      const git = (/** @type {string[]} */ ...words) => execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd: sandbox.project });
+      const git = (/** @type {string[]} */ ...words) =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd: sandbox.project });
       git("init", "-q");
       git("add", ".");
       git("commit", "-qm", "one");
       const first = job(sandbox, "first", version);
       configure(first.home, sandbox);
-      const inputs = { workflow: "asks", task: 'Do "it" for $HOME; `date`', inputs: "zone=UTC +1\n", budget: "turns=20", "may-pause": "true" };
+      const inputs = {
+        workflow: "asks",
+        task: 'Do "it" for $HOME; `date`',
+        inputs: "zone=UTC +1\n",
+        budget: "turns=20",
+        "may-pause": "true",
+      };
       const planned = await first.run(inputs, sandbox.project);
       assert.deepEqual([planned.status, planned.outputs.status], [0, "3"]);
-      assert.equal(readFileSync(join(first.root, "installed"), "utf8"), "install --global --no-fund --no-audit @earendil-works/pi-coding-agent\n");
+      assert.equal(
+        readFileSync(join(first.root, "installed"), "utf8"),
+        "install --global --no-fund --no-audit @earendil-works/pi-coding-agent\n",
+      );
       assert.deepEqual(planned.kept, [planned.outputs.folder]);
       const result = JSON.parse(readFileSync(join(planned.outputs.folder, "result.json"), "utf8"));
-      assert.deepEqual([result.end.status, result.task, result.inputs.zone ?? result.inputs[0]?.value], [3, inputs.task, "UTC +1"]);
+      assert.deepEqual(
+        [result.end.status, result.task, result.inputs.zone ?? result.inputs[0]?.value],
+        [3, inputs.task, "UTC +1"],
+      );
       assert.match(readFileSync(join(first.root, "summary.md"), "utf8"), /^# Run of asks\n/);
       // The artifact on another machine.
       const second = job(sandbox, "second", version);
@@ -104,7 +163,9 @@ for (const version of VERSIONS) {
     });
 
     test("fails unless the run is done", LONG, async (t) => {
-      const { sandbox } = await stage(t, [{ text: "I rest." }], { projectFiles: workflow("hello", ["plan"], { autoContinue: false }) });
+      const { sandbox } = await stage(t, [{ text: "I rest." }], {
+        projectFiles: workflow("hello", ["plan"], { autoContinue: false }),
+      });
       const runner = job(sandbox, "runner", version);
       configure(runner.home, sandbox);
       assert.equal((await runner.run({ workflow: "hello", task: "Do it" }, sandbox.project)).status, 3);

@@ -22,21 +22,38 @@ const PATIENCE = 180_000;
  * @property {Event[]} events all events since the page was made
  * @property {(view: View) => Promise<void>} resize
  * @property {(expression: string) => Promise<any>} evaluate
- * @property {(options?: { height?: number, format?: string, quality?: number }) => Promise<Buffer>} picture the top of the page, of the height of
- *   the view or of another; a PNG by default
+ * @property {(options?: { height?: number, format?: string, quality?: number }) => Promise<Buffer>} picture the top of
+ *   the page, of the height of the view or of another; a PNG by default
  * @property {() => Promise<Buffer>} print a PDF
  */
 
 /** Starts Chromium without a window. */
 export async function startBrowser() {
   const folder = mkdtempSync(join(tmpdir(), "pi-workflows-browser-"));
-  const parameters = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking", "--disable-dev-shm-usage", `--user-data-dir=${folder}`, "--remote-debugging-pipe", "about:blank"];
-  const child = spawn("chromium", parameters, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"], env: { ...process.env, HOME: folder, TZ: "UTC" } });
+  const parameters = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+    `--user-data-dir=${folder}`,
+    "--remote-debugging-pipe",
+    "about:blank",
+  ];
+  const child = spawn("chromium", parameters, {
+    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    env: { ...process.env, HOME: folder, TZ: "UTC" },
+  });
   const forget = onExit(() => {
     child.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
-  const [input, output] = [/** @type {import("node:stream").Writable} */ (child.stdio[3]), /** @type {import("node:stream").Readable} */ (child.stdio[4])];
+  const [input, output] = [
+    /** @type {import("node:stream").Writable} */ (child.stdio[3]),
+    /** @type {import("node:stream").Readable} */ (child.stdio[4]),
+  ];
   /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
   const asked = new Map();
   /** @type {Map<string, (event: Event) => void>} */
@@ -66,7 +83,10 @@ export async function startBrowser() {
     new Promise((resolve, reject) => {
       const id = (last += 1);
       const timer = setTimeout(() => reject(new Error(`Chromium does not answer ${method}.`)), PATIENCE);
-      asked.set(id, { resolve: (result) => (clearTimeout(timer), resolve(result)), reject: (error) => (clearTimeout(timer), reject(error)) });
+      asked.set(id, {
+        resolve: (result) => (clearTimeout(timer), resolve(result)),
+        reject: (error) => (clearTimeout(timer), reject(error)),
+      });
       input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
     });
 
@@ -93,23 +113,38 @@ export async function startBrowser() {
     await ask("Page.navigate", { url });
     await load;
     const evaluate = async (/** @type {string} */ expression) => {
-      const { result, exceptionDetails } = await ask("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true });
+      const { result, exceptionDetails } = await ask("Runtime.evaluate", {
+        expression,
+        returnByValue: true,
+        awaitPromise: true,
+      });
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
       return result.value;
     };
-    const picture = async (/** @type {{ height?: number, format?: string, quality?: number }} */ { height, ...options } = {}) => {
+    const picture = async (
+      /** @type {{ height?: number, format?: string, quality?: number }} */ { height, ...options } = {},
+    ) => {
       const { cssContentSize, cssLayoutViewport } = await ask("Page.getLayoutMetrics");
-      const size = { width: cssContentSize.width, height: Math.min(height ?? cssLayoutViewport.clientHeight, cssContentSize.height) };
+      const size = {
+        width: cssContentSize.width,
+        height: Math.min(height ?? cssLayoutViewport.clientHeight, cssContentSize.height),
+      };
       const whole = size.height > cssLayoutViewport.clientHeight;
-      const { data } = await ask("Page.captureScreenshot", { ...options, ...(whole && { captureBeyondViewport: true, clip: { x: 0, y: 0, ...size, scale: 1 } }) });
+      const { data } = await ask("Page.captureScreenshot", {
+        ...options,
+        ...(whole && { captureBeyondViewport: true, clip: { x: 0, y: 0, ...size, scale: 1 } }),
+      });
       return Buffer.from(data, "base64");
     };
-    const print = async () => Buffer.from((await ask("Page.printToPDF", { printBackground: false, preferCSSPageSize: true })).data, "base64");
+    const print = async () =>
+      Buffer.from((await ask("Page.printToPDF", { printBackground: false, preferCSSPageSize: true })).data, "base64");
     return { events, resize, evaluate, picture, print };
   }
 
   async function close() {
-    const ended = new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once("exit", resolve) : resolve(undefined)));
+    const ended = new Promise((resolve) =>
+      child.exitCode === null && child.signalCode === null ? child.once("exit", resolve) : resolve(undefined),
+    );
     await send("Browser.close").catch(() => child.kill("SIGKILL"));
     await ended;
     forget();

@@ -1,7 +1,18 @@
 // `pi-workflows runs --clean`: which folders it removes, run as a process.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -34,7 +45,12 @@ function place(t) {
   };
   /** @param {string} input @param {string[]} parameters */
   const clean = (input, ...parameters) => {
-    const { status, stdout, stderr } = spawnSync(NODE, [CLI, "runs", "--clean", ...parameters], { cwd: project, input, env: { PATH: process.env.PATH, HOME: root, TZ: "UTC" }, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(NODE, [CLI, "runs", "--clean", ...parameters], {
+      cwd: project,
+      input,
+      env: { PATH: process.env.PATH, HOME: root, TZ: "UTC" },
+      encoding: "utf8",
+    });
     return { status, stdout, stderr };
   };
   return { root, project, runs, age, folder, clean, left: () => readdirSync(runs).sort() };
@@ -48,9 +64,16 @@ suite("pi-workflows runs --clean", { concurrency: 2 }, () => {
     folder(name("c"), 400, {});
     const { status, stdout, stderr } = clean("yes\n", "30d");
     assert.deepEqual([status, stdout], [0, "2 folders are removed.\n"]);
-    assert.match(stderr, /^In \.pi\/workflow-runs, with the day of the newest change:\n {2}a{20} {2}\d{4}-\d\d-\d\d {2}2 files\n {2}c{20} {2}\d{4}-\d\d-\d\d {2}0 files\nRemove these 2 folders\? \[y\/N\] /);
+    assert.match(
+      stderr,
+      /^In \.pi\/workflow-runs, with the day of the newest change:\n {2}a{20} {2}\d{4}-\d\d-\d\d {2}2 files\n {2}c{20} {2}\d{4}-\d\d-\d\d {2}0 files\nRemove these 2 folders\? \[y\/N\] /,
+    );
     assert.deepEqual(left(), [name("b")]);
-    assert.deepEqual(clean("y\n", "30d"), { status: 0, stdout: "No folder of a run in .pi/workflow-runs is that old.\n", stderr: "" });
+    assert.deepEqual(clean("y\n", "30d"), {
+      status: 0,
+      stdout: "No folder of a run in .pi/workflow-runs is that old.\n",
+      stderr: "",
+    });
   });
 
   for (const answer of ["", "\n", "n\n", "no\n", "yess\n", "x\ny\n"]) {
@@ -83,7 +106,15 @@ suite("pi-workflows runs --clean", { concurrency: 2 }, () => {
     writeFileSync(join(outside, "precious"), "P");
     writeFileSync(join(outside, "sub/precious"), "P");
     age(outside, 90);
-    const others = ["mine", "A".repeat(20), "a".repeat(19), "a".repeat(21), `.${name("a")}`, "0123456789abcdef012g", "..a".padEnd(20, "a")];
+    const others = [
+      "mine",
+      "A".repeat(20),
+      "a".repeat(19),
+      "a".repeat(21),
+      `.${name("a")}`,
+      "0123456789abcdef012g",
+      "..a".padEnd(20, "a"),
+    ];
     for (const other of others) folder(other, 90);
     writeFileSync(join(runs, name("f")), "a file in the place of a folder");
     writeFileSync(join(runs, ".gitignore"), "*\n");
@@ -102,10 +133,13 @@ suite("pi-workflows runs --clean", { concurrency: 2 }, () => {
 
   for (const [where, makePlace] of /** @type {[string, (project: string, elsewhere: string) => void][]} */ ([
     [".pi", (project, elsewhere) => symlinkSync(join(elsewhere, ".pi"), join(project, ".pi"))],
-    [".pi/workflow-runs", (project, elsewhere) => {
-      mkdirSync(join(project, ".pi"));
-      symlinkSync(join(elsewhere, ".pi/workflow-runs"), join(project, ".pi/workflow-runs"));
-    }],
+    [
+      ".pi/workflow-runs",
+      (project, elsewhere) => {
+        mkdirSync(join(project, ".pi"));
+        symlinkSync(join(elsewhere, ".pi/workflow-runs"), join(project, ".pi/workflow-runs"));
+      },
+    ],
   ])) {
     test(`refuses a link at ${where}`, (t) => {
       const { root, project, folder, clean } = place(t);
@@ -122,7 +156,11 @@ suite("pi-workflows runs --clean", { concurrency: 2 }, () => {
   test("a project without such folders has nothing to remove", (t) => {
     const { project, clean } = place(t);
     rmSync(join(project, ".pi"), { recursive: true });
-    assert.deepEqual(clean("y\n", "30d"), { status: 0, stdout: "No folder of a run in .pi/workflow-runs is that old.\n", stderr: "" });
+    assert.deepEqual(clean("y\n", "30d"), {
+      status: 0,
+      stdout: "No folder of a run in .pi/workflow-runs is that old.\n",
+      stderr: "",
+    });
     writeFileSync(join(project, ".pi"), "");
     assert.deepEqual(clean("y\n", "30d"), { status: 2, stdout: "", stderr: ".pi: it is not a folder\n" });
   });
@@ -130,9 +168,20 @@ suite("pi-workflows runs --clean", { concurrency: 2 }, () => {
   test("takes a length of time or a day, and no other option", (t) => {
     const { folder, clean, left } = place(t);
     folder(name("a"), 90);
-    for (const time of ["30", "d", "-1d", "30d ", "../..", "2026-02-30", ""]) assert.equal(clean("y\n", time).status, 2, time);
-    for (const option of [["--all"], ["--sessions", "."], ["--since", "3d"], ["--workflow", "w"], ["--format", "json"]]) {
-      assert.deepEqual(clean("y\n", "30d", ...option), { status: 2, stdout: "", stderr: `--clean and ${option[0]} exclude each other.\n` });
+    for (const time of ["30", "d", "-1d", "30d ", "../..", "2026-02-30", ""])
+      assert.equal(clean("y\n", time).status, 2, time);
+    for (const option of [
+      ["--all"],
+      ["--sessions", "."],
+      ["--since", "3d"],
+      ["--workflow", "w"],
+      ["--format", "json"],
+    ]) {
+      assert.deepEqual(clean("y\n", "30d", ...option), {
+        status: 2,
+        stdout: "",
+        stderr: `--clean and ${option[0]} exclude each other.\n`,
+      });
     }
     assert.deepEqual(left(), [name("a")]);
   });

@@ -27,7 +27,11 @@ export function comparison(named = (text) => text) {
           model: "",
           number,
           ending,
-          text: named(ending === "budget" ? "paused in Patch: the budget of “the command line” is used up: 40 of 40 turns" : "done"),
+          text: named(
+            ending === "budget"
+              ? "paused in Patch: the budget of “the command line” is used up: 40 of 40 turns"
+              : "done",
+          ),
           solved: number <= solved,
           hidden: /** @type {const} */ ("from everything"),
           startedAt: at,
@@ -42,6 +46,9 @@ export function comparison(named = (text) => text) {
     ),
   );
   const answer = answerOf(trials, "/results");
-  for (const { cells } of answer.tasks) for (const cell of cells) for (const trial of cell?.shown ?? []) Object.assign(trial, { session: `trial ${trial.number}/session.jsonl`, report: "a#b?/report.html" });
+  for (const { cells } of answer.tasks)
+    for (const cell of cells)
+      for (const trial of cell?.shown ?? [])
+        Object.assign(trial, { session: `trial ${trial.number}/session.jsonl`, report: "a#b?/report.html" });
   return answer;
 }

@@ -21,7 +21,8 @@ function written(t, recording) {
 function read(t, recording) {
   const run = courseOf(written(t, recording), TASK);
   assert.ok(run);
-  const minutes = (/** @type {{ from: number, to: number }} */ { from, to }) => [from, to].map((time) => (time - START) / 60_000);
+  const minutes = (/** @type {{ from: number, to: number }} */ { from, to }) =>
+    [from, to].map((time) => (time - START) / 60_000);
   return {
     ...run,
     visits: run.course.visits.map((visit) => [visit.name, visit.pass, ...minutes(visit), visit.how]),
@@ -43,11 +44,27 @@ suite("the course of a run", () => {
     const again = visit("Look", { startedAt: at(6), passes: 2 });
     session.state(6, state(0, { 0: again, 1: visit("Do", { startedAt: at(3), endedAt: at(6) }) }));
     session.answer(7);
-    session.state(8, state(1, { 0: { ...again, endedAt: at(8), skipped: true }, 1: visit("Do", { startedAt: at(8), passes: 2 }) }));
+    session.state(
+      8,
+      state(1, { 0: { ...again, endedAt: at(8), skipped: true }, 1: visit("Do", { startedAt: at(8), passes: 2 }) }),
+    );
     session.answer(9, 0.25, 1);
-    session.state(10, state(1, { 0: { ...again, endedAt: at(8) }, 1: visit("Do", { startedAt: at(8), passes: 2, endedAt: at(10) }) }, DONE));
+    session.state(
+      10,
+      state(
+        1,
+        { 0: { ...again, endedAt: at(8) }, 1: visit("Do", { startedAt: at(8), passes: 2, endedAt: at(10) }) },
+        DONE,
+      ),
+    );
     session.answer(12);
-    const { visits, outcome, since, states: [data], session: of } = read(t, session);
+    const {
+      visits,
+      outcome,
+      since,
+      states: [data],
+      session: of,
+    } = read(t, session);
     assert.deepEqual(visits, [
       ["Look", 1, 0, 3, "done"],
       ["Do", 1, 3, 6, "again"],
@@ -67,33 +84,80 @@ suite("the course of a run", () => {
     session.user(10);
     session.answer(11);
     // The user skipped a phase eight minutes after the agent had stopped.
-    session.state(19, state(1, { 0: visit("Look", { endedAt: at(19), usage: used({ workMs: 4, waitMs: 15 * 60_000 }) }), 1: visit("Do", { startedAt: at(19), usage: undefined }) }));
+    session.state(
+      19,
+      state(1, {
+        0: visit("Look", { endedAt: at(19), usage: used({ workMs: 4, waitMs: 15 * 60_000 }) }),
+        1: visit("Do", { startedAt: at(19), usage: undefined }),
+      }),
+    );
     session.answer(21);
     // The model called `workflow_step`.
-    session.state(22, state(1, { 0: visit("Look", { usage: used({ waitMs: 15 * 60_000 }) }), 1: visit("Do", { startedAt: at(19), endedAt: at(22) }) }, DONE));
-    assert.deepEqual(read(t, session).spans, [["wait", 0, 1], ["work", 1, 4], ["wait", 4, 10], ["work", 10, 11], ["wait", 11, 19], ["work", 19, 22]]);
+    session.state(
+      22,
+      state(
+        1,
+        {
+          0: visit("Look", { usage: used({ waitMs: 15 * 60_000 }) }),
+          1: visit("Do", { startedAt: at(19), endedAt: at(22) }),
+        },
+        DONE,
+      ),
+    );
+    assert.deepEqual(read(t, session).spans, [
+      ["wait", 0, 1],
+      ["work", 1, 4],
+      ["wait", 4, 10],
+      ["work", 10, 11],
+      ["wait", 11, 19],
+      ["work", 19, 22],
+    ]);
   });
 
   test("has gates and pauses in place of the work and the waiting", (t) => {
     const session = new Recording();
-    const check = (/** @type {number} */ attempt, passed = false) => ({ label: "tests", passed, result: "x", durationMs: 60_000, attempt });
+    const check = (/** @type {number} */ attempt, passed = false) => ({
+      label: "tests",
+      passed,
+      result: "x",
+      durationMs: 60_000,
+      attempt,
+    });
     const pause = (/** @type {any} */ reason, /** @type {number} */ minute) => ({ paused: { reason, at: at(minute) } });
     session.state(0, state(0, { 0: visit("Look") }));
     session.answer(4, 0.25, 1);
     session.state(6, state(0, { 0: visit("Look", { evidence: [check(1)] }) }));
     session.answer(8, 0.25, 1);
-    session.state(10, state(0, { 0: visit("Look", { evidence: [check(2)] }) }, {}, pause({ kind: "gate", label: "tests", times: 2 }, 10)));
+    session.state(
+      10,
+      state(
+        0,
+        { 0: visit("Look", { evidence: [check(2)] }) },
+        {},
+        pause({ kind: "gate", label: "tests", times: 2 }, 10),
+      ),
+    );
     session.answer(11);
     session.state(30, state(0, { 0: visit("Look", { evidence: [check(2)], usage: used({ waitMs: 20 * 60_000 }) }) }));
     session.answer(32, 0.25, 1);
     const last = { evidence: [check(1, true)], endedAt: at(35) };
     session.state(35, state(1, { 0: visit("Look", last), 1: visit("Do", { startedAt: at(35) }) }));
-    session.state(36, state(1, { 0: visit("Look", last), 1: visit("Do", { startedAt: at(35) }) }, {}, pause({ kind: "newer" }, 36)));
+    session.state(
+      36,
+      state(1, { 0: visit("Look", last), 1: visit("Do", { startedAt: at(35) }) }, {}, pause({ kind: "newer" }, 36)),
+    );
     session.user(40);
     const { spans, outcome } = read(t, session);
     assert.deepEqual(spans, [
-      ["work", 0, 5], ["gate", 5, 6], ["work", 6, 9], ["gate", 9, 10], ["pause", 10, 30, "the gate was not passed in 2 attempts; last: tests"],
-      ["work", 30, 34], ["gate", 34, 35], ["work", 35, 36], ["pause", 36, 40, "“newer”, a reason that this version does not know"],
+      ["work", 0, 5],
+      ["gate", 5, 6],
+      ["work", 6, 9],
+      ["gate", 9, 10],
+      ["pause", 10, 30, "the gate was not passed in 2 attempts; last: tests"],
+      ["work", 30, 34],
+      ["gate", 34, 35],
+      ["work", 35, 36],
+      ["pause", 36, 40, "“newer”, a reason that this version does not know"],
     ]);
     assert.equal(outcome, "paused");
   });
@@ -108,7 +172,15 @@ suite("the course of a run", () => {
     const { visits, spans, outcome, since } = read(t, session);
     assert.deepEqual([visits, spans, outcome], [[["Look", 1, 0, 6, "current"]], [["work", 0, 6]], "running"]);
     assert.ok(since);
-    assert.deepEqual([since.models.map(({ model, answers, cost }) => [model, answers, cost]), since.toolCalls, since.workMs, since.newestMs], [[["p/m", 1, 0.125]], 1, 360_000n, BigInt(at(6))]);
+    assert.deepEqual(
+      [
+        since.models.map(({ model, answers, cost }) => [model, answers, cost]),
+        since.toolCalls,
+        since.workMs,
+        since.newestMs,
+      ],
+      [[["p/m", 1, 0.125]], 1, 360_000n, BigInt(at(6))],
+    );
   });
 
   test("ends where the run was cancelled, and where another one began", (t) => {
@@ -139,7 +211,10 @@ suite("the course of a run", () => {
     session.answer(3);
     session.state(4, of(1, DONE));
     const { visits, spans } = read(t, session);
-    assert.deepEqual(visits, [["flow:0", 1, 0, 2, "done"], ["flow:1", 1, 2, 4, "done"]]);
+    assert.deepEqual(visits, [
+      ["flow:0", 1, 0, 2, "done"],
+      ["flow:1", 1, 2, 4, "done"],
+    ]);
     assert.deepEqual(spans, [["work", 0, 4]]);
   });
 

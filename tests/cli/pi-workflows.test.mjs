@@ -1,7 +1,18 @@
 // The command `pi-workflows`, run as a process.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -31,7 +42,11 @@ function place(t, project, global = {}) {
   write(join(folders.home, ".pi/agent"), global);
   const run = (/** @type {string[]} */ parameters, cli = CLI) => {
     const env = { PATH: process.env.PATH, HOME: folders.home, USERPROFILE: folders.home };
-    const { status, stdout, stderr } = spawnSync(NODE, [cli, ...parameters], { cwd: folders.project, env, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(NODE, [cli, ...parameters], {
+      cwd: folders.project,
+      env,
+      encoding: "utf8",
+    });
     return { status, stdout, stderr };
   };
   return { root, ...folders, run };
@@ -59,14 +74,17 @@ test("check tells the mistakes beside a broken field in the same round", (t) => 
   });
   const { status, stdout } = run(["check"]);
   assert.equal(status, 1);
-  assert.deepEqual(stdout.split("\n").filter((line) => /^\S+: (error|warning): |^ {2}help: /.test(line)), [
-    ".pi/workflows/flow/look.md:2:1: error: missing field `emoji`: a phase needs `id`, `name` and `emoji`",
-    '  help: add a line such as `emoji: "🔹"`, a sign for the status line',
-    '.pi/workflows/flow/look.md:4:30: error: `outcomes.bad`: expected `next`, `loop`, `done`, `stop` or the id of an entry of the workflow "flow", found `lok`',
-    "  help: did you mean `look`?",
-    ".pi/workflows/flow/look.md:5:1: warning: unknown field `until`; it has no effect",
-    "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
-  ]);
+  assert.deepEqual(
+    stdout.split("\n").filter((line) => /^\S+: (error|warning): |^ {2}help: /.test(line)),
+    [
+      ".pi/workflows/flow/look.md:2:1: error: missing field `emoji`: a phase needs `id`, `name` and `emoji`",
+      '  help: add a line such as `emoji: "🔹"`, a sign for the status line',
+      '.pi/workflows/flow/look.md:4:30: error: `outcomes.bad`: expected `next`, `loop`, `done`, `stop` or the id of an entry of the workflow "flow", found `lok`',
+      "  help: did you mean `look`?",
+      ".pi/workflows/flow/look.md:5:1: warning: unknown field `until`; it has no effect",
+      "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
+    ],
+  );
 });
 
 test("check shows every diagnostic, and fails if one is an error", (t) => {
@@ -138,14 +156,22 @@ test("check DIR reports and counts the diagnostics of DIR, with any file names",
   const { project, root, run } = place(t, files);
   const check = (/** @type {string} */ dir) => {
     const { status, stdout } = run(["check", dir]);
-    return [status, stdout.trimEnd().split("\n").at(-1), [...stdout.matchAll(/^(\S+?):.*(?:error|warning): /gm)].map(([, file]) => file)];
+    return [
+      status,
+      stdout.trimEnd().split("\n").at(-1),
+      [...stdout.matchAll(/^(\S+?):.*(?:error|warning): /gm)].map(([, file]) => file),
+    ];
   };
   const error = "1 error, 0 warnings. 1 workflow is left out.";
   assert.deepEqual(check(".pi/workflows/sound"), [0, "1 workflow, no errors.", []]);
   assert.deepEqual(check(".pi/workflows/broken"), [1, error, [".pi/workflows/broken/workflow.yaml"]]);
   assert.deepEqual(check(".pi/workflows/dotted"), [1, error, [".pi/workflows/dotted/..bad.md"]]);
   assert.deepEqual(check(".pi/workflows/..odd"), [1, error, [".pi/workflows/..odd/workflow.yaml"]]);
-  assert.deepEqual(check(".pi/workflows/borrower"), [1, error, [".pi/workflows/_shared/deep.md"]], "a phase file elsewhere");
+  assert.deepEqual(
+    check(".pi/workflows/borrower"),
+    [1, error, [".pi/workflows/_shared/deep.md"]],
+    "a phase file elsewhere",
+  );
   symlinkSync(join(project, ".pi/workflows/broken"), join(root, "link"));
   assert.deepEqual(check(join(root, "link")), [1, error, [".pi/workflows/broken/workflow.yaml"]], "a link to it");
   const all = check(".");
@@ -171,9 +197,9 @@ test("check knows the tools and profiles in its arguments", (t) => {
     const { diagnostics } = JSON.parse(run(["check", "--format", "json", ...parameters]).stdout);
     return diagnostics.map((/** @type {{ message: string }} */ { message }) => message);
   };
-  assert.deepEqual(messages(), ['unknown tool `raed`']);
-  assert.deepEqual(messages("--tools", "read"), ['unknown tool `raed`', 'unknown tool `deploy`']);
-  assert.deepEqual(messages("--tools", "raed,deploy", "--profiles", "scout"), ['unknown subagent profile `planer`']);
+  assert.deepEqual(messages(), ["unknown tool `raed`"]);
+  assert.deepEqual(messages("--tools", "read"), ["unknown tool `raed`", "unknown tool `deploy`"]);
+  assert.deepEqual(messages("--tools", "raed,deploy", "--profiles", "scout"), ["unknown subagent profile `planer`"]);
   write(join(home, ".pi/agent/agents"), { "a.md": "---\nname: scout\n---\n", "planer.md": "Plan.\n" });
   assert.deepEqual(messages("--tools", "raed,deploy"), []);
 });
@@ -212,7 +238,11 @@ test("show and run-through print the messages to an agent", (t) => {
   const { run } = place(t, { ...FLOW, ...PART });
   const show = run(["show", "flow", "--task", "the task"]);
   assert.equal(show.status, 0);
-  for (const part of ["  1. 🔹 Look  (without edit)\n  2. The part > 🔹 Do\n", "Start The flow: the task", "Do see for the task."]) {
+  for (const part of [
+    "  1. 🔹 Look  (without edit)\n  2. The part > 🔹 Do\n",
+    "Start The flow: the task",
+    "Do see for the task.",
+  ]) {
     assert.ok(show.stdout.includes(part), part);
   }
   const play = run(["run-through", "flow", "--task", "the task"]);
@@ -220,7 +250,12 @@ test("show and run-through print the messages to an agent", (t) => {
   const titles = play.stdout.split("\n").filter((line) => line.startsWith("━━"));
   assert.equal(titles.filter((title) => /Step \d: .* told ━━$/.test(title)).length, 3);
   assert.equal(titles.at(-1), "━━ What the user is shown at the end ━━");
-  for (const part of ["Do look for the task.", "Do do for the task.", "Do see for the task.", "✅ **The flow Complete**"]) {
+  for (const part of [
+    "Do look for the task.",
+    "Do do for the task.",
+    "Do see for the task.",
+    "✅ **The flow Complete**",
+  ]) {
     assert.ok(play.stdout.includes(part), part);
   }
   assert.deepEqual(run(["run-through", "part"]), {
@@ -241,7 +276,11 @@ const BRANCHES = workflow(
   {
     inputs: { scope: { type: "choice", options: ["api", "web"] }, note: { type: "text", default: "none" } },
     maxLoops: 1,
-    phases: ["triage.md", { phase: "design.md", when: { "outcome.triage": "large", "input.scope": "api" } }, "review.md"],
+    phases: [
+      "triage.md",
+      { phase: "design.md", when: { "outcome.triage": "large", "input.scope": "api" } },
+      "review.md",
+    ],
   },
 );
 
@@ -251,7 +290,10 @@ test("run-through goes the way of the inputs and outcomes", (t) => {
   const titles = (/** @type {string[]} */ ...options) => {
     const { status, stdout, stderr } = run(["run-through", "fix", ...options]);
     assert.deepEqual([status, stderr], [0, ""]);
-    return stdout.split("\n").filter((line) => line.startsWith("━━")).slice(2);
+    return stdout
+      .split("\n")
+      .filter((line) => line.startsWith("━━"))
+      .slice(2);
   };
   assert.deepEqual(titles("--input", "scope=api"), [
     "━━ Step 2: it calls workflow_step with next and the outcome small, and is told ━━",
@@ -268,7 +310,16 @@ test("run-through goes the way of the inputs and outcomes", (t) => {
     "━━ What the user is told ━━",
   ]);
   // The task is not read as values of inputs.
-  const { stdout } = run(["run-through", "fix", "--task", "scope=web note=x", "--input", "scope=api", "--input", 'note=a "b" \\ c=d']);
+  const { stdout } = run([
+    "run-through",
+    "fix",
+    "--task",
+    "scope=web note=x",
+    "--input",
+    "scope=api",
+    "--input",
+    'note=a "b" \\ c=d',
+  ]);
   assert.ok(stdout.includes("Do triage for scope=web note=x."), stdout);
   assert.ok(stdout.includes('a "b" \\ c=d'), stdout);
 });
@@ -277,7 +328,11 @@ test("run-through takes lists without an item, and the outcomes of a phase for a
   const lists = {
     ...workflow("lists", [{ id: "plan", outputs: { tasks: { type: "list" } } }], {
       inputs: { files: { type: "list" } },
-      phases: ["plan.md", { id: "own", each: "input.files", phases: ["look.md"] }, { id: "work", each: "output.plan.tasks", phases: ["do.md"] }],
+      phases: [
+        "plan.md",
+        { id: "own", each: "input.files", phases: ["look.md"] },
+        { id: "work", each: "output.plan.tasks", phases: ["do.md"] },
+      ],
     }),
     "lists/look.md": phaseFile({ id: "look" }),
     "lists/do.md": phaseFile({ id: "do", outcomes: { ok: "next", bad: "stop" }, instructions: "Do {item}." }),
@@ -286,7 +341,10 @@ test("run-through takes lists without an item, and the outcomes of a phase for a
   const empty = run(["run-through", "lists", "--input", "files=", "--output", "plan.tasks="]).stdout;
   assert.match(empty, /with next and the outputs tasks: \[\], and is told ━━\n\n✓ Advanced: Plan → DONE\n/);
   const ways = run(["run-through", "lists", "--input", "files=a", "--input", "files=a", "--all-ways"]).stdout;
-  assert.match(ways, /\n1\. files=\[a, a\]: plan \(tasks=\[\]\) → look → look → DONE\n {3}passed over: work \(output\.plan\.tasks has no items\)\n/);
+  assert.match(
+    ways,
+    /\n1\. files=\[a, a\]: plan \(tasks=\[\]\) → look → look → DONE\n {3}passed over: work \(output\.plan\.tasks has no items\)\n/,
+  );
   const stopped = run(["run-through", "lists", "--input", "files=", "--outcome", "do=ok,bad"]).stdout;
   assert.ok(run(["show", "lists"]).stdout.includes("\n\nDo (none).\n"), "its list is not known");
   assert.match(stopped, /⛔ The lists was stopped in 🔹 Do: bad\n/);
@@ -294,16 +352,44 @@ test("run-through takes lists without an item, and the outcomes of a phase for a
 
 /** A plan whose outputs decide on the design and on a nested workflow. */
 const PLANNED = {
-  ...workflow("plan", [{ id: "plan", outputs: { size: { type: "choice", options: ["small", "large"] }, tasks: { type: "list" }, n: { type: "number", optional: true } } }, { id: "design", when: { "output.plan.size": "large" } }, { id: "@deep", with: { n: "{output.plan.n}" } }, { id: "build", instructions: "{output.plan.tasks}" }]),
-  ...workflow("deep", [{ id: "dig", when: { "input.n": 2 } }, "fill"], { show: "workflows", commandName: undefined, initialMessage: undefined, inputs: { n: { type: "number", default: 1 } } }),
+  ...workflow("plan", [
+    {
+      id: "plan",
+      outputs: {
+        size: { type: "choice", options: ["small", "large"] },
+        tasks: { type: "list" },
+        n: { type: "number", optional: true },
+      },
+    },
+    { id: "design", when: { "output.plan.size": "large" } },
+    { id: "@deep", with: { n: "{output.plan.n}" } },
+    { id: "build", instructions: "{output.plan.tasks}" },
+  ]),
+  ...workflow("deep", [{ id: "dig", when: { "input.n": 2 } }, "fill"], {
+    show: "workflows",
+    commandName: undefined,
+    initialMessage: undefined,
+    inputs: { n: { type: "number", default: 1 } },
+  }),
 };
 
 test("run-through plays the answer to a question", (t) => {
-  const { run } = place(t, workflow("asks", ["plan", "build"], { phases: ["plan.md", { ask: "Is it right?", id: "ok", outcomes: { go: "next", drop: "stop" } }, "build.md"] }));
+  const { run } = place(
+    t,
+    workflow("asks", ["plan", "build"], {
+      phases: ["plan.md", { ask: "Is it right?", id: "ok", outcomes: { go: "next", drop: "stop" } }, "build.md"],
+    }),
+  );
   assert.match(run(["run-through", "asks", "--answer", "ok=go"]).stdout, /ok → 🔹 Build\n/);
   assert.match(run(["run-through", "asks", "--answer", "ok=drop"]).stdout, /⛔ The asks was stopped in ❓ ok: drop\n/);
-  assert.equal(run(["run-through", "asks", "--answer", "ok"]).stderr, '--answer takes ID=NAME[,NAME...], but is "ok".\n');
-  assert.equal(run(["run-through", "asks", "--all-ways", "--answer", "ok=go"]).stderr, "--all-ways takes no --answer.\n");
+  assert.equal(
+    run(["run-through", "asks", "--answer", "ok"]).stderr,
+    '--answer takes ID=NAME[,NAME...], but is "ok".\n',
+  );
+  assert.equal(
+    run(["run-through", "asks", "--all-ways", "--answer", "ok=go"]).stderr,
+    "--all-ways takes no --answer.\n",
+  );
 });
 
 test("run-through plays the items that are given for a group", (t) => {
@@ -320,9 +406,23 @@ test("run-through plays the items that are given for a group", (t) => {
     "tasks/do.md": phaseFile({ id: "do", instructions: "Do {item} of {itemCount}." }),
   };
   const { run } = place(t, files);
-  const { stdout, stderr } = run(["run-through", "tasks", "--item", "work=the door", "--item", "files=a.md", "--item", "work=the roof", "--item", "files=b.md"]);
+  const { stdout, stderr } = run([
+    "run-through",
+    "tasks",
+    "--item",
+    "work=the door",
+    "--item",
+    "files=a.md",
+    "--item",
+    "work=the roof",
+    "--item",
+    "files=b.md",
+  ]);
   assert.equal(stderr, "");
-  assert.deepEqual([...stdout.matchAll(/^Do .* of \d\.$/gm)].map(([line]) => line), ["Do the door of 2.", "Do the roof of 2.", "Do a.md of 2.", "Do b.md of 2.", "Do a of 1."]);
+  assert.deepEqual(
+    [...stdout.matchAll(/^Do .* of \d\.$/gm)].map(([line]) => line),
+    ["Do the door of 2.", "Do the roof of 2.", "Do a.md of 2.", "Do b.md of 2.", "Do a of 1."],
+  );
   for (const [item, error] of /** @type {[string, string][]} */ ([
     ["wrok=x", "There is no repeated group `wrok`. Did you mean `work`? There are work, files, fixed.\n"],
     ["fixed=x", "The items of `fixed` stand in its file.\n"],
@@ -335,18 +435,53 @@ test("run-through plays the items that are given for a group", (t) => {
 test("run-through goes the way of the outputs, and --all-ways lists their ways", (t) => {
   const { run } = place(t, PLANNED);
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "2 workflows, no errors.\n", stderr: "" });
-  const { stdout, stderr } = run(["run-through", "plan", "--output", "plan.size=large", "--output", "plan.tasks=one two", "--output", "plan.tasks=three", "--output", "plan.n=2"]);
+  const { stdout, stderr } = run([
+    "run-through",
+    "plan",
+    "--output",
+    "plan.size=large",
+    "--output",
+    "plan.tasks=one two",
+    "--output",
+    "plan.tasks=three",
+    "--output",
+    "plan.n=2",
+  ]);
   assert.equal(stderr, "");
-  assert.ok(stdout.includes("━━ Step 2: it calls workflow_step with next and the outputs n: 2, size: large, tasks: [one two, three], and is told ━━\n\n✓ Advanced: Plan → 🔹 Design\n"), stdout);
-  assert.ok(stdout.includes("\n1. one two\n2. three\n") && stdout.includes("Entered subworkflow 'The deep': Design → 🔹 Dig"), stdout);
-  assert.match(run(["run-through", "plan"]).stdout, /with next and the outputs size: small, tasks: \[\(tasks 1\), \(tasks 2\)\], and is told ━━\n\n✓ Entered subworkflow 'The deep': Plan → 🔹 Fill\nPassed over: Design \(output\.plan\.size is small, not large\), Dig/);
+  assert.ok(
+    stdout.includes(
+      "━━ Step 2: it calls workflow_step with next and the outputs n: 2, size: large, tasks: [one two, three], and is told ━━\n\n✓ Advanced: Plan → 🔹 Design\n",
+    ),
+    stdout,
+  );
+  assert.ok(
+    stdout.includes("\n1. one two\n2. three\n") && stdout.includes("Entered subworkflow 'The deep': Design → 🔹 Dig"),
+    stdout,
+  );
+  assert.match(
+    run(["run-through", "plan"]).stdout,
+    /with next and the outputs size: small, tasks: \[\(tasks 1\), \(tasks 2\)\], and is told ━━\n\n✓ Entered subworkflow 'The deep': Plan → 🔹 Fill\nPassed over: Design \(output\.plan\.size is small, not large\), Dig/,
+  );
   const ways = run(["run-through", "plan", "--all-ways"]).stdout.trimEnd().split("\n\n");
   assert.equal(ways[0], "6 ways through The plan:");
-  assert.ok(ways.some((way) => /^\d\. plan \(n=2, size=large\) → design → deep > dig → deep > fill → build → DONE$/.test(way)), ways.join("\n"));
-  assert.ok(ways.some((way) => /^\d\. plan \(size=small\) → deep > fill → build → DONE\n {3}passed over: design \(output\.plan\.size is small, not large\)/.test(way)), ways.join("\n"));
+  assert.ok(
+    ways.some((way) => /^\d\. plan \(n=2, size=large\) → design → deep > dig → deep > fill → build → DONE$/.test(way)),
+    ways.join("\n"),
+  );
+  assert.ok(
+    ways.some((way) =>
+      /^\d\. plan \(size=small\) → deep > fill → build → DONE\n {3}passed over: design \(output\.plan\.size is small, not large\)/.test(
+        way,
+      ),
+    ),
+    ways.join("\n"),
+  );
   for (const [options, error] of /** @type {[string[], string][]} */ ([
     [["--output", "plan.size=larg"], "`plan.size`: expected `small` or `large`, found `larg`. Did you mean `large`?\n"],
-    [["--output", "plan.siz=large"], "There is no output `plan.siz`. Did you mean `plan.size`? There are plan.size, plan.tasks, plan.n.\n"],
+    [
+      ["--output", "plan.siz=large"],
+      "There is no output `plan.siz`. Did you mean `plan.size`? There are plan.size, plan.tasks, plan.n.\n",
+    ],
     [["--output", "size"], '--output takes ID.NAME=VALUE, but is "size".\n'],
     [["--all-ways", "--output", "plan.size=large"], "--all-ways takes no --output.\n"],
   ])) {
@@ -367,7 +502,10 @@ test("run-through --all-ways lists the ways", (t) => {
     "3. scope=web: triage (small) → review (issues) → triage (small) → review (issues) → paused (maxLoops: 1)\n   passed over: design (outcome.triage is small, not large)",
   ]);
   const both = run(["run-through", "fix", "--all-ways"]).stdout;
-  assert.ok(both.startsWith("20 ways through The fix:\n\n1. scope=api: triage (small) → review (clean) → DONE\n"), both);
+  assert.ok(
+    both.startsWith("20 ways through The fix:\n\n1. scope=api: triage (small) → review (clean) → DONE\n"),
+    both,
+  );
   assert.ok(both.includes(". scope=api: triage (large) → design → review (clean) → DONE\n\n"), both);
   const { stdout } = run(["run-through", "flow", "--all-ways"]);
   assert.equal(stdout, "1 way through The flow:\n\n1. look → part > do → part > see → DONE\n");
@@ -386,15 +524,25 @@ test("run-through refuses inputs and outcomes that there are not", (t) => {
     [["--input", ""], "--input needs a value.\n"],
     [[...api, ...api], "`scope` is given twice.\n"],
     [[...api, "--outcome", "triage="], '--outcome takes ID=NAME[,NAME...], but is "triage=".\n'],
-    [[...api, "--outcome", "triage=small,lage"], "`lage` is no outcome of `triage`. Did you mean `large`? There are small, large.\n"],
-    [[...api, "--outcome", "triag=small"], "There is no phase `triag` with outcomes. Did you mean `triage`? There are review, triage.\n"],
+    [
+      [...api, "--outcome", "triage=small,lage"],
+      "`lage` is no outcome of `triage`. Did you mean `large`? There are small, large.\n",
+    ],
+    [
+      [...api, "--outcome", "triag=small"],
+      "There is no phase `triag` with outcomes. Did you mean `triage`? There are review, triage.\n",
+    ],
     [["--all-ways", "--outcome", "triage=small"], "--all-ways takes no --outcome.\n"],
     [["--all-ways", "--task", "x"], "--all-ways takes no --task.\n"],
     [["--all-ways", "--input", "scope=x"], "`scope`: expected `api` or `web`, found `x`.\n"],
   ])) {
     assert.deepEqual(run(["run-through", "fix", ...options]), { status: 2, stdout: "", stderr }, options.join(" "));
   }
-  assert.deepEqual(run(["show", "fix", ...api]), { status: 2, stdout: "", stderr: "pi-workflows show takes no --input.\n" });
+  assert.deepEqual(run(["show", "fix", ...api]), {
+    status: 2,
+    stdout: "",
+    stderr: "pi-workflows show takes no --input.\n",
+  });
 });
 
 const LIMITED = workflow("flow", [
@@ -406,18 +554,31 @@ const LIMITED = workflow("flow", [
 
 test("may decides on a tool call, and names the rule", (t) => {
   const { project, run } = place(t, { ...LIMITED, ...PART });
-  const phase = (/** @type {string} */ id) => readFileSync(join(project, `.pi/workflows/flow/${id}.md`), "utf8").split("\n");
+  const phase = (/** @type {string} */ id) =>
+    readFileSync(join(project, `.pi/workflows/flow/${id}.md`), "utf8").split("\n");
   const line = (/** @type {string} */ id, /** @type {string} */ key) =>
     `.pi/workflows/flow/${id}.md:${phase(id).findIndex((text) => text.includes(key)) + 1}`;
   mkdirSync(join(project, "docs"));
   symlinkSync("/etc", join(project, "tests"));
   for (const [call, status, text] of /** @type {[string, number, string][]} */ ([
     ["flow plan edit docs/plan.md", 0, `allowed: "docs/plan.md" is in write, ${line("plan", "write")}`],
-    ["flow plan write @docs/../docs/plan.md", 0, `allowed: "@docs/../docs/plan.md" is in write, ${line("plan", "write")}`],
+    [
+      "flow plan write @docs/../docs/plan.md",
+      0,
+      `allowed: "@docs/../docs/plan.md" is in write, ${line("plan", "write")}`,
+    ],
     ["flow plan write src/a.rs", 1, `refused: "src/a.rs" is not in write, ${line("plan", "write")}`],
-    ["flow plan write tests/a", 1, `refused: "tests/a" is not in write, ${line("plan", "write")}: "tests/" leads through a link, so it allows nothing`],
+    [
+      "flow plan write tests/a",
+      1,
+      `refused: "tests/a" is not in write, ${line("plan", "write")}: "tests/" leads through a link, so it allows nothing`,
+    ],
     ["flow plan read src/a.rs", 0, 'allowed: no rule of the phase "plan" limits "read"'],
-    ["flow plan deploy", 1, `refused: "deploy" may write any file; no tools.whitelist names it; write, ${line("plan", "write")}`],
+    [
+      "flow plan deploy",
+      1,
+      `refused: "deploy" may write any file; no tools.whitelist names it; write, ${line("plan", "write")}`,
+    ],
     ["flow look deploy now", 0, `allowed: "deploy" is in tools.whitelist, ${line("look", "whitelist")}`],
     ["flow look grep", 1, `refused: "grep" is not in tools.whitelist, ${line("look", "whitelist")}`],
     ["flow free edit a", 1, `refused: "edit" is in tools.blacklist, ${line("free", "blacklist")}`],
@@ -441,7 +602,11 @@ test("may tells how a command is confined, or why it cannot be", (t) => {
   assert.deepEqual([status, stderr], [reason ? 1 : 0, ""]);
   const at = String.raw`\.pi/workflows/flow/plan\.md:\d+`;
   if (reason) assert.match(stdout, new RegExp(`^refused: write, ${at}; this system has no sandbox: .+\n$`));
-  else assert.match(stdout, new RegExp(`^confined: writable: docs/plan\\.md, tests/, and \\$TMPDIR, ${at}; no network, ${at}\n$`));
+  else
+    assert.match(
+      stdout,
+      new RegExp(`^confined: writable: docs/plan\\.md, tests/, and \\$TMPDIR, ${at}; no network, ${at}\n$`),
+    );
   const preferred = place(t, workflow("flow", [{ id: "plan", network: false, sandbox: "preferred" }]));
   assert.equal(preferred.run(["may", "flow", "plan", "bash"]).status, 0);
 });
@@ -451,10 +616,16 @@ test("paths of limits are relative to the project that is checked", (t) => {
   const elsewhere = place(t, PART);
   mkdirSync(join(root, "real"));
   symlinkSync(join(root, "real"), join(project, "tests"));
-  for (const parameters of [["check", project], ["check", "--dir", project]]) {
+  for (const parameters of [
+    ["check", project],
+    ["check", "--dir", project],
+  ]) {
     assert.match(elsewhere.run(parameters).stdout, /`tests\/` leads through a link/);
   }
-  assert.equal(elsewhere.run(["may", "--dir", project, "flow", "plan", "write", join(project, "docs/plan.md")]).status, 0);
+  assert.equal(
+    elsewhere.run(["may", "--dir", project, "flow", "plan", "write", join(project, "docs/plan.md")]).status,
+    0,
+  );
 });
 
 test("may refuses names that it does not know", (t) => {
@@ -477,30 +648,57 @@ test("may refuses names that it does not know", (t) => {
 test("show and graph name the limits of phases", (t) => {
   const { run } = place(t, { ...LIMITED, ...PART });
   const show = run(["show", "flow"]).stdout;
-  assert.ok(show.includes("  1. 🔹 Plan\n     writes docs/plan.md, tests/, no network\n  2. 🔹 Look  (only read, bash, deploy)\n     writes nothing\n  3."), show);
+  assert.ok(
+    show.includes(
+      "  1. 🔹 Plan\n     writes docs/plan.md, tests/, no network\n  2. 🔹 Look  (only read, bash, deploy)\n     writes nothing\n  3.",
+    ),
+    show,
+  );
   assert.ok(show.includes("**Writable in this phase:** docs/plan.md, tests/. Commands run in a sandbox: "), show);
   assert.ok(run(["graph", "flow"]).stdout.includes('  n1>"writes docs/plan.md, tests/, no network"]:::note\n'));
 });
 
 const BOUNDED = {
-  ...workflow("flow", [
-    { id: "plan", model: ["best", "some/model"], thinking: "high", budget: { turns: 5 } },
-    { id: "fix", outcomes: { clean: "next", issues: "plan" } },
-    "@part",
-  ], {
-    budget: { cost: 2.5 }, maxLoops: 50, onMaxLoops: "next", inputs: { scope: { type: "text" } },
-    phases: ["plan.md", "fix.md", { subworkflow: "part", with: { of: "{input.scope}" } }],
+  ...workflow(
+    "flow",
+    [
+      { id: "plan", model: ["best", "some/model"], thinking: "high", budget: { turns: 5 } },
+      { id: "fix", outcomes: { clean: "next", issues: "plan" } },
+      "@part",
+    ],
+    {
+      budget: { cost: 2.5 },
+      maxLoops: 50,
+      onMaxLoops: "next",
+      inputs: { scope: { type: "text" } },
+      phases: ["plan.md", "fix.md", { subworkflow: "part", with: { of: "{input.scope}" } }],
+    },
+  ),
+  ...workflow("part", ["do"], {
+    show: "workflows",
+    commandName: undefined,
+    initialMessage: undefined,
+    budget: { time: "20m" },
+    inputs: { of: { type: "text" } },
   }),
-  ...workflow("part", ["do"], { show: "workflows", commandName: undefined, initialMessage: undefined, budget: { time: "20m" }, inputs: { of: { type: "text" } } }),
 };
 
 test("show, graph and --all-ways name models, budgets, loops and the values of with", (t) => {
   const { run } = place(t, BOUNDED);
   const show = run(["show", "flow"]).stdout;
   assert.ok(show.includes("\nFor the whole run, budget: $2.50; at most 50 loops.\n"), show);
-  assert.ok(show.includes("  1. 🔹 Plan\n     model: best or some/model; thinking: high\n     budget: 5 turns\n  2."), show);
-  assert.ok(show.includes("  3. The part > 🔹 Do\n     The part, with: of={input.scope}\n     The part, budget: 20m\n\n"), show);
-  const notes = run(["graph", "flow"]).stdout.split("\n").filter((line) => line.includes(":::note")).map((line) => line.trim());
+  assert.ok(
+    show.includes("  1. 🔹 Plan\n     model: best or some/model; thinking: high\n     budget: 5 turns\n  2."),
+    show,
+  );
+  assert.ok(
+    show.includes("  3. The part > 🔹 Do\n     The part, with: of={input.scope}\n     The part, budget: 20m\n\n"),
+    show,
+  );
+  const notes = run(["graph", "flow"])
+    .stdout.split("\n")
+    .filter((line) => line.includes(":::note"))
+    .map((line) => line.trim());
   assert.deepEqual(notes, [
     'n1>"budget: $2.50"]:::note',
     'n2>"at most 50 loops"]:::note',
@@ -509,7 +707,9 @@ test("show, graph and --all-ways name models, budgets, loops and the values of w
     'n5>"with: of={input.scope}"]:::note',
     'n6>"budget: 20m"]:::note',
   ]);
-  assert.equal(run(["run-through", "flow", "--all-ways"]).stdout, `3 ways through The flow:
+  assert.equal(
+    run(["run-through", "flow", "--all-ways"]).stdout,
+    `3 ways through The flow:
 
 1. plan → fix (clean) → part > do → DONE
 
@@ -518,7 +718,8 @@ test("show, graph and --all-ways name models, budgets, loops and the values of w
 3. plan → fix (issues) → plan → fix (issues) → plan → … (48 loops more) → fix (issues, and on after maxLoops) → part > do → DONE
 
 Outcomes lead back at most once in each workflow here; a run may go back more often (maxLoops).
-`);
+`,
+  );
 });
 
 test("new writes a workflow that checks clean and runs through", (t) => {
@@ -529,7 +730,11 @@ test("new writes a workflow that checks clean and runs through", (t) => {
   assert.deepEqual(run(["check"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
   assert.equal(run(["run-through", "ship-it"]).status, 0);
   writeFileSync(yaml, "mine");
-  assert.deepEqual(run(["new", "ship-it"]), { status: 2, stdout: "", stderr: ".pi/workflows/ship-it is there already.\n" });
+  assert.deepEqual(run(["new", "ship-it"]), {
+    status: 2,
+    stdout: "",
+    stderr: ".pi/workflows/ship-it is there already.\n",
+  });
   assert.equal(readFileSync(yaml, "utf8"), "mine");
   assert.equal(run(["new", "../x"]).status, 2);
   assert.equal(run(["new", "mine", "--global"]).status, 0);
@@ -540,18 +745,38 @@ test("new --package writes a package that checks clean, runs through and passes 
   const { run, project, root } = place(t, {});
   const { status, stdout } = run(["new", "--package", "@acme/ship-it"]);
   assert.equal(status, 0);
-  const files = ["package.json", "README.md", "test/workflows.test.js", ...["workflow.yaml", "plan.md", "do.md"].map((name) => `workflows/ship-it/${name}`)];
-  assert.deepEqual(stdout.split("\n\n")[0].split("\n"), files.map((file) => join("ship-it", file)));
+  const files = [
+    "package.json",
+    "README.md",
+    "test/workflows.test.js",
+    ...["workflow.yaml", "plan.md", "do.md"].map((name) => `workflows/ship-it/${name}`),
+  ];
+  assert.deepEqual(
+    stdout.split("\n\n")[0].split("\n"),
+    files.map((file) => join("ship-it", file)),
+  );
   assert.match(stdout, /"pi install \.\/ship-it"/);
   const manifest = JSON.parse(readFileSync(join(project, "ship-it/package.json"), "utf8"));
   assert.equal(manifest.name, "@acme/ship-it");
   assert.deepEqual(manifest["pi-workflows"], { workflows: ["./workflows"] });
-  assert.deepEqual(run(["check", "--strict", "ship-it"]), { status: 0, stdout: "1 workflow, no errors. From packages: @acme/ship-it (1).\n", stderr: "" });
-  assert.deepEqual(run(["check", "ship-it/workflows/ship-it"]).stdout, "1 workflow, no errors. From packages: @acme/ship-it (1).\n");
-  for (const name of ["ship-it", "@acme/ship-it/ship-it"]) assert.match(run(["run-through", name, "--dir", "ship-it"]).stdout, /Plan first|DONE/);
+  assert.deepEqual(run(["check", "--strict", "ship-it"]), {
+    status: 0,
+    stdout: "1 workflow, no errors. From packages: @acme/ship-it (1).\n",
+    stderr: "",
+  });
+  assert.deepEqual(
+    run(["check", "ship-it/workflows/ship-it"]).stdout,
+    "1 workflow, no errors. From packages: @acme/ship-it (1).\n",
+  );
+  for (const name of ["ship-it", "@acme/ship-it/ship-it"])
+    assert.match(run(["run-through", name, "--dir", "ship-it"]).stdout, /Plan first|DONE/);
   passesItsTest(root, join(project, "ship-it"));
   const before = readFileSync(join(project, "ship-it/package.json"), "utf8");
-  assert.deepEqual(run(["new", "--package", "ship-it"]), { status: 2, stdout: "", stderr: "ship-it is there already.\n" });
+  assert.deepEqual(run(["new", "--package", "ship-it"]), {
+    status: 2,
+    stdout: "",
+    stderr: "ship-it is there already.\n",
+  });
   assert.equal(readFileSync(join(project, "ship-it/package.json"), "utf8"), before);
   for (const name of ["Ship", "../x", "@acme/", "@/x", "a/b", "node_modules", "a b", ".x", "x".repeat(215), "é"]) {
     const refused = run(["new", "--package", name]);
@@ -566,7 +791,11 @@ test("the example package checks clean and passes its own test", (t) => {
   const { root, run } = place(t, {});
   const folder = join(root, "package-example");
   cpSync(join(REPO, "package-example"), folder, { recursive: true });
-  assert.deepEqual(run(["check", "--strict", folder]), { status: 0, stdout: "2 workflows, no errors. From packages: review-kit (2).\n", stderr: "" });
+  assert.deepEqual(run(["check", "--strict", folder]), {
+    status: 0,
+    stdout: "2 workflows, no errors. From packages: review-kit (2).\n",
+    stderr: "",
+  });
   passesItsTest(root, folder);
 });
 
@@ -593,10 +822,19 @@ const packageOf = (name, workflows) => ({
 
 test("texts name the outcome and the summary of a nested workflow by its key, with and without its package", (t) => {
   const { run, project } = place(t, {});
-  const kit = (/** @type {string} */ text, /** @type {string} */ key) => packageOf("@acme/kit", {
-    ...workflow("ship", ["@review", { id: "fix", when: { [`outcome.${key}`]: "bad" } }, { id: "end", instructions: text }]),
-    ...workflow("review", ["look", { id: "judge", outcomes: { good: "next", bad: "next" } }], { show: "workflows", commandName: undefined, initialMessage: undefined }),
-  });
+  const kit = (/** @type {string} */ text, /** @type {string} */ key) =>
+    packageOf("@acme/kit", {
+      ...workflow("ship", [
+        "@review",
+        { id: "fix", when: { [`outcome.${key}`]: "bad" } },
+        { id: "end", instructions: text },
+      ]),
+      ...workflow("review", ["look", { id: "judge", outcomes: { good: "next", bad: "next" } }], {
+        show: "workflows",
+        commandName: undefined,
+        initialMessage: undefined,
+      }),
+    });
   for (const key of ["review", "@acme/kit/review"]) {
     write(join(project, "kit"), kit(`It is {outcome.${key}}: {summary.${key}}. {outcome.kit/review}`, key));
     const check = run(["check", "--strict", "kit"]);
@@ -610,7 +848,11 @@ test("texts name the outcome and the summary of a nested workflow by its key, wi
 });
 
 test("installed packages are read where pi can be loaded", (t) => {
-  const { run, home, project, root } = place(t, { ...FLOW, ...PART }, { "settings.json": JSON.stringify({ packages: ["../../../kit"] }) });
+  const { run, home, project, root } = place(
+    t,
+    { ...FLOW, ...PART },
+    { "settings.json": JSON.stringify({ packages: ["../../../kit"] }) },
+  );
   write(join(root, "kit"), packageOf("@acme/kit", { ...FLOW, ...PART, ...workflow("ship", ["go"]) }));
   write(join(project, "tools/two"), packageOf("two", workflow("two", ["go"])));
   write(join(project, ".pi"), { "settings.json": JSON.stringify({ packages: ["../tools/two"] }) });
@@ -618,10 +860,18 @@ test("installed packages are read where pi can be loaded", (t) => {
   mkdirSync(dirname(pi));
   symlinkSync(piCli()[1], pi);
   const cli = (/** @type {string} */ PATH, /** @type {string[]} */ ...parameters) => {
-    const { status, stdout, stderr } = spawnSync(NODE, [CLI, ...parameters], { cwd: project, env: { PATH, HOME: home }, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(NODE, [CLI, ...parameters], {
+      cwd: project,
+      env: { PATH, HOME: home },
+      encoding: "utf8",
+    });
     return { status, stdout, stderr };
   };
-  const names = (/** @type {string} */ stdout) => stdout.trim().split("\n").map((line) => line.split("  ")[0]);
+  const names = (/** @type {string} */ stdout) =>
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split("  ")[0]);
   for (const version of PI_VERSIONS) {
     rmSync(pi);
     symlinkSync(piCli(version)[1], pi);
@@ -631,34 +881,60 @@ test("installed packages are read where pi can be loaded", (t) => {
     assert.equal(stderr, "");
   }
   const check = cli(dirname(pi), "check");
-  assert.match(check.stdout, /`\/workflow flow` starts "flow" \(.pi\/workflows\/flow\/workflow.yaml\), not this workflow of the package "@acme\/kit"/);
+  assert.match(
+    check.stdout,
+    /`\/workflow flow` starts "flow" \(.pi\/workflows\/flow\/workflow.yaml\), not this workflow of the package "@acme\/kit"/,
+  );
   assert.match(check.stdout, /0 errors, 1 warning\. From packages: @acme\/kit \(3\), two \(1\)\.\n$/);
   assert.match(cli(dirname(pi), "show", "@acme/kit/flow").stdout, /^Started by \/workflow @acme\/kit\/flow TASK\.$/m);
   assert.equal(cli(dirname(pi), "run-through", "@acme/kit/flow").status, 0);
   // Beside the packed files there is no pi.
   const alone = join(root, "alone");
-  for (const part of ["cli", "host-shim", "package.json"]) cpSync(join(REPO, part), join(alone, part), { recursive: true });
+  for (const part of ["cli", "host-shim", "package.json"])
+    cpSync(join(REPO, part), join(alone, part), { recursive: true });
   const without = run(["list"], join(alone, "cli/pi-workflows.js"));
-  const told = "Installed pi packages are not looked at: pi cannot be loaded. It is found by the command `pi`, or beside this package.\n";
+  const told =
+    "Installed pi packages are not looked at: pi cannot be loaded. It is found by the command `pi`, or beside this package.\n";
   const env = { PATH: "/nowhere", HOME: home };
-  const nowhere = spawnSync(NODE, [join(alone, "cli/pi-workflows.js"), "list"], { cwd: project, env, encoding: "utf8" });
+  const nowhere = spawnSync(NODE, [join(alone, "cli/pi-workflows.js"), "list"], {
+    cwd: project,
+    env,
+    encoding: "utf8",
+  });
   assert.deepEqual([nowhere.status, nowhere.stderr, names(nowhere.stdout)], [0, told, ["flow", "(part)"]]);
   assert.equal(without.status, 0);
 });
 
 test("list prints the workflows that load", (t) => {
-  const { run } = place(t, { ...FLOW, ...PART, ...workflow("flow", ["look"], { description: "What it does.\nAnd more." }) });
-  assert.equal(run(["list"]).stdout, "flow  The flow: What it does.  .pi/workflows/flow\n(part)  The part  .pi/workflows/part\n");
+  const { run } = place(t, {
+    ...FLOW,
+    ...PART,
+    ...workflow("flow", ["look"], { description: "What it does.\nAnd more." }),
+  });
+  assert.equal(
+    run(["list"]).stdout,
+    "flow  The flow: What it does.  .pi/workflows/flow\n(part)  The part  .pi/workflows/part\n",
+  );
 });
 
 test("no control sequence of a file reaches the terminal", (t) => {
   const evil = "\u001b]0;title\u0007\u001b[31m";
   const { run } = place(t, {
-    ...workflow("flow", [{ id: "a", name: `A${evil}`, instructions: `Do ${evil}\u009b31m {x}` }], { name: `N${evil}`, description: evil }),
+    ...workflow("flow", [{ id: "a", name: `A${evil}`, instructions: `Do ${evil}\u009b31m {x}` }], {
+      name: `N${evil}`,
+      description: evil,
+    }),
     [`bad${evil.replaceAll("/", "")}/workflow.yaml`]: `name: ${evil}\n`,
   });
-  for (const parameters of [["check"], ["check", "--format", "github"], ["check", "--format", "json"], ["list"],
-    ["graph", "flow"], ["show", "flow"], ["run-through", "flow"]]) {
+  for (const parameters of [
+    ["check"],
+    ["check", "--format", "github"],
+    ["check", "--format", "json"],
+    ["list"],
+    ["graph", "flow"],
+    ["show", "flow"],
+    ["run-through", "flow"],
+  ]) {
     const { stdout, stderr } = run(parameters);
     assert.doesNotMatch(stdout + stderr, /[\0-\x08\x0b-\x1f\x7f-\x9f]/, parameters.join(" "));
     assert.ok(stdout.length > 0);
@@ -669,7 +945,8 @@ test("help, version, and unknown commands", (t) => {
   const { run } = place(t, {});
   const help = run(["--help"]);
   assert.equal(help.status, 0);
-  for (const command of ["check", "graph", "show", "run-through", "may", "new", "list", "runs", "stats"]) assert.match(help.stdout, new RegExp(`^  ${command}\\b`, "m"));
+  for (const command of ["check", "graph", "show", "run-through", "may", "new", "list", "runs", "stats"])
+    assert.match(help.stdout, new RegExp(`^  ${command}\\b`, "m"));
   assert.deepEqual(run([]), { status: 2, stdout: "", stderr: help.stdout });
   const { version } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
   assert.deepEqual(run(["--version"]), { status: 0, stdout: `${version}\n`, stderr: "" });
@@ -678,15 +955,27 @@ test("help, version, and unknown commands", (t) => {
     [["chek"], 'There is no command "chek": did you mean check?\n'],
     [["help", "chek"], 'There is no command "chek": did you mean check?\n'],
     [["rnus"], 'There is no command "rnus": did you mean runs?\n'],
-    [["new", "x", "--from", "bugs"], 'There is no example "bugs", only audit, backlog, bugfix, panel, pull-request, quick, release, rpir, until-clean.\n'],
+    [
+      ["new", "x", "--from", "bugs"],
+      'There is no example "bugs", only audit, backlog, bugfix, panel, pull-request, quick, release, rpir, until-clean.\n',
+    ],
     [["show"], "pi-workflows show needs a NAME.\n"],
     [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
     [["check", "--frob"], "Unknown option '--frob'\n"],
     [["check", "--format=__proto__"], 'There is no format "__proto__", only text, json, github.\n'],
     [["check", "--format", "toString"], 'There is no format "toString", only text, json, github.\n'],
-    [["constructor"], 'There is no command "constructor", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n'],
-    [["chec\x1b[31mk\nx"], 'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n'],
-    [["a".repeat(5000)], `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n`],
+    [
+      ["constructor"],
+      'There is no command "constructor", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n',
+    ],
+    [
+      ["chec\x1b[31mk\nx"],
+      'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n',
+    ],
+    [
+      ["a".repeat(5000)],
+      `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n`,
+    ],
     [["check", "--__proto__"], "Unknown option '--__proto__'\n"],
     [["check", "--dir"], "Option '--dir <value>' argument missing\n"],
     [["check", "--dir", "--strict"], "Option '--dir' argument is ambiguous.\n"],
@@ -716,7 +1005,10 @@ test("help, version, and unknown commands", (t) => {
 test("the README's first workflow has no errors and is offered by its description", (t) => {
   const readme = readFileSync(join(REPO, "README.md"), "utf8");
   const { project, run } = place(t, {});
-  const files = [...readme.matchAll(/`(\.pi\/workflows\/\S+)`:\n\n```\w+\n([^]*?)^```$/gm)].map(([, path, text]) => [path, text]);
+  const files = [...readme.matchAll(/`(\.pi\/workflows\/\S+)`:\n\n```\w+\n([^]*?)^```$/gm)].map(([, path, text]) => [
+    path,
+    text,
+  ]);
   assert.equal(files.length, 3);
   write(project, Object.fromEntries(files));
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
@@ -725,13 +1017,19 @@ test("the README's first workflow has no errors and is offered by its descriptio
 
 test("the reference contains the output of --help", (t) => {
   const { stdout } = place(t, {}).run(["--help"]);
-  assert.ok(readFileSync(join(REPO, "docs/reference.md"), "utf8").includes(`\n\`\`\`text\n${stdout.trimEnd()}\n\`\`\`\n`));
+  assert.ok(
+    readFileSync(join(REPO, "docs/reference.md"), "utf8").includes(`\n\`\`\`text\n${stdout.trimEnd()}\n\`\`\`\n`),
+  );
 });
 
 test("nothing tells a user to run the package `pi-workflows` of the registry", () => {
   const docs = readdirSync(join(REPO, "docs")).map((name) => `docs/${name}`);
   for (const file of ["README.md", ...docs, "skills/workflow-authoring/SKILL.md", "workflows-examples/README.md"]) {
-    assert.doesNotMatch(readFileSync(join(REPO, file), "utf8"), /npx pi-workflows|npm:pi-workflows|node_modules\/pi-workflows/, file);
+    assert.doesNotMatch(
+      readFileSync(join(REPO, file), "utf8"),
+      /npx pi-workflows|npm:pi-workflows|node_modules\/pi-workflows/,
+      file,
+    );
   }
 });
 
@@ -742,80 +1040,124 @@ const inShell = (/** @type {ReturnType<typeof place>} */ { project, home }, /** 
   return spawnSync("bash", ["-c", script], { cwd: project, env, encoding: "utf8", timeout: 60_000 });
 };
 
-test("a failing write of the output is reported in one line, and a closed pipe is not reported", { skip: !existsSync("/dev/full") }, (t) => {
-  const there = place(t, { ...FLOW, ...PART, "flow/look.md": "---\nid: look\n---\nLook.\n" });
-  const full = "The output cannot be written: no space left on device\n";
-  for (const command of ["check", "check --format json", "list", "graph part", "run-through flow", "--help", "--version"]) {
-    const { status, stderr } = inShell(there, `pi-workflows ${command} > /dev/full`);
-    if (command !== "run-through flow") assert.deepEqual([status, stderr], [2, full], command);
-    else assert.match(stderr, /has errors/);
-  }
-  // A closed pipe does not change the exit status.
-  for (const [line, status] of /** @type {[string, number][]} */ ([
-    ["pi-workflows check | true; exit ${PIPESTATUS[0]}", 1],
-    ["pi-workflows check | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 1],
-    ["pi-workflows --help | true; exit ${PIPESTATUS[0]}", 0],
-    ["pi-workflows chekc 2> /dev/full", 2],
-    ["pi-workflows chekc 2>&-", 2],
-    ["pi-workflows check <&- >&-", 1],
-  ])) {
-    const done = inShell(there, line);
-    assert.deepEqual([done.status, done.stderr], [status, ""], line);
-  }
-});
+test(
+  "a failing write of the output is reported in one line, and a closed pipe is not reported",
+  { skip: !existsSync("/dev/full") },
+  (t) => {
+    const there = place(t, { ...FLOW, ...PART, "flow/look.md": "---\nid: look\n---\nLook.\n" });
+    const full = "The output cannot be written: no space left on device\n";
+    for (const command of [
+      "check",
+      "check --format json",
+      "list",
+      "graph part",
+      "run-through flow",
+      "--help",
+      "--version",
+    ]) {
+      const { status, stderr } = inShell(there, `pi-workflows ${command} > /dev/full`);
+      if (command !== "run-through flow") assert.deepEqual([status, stderr], [2, full], command);
+      else assert.match(stderr, /has errors/);
+    }
+    // A closed pipe does not change the exit status.
+    for (const [line, status] of /** @type {[string, number][]} */ ([
+      ["pi-workflows check | true; exit ${PIPESTATUS[0]}", 1],
+      ["pi-workflows check | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 1],
+      ["pi-workflows --help | true; exit ${PIPESTATUS[0]}", 0],
+      ["pi-workflows chekc 2> /dev/full", 2],
+      ["pi-workflows chekc 2>&-", 2],
+      ["pi-workflows check <&- >&-", 1],
+    ])) {
+      const done = inShell(there, line);
+      assert.deepEqual([done.status, done.stderr], [status, ""], line);
+    }
+  },
+);
 
-test("new writes nothing if it cannot write everything, and reports the error in one line", { skip: process.platform !== "linux" }, (t) => {
-  const there = place(t, {});
-  const { project, run } = there;
-  symlinkSync("nowhere", join(project, "dangling"));
-  symlinkSync("loop", join(project, "loop"));
-  symlinkSync("nowhere", join(project, ".pi-link"));
-  writeFileSync(join(project, "file"), "");
-  for (const [dir, stderr] of [
-    ["dangling", "dangling: file already exists\n"],
-    ["dangling/deeper", "dangling: file already exists\n"],
-    ["loop", "loop/x: too many symbolic links encountered\n"],
-    ["file", "file/x: not a directory\n"],
-    ["file/deeper", "file/deeper/x: not a directory\n"],
-    ["/dev/null", "/dev/null/x: not a directory\n"],
-    ["/proc", "/proc/x: no such file or directory\n"],
-    ["/proc/none/deeper", "/proc/none: no such file or directory\n"],
-  ]) {
-    assert.deepEqual(run(["new", "x", "--dir", dir]), { status: 2, stdout: "", stderr }, dir);
-  }
-  mkdirSync(join(project, ".pi/workflows"), { recursive: true });
-  symlinkSync("nowhere", join(project, ".pi/workflows/taken"));
-  assert.deepEqual(run(["new", "taken"]), { status: 2, stdout: "", stderr: ".pi/workflows/taken is there already.\n" });
-  assert.deepEqual(readdirSync(project).sort(), [".pi", ".pi-link", "dangling", "file", "loop"]);
-});
+test(
+  "new writes nothing if it cannot write everything, and reports the error in one line",
+  { skip: process.platform !== "linux" },
+  (t) => {
+    const there = place(t, {});
+    const { project, run } = there;
+    symlinkSync("nowhere", join(project, "dangling"));
+    symlinkSync("loop", join(project, "loop"));
+    symlinkSync("nowhere", join(project, ".pi-link"));
+    writeFileSync(join(project, "file"), "");
+    for (const [dir, stderr] of [
+      ["dangling", "dangling: file already exists\n"],
+      ["dangling/deeper", "dangling: file already exists\n"],
+      ["loop", "loop/x: too many symbolic links encountered\n"],
+      ["file", "file/x: not a directory\n"],
+      ["file/deeper", "file/deeper/x: not a directory\n"],
+      ["/dev/null", "/dev/null/x: not a directory\n"],
+      ["/proc", "/proc/x: no such file or directory\n"],
+      ["/proc/none/deeper", "/proc/none: no such file or directory\n"],
+    ]) {
+      assert.deepEqual(run(["new", "x", "--dir", dir]), { status: 2, stdout: "", stderr }, dir);
+    }
+    mkdirSync(join(project, ".pi/workflows"), { recursive: true });
+    symlinkSync("nowhere", join(project, ".pi/workflows/taken"));
+    assert.deepEqual(run(["new", "taken"]), {
+      status: 2,
+      stdout: "",
+      stderr: ".pi/workflows/taken is there already.\n",
+    });
+    assert.deepEqual(readdirSync(project).sort(), [".pi", ".pi-link", "dangling", "file", "loop"]);
+  },
+);
 
-test("a path that is no folder, or no longer exists, is reported in one line", { skip: process.platform === "win32" }, (t) => {
-  const there = place(t, {});
-  const { project, run } = there;
-  for (const command of ["check", "check /", "list", "graph x", "show x", "run-through x", "new x", "new x --dir y"]) {
-    const { status, stdout, stderr } = inShell(there, `mkdir gone && cd gone && rmdir ../gone && pi-workflows ${command}`);
-    assert.deepEqual([status, stdout, stderr], [2, "", "The current folder is not there any more.\n"], command);
-  }
-  writeFileSync(join(project, "file"), "");
-  symlinkSync("loop", join(project, "loop"));
-  mkdirSync(join(project, "other/.pi"), { recursive: true });
-  writeFileSync(join(project, "other/.pi/workflows"), "");
-  for (const [dir, stderr] of [
-    ["file", "file is not a folder.\n"],
-    ["file/x", "There is no folder file/x.\n"],
-    ["loop", "loop: too many symbolic links encountered\n"],
-    ["a".repeat(5000), `${"a".repeat(200)}…: name too long\n`],
-    ["other", `${join(project, "other/.pi/workflows")} is not a folder.\n`],
-  ]) {
-    for (const parameters of [["check", dir], ["list", "--dir", dir]]) assert.deepEqual(run(parameters), { status: 2, stdout: "", stderr });
-  }
-});
+test(
+  "a path that is no folder, or no longer exists, is reported in one line",
+  { skip: process.platform === "win32" },
+  (t) => {
+    const there = place(t, {});
+    const { project, run } = there;
+    for (const command of [
+      "check",
+      "check /",
+      "list",
+      "graph x",
+      "show x",
+      "run-through x",
+      "new x",
+      "new x --dir y",
+    ]) {
+      const { status, stdout, stderr } = inShell(
+        there,
+        `mkdir gone && cd gone && rmdir ../gone && pi-workflows ${command}`,
+      );
+      assert.deepEqual([status, stdout, stderr], [2, "", "The current folder is not there any more.\n"], command);
+    }
+    writeFileSync(join(project, "file"), "");
+    symlinkSync("loop", join(project, "loop"));
+    mkdirSync(join(project, "other/.pi"), { recursive: true });
+    writeFileSync(join(project, "other/.pi/workflows"), "");
+    for (const [dir, stderr] of [
+      ["file", "file is not a folder.\n"],
+      ["file/x", "There is no folder file/x.\n"],
+      ["loop", "loop: too many symbolic links encountered\n"],
+      ["a".repeat(5000), `${"a".repeat(200)}…: name too long\n`],
+      ["other", `${join(project, "other/.pi/workflows")} is not a folder.\n`],
+    ]) {
+      for (const parameters of [
+        ["check", dir],
+        ["list", "--dir", dir],
+      ])
+        assert.deepEqual(run(parameters), { status: 2, stdout: "", stderr });
+    }
+  },
+);
 
 test("the packed tarball contains the command", (t) => {
   const { root, run } = place(t, INVALID);
   const options = /** @type {const} */ ({ cwd: REPO, encoding: "utf8" });
   const [{ filename }] = JSON.parse(
-    execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", root, "--loglevel=error"], options),
+    execFileSync(
+      "npm",
+      ["pack", "--ignore-scripts", "--json", "--pack-destination", root, "--loglevel=error"],
+      options,
+    ),
   );
   execFileSync("tar", ["xzf", join(root, filename)], { cwd: root });
   const { bin } = JSON.parse(readFileSync(join(root, "package/package.json"), "utf8"));
@@ -826,55 +1168,107 @@ test("the packed tarball contains the command", (t) => {
   const installed = join(root, "installed");
   mkdirSync(installed);
   writeFileSync(join(installed, "package.json"), "{}");
-  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", "--legacy-peer-deps", "--loglevel=error", join(root, filename)], {
-    cwd: installed,
-  });
+  execFileSync(
+    "npm",
+    ["install", "--offline", "--no-audit", "--no-fund", "--legacy-peer-deps", "--loglevel=error", join(root, filename)],
+    {
+      cwd: installed,
+    },
+  );
   const version = execFileSync(join(installed, "node_modules/.bin/pi-workflows"), ["--version"], {
     encoding: "utf8",
     env: { ...process.env, PATH: `${dirname(NODE)}:${process.env.PATH}` },
   });
   assert.match(version, /^\d+\.\d+\.\d+\n$/);
   cpSync(join(REPO, "workflows-examples"), join(root, "examples"), { recursive: true });
-  assert.deepEqual(run(["check", join(root, "examples")], cli), { status: 0, stdout: "12 workflows, no errors.\n", stderr: "" });
+  assert.deepEqual(run(["check", join(root, "examples")], cli), {
+    status: 0,
+    stdout: "12 workflows, no errors.\n",
+    stderr: "",
+  });
 });
 
-test("no command waits for a pipe at a file that it reads", process.platform === "win32" ? { skip: true } : LONG, (t) => {
-  const { root, home, project } = place(t, { ...FLOW, ...PART }, { "workflows/x/workflow.yaml": "name: X\n" });
-  const pipe = (/** @type {string} */ path) => {
-    rmSync(path, { force: true });
-    execFileSync("mkfifo", [path]);
-  };
-  const sessions = join(home, ".pi/agent/sessions", `--${project.slice(1).replaceAll("/", "-")}--`);
-  mkdirSync(sessions, { recursive: true });
-  const pipes = [
-    ...[".pi/settings.json", ".pi/agents", "package.json", ".pi/workflows/flow/look.md", ".pi/workflows/part/workflow.yaml"].map((path) => join(project, path)),
-    ...["settings.json", "models.json", "auth.json", "workflows/models.yaml", "workflows/x/workflow.yaml"].map((path) => join(home, ".pi/agent", path)),
-    join(sessions, "2026-01-01T00-00-00-000Z_0.jsonl"),
-    join(root, "one.jsonl"),
-  ];
-  for (const path of pipes) pipe(path);
-  const commands = ["check", "check .", "list", "runs", "runs --all", "stats", "report", "graph flow", "show flow", "run-through flow", "may flow look read", `runs --sessions ${join(root, "one.jsonl")}`, `check --dir ${join(project, ".pi/workflows")}`];
-  for (const words of commands) {
-    const env = { PATH: process.env.PATH, HOME: home };
-    const { error, signal } = spawnSync(NODE, [CLI, ...words.split(" ")], { cwd: project, env, encoding: "utf8", timeout: 20_000 });
-    assert.deepEqual([error, signal], [undefined, null], words);
-  }
-});
+test(
+  "no command waits for a pipe at a file that it reads",
+  process.platform === "win32" ? { skip: true } : LONG,
+  (t) => {
+    const { root, home, project } = place(t, { ...FLOW, ...PART }, { "workflows/x/workflow.yaml": "name: X\n" });
+    const pipe = (/** @type {string} */ path) => {
+      rmSync(path, { force: true });
+      execFileSync("mkfifo", [path]);
+    };
+    const sessions = join(home, ".pi/agent/sessions", `--${project.slice(1).replaceAll("/", "-")}--`);
+    mkdirSync(sessions, { recursive: true });
+    const pipes = [
+      ...[
+        ".pi/settings.json",
+        ".pi/agents",
+        "package.json",
+        ".pi/workflows/flow/look.md",
+        ".pi/workflows/part/workflow.yaml",
+      ].map((path) => join(project, path)),
+      ...["settings.json", "models.json", "auth.json", "workflows/models.yaml", "workflows/x/workflow.yaml"].map(
+        (path) => join(home, ".pi/agent", path),
+      ),
+      join(sessions, "2026-01-01T00-00-00-000Z_0.jsonl"),
+      join(root, "one.jsonl"),
+    ];
+    for (const path of pipes) pipe(path);
+    const commands = [
+      "check",
+      "check .",
+      "list",
+      "runs",
+      "runs --all",
+      "stats",
+      "report",
+      "graph flow",
+      "show flow",
+      "run-through flow",
+      "may flow look read",
+      `runs --sessions ${join(root, "one.jsonl")}`,
+      `check --dir ${join(project, ".pi/workflows")}`,
+    ];
+    for (const words of commands) {
+      const env = { PATH: process.env.PATH, HOME: home };
+      const { error, signal } = spawnSync(NODE, [CLI, ...words.split(" ")], {
+        cwd: project,
+        env,
+        encoding: "utf8",
+        timeout: 20_000,
+      });
+      assert.deepEqual([error, signal], [undefined, null], words);
+    }
+  },
+);
 
 test("what cannot be seen is written out in every output", (t) => {
   const hidden = "a\u202eb\u200bc\u2066d\u00ade\ufefff\u{e0041}g";
   const seen = "a\\u{202e}b\\u{200b}c\\u{2066}d\\u{ad}e\\u{feff}f\\u{e0041}g";
   const flow = workflow("flow", [{ id: "look", name: hidden, emoji: "👩‍💻" }], { name: hidden, description: hidden });
   const { run } = place(t, flow);
-  for (const words of [["list"], ["show", "flow"], ["graph", "flow"], ["run-through", "flow", "--task", hidden], ["run-through", "flow", "--all-ways"]]) {
+  for (const words of [
+    ["list"],
+    ["show", "flow"],
+    ["graph", "flow"],
+    ["run-through", "flow", "--task", hidden],
+    ["run-through", "flow", "--all-ways"],
+  ]) {
     const { stdout } = run(words);
     // Drawings put U+FFFD in the place of what changes the direction.
-    assert.ok(stdout.includes(words[0] === "graph" || words[2] === "--all-ways" ? "\\u{200b}" : seen), `${words}: ${stdout}`);
+    assert.ok(
+      stdout.includes(words[0] === "graph" || words[2] === "--all-ways" ? "\\u{200b}" : seen),
+      `${words}: ${stdout}`,
+    );
     assert.doesNotMatch(stdout, /[\u202e\u200b\u2066\u00ad\ufeff]/, words.join(" "));
   }
   assert.match(run(["show", "flow"]).stdout, /👩‍💻/, "an emoji keeps its joiner");
   assert.match(run(["show", `x${hidden}`]).stderr, /x?a\\u\{202e\}b/);
-  const json = place(t, { ...flow, "flow/1.md": `---\nid: look\nname: A\nemoji: x\n---\n{${"descriptoin"}}\n`, [`${"w"}/workflow.yaml`]: `name: "${hidden}"\n"${hidden}": 1\n` }).run(["check", "--format", "json"]).stdout;
+  const json = place(t, {
+    ...flow,
+    "flow/1.md": `---\nid: look\nname: A\nemoji: x\n---\n{${"descriptoin"}}\n`,
+    [`${"w"}/workflow.yaml`]: `name: "${hidden}"\n"${hidden}": 1\n`,
+  }).run(["check", "--format", "json"]).stdout;
   assert.doesNotMatch(json, /[\u202e\u200b\u2066\u00ad\ufeff]/);
   JSON.parse(json);
 });
@@ -884,7 +1278,11 @@ test("check in a package's own folder checks the package, list outside a project
   const folder = join(root, "kit");
   cpSync(join(REPO, "package-example"), folder, { recursive: true });
   const there = (/** @type {string[]} */ parameters, cwd = folder) => {
-    const { status, stdout, stderr } = spawnSync(NODE, [CLI, ...parameters], { cwd, env: { PATH: process.env.PATH, HOME: home }, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(NODE, [CLI, ...parameters], {
+      cwd,
+      env: { PATH: process.env.PATH, HOME: home },
+      encoding: "utf8",
+    });
     return { status, stdout, stderr };
   };
   assert.deepEqual(there(["check"]), there(["check", "."]));
@@ -914,7 +1312,17 @@ test("each command has help of its own", LONG, (t) => {
 });
 
 test("new --from copies each example, which then has no errors", LONG, (t) => {
-  for (const example of ["audit", "backlog", "bugfix", "panel", "pull-request", "quick", "release", "rpir", "until-clean"]) {
+  for (const example of [
+    "audit",
+    "backlog",
+    "bugfix",
+    "panel",
+    "pull-request",
+    "quick",
+    "release",
+    "rpir",
+    "until-clean",
+  ]) {
     const { run } = place(t, {});
     const { status, stdout, stderr } = run(["new", "mine", "--from", example]);
     assert.deepEqual([status, stderr], [0, ""]);

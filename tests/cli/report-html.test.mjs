@@ -1,4 +1,5 @@
-// The HTML report and the page of a comparison: their structure, hostile texts, missing fields, its size; and how Chromium shows it.
+// The HTML report and the page of a comparison: their structure, hostile texts, missing fields, its size; and how
+// Chromium shows it.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,9 +23,13 @@ const SAMPLES = { ordinary, hostile, huge, uneven, reference };
 
 /** All elements and attributes of reports. */
 const ELEMENTS =
-  "html head meta title style body header main section footer figure figcaption h1 h2 h3 p b bdi span div time dl dt dd ul li table thead tbody tr th td details summary pre a svg defs pattern path g rect text".split(" ");
+  "html head meta title style body header main section footer figure figcaption h1 h2 h3 p b bdi span div time dl dt dd ul li table thead tbody tr th td details summary pre a svg defs pattern path g rect text".split(
+    " ",
+  );
 const ATTRIBUTES =
-  "lang charset http-equiv content name class id aria-labelledby aria-hidden aria-label role scope colspan datetime data-of href viewBox preserveAspectRatio open width height x y dx d text-anchor patternUnits patternTransform".split(" ");
+  "lang charset http-equiv content name class id aria-labelledby aria-hidden aria-label role scope colspan datetime data-of href viewBox preserveAspectRatio open width height x y dx d text-anchor patternUnits patternTransform".split(
+    " ",
+  );
 const EMPTY = ["meta"];
 
 /**
@@ -44,7 +49,8 @@ function read(source) {
     assert.ok(parts, `not a tag of a report: ${tag}`);
     const [, closes, element, attributes, closed] = parts;
     assert.ok(ELEMENTS.includes(element) || element === "title", tag);
-    for (const [, attribute] of attributes.matchAll(/ ([A-Za-z-]+)(?:="[^"]*")?/g)) assert.ok(ATTRIBUTES.includes(attribute), tag);
+    for (const [, attribute] of attributes.matchAll(/ ([A-Za-z-]+)(?:="[^"]*")?/g))
+      assert.ok(ATTRIBUTES.includes(attribute), tag);
     if (closes) assert.equal(open.pop(), element, `${tag} closes another element`);
     else if (!closed && !EMPTY.includes(element)) open.push(element);
     return "\n";
@@ -61,22 +67,68 @@ function read(source) {
 }
 
 /** @param {string} source @param {string} element */
-const all = (source, element) => [...source.matchAll(new RegExp(`<${element}(?: [^>]*)?>([^]*?)</${element}>`, "g"))].map(([, inner]) => inner.replace(/<[^>]*>/g, ""));
+const all = (source, element) =>
+  [...source.matchAll(new RegExp(`<${element}(?: [^>]*)?>([^]*?)</${element}>`, "g"))].map(([, inner]) =>
+    inner.replace(/<[^>]*>/g, ""),
+  );
 
 test("a report has every part, in order", () => {
   const source = reportHtml(ordinary());
   const text = read(source);
   assert.match(source, /^<!doctype html>\n<html lang="en">/);
-  assert.ok(source.includes(`<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; `));
+  assert.ok(
+    source.includes(
+      `<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; `,
+    ),
+  );
   assert.deepEqual(all(source, "h1"), ["The clock in the status bar is an hour late after the change to summer time"]);
-  assert.deepEqual(all(source, "h2"), ["Totals", "Course", "Tokens and cost by phase", "Phases", "Passed over", "Evidence of gates", "Refused tool calls", "Summaries"]);
+  assert.deepEqual(all(source, "h2"), [
+    "Totals",
+    "Course",
+    "Tokens and cost by phase",
+    "Phases",
+    "Passed over",
+    "Evidence of gates",
+    "Refused tool calls",
+    "Summaries",
+  ]);
   for (const part of [
-    ...["\nDone\n", "\nWorkflow\nrpir\n", "\n2026-11-20 09:12:30\nUTC+00:00\n", "\n2026-11-21 02:44:46\n", "\n17h 32m\n", "\n/home/user/clock\n"],
-    ...["\nTurns\n107\n212 tool calls\n", "\nTokens\n2.24M\ninput 255.1k, output 73.8k (28.7k of it reasoning), cache read 1.72M, cache written 188.6k\n"],
-    ...["\nCost\n$3.66\n+ unknown\n21 turns without a price\n", "\nAt work\n1h 13m\n", "\nWaiting for the user\n16h 19m\n", "\nRepeated visits\n2\n12 steps\n"],
-    ...["\nNested workflow\nimplement-review\n", "\nA\n14h 12m waiting for the user\n", "\nB\n2h 5m paused:\nthe agent did nothing in 3 automatic continuations\n"],
-    ...["\n10 visits in order of time\n", "\nInputs\nzone\n:\nEurope/Zurich\ndry\n:\nfalse\n", "\n⤼\nTranslate\ninput.dry is false, not true\n", "\nReview\n3\nclean\n12m\n21\n464.1k\nunknown\n", "\nChangelog\n⤼ skipped by the user\n", "\nexample/large\n× 41\nexample/small\n× 17\n"],
-    ...["\n✗ failed\n:\nexit status 1\nThe end of the output\nnot ok 12 - summer time begins\n", "\nPaths that may be written\n2\nPlan\n× 2\n", "\nThe zone is added twice: once in `clock.js`"],
+    ...[
+      "\nDone\n",
+      "\nWorkflow\nrpir\n",
+      "\n2026-11-20 09:12:30\nUTC+00:00\n",
+      "\n2026-11-21 02:44:46\n",
+      "\n17h 32m\n",
+      "\n/home/user/clock\n",
+    ],
+    ...[
+      "\nTurns\n107\n212 tool calls\n",
+      "\nTokens\n2.24M\ninput 255.1k, output 73.8k (28.7k of it reasoning), cache read 1.72M, cache written 188.6k\n",
+    ],
+    ...[
+      "\nCost\n$3.66\n+ unknown\n21 turns without a price\n",
+      "\nAt work\n1h 13m\n",
+      "\nWaiting for the user\n16h 19m\n",
+      "\nRepeated visits\n2\n12 steps\n",
+    ],
+    ...[
+      "\nNested workflow\nimplement-review\n",
+      "\nA\n14h 12m waiting for the user\n",
+      "\nB\n2h 5m paused:\nthe agent did nothing in 3 automatic continuations\n",
+    ],
+    ...[
+      "\n10 visits in order of time\n",
+      "\nInputs\nzone\n:\nEurope/Zurich\ndry\n:\nfalse\n",
+      "\n⤼\nTranslate\ninput.dry is false, not true\n",
+      "\nReview\n3\nclean\n12m\n21\n464.1k\nunknown\n",
+      "\nChangelog\n⤼ skipped by the user\n",
+      "\nexample/large\n× 41\nexample/small\n× 17\n",
+    ],
+    ...[
+      "\n✗ failed\n:\nexit status 1\nThe end of the output\nnot ok 12 - summer time begins\n",
+      "\nPaths that may be written\n2\nPlan\n× 2\n",
+      "\nThe zone is added twice: once in `clock.js`",
+    ],
     "\nRun\ntask-7f3a\n, fingerprint of the workflow\n3:9b1c7e52\n",
   ]) {
     assert.ok(text.includes(part), part);
@@ -95,11 +147,20 @@ test("the timeline has a text alternative for each phase, and a legend", () => {
     "Hand over: 1 visit. Visit 1: 02:42:36, 2m 10s, done.",
   ]);
   const [figure] = /** @type {RegExpExecArray} */ (/<figure[^]*<\/figure>/.exec(source));
-  const legend = all(/** @type {RegExpExecArray} */ (/<ul class="legend">[^]*?<\/ul>/.exec(figure))[0], "li").map((words) => words.trim());
-  assert.deepEqual(legend, ["At work 1h 7m", "Gate 5m 19s", "Waiting for the user 14h 14m", "Paused 2h 5m", "A visit begins"]);
+  const legend = all(/** @type {RegExpExecArray} */ (/<ul class="legend">[^]*?<\/ul>/.exec(figure))[0], "li").map(
+    (words) => words.trim(),
+  );
+  assert.deepEqual(legend, [
+    "At work 1h 7m",
+    "Gate 5m 19s",
+    "Waiting for the user 14h 14m",
+    "Paused 2h 5m",
+    "A visit begins",
+  ]);
   const bars = [...figure.matchAll(/<rect class="(work|gate|wait|pause)" x="([\d.]+)%" width="([\d.]+)%"/g)];
   assert.ok(bars.length > 20, String(bars.length));
-  for (const [bar, , x, width] of bars) assert.ok(Number(x) >= 0 && Number(width) > 0 && Number(x) + Number(width) < 100.01, bar);
+  for (const [bar, , x, width] of bars)
+    assert.ok(Number(x) >= 0 && Number(width) > 0 && Number(x) + Number(width) < 100.01, bar);
   const waits = bars.filter(([, kind]) => kind === "wait").map(([, , , width]) => Number(width));
   assert.ok(Math.max(...waits) < 6, "a night takes little of the width");
 });
@@ -110,7 +171,9 @@ test("every table has headings of its columns and rows", () => {
   assert.equal(tables.length, 7);
   for (const table of tables) {
     const columns = all(table, "th").length - table.split('scope="row"').length + 1;
-    for (const [row] of table.matchAll(/<tr role="row"(?: class="sum")?><th scope="row" role="rowheader">[^]*?<\/tr>/g)) {
+    for (const [row] of table.matchAll(
+      /<tr role="row"(?: class="sum")?><th scope="row" role="rowheader">[^]*?<\/tr>/g,
+    )) {
       assert.equal(row.split('role="cell"').length, columns, row);
     }
   }
@@ -119,7 +182,8 @@ test("every table has headings of its columns and rows", () => {
 test("no text leaves its place", () => {
   const report = hostile();
   const text = read(reportHtml(report));
-  for (const attack of ATTACKS.filter((attack) => attack.length < 100 && !/[^ -~]/.test(attack))) assert.ok(text.includes(attack), attack);
+  for (const attack of ATTACKS.filter((attack) => attack.length < 100 && !/[^ -~]/.test(attack)))
+    assert.ok(text.includes(attack), attack);
   assert.ok(text.includes("safe \\u{202e}elif gpj.exe\\u{2066} mixed \u05d0\u05d1\u05d2"));
   assert.ok(text.includes("ab[31mcd\ufffde\ufffdf"));
   for (const attack of ATTACKS) {
@@ -130,9 +194,27 @@ test("no text leaves its place", () => {
 
 test("a field of any kind, or none, is no error", () => {
   const { phases, course, ...rest } = ordinary();
-  const small = () => structuredClone({ ...rest, phases: phases.slice(1, 3), course: { visits: course.visits.slice(1, 3), spans: course.spans.slice(2, 6) } });
+  const small = () =>
+    structuredClone({
+      ...rest,
+      phases: phases.slice(1, 3),
+      course: { visits: course.visits.slice(1, 3), spans: course.spans.slice(2, 6) },
+    });
   /** @type {unknown[]} */
-  const values = [undefined, null, true, -1, NaN, Infinity, 8.64e15, 1e300, "", "x", [null, 7, "x", [], {}], { toString: 1 }];
+  const values = [
+    undefined,
+    null,
+    true,
+    -1,
+    NaN,
+    Infinity,
+    8.64e15,
+    1e300,
+    "",
+    "x",
+    [null, 7, "x", [], {}],
+    { toString: 1 },
+  ];
   for (const value of [...values, "</style>"]) read(reportHtml(value));
   for (const path of paths(small())) {
     for (const value of values) {
@@ -142,9 +224,15 @@ test("a field of any kind, or none, is no error", () => {
       assert.doesNotThrow(() => reportHtml(report), `${path.join(".")}: ${String(JSON.stringify(value))}`);
     }
   }
-  const broken = { ...ordinary(), startedAt: -1, endedAt: "soon", usage: { turns: NaN, cost: -5, models: { a: "many" } } };
+  const broken = {
+    ...ordinary(),
+    startedAt: -1,
+    endedAt: "soon",
+    usage: { turns: NaN, cost: -5, models: { a: "many" } },
+  };
   assert.doesNotMatch(read(reportHtml(broken)), /NaN|undefined|Infinity|\[object/);
-  for (const sample of Object.values(SAMPLES)) assert.doesNotMatch(read(reportHtml(sample())), /NaN|undefined|Infinity|\[object/);
+  for (const sample of Object.values(SAMPLES))
+    assert.doesNotMatch(read(reportHtml(sample())), /NaN|undefined|Infinity|\[object/);
 });
 
 /** The paths to all values within a value. @param {any} value @returns {string[][]} */
@@ -156,14 +244,21 @@ function paths(value) {
 test("a run of the reference says what is not recorded", () => {
   const source = reportHtml(reference());
   const text = read(source);
-  for (const part of ["Turns, tokens, cost and times of this run are not recorded.", "The times of the phases are not recorded.", "Not finished", "▸ current"]) assert.ok(text.includes(part), part);
+  for (const part of [
+    "Turns, tokens, cost and times of this run are not recorded.",
+    "The times of the phases are not recorded.",
+    "Not finished",
+    "▸ current",
+  ])
+    assert.ok(text.includes(part), part);
   assert.ok(!text.includes("$0.00") && !text.includes("At work\n"));
   const times = { ...ordinary(), course: undefined };
   assert.ok(read(reportHtml(times)).includes("The single visits are not recorded"));
 });
 
 test("the cost of answers without a price is never zero", () => {
-  const costs = (/** @type {object} */ usage) => /Cost\n([^]*?)\n(?:\d+ turns? without|At work)/.exec(read(reportHtml({ usage })))?.[1];
+  const costs = (/** @type {object} */ usage) =>
+    /Cost\n([^]*?)\n(?:\d+ turns? without|At work)/.exec(read(reportHtml({ usage })))?.[1];
   assert.equal(costs({ turns: 2, unpriced: 2, cost: 0 }), "unknown");
   assert.equal(costs({ turns: 3, unpriced: 2, cost: 0.5 }), "$0.50\n+ unknown");
   assert.equal(costs({ turns: 3, cost: 0.001 }), "$0.001");
@@ -173,7 +268,10 @@ test("the cost of answers without a price is never zero", () => {
 test("the tokens of answers without usage are never zero, and requests that keep the prompt cache are apart", () => {
   const tokens = (/** @type {object} */ usage) => /Tokens\n([^]*?)\nCost/.exec(read(reportHtml({ usage })))?.[1];
   assert.equal(tokens({ turns: 2, unreported: 2, unpriced: 2 }), "unknown\n2 answers without usage");
-  assert.equal(tokens({ turns: 2, unreported: 1, unpriced: 1, output: 7 }), "7 + unknown\noutput 7, 1 answer without usage");
+  assert.equal(
+    tokens({ turns: 2, unreported: 1, unpriced: 1, output: 7 }),
+    "7 + unknown\noutput 7, 1 answer without usage",
+  );
   const warm = read(reportHtml({ usage: { turns: 1, input: 5, warmUps: 2, warmTokens: 50_000, warmCost: 0.5 } }));
   assert.match(warm, /Tokens\n5\n[^]*Prompt cache kept\n2 requests\n50\.0k tokens, \$0\.50, in no budget\n/);
 });
@@ -183,7 +281,15 @@ const attacked = () => comparison((text) => `${text} ${ATTACKS.join(" ")}`);
 
 test("the page of a comparison has every figure as text, and no text leaves its place", () => {
   const text = read(comparisonHtml(comparison()));
-  for (const part of ["\nbugfix-v2\n20 of 20\n39\u00a0% to 100\u00a0%\n0\nnone\n", "\n17 of 20\n", "\n9 of 20\n", "“bugfix-v2” solved 4 tasks more often than “none”", "6 tasks that differ, all one way, would.", "\nrounded-shares\n2 of 4\n✓\n1: solved\n"]) assert.ok(text.includes(part), `${part} ${text}`);
+  for (const part of [
+    "\nbugfix-v2\n20 of 20\n39\u00a0% to 100\u00a0%\n0\nnone\n",
+    "\n17 of 20\n",
+    "\n9 of 20\n",
+    "“bugfix-v2” solved 4 tasks more often than “none”",
+    "6 tasks that differ, all one way, would.",
+    "\nrounded-shares\n2 of 4\n✓\n1: solved\n",
+  ])
+    assert.ok(text.includes(part), `${part} ${text}`);
   const hostile = read(comparisonHtml(attacked()));
   assert.ok(hostile.includes(line(`bugfix ${ATTACKS.join(" ")}`, 60)));
   assert.match(read(comparisonHtml(answerOf([], "/"))), /No trial has ended/);
@@ -196,23 +302,50 @@ test("a report of any run has a size", () => {
   assert.ok(performance.now() - start < 10_000);
   assert.ok(source.length < 1_500_000, `${source.length} characters`);
   const text = read(source);
-  for (const part of ["9,850 more visits.", "4,700 more phases.", "4,960 more phases not drawn.", "4,970 more phases.", "4,800 more checks.", "4,940 more summaries."]) assert.ok(text.includes(part), part);
+  for (const part of [
+    "9,850 more visits.",
+    "4,700 more phases.",
+    "4,960 more phases not drawn.",
+    "4,970 more phases.",
+    "4,800 more checks.",
+    "4,940 more summaries.",
+  ])
+    assert.ok(text.includes(part), part);
 });
 
 test("visits of a millisecond and of three days show in one timeline", () => {
   const source = reportHtml(uneven());
   read(source);
   const [figure] = /** @type {RegExpExecArray} */ (/<figure[^]*<\/figure>/.exec(source));
-  const widths = [...figure.matchAll(/<rect class="over" x="[\d.]+%" width="([\d.]+)%"/g)].map(([, width]) => Number(width)).sort((one, other) => one - other);
+  const widths = [...figure.matchAll(/<rect class="over" x="[\d.]+%" width="([\d.]+)%"/g)]
+    .map(([, width]) => Number(width))
+    .sort((one, other) => one - other);
   assert.equal(widths.length, 7);
   assert.ok(widths[0] > 0.5 && widths[6] < 70, widths.join(" "));
   assert.match(figure, /<b>A<\/b> 3d at work/);
 });
 
 test("figures are short, and texts end at their bound", () => {
-  assert.deepEqual([0, 950, 12_345, 999_949, 999_950, 4_560_000].map(tokens), ["0", "950", "12.3k", "999.9k", "1.00M", "4.56M"]);
+  assert.deepEqual([0, 950, 12_345, 999_949, 999_950, 4_560_000].map(tokens), [
+    "0",
+    "950",
+    "12.3k",
+    "999.9k",
+    "1.00M",
+    "4.56M",
+  ]);
   const durations = [0, 0.2, 1, 999, 1000, 61_000, 3_600_000, 97_200_000, 1e12];
-  assert.deepEqual(durations.map(preciseDuration), ["0s", "1ms", "1ms", "999ms", "1s", "1m 1s", "1h", "1d 3h", "11574d 1h"]);
+  assert.deepEqual(durations.map(preciseDuration), [
+    "0s",
+    "1ms",
+    "1ms",
+    "999ms",
+    "1s",
+    "1m 1s",
+    "1h",
+    "1d 3h",
+    "11574d 1h",
+  ]);
   assert.deepEqual(durations.map(duration), ["0s", "0s", "0s", "0s", "1s", "1m 1s", "1h", "1d 3h", "11574d 1h"]);
   assert.equal(shown("abc", 3), "abc");
   assert.equal(shown("abcd", 3), "abc…");
@@ -239,38 +372,59 @@ const LOW_CONTRAST = `(() => {
   return low;
 })()`;
 
-test("Chromium shows reports without scripts, requests, or overflow, light and dark, and prints them", IN_BROWSER, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "pi-workflows-report-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const browser = await startBrowser();
-  t.after(() => browser.close());
-  const pages = { ...Object.fromEntries(Object.entries(SAMPLES).map(([name, sample]) => [name, reportHtml(sample())])), comparison: comparisonHtml(comparison()), attacked: comparisonHtml(attacked()) };
-  for (const [name, source] of Object.entries(pages)) {
-    const url = pathToFileURL(join(folder, `${name}.html`)).href;
-    writeFileSync(join(folder, `${name}.html`), source);
-    const page = await browser.open(url, { width: 1280, scheme: "light" });
-    /** @type {Record<string, Buffer>} */
-    const pictures = {};
-    for (const width of [1280, 820, 600, 360]) {
-      for (const scheme of /** @type {const} */ (["light", "dark"])) {
-        await page.resize({ width, scheme });
-        const [needed, there] = await page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]");
-        assert.ok(needed <= width && there === width, `${name}: ${needed} of ${width} pixels`);
-        if (width === 1280) assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], `${name}, ${scheme}`);
-        pictures[`${width}-${scheme}`] = await page.picture();
+test(
+  "Chromium shows reports without scripts, requests, or overflow, light and dark, and prints them",
+  IN_BROWSER,
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "pi-workflows-report-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const browser = await startBrowser();
+    t.after(() => browser.close());
+    const pages = {
+      ...Object.fromEntries(Object.entries(SAMPLES).map(([name, sample]) => [name, reportHtml(sample())])),
+      comparison: comparisonHtml(comparison()),
+      attacked: comparisonHtml(attacked()),
+    };
+    for (const [name, source] of Object.entries(pages)) {
+      const url = pathToFileURL(join(folder, `${name}.html`)).href;
+      writeFileSync(join(folder, `${name}.html`), source);
+      const page = await browser.open(url, { width: 1280, scheme: "light" });
+      /** @type {Record<string, Buffer>} */
+      const pictures = {};
+      for (const width of [1280, 820, 600, 360]) {
+        for (const scheme of /** @type {const} */ (["light", "dark"])) {
+          await page.resize({ width, scheme });
+          const [needed, there] = await page.evaluate(
+            "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+          );
+          assert.ok(needed <= width && there === width, `${name}: ${needed} of ${width} pixels`);
+          if (width === 1280) assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], `${name}, ${scheme}`);
+          pictures[`${width}-${scheme}`] = await page.picture();
+        }
       }
+      assert.equal(new Set(Object.values(pictures).map((picture) => picture.toString("base64"))).size, 8, name);
+      assert.equal(await page.evaluate("window.broken"), undefined);
+      assert.equal(
+        await page.evaluate(
+          "document.scripts.length + document.querySelectorAll('img, iframe, link, base, [onload], [onerror]').length",
+        ),
+        0,
+      );
+      const pdf = await page.print();
+      assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+      const requests = page.events
+        .filter(({ method }) => method === "Network.requestWillBeSent")
+        .map(({ params }) => params.request.url);
+      assert.deepEqual(requests, [url]);
+      const others = page.events.filter(({ method }) =>
+        /^(?:Log\.entryAdded|Runtime\.(?:consoleAPICalled|exceptionThrown)|Page\.javascriptDialogOpening)$/.test(
+          method,
+        ),
+      );
+      assert.deepEqual(others, []);
     }
-    assert.equal(new Set(Object.values(pictures).map((picture) => picture.toString("base64"))).size, 8, name);
-    assert.equal(await page.evaluate("window.broken"), undefined);
-    assert.equal(await page.evaluate("document.scripts.length + document.querySelectorAll('img, iframe, link, base, [onload], [onerror]').length"), 0);
-    const pdf = await page.print();
-    assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
-    const requests = page.events.filter(({ method }) => method === "Network.requestWillBeSent").map(({ params }) => params.request.url);
-    assert.deepEqual(requests, [url]);
-    const others = page.events.filter(({ method }) => /^(?:Log\.entryAdded|Runtime\.(?:consoleAPICalled|exceptionThrown)|Page\.javascriptDialogOpening)$/.test(method));
-    assert.deepEqual(others, []);
-  }
-});
+  },
+);
 
 test("the browser of these tests runs scripts and reports requests", IN_BROWSER, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "pi-workflows-report-"));
@@ -278,7 +432,10 @@ test("the browser of these tests runs scripts and reports requests", IN_BROWSER,
   const browser = await startBrowser();
   t.after(() => browser.close());
   const file = join(folder, "a.html");
-  writeFileSync(file, '<!doctype html><img src="none.png" onerror="window.broken = 1"><div style="width:2000px">wide</div><p style="color:#aaa">pale</p>');
+  writeFileSync(
+    file,
+    '<!doctype html><img src="none.png" onerror="window.broken = 1"><div style="width:2000px">wide</div><p style="color:#aaa">pale</p>',
+  );
   const page = await browser.open(pathToFileURL(file).href, { width: 360, scheme: "light" });
   assert.equal(await page.evaluate("window.broken"), 1);
   assert.equal(page.events.filter(({ method }) => method === "Network.requestWillBeSent").length, 2);

@@ -20,61 +20,204 @@ export function ordinary() {
     spans.push({ kind, from: now, to: now + ms, ...(reason && { reason }) });
     now += ms;
   };
-  const visit = (/** @type {string} */ key, /** @type {string} */ name, /** @type {string} */ how, /** @type {[string, number, string?][]} */ ...parts) => {
+  const visit = (
+    /** @type {string} */ key,
+    /** @type {string} */ name,
+    /** @type {string} */ how,
+    /** @type {[string, number, string?][]} */ ...parts
+  ) => {
     const from = now;
     passes[key] = (passes[key] ?? 0) + 1;
     for (const [kind, ms, reason] of parts) pass(kind, ms, reason);
     visits.push({ key, name, pass: passes[key], from, to: now, how });
   };
   visit("rpir:0", "Research", "done", ["work", 7 * MINUTE], ["wait", 95 * SECOND], ["work", 2 * MINUTE]);
-  visit("rpir:1", "Plan", "done", ["work", 4 * MINUTE], ["wait", 14 * HOUR + 12 * MINUTE], ["work", 3 * MINUTE], ["gate", 40 * SECOND, "Is the plan approved?"]);
-  visit("rpir:2/implement-review:0", "Implement", "done", ["work", 16 * MINUTE], ["gate", 75 * SECOND, "npm test"], ["work", 4 * MINUTE], ["gate", 70 * SECOND, "npm test"]);
+  visit(
+    "rpir:1",
+    "Plan",
+    "done",
+    ["work", 4 * MINUTE],
+    ["wait", 14 * HOUR + 12 * MINUTE],
+    ["work", 3 * MINUTE],
+    ["gate", 40 * SECOND, "Is the plan approved?"],
+  );
+  visit(
+    "rpir:2/implement-review:0",
+    "Implement",
+    "done",
+    ["work", 16 * MINUTE],
+    ["gate", 75 * SECOND, "npm test"],
+    ["work", 4 * MINUTE],
+    ["gate", 70 * SECOND, "npm test"],
+  );
   visit("rpir:2/implement-review:1", "Review", "again", ["work", 5 * MINUTE]);
-  visit("rpir:2/implement-review:0", "Implement", "done", ["work", 9 * MINUTE], ["pause", 2 * HOUR + 5 * MINUTE, "the agent did nothing in 3 automatic continuations"], ["work", 6 * MINUTE], ["gate", 68 * SECOND, "npm test"]);
+  visit(
+    "rpir:2/implement-review:0",
+    "Implement",
+    "done",
+    ["work", 9 * MINUTE],
+    ["pause", 2 * HOUR + 5 * MINUTE, "the agent did nothing in 3 automatic continuations"],
+    ["work", 6 * MINUTE],
+    ["gate", 68 * SECOND, "npm test"],
+  );
   visit("rpir:2/implement-review:1", "Review", "again", ["work", 4 * MINUTE]);
   visit("rpir:2/implement-review:0", "Implement", "done", ["work", 3 * MINUTE], ["gate", 66 * SECOND, "npm test"]);
   visit("rpir:2/implement-review:1", "Review", "done", ["work", 3 * MINUTE]);
   visit("rpir:3", "Changelog", "skipped", ["work", 12 * SECOND]);
   visit("rpir:4", "Hand over", "done", ["work", 100 * SECOND], ["wait", 30 * SECOND]);
-  const used = (/** @type {number} */ turns, /** @type {number} */ size, /** @type {number} */ cost, /** @type {object} */ more = {}) => ({
-    turns, input: size * 3_100, output: size * 900, cacheRead: size * 21_000, cacheWrite: size * 2_300, reasoning: size * 350, cost, toolCalls: turns * 2, models: { "example/large": turns }, ...more,
+  const used = (
+    /** @type {number} */ turns,
+    /** @type {number} */ size,
+    /** @type {number} */ cost,
+    /** @type {object} */ more = {},
+  ) => ({
+    turns,
+    input: size * 3_100,
+    output: size * 900,
+    cacheRead: size * 21_000,
+    cacheWrite: size * 2_300,
+    reasoning: size * 350,
+    cost,
+    toolCalls: turns * 2,
+    models: { "example/large": turns },
+    ...more,
   });
   const times = (/** @type {string} */ key) => {
     const own = visits.filter((visit) => visit.key === key);
     const within = (/** @type {string} */ kind) =>
-      spans.filter((span) => span.kind === kind && own.some(({ from, to }) => span.from >= from && span.to <= to)).reduce((sum, { from, to }) => sum + to - from, 0);
-    return { passes: own.length, startedAt: own.at(-1)?.from, endedAt: own.at(-1)?.to, workMs: within("work") + within("gate"), waitMs: within("wait") + within("pause") };
+      spans
+        .filter((span) => span.kind === kind && own.some(({ from, to }) => span.from >= from && span.to <= to))
+        .reduce((sum, { from, to }) => sum + to - from, 0);
+    return {
+      passes: own.length,
+      startedAt: own.at(-1)?.from,
+      endedAt: own.at(-1)?.to,
+      workMs: within("work") + within("gate"),
+      waitMs: within("wait") + within("pause"),
+    };
   };
-  const phase = (/** @type {string} */ key, /** @type {string} */ name, /** @type {any} */ usage, /** @type {object} */ more = {}) => {
+  const phase = (
+    /** @type {string} */ key,
+    /** @type {string} */ name,
+    /** @type {any} */ usage,
+    /** @type {object} */ more = {},
+  ) => {
     const { workMs, waitMs, ...rest } = times(key);
     const all = { ...usage, workMs, ...(waitMs > 0 && { waitMs }) };
     const [, nestedIn] = /\/(.*):\d+$/.exec(key) ?? [];
-    return { key, name, depth: key.split("/").length - 1, ...(nestedIn && { nestedIn }), ...rest, skipped: false, current: false, usage: all, models: Object.keys(usage.models), evidence: [], ...more };
+    return {
+      key,
+      name,
+      depth: key.split("/").length - 1,
+      ...(nestedIn && { nestedIn }),
+      ...rest,
+      skipped: false,
+      current: false,
+      usage: all,
+      models: Object.keys(usage.models),
+      evidence: [],
+      ...more,
+    };
   };
-  const check = (/** @type {number} */ attempt, /** @type {boolean} */ passed, /** @type {string} */ result, /** @type {number} */ durationMs, /** @type {string} */ tail = "") =>
-    ({ label: "npm test", passed, result, durationMs, attempt, ...(tail && { tail }) });
+  const check = (
+    /** @type {number} */ attempt,
+    /** @type {boolean} */ passed,
+    /** @type {string} */ result,
+    /** @type {number} */ durationMs,
+    /** @type {string} */ tail = "",
+  ) => ({ label: "npm test", passed, result, durationMs, attempt, ...(tail && { tail }) });
   const phases = [
-    phase("rpir:0", "Research", used(14, 11, 0.42), { summary: "The zone is added twice: once in `clock.js`, once in the formatter.\nThe tests cover only UTC." }),
+    phase("rpir:0", "Research", used(14, 11, 0.42), {
+      summary: "The zone is added twice: once in `clock.js`, once in the formatter.\nThe tests cover only UTC.",
+    }),
     phase("rpir:1", "Plan", used(9, 8, 0.31, { refusals: { write: 2 }, gateAttempts: 1 }), {
       summary: "Remove the addition in the formatter; add tests in three zones.",
-      evidence: [{ label: "Is the plan approved?", passed: true, result: "approved by the user", durationMs: 40_000, attempt: 1 }],
+      evidence: [
+        {
+          label: "Is the plan approved?",
+          passed: true,
+          result: "approved by the user",
+          durationMs: 40_000,
+          attempt: 1,
+        },
+      ],
     }),
-    phase("rpir:2/implement-review:0", "Implement", used(58, 44, 2.86, { refusals: { tools: 1, gate: 3 }, gateAttempts: 4, gateFailures: 1, models: { "example/large": 41, "example/small": 17 } }), {
-      summary: "The formatter takes the zone from the clock. 14 tests added.",
-      evidence: [check(1, false, "exit status 1", 75_000, "not ok 12 - summer time begins\n  expected 03:00, found 02:00\n# fail 1"), check(2, true, "exit status 0", 70_000), check(3, true, "exit status 0", 68_000), check(4, true, "exit status 0", 66_000)],
+    phase(
+      "rpir:2/implement-review:0",
+      "Implement",
+      used(58, 44, 2.86, {
+        refusals: { tools: 1, gate: 3 },
+        gateAttempts: 4,
+        gateFailures: 1,
+        models: { "example/large": 41, "example/small": 17 },
+      }),
+      {
+        summary: "The formatter takes the zone from the clock. 14 tests added.",
+        evidence: [
+          check(
+            1,
+            false,
+            "exit status 1",
+            75_000,
+            "not ok 12 - summer time begins\n  expected 03:00, found 02:00\n# fail 1",
+          ),
+          check(2, true, "exit status 0", 70_000),
+          check(3, true, "exit status 0", 68_000),
+          check(4, true, "exit status 0", 66_000),
+        ],
+      },
+    ),
+    phase("rpir:2/implement-review:1", "Review", used(21, 17, 0, { unpriced: 21, models: { "local/reviewer": 21 } }), {
+      summary: "No findings are left.",
+      outcome: "clean",
     }),
-    phase("rpir:2/implement-review:1", "Review", used(21, 17, 0, { unpriced: 21, models: { "local/reviewer": 21 } }), { summary: "No findings are left.", outcome: "clean" }),
-    phase("rpir:3", "Changelog", { turns: 1, input: 900, output: 40, cost: 0.004, models: { "example/small": 1 } }, { skipped: true }),
+    phase(
+      "rpir:3",
+      "Changelog",
+      { turns: 1, input: 900, output: 40, cost: 0.004, models: { "example/small": 1 } },
+      { skipped: true },
+    ),
     phase("rpir:4", "Hand over", used(4, 2, 0.07), { summary: "Handed over." }),
   ];
   const sum = (/** @type {string} */ field) => phases.reduce((all, { usage }) => all + (usage[field] ?? 0), 0);
-  const fields = ["turns", "input", "output", "cacheRead", "cacheWrite", "reasoning", "cost", "unpriced", "toolCalls", "gateAttempts", "gateFailures", "workMs", "waitMs"];
+  const fields = [
+    "turns",
+    "input",
+    "output",
+    "cacheRead",
+    "cacheWrite",
+    "reasoning",
+    "cost",
+    "unpriced",
+    "toolCalls",
+    "gateAttempts",
+    "gateFailures",
+    "workMs",
+    "waitMs",
+  ];
   return {
-    taskId: "task-7f3a", workflow: "rpir", task: "The clock in the status bar is an hour late after the change to summer time", outcome: "done", startedAt: START, endedAt: now,
-    fingerprint: "3:9b1c7e52", repeatedVisits: 2, steps: 12, phases,
-    inputs: { zone: "Europe/Zurich", dry: "false" }, passedOver: [{ key: "rpir:5", name: "Translate", because: "input.dry is false, not true" }],
-    usage: { ...Object.fromEntries(fields.map((field) => [field, sum(field)])), refusals: { write: 2, tools: 1, gate: 3 }, models: { "example/large": 68, "example/small": 18, "local/reviewer": 21 } },
-    session: { file: "/home/user/.pi/agent/sessions/--home-user-clock--/2026-11-20T09-12-30-000Z_7f3a.jsonl", id: "7f3a", cwd: "/home/user/clock" },
+    taskId: "task-7f3a",
+    workflow: "rpir",
+    task: "The clock in the status bar is an hour late after the change to summer time",
+    outcome: "done",
+    startedAt: START,
+    endedAt: now,
+    fingerprint: "3:9b1c7e52",
+    repeatedVisits: 2,
+    steps: 12,
+    phases,
+    inputs: { zone: "Europe/Zurich", dry: "false" },
+    passedOver: [{ key: "rpir:5", name: "Translate", because: "input.dry is false, not true" }],
+    usage: {
+      ...Object.fromEntries(fields.map((field) => [field, sum(field)])),
+      refusals: { write: 2, tools: 1, gate: 3 },
+      models: { "example/large": 68, "example/small": 18, "local/reviewer": 21 },
+    },
+    session: {
+      file: "/home/user/.pi/agent/sessions/--home-user-clock--/2026-11-20T09-12-30-000Z_7f3a.jsonl",
+      id: "7f3a",
+      cwd: "/home/user/clock",
+    },
     course: { visits, spans },
   };
 }
@@ -82,10 +225,10 @@ export function ordinary() {
 /** Texts that would leave their place in HTML, run a script, or change what is beside them. */
 export const ATTACKS = [
   "</style><script>window.broken = 1; alert(1)</script>",
-  "\"><img src=x onerror=\"window.broken = 1\">",
+  '"><img src=x onerror="window.broken = 1">',
   "'><svg onload='window.broken = 1'>",
   "</title></head><body onload=window.broken=1>",
-  "--><iframe src=\"https://example.org/\"></iframe><!--",
+  '--><iframe src="https://example.org/"></iframe><!--',
   "<link rel=stylesheet href=https://example.org/x.css><style>@import url(https://example.org/y.css)</style>",
   "<meta http-equiv=refresh content='0;url=https://example.org/'><base href=https://example.org/>",
   "</pre></td></table></bdi><h1>Approved</h1>",
@@ -101,18 +244,63 @@ export const ATTACKS = [
 export function hostile() {
   let next = 0;
   const attack = () => ATTACKS[next++ % ATTACKS.length];
-  const usage = () => ({ turns: 3, input: 100, output: 10, cost: 0.1, workMs: 1000, models: { [attack()]: 3, ["__proto__"]: 1 }, refusals: { [attack()]: 1, constructor: 2 }, gateAttempts: 2, gateFailures: 1 });
+  const usage = () => ({
+    turns: 3,
+    input: 100,
+    output: 10,
+    cost: 0.1,
+    workMs: 1000,
+    models: { [attack()]: 3, ["__proto__"]: 1 },
+    refusals: { [attack()]: 1, constructor: 2 },
+    gateAttempts: 2,
+    gateFailures: 1,
+  });
   const phases = ATTACKS.map((text, index) => ({
-    key: `${text}:0/${text}:${index}`, name: text, depth: 1, nestedIn: text, passes: 2, startedAt: START + index * MINUTE, endedAt: START + index * MINUTE + 50 * SECOND, skipped: index % 3 === 0, current: index === 4, outcome: text,
-    usage: usage(), models: [text], summary: text, evidence: [{ label: text, passed: index % 2 === 0, result: text, durationMs: 10, attempt: 1, tail: text }],
+    key: `${text}:0/${text}:${index}`,
+    name: text,
+    depth: 1,
+    nestedIn: text,
+    passes: 2,
+    startedAt: START + index * MINUTE,
+    endedAt: START + index * MINUTE + 50 * SECOND,
+    skipped: index % 3 === 0,
+    current: index === 4,
+    outcome: text,
+    usage: usage(),
+    models: [text],
+    summary: text,
+    evidence: [{ label: text, passed: index % 2 === 0, result: text, durationMs: 10, attempt: 1, tail: text }],
   }));
   return {
-    taskId: attack(), workflow: attack(), task: `${ATTACKS.join(" ")}\n${"long ".repeat(20_000)}`, outcome: attack(), pause: attack(), startedAt: START, fingerprint: attack(), usage: usage(), repeatedVisits: 1, steps: 2, phases,
-    inputs: Object.fromEntries(ATTACKS.map((text) => [text, text])), passedOver: ATTACKS.map((text) => ({ key: text, name: text, because: text })),
+    taskId: attack(),
+    workflow: attack(),
+    task: `${ATTACKS.join(" ")}\n${"long ".repeat(20_000)}`,
+    outcome: attack(),
+    pause: attack(),
+    startedAt: START,
+    fingerprint: attack(),
+    usage: usage(),
+    repeatedVisits: 1,
+    steps: 2,
+    phases,
+    inputs: Object.fromEntries(ATTACKS.map((text) => [text, text])),
+    passedOver: ATTACKS.map((text) => ({ key: text, name: text, because: text })),
     session: { file: attack(), id: attack(), cwd: attack() },
     course: {
-      visits: phases.map(({ key, name, startedAt, endedAt }) => ({ key, name, pass: 1, from: startedAt, to: endedAt, how: attack() })),
-      spans: phases.map(({ startedAt, endedAt }) => ({ kind: "pause", from: startedAt, to: endedAt, reason: attack() })),
+      visits: phases.map(({ key, name, startedAt, endedAt }) => ({
+        key,
+        name,
+        pass: 1,
+        from: startedAt,
+        to: endedAt,
+        how: attack(),
+      })),
+      spans: phases.map(({ startedAt, endedAt }) => ({
+        kind: "pause",
+        from: startedAt,
+        to: endedAt,
+        reason: attack(),
+      })),
     },
   };
 }
@@ -127,16 +315,57 @@ export function huge() {
   const spans = [];
   for (let index = 0; index < 10_000; index += 1) {
     const length = index % 997 === 0 ? 72 * HOUR : index % 3 === 0 ? 1 : (index % 50) * SECOND;
-    visits.push({ key: `w:${index % 5_000}`, name: index % 2 === 0 ? `Phase ${index % 5_000}` : text, pass: 1 + Math.floor(index / 5_000), from: now, to: now + length, how: "done" });
-    for (const [kind, from, to] of [["work", 0, 0.6], ["gate", 0.6, 0.7], ["wait", 0.7, 1]]) spans.push({ kind, from: now + Number(from) * length, to: now + Number(to) * length, reason: text });
+    visits.push({
+      key: `w:${index % 5_000}`,
+      name: index % 2 === 0 ? `Phase ${index % 5_000}` : text,
+      pass: 1 + Math.floor(index / 5_000),
+      from: now,
+      to: now + length,
+      how: "done",
+    });
+    for (const [kind, from, to] of [
+      ["work", 0, 0.6],
+      ["gate", 0.6, 0.7],
+      ["wait", 0.7, 1],
+    ])
+      spans.push({ kind, from: now + Number(from) * length, to: now + Number(to) * length, reason: text });
     now += length;
   }
   const phases = Array.from({ length: 5_000 }, (_, index) => ({
-    key: `w:${index}`, name: index % 2 === 0 ? `Phase ${index}` : text, depth: 0, passes: 2, startedAt: START, endedAt: START + 1, skipped: false, current: false, outcome: text, summary: text,
-    usage: { turns: 2, input: index, output: 5, cost: 0.01, workMs: index * 10, models: Object.fromEntries(Array.from({ length: 20 }, (_, model) => [`m${model}`, 1])) },
+    key: `w:${index}`,
+    name: index % 2 === 0 ? `Phase ${index}` : text,
+    depth: 0,
+    passes: 2,
+    startedAt: START,
+    endedAt: START + 1,
+    skipped: false,
+    current: false,
+    outcome: text,
+    summary: text,
+    usage: {
+      turns: 2,
+      input: index,
+      output: 5,
+      cost: 0.01,
+      workMs: index * 10,
+      models: Object.fromEntries(Array.from({ length: 20 }, (_, model) => [`m${model}`, 1])),
+    },
     evidence: [{ label: text, passed: true, result: text, durationMs: 1, attempt: 1, tail: text }],
   }));
-  return { taskId: "huge", workflow: "w", task: text, outcome: "paused", pause: text, startedAt: START, usage: { turns: 10_000, input: 5, output: 5, cost: 50, workMs: 1 }, repeatedVisits: 5_000, steps: 10_000, phases, passedOver: phases.map(({ key }) => ({ key, name: text, because: text })), course: { visits, spans } };
+  return {
+    taskId: "huge",
+    workflow: "w",
+    task: text,
+    outcome: "paused",
+    pause: text,
+    startedAt: START,
+    usage: { turns: 10_000, input: 5, output: 5, cost: 50, workMs: 1 },
+    repeatedVisits: 5_000,
+    steps: 10_000,
+    phases,
+    passedOver: phases.map(({ key }) => ({ key, name: text, because: text })),
+    course: { visits, spans },
+  };
 }
 
 /** Visits of a millisecond beside one of three days, all at work. @returns {Report} */
@@ -145,16 +374,48 @@ export function uneven() {
   const visits = [1, 1, 40 * SECOND, 72 * HOUR, 1, 3 * SECOND, 1].map((ms, index) => {
     const from = now;
     now += ms;
-    return { key: `w:${index % 4}`, name: `Phase ${index % 4}`, pass: 1 + Math.floor(index / 4), from, to: now, how: "done" };
+    return {
+      key: `w:${index % 4}`,
+      name: `Phase ${index % 4}`,
+      pass: 1 + Math.floor(index / 4),
+      from,
+      to: now,
+      how: "done",
+    };
   });
-  const phases = [0, 1, 2, 3].map((index) => ({ key: `w:${index}`, name: `Phase ${index}`, depth: 0, passes: 2, skipped: false, current: index === 2, usage: {}, evidence: [] }));
-  return { taskId: "uneven", workflow: "w", task: "Uneven", outcome: "running", startedAt: START, usage: {}, repeatedVisits: 1, steps: 7, phases, course: { visits, spans: visits.map(({ from, to }) => ({ kind: "work", from, to })) } };
+  const phases = [0, 1, 2, 3].map((index) => ({
+    key: `w:${index}`,
+    name: `Phase ${index}`,
+    depth: 0,
+    passes: 2,
+    skipped: false,
+    current: index === 2,
+    usage: {},
+    evidence: [],
+  }));
+  return {
+    taskId: "uneven",
+    workflow: "w",
+    task: "Uneven",
+    outcome: "running",
+    startedAt: START,
+    usage: {},
+    repeatedVisits: 1,
+    steps: 7,
+    phases,
+    course: { visits, spans: visits.map(({ from, to }) => ({ kind: "work", from, to })) },
+  };
 }
 
 /** A run of the reference implementation: no progress, no usage. @returns {Report} */
 export function reference() {
   return {
-    taskId: "old", workflow: "bugfix", task: "The clock is late", outcome: "running", startedAt: START, steps: 2,
+    taskId: "old",
+    workflow: "bugfix",
+    task: "The clock is late",
+    outcome: "running",
+    startedAt: START,
+    steps: 2,
     phases: [{ key: "bugfix:2", name: "bugfix:2", depth: 0, passes: 0, skipped: false, current: true, evidence: [] }],
     session: { file: "/home/user/s.jsonl", id: "s", cwd: "/home/user/clock" },
   };

@@ -25,7 +25,11 @@ function place(t) {
   const agent = join(folder, "agent");
   const run = (/** @type {string[]} */ ...parameters) => {
     const env = { ...process.env, PI_CODING_AGENT_DIR: agent, HOME: folder, TZ: "America/St_Johns" };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, "report", ...parameters], { cwd: folder, env, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, "report", ...parameters], {
+      cwd: folder,
+      env,
+      encoding: "utf8",
+    });
     return { status, stdout, stderr };
   };
   const add = (/** @type {string} */ name, /** @type {Recording} */ recording, cwd = folder) =>
@@ -94,10 +98,25 @@ Found it.
     const { status, stdout } = run("--format", "json");
     assert.equal(status, 0);
     const report = JSON.parse(stdout);
-    assert.deepEqual([report.taskId, report.workflow, report.outcome, report.startedAt, report.endedAt], ["wf-1-aaaaaa", "flow", "done", START, at(5)]);
-    assert.deepEqual(report.phases.map((/** @type {any} */ { key, name, passes, summary }) => [key, name, passes, summary]), [["flow:0", "Look", 1, "Found it."], ["flow:1", "Do", 1, undefined]]);
+    assert.deepEqual(
+      [report.taskId, report.workflow, report.outcome, report.startedAt, report.endedAt],
+      ["wf-1-aaaaaa", "flow", "done", START, at(5)],
+    );
+    assert.deepEqual(
+      report.phases.map((/** @type {any} */ { key, name, passes, summary }) => [key, name, passes, summary]),
+      [
+        ["flow:0", "Look", 1, "Found it."],
+        ["flow:1", "Do", 1, undefined],
+      ],
+    );
     assert.deepEqual([report.session.file, report.session.cwd], [file, folder]);
-    assert.deepEqual(report.course.visits.map((/** @type {any} */ { name, from, to, how }) => [name, from, to, how]), [["Look", at(0), at(3), "done"], ["Do", at(3), at(5), "done"]]);
+    assert.deepEqual(
+      report.course.visits.map((/** @type {any} */ { name, from, to, how }) => [name, from, to, how]),
+      [
+        ["Look", at(0), at(3), "done"],
+        ["Do", at(3), at(5), "done"],
+      ],
+    );
   });
 
   test("writes one HTML file", (t) => {
@@ -129,7 +148,10 @@ Found it.
     session.state(-300, state(0, { 0: visit("Look") }, { startedAt: at(-300) }));
     session.state(2, state(0, { 0: visit("Look") }, { ...CANCELLED, startedAt: at(-300) }));
     add("a.jsonl", session);
-    assert.match(run().stdout, /\*\*Time:\*\* 2026-11-01 01:30:00 UTC−02:30 to 2026-11-01 05:32:00 UTC−03:30 \(5h 2m\)\n/);
+    assert.match(
+      run().stdout,
+      /\*\*Time:\*\* 2026-11-01 01:30:00 UTC−02:30 to 2026-11-01 05:32:00 UTC−03:30 \(5h 2m\)\n/,
+    );
     assert.equal(JSON.parse(run("--format", "json").stdout).startedAt, at(-300));
     session.state(3, state(0, { 0: visit("Look") }, { taskId: "wf-2-b", startedAt: 2 ** 60 }));
     add("a.jsonl", session);
@@ -143,9 +165,18 @@ Found it.
     session.state(2, state(0, { 0: visit("Look") }, { ...CANCELLED, taskId: "wf-1-a" }));
     session.state(3, state(0, { 0: visit("Look") }, { taskId: "wf-2-b", startedAt: at(3) }));
     session.answer(4);
-    session.state(5, state(0, { 0: visit("Look") }, { taskId: "wf-3-c", startedAt: at(5) }, { paused: { reason: { kind: "aborted" }, at: at(6) } }));
+    session.state(
+      5,
+      state(
+        0,
+        { 0: visit("Look") },
+        { taskId: "wf-3-c", startedAt: at(5) },
+        { paused: { reason: { kind: "aborted" }, at: at(6) } },
+      ),
+    );
     add("a.jsonl", session);
-    const outcome = (/** @type {string} */ id) => /\*\*Outcome:\*\* (.*)\n- \*\*Time:\*\* (.*)\n/.exec(run(id).stdout)?.slice(1);
+    const outcome = (/** @type {string} */ id) =>
+      /\*\*Outcome:\*\* (.*)\n- \*\*Time:\*\* (.*)\n/.exec(run(id).stdout)?.slice(1);
     assert.deepEqual(outcome("wf-1-a"), ["cancelled", `${local(0)} to ${local(2)} (2m)`]);
     assert.deepEqual(outcome("wf-2"), ["replaced by another run before its end", `${local(3)} to ${local(4)} (1m)`]);
     assert.deepEqual(outcome("wf-3"), ["paused: you stopped the agent", `started ${local(5)}`]);
@@ -156,7 +187,15 @@ Found it.
     const { add, recording, run } = place(t);
     const session = recording();
     session.state(0, state(0, { 0: visit("Look") }));
-    session.state(1, state(0, { 0: visit("Look") }, {}, { paused: { reason: { kind: "loops", of: "Look", outcome: "again", times: 3 }, at: at(1) } }));
+    session.state(
+      1,
+      state(
+        0,
+        { 0: visit("Look") },
+        {},
+        { paused: { reason: { kind: "loops", of: "Look", outcome: "again", times: 3 }, at: at(1) } },
+      ),
+    );
     session.user(5);
     add("a.jsonl", session);
     const words = "“Look” leads back with `again`, after 3 loops (maxLoops)";
@@ -171,7 +210,10 @@ Found it.
     for (const fields of [{}, { active: false }]) session.state(1, { ...state(1, {}, fields), progress: undefined });
     add("a.jsonl", session);
     const { stdout } = run();
-    assert.match(stdout, /\*\*Outcome:\*\* done\n- \*\*Time:\*\* .* to .* \(1m\)\n[^]*The phases of this run are not recorded\.\n$/);
+    assert.match(
+      stdout,
+      /\*\*Outcome:\*\* done\n- \*\*Time:\*\* .* to .* \(1m\)\n[^]*The phases of this run are not recorded\.\n$/,
+    );
     assert.match(run("--format", "html").stdout, /<\/html>/);
   });
 
@@ -181,7 +223,10 @@ Found it.
     add("b.jsonl", finished(recording(), { taskId: "wf-11-b", startedAt: START + 1 }));
     add("c.jsonl", finished(recording("/elsewhere"), { taskId: "wf-2-c", startedAt: START + 2 }), "/elsewhere");
     const id = (/** @type {string[]} */ ...parameters) => /Task ID:\*\* (.*)/.exec(run(...parameters).stdout)?.[1];
-    assert.deepEqual([id(), id("wf-10"), id("wf-10-a"), id("wf-2", "--all"), id("--all")], ["wf-11-b", "wf-10-a", "wf-10-a", "wf-2-c", "wf-2-c"]);
+    assert.deepEqual(
+      [id(), id("wf-10"), id("wf-10-a"), id("wf-2", "--all"), id("--all")],
+      ["wf-11-b", "wf-10-a", "wf-10-a", "wf-2-c", "wf-2-c"],
+    );
     assert.equal(id("--sessions", join(folder, "agent/sessions", encoded("/elsewhere"))), "wf-2-c");
     const fails = (/** @type {string[]} */ ...parameters) => {
       const { status, stdout, stderr } = run(...parameters);
@@ -189,7 +234,10 @@ Found it.
       return stderr;
     };
     assert.equal(fails("wf-1"), '"wf-1" is the beginning of 2 runs: wf-11-b, wf-10-a\n');
-    assert.equal(fails("wf-2"), 'There is no run "wf-2" here; "pi-workflows runs" lists them, and --all looks in all projects.\n');
+    assert.equal(
+      fails("wf-2"),
+      'There is no run "wf-2" here; "pi-workflows runs" lists them, and --all looks in all projects.\n',
+    );
     assert.equal(fails("wf-3", "--all"), 'There is no run "wf-3" here; "pi-workflows runs" lists them.\n');
     assert.equal(fails("--format", "xml"), 'There is no format "xml", only md, json, html.\n');
     assert.equal(fails("--format", "text"), 'There is no format "text", only md, json, html.\n');
@@ -199,25 +247,38 @@ Found it.
 
   test("says that there are no runs", (t) => {
     const { run } = place(t);
-    assert.deepEqual(run(), { status: 2, stdout: "", stderr: "This project has no runs; --all looks in the sessions of all projects.\n" });
+    assert.deepEqual(run(), {
+      status: 2,
+      stdout: "",
+      stderr: "This project has no runs; --all looks in the sessions of all projects.\n",
+    });
     assert.deepEqual(run("--all"), { status: 2, stdout: "", stderr: "There are no runs in these sessions.\n" });
   });
 
   test("names the files that it cannot read, also if there is no run", (t) => {
     const { run } = place(t);
-    assert.deepEqual(run("--sessions", "/dev/null"), { status: 2, stdout: "", stderr: "/dev/null: not a file\nThere are no runs in these sessions.\n" });
+    assert.deepEqual(run("--sessions", "/dev/null"), {
+      status: 2,
+      stdout: "",
+      stderr: "/dev/null: not a file\nThere are no runs in these sessions.\n",
+    });
   });
 
   test("lists five of many runs with the same beginning", (t) => {
     const { add, recording, run } = place(t);
-    for (let run = 0; run < 7; run += 1) add(`${run}.jsonl`, finished(recording(), { taskId: `wf-${run}`, startedAt: START + run }));
+    for (let run = 0; run < 7; run += 1)
+      add(`${run}.jsonl`, finished(recording(), { taskId: `wf-${run}`, startedAt: START + run }));
     assert.equal(run("wf").stderr, '"wf" is the beginning of 7 runs: wf-6, wf-5, wf-4, wf-3, wf-2, …\n');
   });
 
   test("refuses a run of a later version", (t) => {
     const { add, recording, run } = place(t);
     add("a.jsonl", finished(recording(), { progress: { version: 99 } }));
-    assert.deepEqual(run(), { status: 2, stdout: "", stderr: "The run cannot be read: a later version of pi-workflows stored it.\n" });
+    assert.deepEqual(run(), {
+      status: 2,
+      stdout: "",
+      stderr: "The run cannot be read: a later version of pi-workflows stored it.\n",
+    });
   });
 
   test("of hostile texts controls neither the terminal nor the text around them", (t) => {
@@ -226,7 +287,14 @@ Found it.
     const session = recording();
     const summary = { id: hostile, name: hostile, text: hostile, step: 0 };
     const evidence = [{ label: hostile, passed: false, result: hostile, durationMs: 1, attempt: 1, tail: hostile }];
-    session.state(0, state(0, { 0: visit(hostile, { summary, evidence }) }, { taskId: `wf-${hostile.slice(0, 30)}`, taskDescription: hostile }));
+    session.state(
+      0,
+      state(
+        0,
+        { 0: visit(hostile, { summary, evidence }) },
+        { taskId: `wf-${hostile.slice(0, 30)}`, taskDescription: hostile },
+      ),
+    );
     add("a.jsonl", session);
     for (const format of ["md", "json", "html"]) {
       const { status, stdout, stderr } = run("--format", format);
@@ -236,14 +304,23 @@ Found it.
       if (format !== "html") assert.doesNotMatch(stdout, /\u200f/, format);
     }
     assert.equal(JSON.parse(run("--format", "json").stdout).task, hostile);
-    assert.equal(run().stdout.split("\n").filter((line) => line.startsWith("| ")).length, 4);
+    assert.equal(
+      run()
+        .stdout.split("\n")
+        .filter((line) => line.startsWith("| ")).length,
+      4,
+    );
   });
 
   test("can be read by a program that stops reading", (t) => {
     const { add, recording, folder } = place(t);
     add("a.jsonl", finished(recording()));
     const env = { ...process.env, PI_CODING_AGENT_DIR: join(folder, "agent") };
-    const first = execFileSync("sh", ["-c", `"${process.execPath}" "${CLI}" report --format html | head -n 1`], { cwd: folder, env, encoding: "utf8" });
+    const first = execFileSync("sh", ["-c", `"${process.execPath}" "${CLI}" report --format html | head -n 1`], {
+      cwd: folder,
+      env,
+      encoding: "utf8",
+    });
     assert.equal(first, "<!doctype html>\n");
   });
 });

@@ -20,7 +20,16 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: pi-workflows run`, { concurrency: 2 }, () => {
     test("ends with 0 at DONE, and writes the result and the summary", async (t) => {
       const { run, sandbox, model } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO });
-      const ended = await run("hello", "Add a route", "--result", "result.json", "--summary", "summary.md", "--session", "own.jsonl");
+      const ended = await run(
+        "hello",
+        "Add a route",
+        "--result",
+        "result.json",
+        "--summary",
+        "summary.md",
+        "--session",
+        "own.jsonl",
+      );
       assert.deepEqual([ended.status, ended.stdout], [0, ""], ended.stderr);
       // pi may be faster than the look at its session.
       assert.match(ended.stderr, /^((Plan|Build) · \d turns? · |Workflow The hello: DONE)/);
@@ -31,7 +40,10 @@ for (const version of VERSIONS) {
       assert.equal(result.session.file, join(sandbox.project, "own.jsonl"));
       assert.match(readFileSync(join(sandbox.project, "summary.md"), "utf8"), /^# Run of hello\n/);
       assert.equal(model.requests.length, 3);
-      assert.deepEqual(readdirSync(sandbox.project).filter((name) => name.includes(".new")), []);
+      assert.deepEqual(
+        readdirSync(sandbox.project).filter((name) => name.includes(".new")),
+        [],
+      );
     });
 
     test("a run that pauses ends with 3, and --continue goes on", async (t) => {
@@ -59,7 +71,13 @@ for (const version of VERSIONS) {
       const again = await run("--continue", "--budget", "turns=2");
       assert.equal(again.status, 6, again.stderr);
       const wrong = await run("hello", "Do it", "--budget", "cost=cheap", "--session", "new.jsonl");
-      assert.deepEqual([wrong.status, wrong.stderr], [2, "--budget: expected amounts of `cost`, `outputTokens`, `time` and `turns`, each once, such as `cost=2,time=30m`, found `cost=cheap`.\n"]);
+      assert.deepEqual(
+        [wrong.status, wrong.stderr],
+        [
+          2,
+          "--budget: expected amounts of `cost`, `outputTokens`, `time` and `turns`, each once, such as `cost=2,time=30m`, found `cost=cheap`.\n",
+        ],
+      );
       assert.equal(sessionFiles(sandbox).length, 1);
     });
 
@@ -76,11 +94,17 @@ for (const version of VERSIONS) {
       assert.equal(paused.status, 3, paused.stderr);
       assert.match(paused.stderr, /\npaused in Look: it waits for your answer to “Ship it\?” · /);
       const { end: told, outcome, pause } = JSON.parse(readFileSync(result, "utf8"));
-      assert.deepEqual([told.status, told.outcome, outcome, pause], [3, "paused", "paused", "it waits for your answer to “Ship it?”"]);
+      assert.deepEqual(
+        [told.status, told.outcome, outcome, pause],
+        [3, "paused", "paused", "it waits for your answer to “Ship it?”"],
+      );
     });
 
     test("inputs are checked before pi starts, and reach the run", async (t) => {
-      const files = workflow("typed", [{ id: "look", instructions: "Look at {input.scope}, {input.deep}." }], { ...OFF, inputs: { scope: { type: "text" }, deep: { type: "flag" } } });
+      const files = workflow("typed", [{ id: "look", instructions: "Look at {input.scope}, {input.deep}." }], {
+        ...OFF,
+        inputs: { scope: { type: "text" }, deep: { type: "flag" } },
+      });
       const { run, model } = await withPi(t, version, nextUntilDone, { globalFiles: { ...files, ...HELLO } });
       const ended = await run("typed", "--input", 'scope=the "src" \\ folder', "deep=true", "scope=x is the task");
       assert.equal(ended.status, 0, ended.stderr);
@@ -110,7 +134,8 @@ for (const version of VERSIONS) {
 
     test("a model that does not answer ends at the time of the budget", LONG, async (t) => {
       for (const name of ["hello", "-"]) {
-        const hangs = (/** @type {any} */ request, /** @type {number} */ index) => (index === (name === "-" ? 0 : 1) ? { text: "Thinking", hang: true } : nextUntilDone(request));
+        const hangs = (/** @type {any} */ request, /** @type {number} */ index) =>
+          index === (name === "-" ? 0 : 1) ? { text: "Thinking", hang: true } : nextUntilDone(request);
         const { run } = await withPi(t, version, hangs, { globalFiles: HELLO });
         const ended = await run(name, "Do it", "--budget", "time=1s", "--session", "a.jsonl");
         assert.equal(ended.status, 6, ended.stderr);
@@ -122,8 +147,12 @@ for (const version of VERSIONS) {
     });
 
     test("a signal ends pi, keeps the session, and says how to go on", async (t) => {
-      const script = (/** @type {any} */ request, /** @type {number} */ index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request));
-      for (const [signal, status] of /** @type {const} */ ([["SIGTERM", 143], ["SIGINT", 130]])) {
+      const script = (/** @type {any} */ request, /** @type {number} */ index) =>
+        index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request);
+      for (const [signal, status] of /** @type {const} */ ([
+        ["SIGTERM", 143],
+        ["SIGINT", 130],
+      ])) {
         const { run, start, model, sandbox } = await withPi(t, version, script, { globalFiles: HELLO });
         const started = start(["hello", "Do it", "--result", "r.json"]);
         await model.waitForRequests(2, { timeoutMs: 20_000 });
@@ -131,11 +160,17 @@ for (const version of VERSIONS) {
         const ended = await started.ended;
         assert.equal(ended.status, status, ended.stderr);
         const [session] = sessionFiles(sandbox);
-        assert.match(ended.stderr, new RegExp(`interrupted by ${signal} · .*\nTo go on: pi-workflows run --continue --session ${session}\n$`));
+        assert.match(
+          ended.stderr,
+          new RegExp(`interrupted by ${signal} · .*\nTo go on: pi-workflows run --continue --session ${session}\n$`),
+        );
         assert.equal(JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end.outcome, "interrupted");
         const bounded = await run("--continue", "--budget", "turns=1");
         assert.equal(bounded.status, 6, bounded.stderr);
-        assert.match(bounded.stderr, /\npaused in Build: the budget of “the command line” is used up: \d of 1 turns · /);
+        assert.match(
+          bounded.stderr,
+          /\npaused in Build: the budget of “the command line” is used up: \d of 1 turns · /,
+        );
         const over = await run("--continue");
         assert.equal(over.status, 0, over.stderr);
       }
@@ -153,7 +188,14 @@ for (const version of VERSIONS) {
         [versioned("exit 0"), /^no run was started\.$/],
         [versioned("echo '{\"type\":\"session\"}'; echo not json; echo 'null'; exit 1"), /^no run was started\.$/],
       ]) {
-        const { status, stderr } = await start(["hello", "Do it", "--pi", program("other", String(script)), "--result", "r.json"]).ended;
+        const { status, stderr } = await start([
+          "hello",
+          "Do it",
+          "--pi",
+          program("other", String(script)),
+          "--result",
+          "r.json",
+        ]).ended;
         assert.equal(status, 1, stderr);
         assert.match(stderr.trim(), /** @type {RegExp} */ (message));
         assert.equal(JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end.status, 1);
@@ -166,13 +208,19 @@ for (const version of VERSIONS) {
     });
 
     test("--detach goes on in the background, and runs shows it as running, lost or ended", async (t) => {
-      const script = (/** @type {any} */ request, /** @type {number} */ index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request));
+      const script = (/** @type {any} */ request, /** @type {number} */ index) =>
+        index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request);
       const { run, runs, startCommand, model } = await withPi(t, version, script, { globalFiles: HELLO });
       const started = await run("hello", "Do it", "--detach");
       assert.equal(started.status, 0, started.stderr);
-      const [, pid, session] = /^process (\d+)\nsession (.*)\nlog +\S+\.log\n"pi-workflows runs" shows it\.\n$/.exec(started.stdout) ?? [];
+      const [, pid, session] =
+        /^process (\d+)\nsession (.*)\nlog +\S+\.log\n"pi-workflows runs" shows it\.\n$/.exec(started.stdout) ?? [];
       await model.waitForRequests(2, { timeoutMs: 20_000 });
-      const shown = async () => JSON.parse((await runs("--format", "json")).stdout).runs.map((/** @type {any} */ run) => [run.outcome, run.pid]);
+      const shown = async () =>
+        JSON.parse((await runs("--format", "json")).stdout).runs.map((/** @type {any} */ run) => [
+          run.outcome,
+          run.pid,
+        ]);
       assert.deepEqual(await shown(), [["running", Number(pid)]]);
       assert.match((await runs()).stdout, new RegExp(`running \\(${pid}\\)`));
       const other = await run("--continue", "--session", session);
@@ -181,7 +229,10 @@ for (const version of VERSIONS) {
       while (existsSync(`/proc/${pid}/fd/0`)) await sleep(20);
       assert.deepEqual(await shown(), [["lost", undefined]]);
       const report = await startCommand(["report"]).ended;
-      assert.deepEqual([report.status, report.stderr], [0, `The process that worked on this run has ended: pi-workflows run --continue --session ${session}\n`]);
+      assert.deepEqual(
+        [report.status, report.stderr],
+        [0, `The process that worked on this run has ended: pi-workflows run --continue --session ${session}\n`],
+      );
       // pi itself hangs: it is ended before another one goes on.
       const { pi } = JSON.parse(readFileSync(`${session}.process`, "utf8"));
       assert.ok(existsSync(`/proc/${pi.pid}/fd/0`));
@@ -193,8 +244,17 @@ for (const version of VERSIONS) {
     });
 
     test("in a terminal it shows a live line, and questions and waits are answered there", async (t) => {
-      const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }, { id: "talk", interactive: true }], OFF);
-      const { terminal } = await withPi(t, version, [step("next"), { text: "What now?" }, step("next"), REST], { globalFiles: asks });
+      const asks = workflow(
+        "asks",
+        [
+          { id: "look", gate: [{ approve: "Ship it?" }] },
+          { id: "talk", interactive: true },
+        ],
+        OFF,
+      );
+      const { terminal } = await withPi(t, version, [step("next"), { text: "What now?" }, step("next"), REST], {
+        globalFiles: asks,
+      });
       const screen = await terminal(["asks", "Do it"]);
       await screen.waitFor(/│ Ship it\?\n\s*1 {2}Not yet\n\s*2 {2}Yes\n\s*3 {2}No\n1 to 3, or nothing for no answer:/);
       await screen.type("7\n");
@@ -210,7 +270,14 @@ for (const version of VERSIONS) {
     });
 
     test("in a terminal Ctrl+C and no answer end it, with how to go on", async (t) => {
-      const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }, { id: "talk", interactive: true }], OFF);
+      const asks = workflow(
+        "asks",
+        [
+          { id: "look", gate: [{ approve: "Ship it?" }] },
+          { id: "talk", interactive: true },
+        ],
+        OFF,
+      );
       const script = [step("next"), { text: "What now?" }, REST];
       const first = await withPi(t, version, script, { globalFiles: asks });
       const asked = await first.terminal(["asks", "Do it"]);
@@ -219,7 +286,10 @@ for (const version of VERSIONS) {
       await sleep(2200);
       await asked.waitFor(/3 {2}No\n1 to 3, or nothing for no answer:\s*$/);
       await asked.press("C-c");
-      assert.match(await asked.waitFor(/status \d+/), /interrupted by SIGINT · [^]*To go on: pi-workflows run --continue [^]*status 130/);
+      assert.match(
+        await asked.waitFor(/status \d+/),
+        /interrupted by SIGINT · [^]*To go on: pi-workflows run --continue [^]*status 130/,
+      );
       const second = await withPi(t, version, script, { globalFiles: asks });
       const waits = await second.terminal(["asks", "Do it"]);
       await waits.waitFor("no answer:");
@@ -230,7 +300,10 @@ for (const version of VERSIONS) {
     });
 
     test("a pi without a model, an unknown workflow, and a project without trust start nothing", async (t) => {
-      const { run } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO, projectFiles: workflow("ours", ["look"], OFF) });
+      const { run } = await withPi(t, version, nextUntilDone, {
+        globalFiles: HELLO,
+        projectFiles: workflow("ours", ["look"], OFF),
+      });
       const unknown = await run("nothing", "Do it");
       assert.equal(unknown.status, 1, unknown.stderr);
       assert.match(unknown.stderr, /Unknown workflow: "nothing"/);
@@ -243,7 +316,12 @@ for (const version of VERSIONS) {
     });
 
     test("a model that fails ends with 1 and the reason", async (t) => {
-      const { run, sandbox } = await withPi(t, version, (_, index) => (index === 0 ? { status: 401, text: "no such key" } : undefined), { globalFiles: HELLO });
+      const { run, sandbox } = await withPi(
+        t,
+        version,
+        (_, index) => (index === 0 ? { status: 401, text: "no such key" } : undefined),
+        { globalFiles: HELLO },
+      );
       // Into a pipe, which stays one.
       const pipe = join(sandbox.root, "pipe");
       execFileSync("mkfifo", [pipe]);
@@ -257,7 +335,9 @@ for (const version of VERSIONS) {
 
     test("a budget of the command line also ends an agent that goes on after DONE", async (t) => {
       const bash = { calls: [{ name: "bash", arguments: { command: "sleep 0.3" } }] };
-      const { run, model } = await withPi(t, version, (_, index) => (index < 2 ? step("next") : bash), { globalFiles: HELLO });
+      const { run, model } = await withPi(t, version, (_, index) => (index < 2 ? step("next") : bash), {
+        globalFiles: HELLO,
+      });
       const ended = await run("hello", "Do it", "--budget", "turns=4");
       assert.equal(ended.status, 0, ended.stderr);
       assert.match(ended.stderr, /\ndone · \d+ turns · /);
@@ -266,29 +346,59 @@ for (const version of VERSIONS) {
     });
 
     test("a pi that a script starts is ended with it", async (t) => {
-      const { start, program, model, sandbox } = await withPi(t, version, (_, index) => (index === 0 ? step("next") : { text: "Thinking", hang: true }), { globalFiles: HELLO });
-      const started = start(["hello", "Do it", "--session", "a.jsonl", "--pi", program("script", '"$(dirname "$0")/pi" "$@"\nexit $?'), "--approve", "--budget", "turns=9"]);
+      const { start, program, model, sandbox } = await withPi(
+        t,
+        version,
+        (_, index) => (index === 0 ? step("next") : { text: "Thinking", hang: true }),
+        { globalFiles: HELLO },
+      );
+      const started = start([
+        "hello",
+        "Do it",
+        "--session",
+        "a.jsonl",
+        "--pi",
+        program("script", '"$(dirname "$0")/pi" "$@"\nexit $?'),
+        "--approve",
+        "--budget",
+        "turns=9",
+      ]);
       await model.waitForRequests(2, { timeoutMs: 20_000 });
       started.child.kill("SIGINT");
       const ended = await started.ended;
       assert.equal(ended.status, 130, ended.stderr);
       // The options of the process are told again.
-      assert.match(ended.stderr, /\nTo go on: pi-workflows run --continue --session \S+a\.jsonl --approve --budget turns=9 --pi \S+script\n$/);
-      const left = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n").filter((line) => line.includes(sandbox.project));
+      assert.match(
+        ended.stderr,
+        /\nTo go on: pi-workflows run --continue --session \S+a\.jsonl --approve --budget turns=9 --pi \S+script\n$/,
+      );
+      const left = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
+        .split("\n")
+        .filter((line) => line.includes(sandbox.project));
       assert.deepEqual(left, []);
     });
 
     test("of two that go on with a run at the same time one does", async (t) => {
-      const { run, start, sandbox, model } = await withPi(t, version, [REST, ...steps("next", "next"), REST], { globalFiles: HELLO });
+      const { run, start, sandbox, model } = await withPi(t, version, [REST, ...steps("next", "next"), REST], {
+        globalFiles: HELLO,
+      });
       assert.equal((await run("hello", "Do it", "--session", "a.jsonl", "--result", "r.json")).status, 3);
       writeFileSync(join(sandbox.project, "target.json"), "");
       rmSync(join(sandbox.project, "r.json"));
       symlinkSync("target.json", join(sandbox.project, "r.json"));
-      const ends = await Promise.all([1, 2].map(() => start(["--continue", "--session", "a.jsonl", "--result", "r.json"]).ended));
+      const ends = await Promise.all(
+        [1, 2].map(() => start(["--continue", "--session", "a.jsonl", "--result", "r.json"]).ended),
+      );
       assert.deepEqual(ends.map(({ status }) => status).sort(), [0, 2], ends.map(({ stderr }) => stderr).join("\n"));
-      assert.match(ends.find(({ status }) => status === 2)?.stderr ?? "", /^(Process \d+|Another process) works on this session\.\n$/);
+      assert.match(
+        ends.find(({ status }) => status === 2)?.stderr ?? "",
+        /^(Process \d+|Another process) works on this session\.\n$/,
+      );
       assert.equal(model.requests.length, 4);
-      assert.deepEqual(readdirSync(sandbox.project).filter((name) => name.endsWith(".process")), []);
+      assert.deepEqual(
+        readdirSync(sandbox.project).filter((name) => name.endsWith(".process")),
+        [],
+      );
       // A link stays one.
       assert.ok(lstatSync(join(sandbox.project, "r.json")).isSymbolicLink());
       assert.equal(JSON.parse(readFileSync(join(sandbox.project, "target.json"), "utf8")).end.outcome, "done");
@@ -300,7 +410,8 @@ for (const version of VERSIONS) {
       const screen = await terminal(["asks", "Do it", "--result", join(sandbox.project, "r.json")]);
       await screen.waitFor("no answer:");
       await screen.close();
-      for (const end = Date.now() + 15_000; !existsSync(join(sandbox.project, "r.json")); await sleep(50)) assert.ok(Date.now() < end, "there is no result");
+      for (const end = Date.now() + 15_000; !existsSync(join(sandbox.project, "r.json")); await sleep(50))
+        assert.ok(Date.now() < end, "there is no result");
       assert.equal(JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end.outcome, "interrupted");
     });
 
@@ -316,7 +427,12 @@ for (const version of VERSIONS) {
     });
 
     test("a session with another run, and one at work, are told", async (t) => {
-      const { run, start, model } = await withPi(t, version, (request, index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request)), { globalFiles: HELLO });
+      const { run, start, model } = await withPi(
+        t,
+        version,
+        (request, index) => (index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request)),
+        { globalFiles: HELLO },
+      );
       const first = start(["hello", "One", "--session", "a.jsonl"]);
       await model.waitForRequests(2, { timeoutMs: 20_000 });
       const second = await run("hello", "Two", "--session", "a.jsonl");
@@ -325,7 +441,10 @@ for (const version of VERSIONS) {
       first.child.kill("SIGTERM");
       assert.equal((await first.ended).status, 143);
       const third = await run("hello", "Two", "--session", "a.jsonl");
-      assert.deepEqual([third.status, third.stderr], [2, "The session has a run that has not ended: --continue goes on with it.\n"]);
+      assert.deepEqual(
+        [third.status, third.stderr],
+        [2, "The session has a run that has not ended: --continue goes on with it.\n"],
+      );
       const over = await run("--continue", "--session", "a.jsonl");
       assert.equal(over.status, 0, over.stderr);
       const next = await run("hello", "Two", "--session", "a.jsonl");
@@ -334,7 +453,12 @@ for (const version of VERSIONS) {
 
     test("a pi that hangs at its start is stopped", LONG, async (t) => {
       const { run, program } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO });
-      const hangs = await run("hello", "Do it", "--pi", program("other", '[ "$1" = --version ] && echo 1.5.2 && exit 0\nexec sleep 100'));
+      const hangs = await run(
+        "hello",
+        "Do it",
+        "--pi",
+        program("other", '[ "$1" = --version ] && echo 1.5.2 && exit 0\nexec sleep 100'),
+      );
       assert.deepEqual([hangs.status, hangs.stderr], [1, "pi did not start within 30 seconds, and was stopped.\n"]);
       const silent = await run("hello", "Do it", "--pi", program("other", "exec sleep 100"));
       assert.equal(silent.status, 1);

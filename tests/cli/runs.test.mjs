@@ -1,7 +1,21 @@
 // `pi-workflows runs` and `pi-workflows stats`, run as a process on session files.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
@@ -29,11 +43,16 @@ function place(t) {
   for (const folder of [project, sessions]) mkdirSync(folder, { recursive: true });
   const env = { PATH: process.env.PATH, HOME: root, PI_CODING_AGENT_DIR: agent, TZ: "UTC" };
   const run = (/** @type {string[]} */ parameters, more = {}) => {
-    const { status, stdout, stderr } = spawnSync(NODE, [CLI, ...parameters], { cwd: project, env: { ...env, ...more }, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(NODE, [CLI, ...parameters], {
+      cwd: project,
+      env: { ...env, ...more },
+      encoding: "utf8",
+    });
     return { status, stdout, stderr };
   };
   /** @returns {any[]} */
-  const json = (/** @type {string[]} */ ...parameters) => JSON.parse(run(["runs", "--format", "json", ...parameters]).stdout).runs;
+  const json = (/** @type {string[]} */ ...parameters) =>
+    JSON.parse(run(["runs", "--format", "json", ...parameters]).stdout).runs;
   /** Writes a session file with some states. */
   const write = (/** @type {string} */ name, /** @type {any[]} */ ...states) => {
     const recording = new Recording(project);
@@ -45,7 +64,8 @@ function place(t) {
 
 const id = (/** @type {number} */ number) => `wf-${number}-aaaaaa`;
 const LOOK = { 0: visit("Look", { endedAt: START + 1 }), 1: visit("Do", { startedAt: START + 1 }) };
-const ended = (/** @type {number} */ number, fields = {}) => state(1, LOOK, { taskId: id(number), startedAt: START + number * HOUR, ...DONE, ...fields });
+const ended = (/** @type {number} */ number, fields = {}) =>
+  state(1, LOOK, { taskId: id(number), startedAt: START + number * HOUR, ...DONE, ...fields });
 
 test("every command takes the command name and the key of a workflow", { ...LONG, timeout: 120_000 }, (t) => {
   const { root, project, agent, run, write } = place(t);
@@ -62,13 +82,25 @@ test("every command takes the command name and the key of a workflow", { ...LONG
     "agent/settings.json": JSON.stringify({ packages: [join(root, "kit")] }),
   });
   assert.equal(agent, join(root, "agent"));
-  write("a.jsonl", ended(1, { workflowKey: "release" }), ended(2, { workflowKey: "kit/review" }), ended(3, { workflowKey: "other" }));
-  for (const names of [["release", "ship"], ["kit/review", "inspect", "kit/inspect"]]) {
+  write(
+    "a.jsonl",
+    ended(1, { workflowKey: "release" }),
+    ended(2, { workflowKey: "kit/review" }),
+    ended(3, { workflowKey: "other" }),
+  );
+  for (const names of [
+    ["release", "ship"],
+    ["kit/review", "inspect", "kit/inspect"],
+  ]) {
     for (const command of [
-      ["show", "NAME"], ["graph", "NAME"], ["run-through", "NAME"], ["may", "NAME", "look", "read"],
-      ["runs", "--workflow", "NAME"], ["stats", "NAME"],
+      ["show", "NAME"],
+      ["graph", "NAME"],
+      ["run-through", "NAME"],
+      ["may", "NAME", "look", "read"],
+      ["runs", "--workflow", "NAME"],
+      ["stats", "NAME"],
     ]) {
-      const [first, ...others] = names.map((name) => run(command.map((word) => word === "NAME" ? name : word)));
+      const [first, ...others] = names.map((name) => run(command.map((word) => (word === "NAME" ? name : word))));
       assert.deepEqual([first.status, first.stderr], [0, ""], command.join(" "));
       assert.ok(first.stdout.length > 20, first.stdout);
       for (const other of others) assert.deepEqual(other, first, command.join(" "));
@@ -81,8 +113,20 @@ test("every command takes the command name and the key of a workflow", { ...LONG
 suite("pi-workflows runs", () => {
   test("lists the runs of the project, newest first", (t) => {
     const { run, write, sessions, project } = place(t);
-    write("a.jsonl", ended(1), state(1, LOOK, { taskId: id(2), startedAt: START + 2 * HOUR, ...CANCELLED, taskDescription: "Fix\nit  now" }));
-    write("b.jsonl", state(1, { ...LOOK, 1: visit("Do", { usage: used({ unpriced: 1 }) }) }, { taskId: id(3), startedAt: START + 3 * HOUR }, { paused: { reason: { kind: "person" }, at: START } }));
+    write(
+      "a.jsonl",
+      ended(1),
+      state(1, LOOK, { taskId: id(2), startedAt: START + 2 * HOUR, ...CANCELLED, taskDescription: "Fix\nit  now" }),
+    );
+    write(
+      "b.jsonl",
+      state(
+        1,
+        { ...LOOK, 1: visit("Do", { usage: used({ unpriced: 1 }) }) },
+        { taskId: id(3), startedAt: START + 3 * HOUR },
+        { paused: { reason: { kind: "person" }, at: START } },
+      ),
+    );
     const open = new Recording(project);
     open.state(0, state(0, { 0: visit("Look") }, { taskId: id(4), startedAt: START + 4 * HOUR, workflowKey: "other" }));
     open.user(2);
@@ -108,7 +152,11 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     const reversed = (value) => {
       if (Array.isArray(value)) return value.map(reversed);
       if (typeof value !== "object" || value === null) return value;
-      return Object.fromEntries(Object.entries(value).reverse().map(([name, field]) => [name, reversed(field)]));
+      return Object.fromEntries(
+        Object.entries(value)
+          .reverse()
+          .map(([name, field]) => [name, reversed(field)]),
+      );
     };
     const open = state(1, LOOK, { taskId: id(2) });
     const path = write("a.jsonl", ended(1), open);
@@ -124,18 +172,32 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     const { project, sessions, json } = place(t);
     const recording = new Recording(project);
     recording.state(0, ended(1));
-    const call = { type: "toolCall", id: "c", name: "note", arguments: { customType: "workflow:state", taskId: id(1) } };
+    const call = {
+      type: "toolCall",
+      id: "c",
+      name: "note",
+      arguments: { customType: "workflow:state", taskId: id(1) },
+    };
     recording.session.appendMessage(/** @type {any} */ ({ role: "assistant", content: [call], timestamp: 0 }));
     recording.write(join(sessions, "a.jsonl"));
-    assert.deepEqual(json().map(({ taskId }) => taskId), [id(1)]);
+    assert.deepEqual(
+      json().map(({ taskId }) => taskId),
+      [id(1)],
+    );
   });
 
   test("has no phase behind the last entry of a run that ended in a nested workflow", (t) => {
     const { json, write } = place(t);
-    const visits = { "flow:0": visit("Look", { endedAt: START + 1 }), "flow:1/inner:0": visit("Inside", { startedAt: START + 1, endedAt: START + 2, step: 1 }) };
+    const visits = {
+      "flow:0": visit("Look", { endedAt: START + 1 }),
+      "flow:1/inner:0": visit("Inside", { startedAt: START + 1, endedAt: START + 2, step: 1 }),
+    };
     const past = state(3, {}, { ...DONE, globalStepCount: 2 }, { visits });
     write("a.jsonl", past);
-    assert.deepEqual(json().map(({ phase }) => phase), [{ key: "flow:1/inner:0", name: "Inside" }]);
+    assert.deepEqual(
+      json().map(({ phase }) => phase),
+      [{ key: "flow:1/inner:0", name: "Inside" }],
+    );
   });
 
   test("keeps the order of a session whose clock was set back", (t) => {
@@ -143,7 +205,10 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     write("a.jsonl", ended(5), ended(1), ended(2));
     write("b.jsonl", ended(3));
     write("c.jsonl", ended(6));
-    assert.deepEqual(json().map(({ taskId }) => taskId), [6, 2, 1, 5, 3].map(id));
+    assert.deepEqual(
+      json().map(({ taskId }) => taskId),
+      [6, 2, 1, 5, 3].map(id),
+    );
   });
 
   test("gives programs what is known of each run", (t) => {
@@ -191,8 +256,16 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.deepEqual(ids("--all"), [id(3), id(2)]);
     writeFileSync(join(agent, "settings.json"), "{}");
     assert.match(run(["runs"], { PI_CODING_AGENT_SESSION_DIR: own }).stdout, /^run [^\n]*\nwf-3-aaaaaa [^\n]*\n$/);
-    assert.deepEqual(run(["runs", "--sessions", "nowhere"]), { status: 2, stdout: "", stderr: "There is no nowhere.\n" });
-    assert.deepEqual(run(["runs", "--sessions", own, "--all"]), { status: 2, stdout: "", stderr: "--all and --sessions exclude each other.\n" });
+    assert.deepEqual(run(["runs", "--sessions", "nowhere"]), {
+      status: 2,
+      stdout: "",
+      stderr: "There is no nowhere.\n",
+    });
+    assert.deepEqual(run(["runs", "--sessions", own, "--all"]), {
+      status: 2,
+      stdout: "",
+      stderr: "--all and --sessions exclude each other.\n",
+    });
   });
 
   test("finds the sessions that pi itself stored", (t) => {
@@ -201,13 +274,20 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       const session = SessionManager.create(process.argv[1]);
       session.appendCustomEntry("workflow:state", ${JSON.stringify(ended(1))});
       session.appendMessage({ role: "assistant", provider: "p", model: "m", content: [], usage: {}, stopReason: "stop", timestamp: 0 });`;
-    execFileSync(NODE, ["--input-type=module", "-e", script, project], { cwd: REPO, env: { ...process.env, PI_CODING_AGENT_DIR: agent } });
-    assert.deepEqual(json().map(({ taskId, session }) => [taskId, session.cwd]), [[id(1), project]]);
+    execFileSync(NODE, ["--input-type=module", "-e", script, project], {
+      cwd: REPO,
+      env: { ...process.env, PI_CODING_AGENT_DIR: agent },
+    });
+    assert.deepEqual(
+      json().map(({ taskId, session }) => [taskId, session.cwd]),
+      [[id(1), project]],
+    );
   });
 
   test("takes the runs that started since a time", (t) => {
     const { run, json, write } = place(t);
-    const ago = (/** @type {number} */ number, /** @type {number} */ hours) => ended(number, { startedAt: Date.now() - hours * HOUR });
+    const ago = (/** @type {number} */ number, /** @type {number} */ hours) =>
+      ended(number, { startedAt: Date.now() - hours * HOUR });
     write("a.jsonl", ago(1, 24 * 8), ago(2, 24 * 6), ago(3, 2));
     const count = (/** @type {string} */ since) => json("--since", since).length;
     assert.deepEqual(["10m", "3h", "7d", "2w", "2020-01-31", "2099-01-01"].map(count), [0, 1, 2, 3, 3, 0]);
@@ -236,7 +316,12 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     session.answer(6, 2);
     session.write(join(sessions, "a.jsonl"));
     const runs = json().map(({ taskId, outcome, usage }) => [taskId, outcome, usage.cost]);
-    assert.deepEqual(runs.sort(), [[id(1), "replaced", 8.5], [id(2), "running", 4.5], [id(3), "running", 0.5], [id(4), "running", 2.5]]);
+    assert.deepEqual(runs.sort(), [
+      [id(1), "replaced", 8.5],
+      [id(2), "running", 4.5],
+      [id(3), "running", 0.5],
+      [id(4), "running", 2.5],
+    ]);
   });
 
   test("counts the work after the newest state as a session in pi does", (t) => {
@@ -249,13 +334,26 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     // It kept the prompt cache, and was billed for it.
     session.appendUsage("cache_warm", "p", "m", /** @type {any} */ ({ ...zero, cacheRead: 7, cost: { total: 0.5 } }));
     // pi did not reach the model.
-    session.appendMessage(/** @type {any} */ ({ role: "assistant", provider: "p", model: "m", content: [], usage: zero, stopReason: "error", timestamp: 0 }));
+    session.appendMessage(
+      /** @type {any} */ ({
+        role: "assistant",
+        provider: "p",
+        model: "m",
+        content: [],
+        usage: zero,
+        stopReason: "error",
+        timestamp: 0,
+      }),
+    );
     // An extension made it without a model.
     session.appendCompaction("Short.", "", 9, undefined, true, /** @type {any} */ (zero));
     recording.write(join(sessions, "a.jsonl"));
     const [{ usage }] = json();
     const { turns, cost, toolCalls, unreported, unpriced, warmUps, warmTokens, warmCost } = usage;
-    assert.deepEqual([turns, cost, toolCalls, unreported, unpriced, warmUps, warmTokens, warmCost], [3, 0.75, 1, 0, 0, 1, 7, 0.5]);
+    assert.deepEqual(
+      [turns, cost, toolCalls, unreported, unpriced, warmUps, warmTokens, warmCost],
+      [3, 0.75, 1, 0, 0, 1, 7, 0.5],
+    );
   });
 
   test("leaves a run out that was only copied into a forked session", (t) => {
@@ -273,7 +371,10 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.deepEqual(files(), [["done", file]]);
     // A copy that moved on is a run of its own.
     fork.appendCustomEntry("workflow:state", state(0, { 0: visit("Look") }, CANCELLED));
-    assert.deepEqual(files().sort(), [["cancelled", fork.getSessionFile()], ["done", file]]);
+    assert.deepEqual(files().sort(), [
+      ["cancelled", fork.getSessionFile()],
+      ["done", file],
+    ]);
     rmSync(file);
     rmSync(/** @type {string} */ (fork.getSessionFile()));
     assert.deepEqual(files(), [["running", branched]], "the original is gone");
@@ -283,14 +384,20 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     const { run, write } = place(t);
     const { progress: _, ...data } = state(1, {}, DONE);
     write("a.jsonl", data);
-    assert.match(run(["runs"]).stdout, /\nwf-1-aaaaaa {2}2026-11-01 09:00 {2}done {5}flow {6}flow:1 {2}unknown {2}unknown {2}unknown {2}The task\n$/);
+    assert.match(
+      run(["runs"]).stdout,
+      /\nwf-1-aaaaaa {2}2026-11-01 09:00 {2}done {5}flow {6}flow:1 {2}unknown {2}unknown {2}unknown {2}The task\n$/,
+    );
   });
 
   test("reads files of any size and with any lines, and names those that cannot be read", { timeout: 120_000 }, (t) => {
     const { root, sessions, run, write, json } = place(t);
     const good = write("good.jsonl", ended(1));
     writeFileSync(join(sessions, "empty.jsonl"), "");
-    writeFileSync(join(sessions, "binary.jsonl"), Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7919) % 256)));
+    writeFileSync(
+      join(sessions, "binary.jsonl"),
+      Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7919) % 256)),
+    );
     writeFileSync(join(sessions, "not-json.jsonl"), "hello\n".repeat(1000));
     mkdirSync(join(sessions, "folder.jsonl"));
     symlinkSync(good, join(sessions, "link.jsonl"));
@@ -300,7 +407,14 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     if (process.platform !== "win32") execFileSync("mkfifo", [join(sessions, "pipe.jsonl")]);
     // A run in a file with half a line at its end, bytes that are no text, and lines that are no JSON.
     const torn = write("torn.jsonl", ended(2));
-    appendFileSync(torn, Buffer.concat([Buffer.from("\n\nnull\n7\n[]\n{}\n"), Buffer.from([0xff, 0, 0xfe, 10]), Buffer.from(JSON.stringify(ended(3)).slice(0, 90))]));
+    appendFileSync(
+      torn,
+      Buffer.concat([
+        Buffer.from("\n\nnull\n7\n[]\n{}\n"),
+        Buffer.from([0xff, 0, 0xfe, 10]),
+        Buffer.from(JSON.stringify(ended(3)).slice(0, 90)),
+      ]),
+    );
     appendFileSync(torn, `\n{"type":"custom","customType":"workflow:state","data":{"taskId":"wf-9`);
     // Half a state, and the end of the line with which pi goes on after a kill.
     const killed = write("killed.jsonl", ended(8));
@@ -308,11 +422,18 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     // A long line, a longer one with states in it, and a run after them.
     const long = write("long.jsonl", ended(4));
     const fd = openSync(long, "a");
-    writeSync(fd, `{"type":"message","id":"m","parentId":null,"timestamp":"2026-11-01T09:00:00.000Z","message":{"role":"user","content":"`);
+    writeSync(
+      fd,
+      `{"type":"message","id":"m","parentId":null,"timestamp":"2026-11-01T09:00:00.000Z","message":{"role":"user","content":"`,
+    );
     for (let megabyte = 0; megabyte < 50; megabyte += 1) writeSync(fd, Buffer.alloc(2 ** 20, "long "));
     writeSync(fd, `"}}\n{"type":"custom","customType":"workflow:state","data":[`);
-    for (let megabyte = 0; megabyte < 10; megabyte += 1) writeSync(fd, '{"customType":"workflow:state"},'.repeat(32_768));
-    writeSync(fd, `]}\n${JSON.stringify({ type: "custom", customType: "workflow:state", data: ended(5), id: "x", parentId: null, timestamp: "2026-11-01T10:00:00.000Z" })}\n`);
+    for (let megabyte = 0; megabyte < 10; megabyte += 1)
+      writeSync(fd, '{"customType":"workflow:state"},'.repeat(32_768));
+    writeSync(
+      fd,
+      `]}\n${JSON.stringify({ type: "custom", customType: "workflow:state", data: ended(5), id: "x", parentId: null, timestamp: "2026-11-01T10:00:00.000Z" })}\n`,
+    );
     closeSync(fd);
     // Zeros, as after a power failure.
     const zeros = openSync(write("zeros.jsonl", ended(6)), "r+");
@@ -337,13 +458,17 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
         ...(process.platform === "win32" ? [] : [["pipe", "not a file"]]),
       ].map(([name, reason]) => `${join(sessions, `${name}.jsonl`)}: ${reason}`),
     );
-    assert.deepEqual(json().map(({ taskId }) => taskId), [8, 6, 5, 4, 2, 1].map(id));
+    assert.deepEqual(
+      json().map(({ taskId }) => taskId),
+      [8, 6, 5, 4, 2, 1].map(id),
+    );
   });
 
   test("finds a state wherever it lies in a file", (t) => {
     const { sessions } = place(t);
     const file = join(sessions, "a.jsonl");
-    const line = (/** @type {any} */ entry) => `${JSON.stringify({ ...entry, id: "x", parentId: null, timestamp: "2026-11-01T10:00:00.000Z" })}\n`;
+    const line = (/** @type {any} */ entry) =>
+      `${JSON.stringify({ ...entry, id: "x", parentId: null, timestamp: "2026-11-01T10:00:00.000Z" })}\n`;
     const header = line({ type: "session" });
     const states = [1, 2].map((number) => line({ type: "custom", customType: "workflow:state", data: ended(number) }));
     const [first] = states;
@@ -358,8 +483,23 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       assert.deepEqual(ids(header + padding + states.join("")), [id(2), id(1)], `${inside}`);
     }
     assert.deepEqual(ids(header + first.trimEnd()), [id(1)], "without an end of the line");
-    assert.deepEqual(ids(header + line({ type: "custom", customType: "workflow:state", data: ended(3, { taskDescription: "x".repeat(3 * end) }) }) + first), [id(1), id(3)]);
-    assert.deepEqual(ids(header + line({ type: "message", message: { role: "user", content: first } })), [], "in a text");
+    assert.deepEqual(
+      ids(
+        header +
+          line({
+            type: "custom",
+            customType: "workflow:state",
+            data: ended(3, { taskDescription: "x".repeat(3 * end) }),
+          }) +
+          first,
+      ),
+      [id(1), id(3)],
+    );
+    assert.deepEqual(
+      ids(header + line({ type: "message", message: { role: "user", content: first } })),
+      [],
+      "in a text",
+    );
   });
 
   test("needs little memory for large files", { timeout: 120_000 }, (t) => {
@@ -371,7 +511,9 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     const script = `import { findRuns } from ${JSON.stringify(join(REPO, "cli/runs/find.js"))};
       const { runs } = findRuns({ sessions: ${JSON.stringify(sessions)} });
       console.log(runs.length, process.resourceUsage().maxRSS);`;
-    const [count, kilobytes] = execFileSync(NODE, ["--input-type=module", "-e", script], { encoding: "utf8" }).split(" ").map(Number);
+    const [count, kilobytes] = execFileSync(NODE, ["--input-type=module", "-e", script], { encoding: "utf8" })
+      .split(" ")
+      .map(Number);
     assert.equal(count, 1);
     assert.ok(kilobytes < 150_000, `${kilobytes} KB`);
   });
@@ -379,9 +521,18 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
   test("prints no control characters, whatever a session contains", (t) => {
     const { run, write } = place(t);
     const evil = "\u001b]0;x\u0007\u009b31m\u202e\u2066|\r\n\u2028<b>";
-    write("a.jsonl", state(0, { 0: visit(evil) }, { workflowKey: `flow${evil}`, taskId: evil, taskDescription: evil.repeat(100) }));
+    write(
+      "a.jsonl",
+      state(0, { 0: visit(evil) }, { workflowKey: `flow${evil}`, taskId: evil, taskDescription: evil.repeat(100) }),
+    );
     write(`b${"\u001b[31m"}.jsonl`, ended(1, { currentPath: 7 }));
-    for (const parameters of [["runs"], ["runs", "--all"], ["runs", "--format", "json"], ["stats"], ["stats", "--format", "json"]]) {
+    for (const parameters of [
+      ["runs"],
+      ["runs", "--all"],
+      ["runs", "--format", "json"],
+      ["stats"],
+      ["stats", "--format", "json"],
+    ]) {
       const { status, stdout, stderr } = run(parameters);
       assert.equal(status, 0);
       assert.doesNotMatch(stdout + stderr, /[\0-\x08\x0b-\x1f\x7f-\x9f]/, parameters.join(" "));
@@ -393,13 +544,19 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
 
   test("names the nested workflow of a phase, and shortens only the task for a narrow terminal", (t) => {
     const { run, write, sessions } = place(t);
-    const nested = { currentPath: [{ workflowKey: "flow", phaseIndex: 1 }, { workflowKey: "tests", phaseIndex: 0 }] };
+    const nested = {
+      currentPath: [
+        { workflowKey: "flow", phaseIndex: 1 },
+        { workflowKey: "tests", phaseIndex: 0 },
+      ],
+    };
     const data = state(0, {}, { taskId: id(1), taskDescription: "word ".repeat(20), ...nested });
     data.progress.visits["flow:1/tests:0"] = visit("Unit");
     write("a.jsonl", data);
     assert.match(run(["runs"]).stdout, / {2}flow {6}tests > Unit {2}1m {7}0s {7}\$0\.50 {2}word word/);
     const { runs } = findRuns({ sessions });
-    const lines = (/** @type {number | undefined} */ width) => RUN_FORMATS.text(runs, false, width).trimEnd().split("\n");
+    const lines = (/** @type {number | undefined} */ width) =>
+      RUN_FORMATS.text(runs, false, width).trimEnd().split("\n");
     const whole = lines(undefined)[1];
     for (const width of [130, 110]) {
       const [, line] = lines(width);
@@ -413,11 +570,23 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     const { project, sessions, json, run } = place(t);
     const taskId = id(1);
     const entry = (/** @type {number} */ number, /** @type {any} */ visits, /** @type {any} */ progress = {}) =>
-      state(number - 1, visits, { taskId }, { ...(number > 1 ? { version: 2 } : {}), entry: { number, ...(number > 1 ? { parts: number - 1, length: 9 } : {}) }, ...progress });
+      state(
+        number - 1,
+        visits,
+        { taskId },
+        {
+          ...(number > 1 ? { version: 2 } : {}),
+          entry: { number, ...(number > 1 ? { parts: number - 1, length: 9 } : {}) },
+          ...progress,
+        },
+      );
     const session = new Recording(project);
     session.state(0, entry(1, { 0: visit("Look") }));
     session.answer(1, 8);
-    session.state(2, entry(2, { 0: visit("Look", { endedAt: START + 1 }), 1: visit("Do", { usage: used({ waitMs: 5 }) }) }));
+    session.state(
+      2,
+      entry(2, { 0: visit("Look", { endedAt: START + 1 }), 1: visit("Do", { usage: used({ waitMs: 5 }) }) }),
+    );
     session.user(3);
     session.state(4, entry(3, { 1: visit("Do", { endedAt: START + 2 }), 2: visit("Show") }));
     session.answer(5, 0.25);
@@ -431,7 +600,10 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.deepEqual(read(2), [["running", undefined, "Show", 5, 2]], "a message between states");
     assert.deepEqual(read(4), [["running", undefined, "Show", 5, 2]], "another one");
     assert.deepEqual(read(3), [["paused", "unreadable", "Show", 4, 1.5]], "a part");
-    assert.match(run(["report"]).stdout, /paused: its stored state cannot be read in full: an earlier entry that it continues is missing\n/);
+    assert.match(
+      run(["report"]).stdout,
+      /paused: its stored state cannot be read in full: an earlier entry that it continues is missing\n/,
+    );
     assert.deepEqual(read(6), [["paused", "unreadable", "Show", 3, 1.5]], "a message after the newest state");
     assert.deepEqual(read(7), [["running", undefined, "Show", 4, 1.75]], "the newest line");
     assert.deepEqual(read(5), [["paused", "unreadable", "Do", 2, 1]], "the newest state");
@@ -440,7 +612,22 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
   test("does not throw, whatever a state or an entry contains", (t) => {
     const { sessions } = place(t);
     /** @type {any[]} */
-    const values = [null, true, 0, -1, 1e300, 0.5, "", "x", "__proto__", [], [null], {}, { a: 1 }, { __proto__: null, toString: 1 }];
+    const values = [
+      null,
+      true,
+      0,
+      -1,
+      1e300,
+      0.5,
+      "",
+      "x",
+      "__proto__",
+      [],
+      [null],
+      {},
+      { a: 1 },
+      { __proto__: null, toString: 1 },
+    ];
     let seed = 1;
     const random = (/** @type {number} */ below) => {
       seed = (seed * 48271) % 2147483647;
@@ -451,16 +638,30 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       if (random(12) === 0) return values[random(values.length)];
       if (Array.isArray(tree)) return tree.map(damaged);
       if (typeof tree !== "object" || tree === null) return tree;
-      return Object.fromEntries(Object.entries(tree).map(([key, value]) => [random(60) === 0 ? "__proto__" : key, damaged(value)]));
+      return Object.fromEntries(
+        Object.entries(tree).map(([key, value]) => [random(60) === 0 ? "__proto__" : key, damaged(value)]),
+      );
     };
     for (let round = 0; round < 300; round += 1) {
       const session = new Recording();
       session.state(0, state(0, { 0: visit("Look") }, { taskId: id(round) }));
       session.answer(1, 1, 2);
-      session.state(2, state(1, { ...LOOK, 1: visit("Do", { evidence: [{ label: "x", passed: true, attempt: 1, durationMs: 5 }] }) }, { taskId: id(round) }, { paused: { reason: { kind: "gate" }, at: START } }));
+      session.state(
+        2,
+        state(
+          1,
+          { ...LOOK, 1: visit("Do", { evidence: [{ label: "x", passed: true, attempt: 1, durationMs: 5 }] }) },
+          { taskId: id(round) },
+          { paused: { reason: { kind: "gate" }, at: START } },
+        ),
+      );
       session.user(3);
       session.answer(4);
-      const lines = session.text().trimEnd().split("\n").map((line, index) => (index === 0 ? line : JSON.stringify(damaged(JSON.parse(line)))));
+      const lines = session
+        .text()
+        .trimEnd()
+        .split("\n")
+        .map((line, index) => (index === 0 ? line : JSON.stringify(damaged(JSON.parse(line)))));
       const text = lines.join("\n");
       writeFileSync(join(sessions, `${round}.jsonl`), round % 3 ? text : text.slice(0, random(text.length) + 200));
     }
@@ -468,7 +669,9 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.ok(runs.length > 100, `${runs.length} runs`);
     for (const format of ["text", "json"]) {
       for (const command of ["runs", "stats"]) {
-        const { status, stderr } = spawnSync(NODE, [CLI, command, "--sessions", sessions, "--format", format], { encoding: "utf8" });
+        const { status, stderr } = spawnSync(NODE, [CLI, command, "--sessions", sessions, "--format", format], {
+          encoding: "utf8",
+        });
         assert.equal(status, 0, stderr);
       }
     }
@@ -477,15 +680,45 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
 });
 
 suite("pi-workflows stats", () => {
-  /** A run that took this number of minutes in its first phase. @param {number} number @param {number} minutes @param {any} [more] @param {any} [progress] */
+  /**
+   * A run that took this number of minutes in its first phase.
+   *
+   * @param {number} number
+   * @param {number} minutes
+   * @param {any} [more]
+   * @param {any} [progress]
+   */
   const took = (number, minutes, more, progress) => {
-    const usage = used({ workMs: minutes * 60_000, waitMs: 60_000, cost: minutes / 10, gateFailures: number % 2, refusals: { write: 1, tools: number }, ...more });
-    return state(1, { 0: visit("Look", { endedAt: START + 1, usage, passes: number, earlier: { turns: 1 } }), 1: visit("Do", { skipped: true, endedAt: START + 2, usage: {} }) }, { taskId: id(number), startedAt: START + number * 24 * HOUR, ...DONE }, progress);
+    const usage = used({
+      workMs: minutes * 60_000,
+      waitMs: 60_000,
+      cost: minutes / 10,
+      gateFailures: number % 2,
+      refusals: { write: 1, tools: number },
+      ...more,
+    });
+    return state(
+      1,
+      {
+        0: visit("Look", { endedAt: START + 1, usage, passes: number, earlier: { turns: 1 } }),
+        1: visit("Do", { skipped: true, endedAt: START + 2, usage: {} }),
+      },
+      { taskId: id(number), startedAt: START + number * 24 * HOUR, ...DONE },
+      progress,
+    );
   };
 
   test("has the median and the maximum of each phase, and the number of runs", (t) => {
     const { run, write } = place(t);
-    for (const [number, minutes] of [[1, 5], [2, 1], [3, 30], [4, 4], [5, 2], [6, 3]]) write(`${number}.jsonl`, took(number, minutes, number < 3 ? { unpriced: 1 } : {}));
+    for (const [number, minutes] of [
+      [1, 5],
+      [2, 1],
+      [3, 30],
+      [4, 4],
+      [5, 2],
+      [6, 3],
+    ])
+      write(`${number}.jsonl`, took(number, minutes, number < 3 ? { unpriced: 1 } : {}));
     assert.deepEqual(run(["stats"]), {
       status: 0,
       stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 3:abcdef
@@ -502,21 +735,38 @@ Each figure: the median, the maximum, and in brackets the number of runs. Of few
   test("begins anew with each fingerprint, the newest first", (t) => {
     const { run, write } = place(t);
     const seal = (/** @type {string} */ hash) => ({ seal: { version: 3, hash } });
-    for (let number = 1; number <= 9; number += 1) write(`${number}.jsonl`, took(number, 1, {}, seal(number < 4 ? "old" : "new")));
+    for (let number = 1; number <= 9; number += 1)
+      write(`${number}.jsonl`, took(number, 1, {}, seal(number < 4 ? "old" : "new")));
     write("other.jsonl", { ...took(20, 1), workflowKey: "other", active: true });
     const { stdout } = run(["stats", "flow"]);
-    assert.deepEqual(stdout.split("\n").filter((line) => line.startsWith("flow")), [
-      "flow: 6 runs since 2026-11-05 (6 done), fingerprint 3:new",
-      "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 3:old, older",
-    ]);
-    assert.match(stdout, /older\n[^\n]*\n {2}Look {7}1m \(3\) {3}1m \(3\) {3}\$0\.10 \(3\) {2}1 to 3 \(3\) {2}0 to 1 \(3\) {5}2 to 4 \(3\)\n/);
+    assert.deepEqual(
+      stdout.split("\n").filter((line) => line.startsWith("flow")),
+      [
+        "flow: 6 runs since 2026-11-05 (6 done), fingerprint 3:new",
+        "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 3:old, older",
+      ],
+    );
+    assert.match(
+      stdout,
+      /older\n[^\n]*\n {2}Look {7}1m \(3\) {3}1m \(3\) {3}\$0\.10 \(3\) {2}1 to 3 \(3\) {2}0 to 1 \(3\) {5}2 to 4 \(3\)\n/,
+    );
     const { workflows } = JSON.parse(run(["stats", "--format", "json"]).stdout);
-    assert.deepEqual(workflows.map((/** @type {any} */ { workflow, runs, outcomes }) => [workflow, runs, outcomes]), [["flow", 6, { done: 6 }], ["flow", 3, { done: 3 }], ["other", 1, { running: 1 }]]);
+    assert.deepEqual(
+      workflows.map((/** @type {any} */ { workflow, runs, outcomes }) => [workflow, runs, outcomes]),
+      [
+        ["flow", 6, { done: 6 }],
+        ["flow", 3, { done: 3 }],
+        ["other", 1, { running: 1 }],
+      ],
+    );
     assert.deepEqual(workflows[0].phases[0].figures.passes, { runs: 6, median: 6.5, max: 9 });
     assert.deepEqual(workflows[1].phases[0].figures.passes, { runs: 3, min: 1, max: 3 });
     assert.equal(run(["stats", "nothing"]).stdout, "No runs.\n");
     write("older.jsonl", took(0, 1, {}, seal("oldest")));
-    assert.match(run(["stats", "flow"]).stdout, /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 3:oldest, older\n/);
+    assert.match(
+      run(["stats", "flow"]).stdout,
+      /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 3:oldest, older\n/,
+    );
   });
 
   test("does not count the copy of a run in a forked session twice", (t) => {

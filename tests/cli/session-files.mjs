@@ -58,7 +58,12 @@ export class Recording {
     return this.session.getHeader();
   }
 
-  /** Sets the time of the newest entry, in minutes since `START`. @param {number} minute @returns {string} the id of the entry */
+  /**
+   * Sets the time of the newest entry, in minutes since `START`.
+   *
+   * @param {number} minute
+   * @returns {string} the id of the entry
+   */
   #at(minute) {
     const entry = /** @type {any} */ (this.session.getLeafEntry());
     entry.timestamp = new Date(START + minute * MINUTE).toISOString();
@@ -79,16 +84,40 @@ export class Recording {
 
   /** @param {number} minute @param {number} [cost] @param {number} [calls] */
   answer(minute, cost = 0.25, calls = 0) {
-    const content = Array.from({ length: calls }, (_, index) => ({ type: "toolCall", id: `${index}`, name: "read", arguments: {} }));
+    const content = Array.from({ length: calls }, (_, index) => ({
+      type: "toolCall",
+      id: `${index}`,
+      name: "read",
+      arguments: {},
+    }));
     const usage = { input: 1000, output: 50, cacheRead: 0, cacheWrite: 0, totalTokens: 1050, cost: { total: cost } };
-    this.session.appendMessage(/** @type {any} */ ({ role: "assistant", provider: "p", model: "m", content, usage, stopReason: "stop", timestamp: 0 }));
+    this.session.appendMessage(
+      /** @type {any} */ ({
+        role: "assistant",
+        provider: "p",
+        model: "m",
+        content,
+        usage,
+        stopReason: "stop",
+        timestamp: 0,
+      }),
+    );
     return this.#at(minute);
   }
 
   /** @param {number} minute @param {string} [text] */
   result(minute, text = "done") {
     const content = [{ type: "text", text }];
-    this.session.appendMessage(/** @type {any} */ ({ role: "toolResult", toolCallId: "0", toolName: "read", content, isError: false, timestamp: 0 }));
+    this.session.appendMessage(
+      /** @type {any} */ ({
+        role: "toolResult",
+        toolCallId: "0",
+        toolName: "read",
+        content,
+        isError: false,
+        timestamp: 0,
+      }),
+    );
     return this.#at(minute);
   }
 

@@ -17,7 +17,9 @@ test("every command of the tutorial has the output on the page", (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const bin = join(folder, "bin");
   mkdirSync(bin);
-  writeFileSync(join(bin, "pi-workflows"), `#!/bin/sh\nexec "${NODE}" "${join(REPO, "cli/pi-workflows.js")}" "$@"\n`, { mode: 0o755 });
+  writeFileSync(join(bin, "pi-workflows"), `#!/bin/sh\nexec "${NODE}" "${join(REPO, "cli/pi-workflows.js")}" "$@"\n`, {
+    mode: 0o755,
+  });
   const env = { HOME: folder, PATH: `${bin}:${process.env.PATH}` };
   const run = (/** @type {string} */ line) => {
     const { stdout, stderr } = spawnSync("sh", ["-c", line], { cwd: folder, env, encoding: "utf8" });

@@ -46,13 +46,23 @@ export async function withPi(t, version, script, options) {
 
   /** @param {string[]} args @param {Record<string, string>} [env] */
   function startCommand(args, env = {}) {
-    const child = spawn(NODE, [CLI, ...args], { cwd: sandbox.project, env: { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}`, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(NODE, [CLI, ...args], {
+      cwd: sandbox.project,
+      env: { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}`, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const output = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text) => (output.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text) => (output.stderr += text));
-    const ended = new Promise((resolve) => child.on("close", (status, signal) => resolve({ status: status ?? signal, ...output })));
+    const ended = new Promise((resolve) =>
+      child.on("close", (status, signal) => resolve({ status: status ?? signal, ...output })),
+    );
     t.after(() => child.kill("SIGKILL"));
-    return { child, output, ended: /** @type {Promise<{ status: number | string, stdout: string, stderr: string }>} */ (ended) };
+    return {
+      child,
+      output,
+      ended: /** @type {Promise<{ status: number | string, stdout: string, stderr: string }>} */ (ended),
+    };
   }
 
   /** Runs the command in a terminal, which shows its exit status at the end. @param {string[]} args */
@@ -61,7 +71,24 @@ export async function withPi(t, version, script, options) {
     const tmux = async (/** @type {string[]} */ ...rest) => (await exec("tmux", ["-u", "-S", socket, ...rest])).stdout;
     const line = [NODE, CLI, "run", ...args].map((word) => `'${word}'`).join(" ");
     const env = { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}` };
-    await exec("tmux", ["-u", "-S", socket, "new-session", "-d", "-x", "120", "-y", "40", "-c", sandbox.project, `${line}; echo "status $?"; sleep 60`], { env });
+    await exec(
+      "tmux",
+      [
+        "-u",
+        "-S",
+        socket,
+        "new-session",
+        "-d",
+        "-x",
+        "120",
+        "-y",
+        "40",
+        "-c",
+        sandbox.project,
+        `${line}; echo "status $?"; sleep 60`,
+      ],
+      { env },
+    );
     sandbox.adopt(() => tmux("kill-server").catch(() => ""));
     return {
       type: (/** @type {string} */ text) => tmux("send-keys", "-l", "--", text.replace("\n", "\r")),

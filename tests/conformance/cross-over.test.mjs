@@ -45,8 +45,8 @@ for (const version of VERSIONS) {
 }
 
 /**
- * The record after the restart, without `progress` (difference 25) and without the line of what the run took (59): ours has neither
- * for the time before it, and the reference copies the field from entry to entry.
+ * The record after the restart, without `progress` (difference 25) and without the line of what the run took (59): ours
+ * has neither for the time before it, and the reference copies the field from entry to entry.
  *
  * @param {Awaited<ReturnType<typeof play>>} play
  * @returns {import("./side-by-side/play.mjs").PlayRecord}

@@ -13,7 +13,8 @@ export const DIFFERENCES = [
   },
   {
     number: 2,
-    reference: "In a nested workflow, `{previousPhaseName}` and the progress use the outer workflow with the inner index.",
+    reference:
+      "In a nested workflow, `{previousPhaseName}` and the progress use the outer workflow with the inner index.",
     ours: "Both refer to the innermost scope.",
     why: "The numbers were wrong.",
   },
@@ -39,17 +40,19 @@ export const DIFFERENCES = [
     number: 6,
     reference: "A first `cancel` stays pending for ever and is stored with the next transition.",
     ours: "It is valid for the same agent run, any other action drops it, and it is never stored. The result of the first names the workflow, not the task.",
-    why: "The documentation promises it; the result says \"workflow\".",
+    why: 'The documentation promises it; the result says "workflow".',
   },
   {
     number: 7,
-    reference: "Continues without limit, even after an error of the model; the countdown begins at `agent_end`, before pi's own retries.",
+    reference:
+      "Continues without limit, even after an error of the model; the countdown begins at `agent_end`, before pi's own retries.",
     ours: "The countdown begins when the agent is at rest (`agent_settled`). Continuation is limited (`autoContinue`). The run pauses at a limit, after an error of the model and after Escape; the user's next message or `/workflow :resume` ends the pause.",
     why: "An unattended loop must end.",
   },
   {
     number: 8,
-    reference: "In print and JSON mode pi ends before `/workflow` has made a request; without a UI the run depends on a timer that pi does not wait for.",
+    reference:
+      "In print and JSON mode pi ends before `/workflow` has made a request; without a UI the run depends on a timer that pi does not wait for.",
     ours: "pi ends when the run reaches DONE or pauses; the agent is continued at once (`agent_before_settle`), without a countdown, and notices go to standard error.",
     why: "Workflows are useful in scripts.",
   },
@@ -67,7 +70,8 @@ export const DIFFERENCES = [
   },
   {
     number: 11,
-    reference: "A negative or fractional index in a stored state breaks every later call; a pipe or a huge file hangs the start.",
+    reference:
+      "A negative or fractional index in a stored state breaks every later call; a pipe or a huge file hangs the start.",
     ours: "A run with such a state is held (difference 65); such a file is reported as a diagnostic.",
     why: "Nothing in a file or a session may stop pi.",
   },
@@ -121,7 +125,8 @@ export const DIFFERENCES = [
   },
   {
     number: 20,
-    reference: "A `loop` in a scope that begins with a nested workflow stops before it; the following `next` repeats its first phase.",
+    reference:
+      "A `loop` in a scope that begins with a nested workflow stops before it; the following `next` repeats its first phase.",
     ours: "The loop enters the nested workflow.",
     why: "No phase should be repeated.",
   },
@@ -139,7 +144,8 @@ export const DIFFERENCES = [
   },
   {
     number: 23,
-    reference: "For an unknown name, lists hidden workflows too; a workflow without a command name is listed as an empty string.",
+    reference:
+      "For an unknown name, lists hidden workflows too; a workflow without a command name is listed as an empty string.",
     ours: "Lists the workflows that can be started, and suggests the nearest name.",
     why: "The list should contain only what the user can start.",
   },
@@ -181,13 +187,15 @@ export const DIFFERENCES = [
   },
   {
     number: 30,
-    reference: "Tool calls in one answer run in parallel: a call after a `next` is checked against the phase before it.",
+    reference:
+      "Tool calls in one answer run in parallel: a call after a `next` is checked against the phase before it.",
     ours: "They run in order: the call is checked against the phase that `next` led to.",
     why: "The rules of a phase apply from its beginning.",
   },
   {
     number: 31,
-    reference: "A blank field, a phase id that occurs twice or both tool lists in a project's workflow also remove the global workflow of the same key; other errors do not.",
+    reference:
+      "A blank field, a phase id that occurs twice or both tool lists in a project's workflow also remove the global workflow of the same key; other errors do not.",
     ours: "No error in a project's workflow removes the global workflow.",
     why: "One rule for all errors.",
   },
@@ -199,7 +207,8 @@ export const DIFFERENCES = [
   },
   {
     number: 33,
-    reference: "A workflow that refers to a missing workflow through another one is loaded, and its run cannot go on at that point.",
+    reference:
+      "A workflow that refers to a missing workflow through another one is loaded, and its run cannot go on at that point.",
     ours: "It is not loaded.",
     why: "The documentation promises it.",
   },
@@ -211,7 +220,8 @@ export const DIFFERENCES = [
   },
   {
     number: 35,
-    reference: "When a run's files are gone or its stored state is broken, prints an error over the terminal at every event; `loop` fails with a JavaScript error.",
+    reference:
+      "When a run's files are gone or its stored state is broken, prints an error over the terminal at every event; `loop` fails with a JavaScript error.",
     ours: "Prints nothing; the result of `loop` says that the workflow is no longer available.",
     why: "Only pi draws on the terminal.",
   },
@@ -229,7 +239,8 @@ export const DIFFERENCES = [
   },
   {
     number: 38,
-    reference: "Gives the model the complete context prompt with every agent run, and all copies stay in the conversation; `next`, `loop` and the reminder after an early stop give only the instructions.",
+    reference:
+      "Gives the model the complete context prompt with every agent run, and all copies stay in the conversation; `next`, `loop` and the reminder after an early stop give only the instructions.",
     ours: "Gives it once per phase: with the first agent run in the phase, or in the result of `next` or `loop`; and again when the model may have lost it. Other agent runs get a reminder of at most 300 bytes. With `contextInjection: everyRun` every agent run gets it, and the model sees only the newest. The default reminder after an early stop is one line from the second in a phase on.",
     why: "Repeated copies cost tokens and add nothing.",
   },
@@ -259,19 +270,22 @@ export const DIFFERENCES = [
   },
   {
     number: 43,
-    reference: "If the user starts or moves a run while the model is answering, a `workflow_step` call in that answer moves the run.",
+    reference:
+      "If the user starts or moves a run while the model is answering, a `workflow_step` call in that answer moves the run.",
     ours: "Such a call has no effect, and the agent is told.",
     why: "The call was meant for the state before.",
   },
   {
     number: 44,
-    reference: "Refuses YAML that breaks a rule of layout: a list in brackets that is not indented, a comment without a space before it, `---` in a quoted text.",
+    reference:
+      "Refuses YAML that breaks a rule of layout: a list in brackets that is not indented, a comment without a space before it, `---` in a quoted text.",
     ours: "Reads it where the meaning is clear.",
     why: "The YAML libraries differ, and nobody is helped by a refusal.",
   },
   {
     number: 45,
-    reference: "Reads YAML with control characters, half a surrogate pair or an emoji in two escapes (`\\ud83d\\ude80`), tabs on an empty line or before a comment, values that do not fit their tag (`!!int x`), keys that are empty, no scalars or tagged, a key of several lines in braces, odd anchors and directives.",
+    reference:
+      "Reads YAML with control characters, half a surrogate pair or an emoji in two escapes (`\\ud83d\\ude80`), tabs on an empty line or before a comment, values that do not fit their tag (`!!int x`), keys that are empty, no scalars or tagged, a key of several lines in braces, odd anchors and directives.",
     ours: "That is an error.",
     why: "The YAML libraries differ, and the error says where and what to write.",
   },
@@ -283,7 +297,8 @@ export const DIFFERENCES = [
   },
   {
     number: 47,
-    reference: "U+0085, U+2028 and U+2029 are ordinary characters, a byte order mark within a value too; a lone carriage return does not always end a line.",
+    reference:
+      "U+0085, U+2028 and U+2029 are ordinary characters, a byte order mark within a value too; a lone carriage return does not always end a line.",
     ours: "The three end a line, as a lone carriage return does; the mark in front of a value is dropped.",
     why: "The YAML libraries differ.",
   },
@@ -313,7 +328,8 @@ export const DIFFERENCES = [
   },
   {
     number: 52,
-    reference: "Ignores an unknown key under `tools` (`blocklist`), a tool's name in another case (`Edit`) or with arguments (`bash(ls)`), a rule in another spelling or place (`Tools`, `allowed-tools`, `blacklist` beside `tools`, `tools` in `workflow.yaml`), and a workflow whose file has another name (`workflow.yml`).",
+    reference:
+      "Ignores an unknown key under `tools` (`blocklist`), a tool's name in another case (`Edit`) or with arguments (`bash(ls)`), a rule in another spelling or place (`Tools`, `allowed-tools`, `blacklist` beside `tools`, `tools` in `workflow.yaml`), and a workflow whose file has another name (`workflow.yml`).",
     ours: "Each is an error.",
     why: "A rule that is ignored protects nothing.",
   },
@@ -331,7 +347,8 @@ export const DIFFERENCES = [
   },
   {
     number: 55,
-    reference: "The status line of a run that waits for the user (after a restart, a move in the tree, an interrupted countdown) looks as if the agent were working.",
+    reference:
+      "The status line of a run that waits for the user (after a restart, a move in the tree, an interrupted countdown) looks as if the agent were working.",
     ours: "It shows `⏸`, that the run waits for you, or the reason of its pause in a few words; `/workflow :status` says how to go on.",
     why: "The user should see that the run waits.",
   },
@@ -343,7 +360,8 @@ export const DIFFERENCES = [
   },
   {
     number: 57,
-    reference: "A tool that a whitelist names stays inactive if it was inactive before, as `grep`, `find` and `ls` are in pi.",
+    reference:
+      "A tool that a whitelist names stays inactive if it was inactive before, as `grep`, `find` and `ls` are in pi.",
     ours: "The phase activates it; the next phase, or the end of the run, gives back the tools of before.",
     why: "The agent should have what the phase allows.",
   },
@@ -367,25 +385,29 @@ export const DIFFERENCES = [
   },
   {
     number: 61,
-    reference: "Ignores `outcomes` and `outputs` in a phase file, and `onMaxLoops` in `workflow.yaml`: `next` leads to the next phase.",
+    reference:
+      "Ignores `outcomes` and `outputs` in a phase file, and `onMaxLoops` in `workflow.yaml`: `next` leads to the next phase.",
     ours: "`next` needs one of the outcomes and leads where the outcome does; without one it is refused. A way back counts as a loop. `outputs` are values that `next` must give, with their types.",
     why: "A review leads to a fix or to the end.",
   },
   {
     number: 62,
-    reference: "Does not load a workflow with an entry `phase: FILE`, `phases:`, `run:` or `ask:`, and ignores `when`, `id`, `label` and `outcomes` beside `subworkflow`. A run of such a workflow is one whose files are gone (difference 35).",
+    reference:
+      "Does not load a workflow with an entry `phase: FILE`, `phases:`, `run:` or `ask:`, and ignores `when`, `id`, `label` and `outcomes` beside `subworkflow`. A run of such a workflow is one whose files are gone (difference 35).",
     ours: "`phase: FILE` is the phase in the file, `phases:` a group, which `each` repeats, `run:` a step, `ask:` a question. An entry with `when` is passed over unless its conditions hold.",
     why: "A small task needs fewer phases.",
   },
   {
     number: 63,
-    reference: "Of a global and a project's workflow with one command name in folders of different names, `/workflow NAME` starts the global one.",
+    reference:
+      "Of a global and a project's workflow with one command name in folders of different names, `/workflow NAME` starts the global one.",
     ours: "It starts the project's, after the question of difference 53.",
     why: "The project's workflows come before the user's.",
   },
   {
     number: 64,
-    reference: "A rule without a value (`tools:`, `tools: {}`, `whitelist:`, `loopable:`, `show:`) is as good as no rule.",
+    reference:
+      "A rule without a value (`tools:`, `tools: {}`, `whitelist:`, `loopable:`, `show:`) is as good as no rule.",
     ours: "It is an error.",
     why: "A rule without a value protects nothing.",
   },

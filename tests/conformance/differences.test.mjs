@@ -22,7 +22,10 @@ test("docs/differences.md has every difference", () => {
 
 test("the differences are in the order of their numbers", () => {
   const numbers = DIFFERENCES.map(({ number }) => number);
-  assert.deepEqual(numbers, [...new Set(numbers)].sort((a, b) => a - b));
+  assert.deepEqual(
+    numbers,
+    [...new Set(numbers)].sort((a, b) => a - b),
+  );
 });
 
 /** The differences as a Markdown table. */
@@ -32,5 +35,7 @@ function table() {
     ["---", "---", "---", "---"],
     ...DIFFERENCES.map(({ number, reference, ours, why }) => [String(number), reference, ours, why]),
   ];
-  return rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`.replace("|  |", "| |")).join("");
+  return rows
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`.replace("|  |", "| |"))
+    .join("");
 }

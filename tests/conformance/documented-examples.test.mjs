@@ -1,5 +1,5 @@
-// Both packages run the workflows in the documentation of the reference alike: the same phases with the same prompts, the same
-// refused tools, the same transitions to DONE.
+// Both packages run the workflows in the documentation of the reference alike: the same phases with the same prompts,
+// the same refused tools, the same transitions to DONE.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -10,7 +10,15 @@ import { KNOWN } from "./side-by-side/known.mjs";
 import scenarios, { COMMANDS } from "./side-by-side/scenarios/documented.mjs";
 
 test("the documentation has its workflows", () => {
-  assert.deepEqual(COMMANDS.global.toSorted(), ["audit", "fix", "hello", "iterate", "rpir", "rpir-dev", "rpir-improve"]);
+  assert.deepEqual(COMMANDS.global.toSorted(), [
+    "audit",
+    "fix",
+    "hello",
+    "iterate",
+    "rpir",
+    "rpir-dev",
+    "rpir-improve",
+  ]);
   assert.deepEqual(COMMANDS.project.toSorted(), ["hotfix", "rpir"]);
   assert.equal(COMMANDS.bugfix.length, 1);
   assert.deepEqual(COMMANDS.fragments, ["my-workflow", "release", "my-command"]);
@@ -22,14 +30,18 @@ for (const version of VERSIONS) {
       test(scenario.name, async () => {
         const both = await playLive(scenario, version);
         assert.ok(KNOWN[38](both) > 0);
-        assertSame({ reference: withoutRepetition(both.reference), ours: withoutRepetition(both.ours) }, scenario.differs);
+        assertSame(
+          { reference: withoutRepetition(both.reference), ours: withoutRepetition(both.ours) },
+          scenario.differs,
+        );
       });
     }
   });
 }
 
 /**
- * Removes the instructions from the results of `next`: the next context prompt has the same ones, but with resolved variables.
+ * Removes the instructions from the results of `next`: the next context prompt has the same ones, but with resolved
+ * variables.
  *
  * @param {import("./side-by-side/play.mjs").PlayRecord} record
  */

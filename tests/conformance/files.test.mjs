@@ -1,5 +1,5 @@
-// Random workflow files: the reference and ours load the same ones with the same meaning, except for the deliberate differences
-// of `differences.mjs`.
+// Random workflow files: the reference and ours load the same ones with the same meaning, except for the deliberate
+// differences of `differences.mjs`.
 //
 //   FILES=30000 SEED=random node --test tests/conformance/files.test.mjs
 
@@ -68,7 +68,11 @@ test("the reference keeps a workflow that nests a broken one, ours does not", as
   assert.deepEqual(Object.keys(loadWorkflows(projectDir)), ["outer"]);
 });
 
-/** The result of each line in `workflow.yaml`, by difference. @type {[number: number, line: string, what: string | RegExp][]} */
+/**
+ * The result of each line in `workflow.yaml`, by difference.
+ *
+ * @type {[number: number, line: string, what: string | RegExp][]}
+ */
 const EXAMPLES = [
   [44, 'sessionNamePrefix: "a"#b', "the reference refuses"],
   [44, "unknown: [a,\nb]", "the reference refuses"],
@@ -80,7 +84,11 @@ const EXAMPLES = [
   [45, "unknown:\n  a: b\n\t# note", "ours refuses"],
   [45, "? [a]\n: b", "ours refuses"],
   [45, "&unknown : a", "ours refuses"],
-  [46, "sessionNameMaxLength: 010", /sessionNames\n {2}reference: .*"Workflow: a task of …".*\n {2}ours: .*"Workflow: a task of more /],
+  [
+    46,
+    "sessionNameMaxLength: 010",
+    /sessionNames\n {2}reference: .*"Workflow: a task of …".*\n {2}ours: .*"Workflow: a task of more /,
+  ],
   [46, "roleInstruction: 0b11", /reference: .*\\n0b11\\n.*\n {2}ours: .*You are working through/],
   [47, "roleInstruction: 'a\u0085b'", /reference: .*\\na\\u0085b\\n.*\n {2}ours: .*\\na b\\n/],
   [48, "roleInstruction: !important 12", "ours refuses"],
@@ -98,10 +106,18 @@ for (const [number, line, expected] of EXAMPLES) {
 
 test("difference 49: a list of profiles with more than names", async () => {
   const { details } = (await findDifference(filesWith("", "availableProfiles: [a, {b: c}]"))) ?? { details: [] };
-  assert.match(details.join("\n"), /reference: .*phase:\*\* a, \[object Object\]\\n.*\n {2}ours: .*phase:\*\* \(none\)\\n/);
+  assert.match(
+    details.join("\n"),
+    /reference: .*phase:\*\* a, \[object Object\]\\n.*\n {2}ours: .*phase:\*\* \(none\)\\n/,
+  );
 });
 
-for (const line of ["tools: {blocklist: [edit]}", "tools: {blacklist: [Edit]}", "Tools: {blacklist: [edit]}", "blacklist: [edit]"]) {
+for (const line of [
+  "tools: {blocklist: [edit]}",
+  "tools: {blacklist: [Edit]}",
+  "Tools: {blacklist: [edit]}",
+  "blacklist: [edit]",
+]) {
   test(`difference 52: ${line}`, async () => {
     const difference = await findDifference(filesWith("", line));
     assert.equal(difference?.what, "ours refuses");
@@ -109,15 +125,34 @@ for (const line of ["tools: {blocklist: [edit]}", "tools: {blacklist: [Edit]}", 
   });
 }
 
-for (const [line, phaseLine] of [["", "tools:"], ["", "tools: {}"], ["", "tools: {blacklist: ~}"], ["", "outcomes: ~"], ["show:", ""], ["loopable: ~", ""], ["inputs: ~", ""], ["budget: {}", ""]]) {
+for (const [line, phaseLine] of [
+  ["", "tools:"],
+  ["", "tools: {}"],
+  ["", "tools: {blacklist: ~}"],
+  ["", "outcomes: ~"],
+  ["show:", ""],
+  ["loopable: ~", ""],
+  ["inputs: ~", ""],
+  ["budget: {}", ""],
+]) {
   test(`difference 64: ${line}${phaseLine}`, async () => {
     assert.equal((await findDifference(filesWith(line, phaseLine)))?.what, "ours refuses");
     assert.equal(await knownDifference(filesWith(line, phaseLine)), 64);
   });
 }
 
-for (const [number, line, phaseLine, expected] of /** @type {[number: number, line: string, phaseLine: string, expected: string | RegExp][]} */ ([
-  [60, "inputs: {scope: {type: choice, options: [api, web], default: api}}", "", /ours: .*\\n\*\*Inputs:\*\* scope: api\\n/],
+for (const [
+  number,
+  line,
+  phaseLine,
+  expected,
+] of /** @type {[number: number, line: string, phaseLine: string, expected: string | RegExp][]} */ ([
+  [
+    60,
+    "inputs: {scope: {type: choice, options: [api, web], default: api}}",
+    "",
+    /ours: .*\\n\*\*Inputs:\*\* scope: api\\n/,
+  ],
   [60, "inputs: {scope: {type: list}}", "", "ours refuses"],
   [61, "", "outcomes: {ok: next}", /ours: .*\\n- `ok`: the next phase\\n/],
   [61, "", "outcomes: {ok: nowhere}", "ours refuses"],
@@ -130,7 +165,8 @@ for (const [number, line, phaseLine, expected] of /** @type {[number: number, li
 ])) {
   test(`difference ${number}: ${line}${phaseLine}`, async () => {
     const files = filesWith(line, phaseLine);
-    if (line.startsWith("phases:")) files["global/w/workflow.yaml"] = files["global/w/workflow.yaml"].replace("phases: [p.md]\n", "");
+    if (line.startsWith("phases:"))
+      files["global/w/workflow.yaml"] = files["global/w/workflow.yaml"].replace("phases: [p.md]\n", "");
     const { what, details } = (await findDifference(files)) ?? { what: "no difference", details: [] };
     assert.match(typeof expected === "string" ? what : details.join("\n"), new RegExp(expected));
     assert.equal(await knownDifference(files), number, [what, ...details].join("\n"));
@@ -147,16 +183,25 @@ for (const id of ["next", "loop", "done", "stop"]) {
 }
 
 test("difference 62: the reference ignores conditions", async () => {
-  const inner = { "global/inner/workflow.yaml": "name: I\nshow: workflows\nphases: [a.md]\n", "global/inner/a.md": "---\nid: a\nname: A\nemoji: A\n---\nDo it.\n" };
+  const inner = {
+    "global/inner/workflow.yaml": "name: I\nshow: workflows\nphases: [a.md]\n",
+    "global/inner/a.md": "---\nid: a\nname: A\nemoji: A\n---\nDo it.\n",
+  };
   const files = { ...filesWith("inputs: {dry: {type: flag}}", ""), ...inner };
   const path = "global/w/workflow.yaml";
   const conditional = files[path].replace("[p.md]", "[p.md, {subworkflow: inner, when: {input.dry: true}}]");
   await findDifference({ ...files, [path]: conditional });
   const { phases } = loadWorkflows(projectDir).w;
-  assert.deepEqual(phases.map((/** @type {any} */ { id, workflowKey }) => id ?? workflowKey), ["p", "inner"]);
+  assert.deepEqual(
+    phases.map((/** @type {any} */ { id, workflowKey }) => id ?? workflowKey),
+    ["p", "inner"],
+  );
 });
 
-for (const [line, phaseLine] of [["onMaxLoops: next", ""], ["onMaxLoops: pause\nmaxLoops: 2", ""]]) {
+for (const [line, phaseLine] of [
+  ["onMaxLoops: next", ""],
+  ["onMaxLoops: pause\nmaxLoops: 2", ""],
+]) {
   test(`both packages read alike: ${JSON.stringify(line || phaseLine)}`, async () => {
     assert.equal(await findDifference(filesWith(line, phaseLine)), undefined);
   });
@@ -164,9 +209,13 @@ for (const [line, phaseLine] of [["onMaxLoops: next", ""], ["onMaxLoops: pause\n
 
 test("every difference that occurs in files is declared, and each one about YAML occurs", () => {
   const declared = new Set(DIFFERENCES.map(({ number }) => number));
-  assert.deepEqual([...explained.keys()].filter((number) => !declared.has(number)), []);
+  assert.deepEqual(
+    [...explained.keys()].filter((number) => !declared.has(number)),
+    [],
+  );
   if (FILES < 1000) return;
-  for (const number of [44, 45, 46, 47, 49, 52, 60, 61, 62, 64]) assert.ok(explained.has(number), `${number} was not met`);
+  for (const number of [44, 45, 46, 47, 49, 52, 60, 61, 62, 64])
+    assert.ok(explained.has(number), `${number} was not met`);
 });
 
 /**
@@ -183,7 +232,8 @@ function filesWith(line, phaseLine) {
 }
 
 /**
- * Returns the number of the difference between the two packages for these files, or a description; `undefined` if they agree.
+ * Returns the number of the difference between the two packages for these files, or a description; `undefined` if they
+ * agree.
  * @param {import("./random/workflow-files.mjs").Files} files
  */
 async function knownDifference(files) {
@@ -208,7 +258,8 @@ const heading = (kind, seeds) => `${seeds.length} times (SEED=${seeds[0]} FILES=
  * @param {number[]} seeds
  */
 async function report(kind, seeds) {
-  const isSuch = async (/** @type {import("./random/workflow-files.mjs").Files} */ files) => (await knownDifference(files)) === kind;
+  const isSuch = async (/** @type {import("./random/workflow-files.mjs").Files} */ files) =>
+    (await knownDifference(files)) === kind;
   const small = await shrink(makeFiles(new Choices(seeds[0])), smallerFiles, isSuch);
   const difference = await findDifference(small);
   return [

@@ -1,5 +1,5 @@
-// The reference and ours play the same scenarios in the real pi. Their records have exactly the differences that each scenario
-// declares by their numbers in differences.mjs.
+// The reference and ours play the same scenarios in the real pi. Their records have exactly the differences that each
+// scenario declares by their numbers in differences.mjs.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -32,7 +32,12 @@ for (const version of VERSIONS) {
 
 test("the scenarios declare every difference, and no other", () => {
   const scenarios = Object.values(HAND_WRITTEN).flat();
-  const met = scenarios.flatMap(({ differs }) => differs.map((place) => (typeof place === "number" ? place : place.number)));
+  const met = scenarios.flatMap(({ differs }) =>
+    differs.map((place) => (typeof place === "number" ? place : place.number)),
+  );
   const numbers = [...new Set([...met, ...IN_THE_TERMINAL, ...IN_FILES])].sort((a, b) => a - b);
-  assert.deepEqual(numbers, DIFFERENCES.map(({ number }) => number));
+  assert.deepEqual(
+    numbers,
+    DIFFERENCES.map(({ number }) => number),
+  );
 });

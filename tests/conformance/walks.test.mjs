@@ -1,5 +1,5 @@
-// Random walks through random workflows: the reference and ours have the same effects at every step, except for the deliberate
-// differences of `differences.mjs`.
+// Random walks through random workflows: the reference and ours have the same effects at every step, except for the
+// deliberate differences of `differences.mjs`.
 //
 //   WALKS=20000 SEED=random node --test tests/conformance/walks.test.mjs
 
@@ -21,11 +21,28 @@ const SEED = seedOfRun();
 const SHOWN = 3;
 
 /** Differences that occur in every thousand walks, and in every ten thousand walks. */
-const COMMON = [1, 2, 3, 5, 6, 7, 8, 13, 14, 17, 18, 22, 23, 24, 25, 26, 29, 38, 39, 40, 41, 42, 43, 50, 54, 55, 56, 60, 61];
+const COMMON = [
+  1, 2, 3, 5, 6, 7, 8, 13, 14, 17, 18, 22, 23, 24, 25, 26, 29, 38, 39, 40, 41, 42, 43, 50, 54, 55, 56, 60, 61,
+];
 const RARE = [4, 20, 27, 28];
 
 /** Kinds of actions that must occur in some walks. */
-const ACTION_KINDS = ["workflow", "cancel", "prompt", "step", "tool", "turn", "stop", "retry", "compact", "wait", "key", "restart", "back", "complete"];
+const ACTION_KINDS = [
+  "workflow",
+  "cancel",
+  "prompt",
+  "step",
+  "tool",
+  "turn",
+  "stop",
+  "retry",
+  "compact",
+  "wait",
+  "key",
+  "restart",
+  "back",
+  "complete",
+];
 
 beginWorld();
 
@@ -53,15 +70,29 @@ test(`both packages agree in ${WALKS} random walks from seed ${SEED}`, async (t)
 
 test("the random walks contain every kind of action and workflow", () => {
   if (WALKS < 1000) return;
-  const wanted = [...ACTION_KINDS, "4 deep", "more than 20 phases", "a shared workflow", "inputs", "outcomes", "conditions"];
+  const wanted = [
+    ...ACTION_KINDS,
+    "4 deep",
+    "more than 20 phases",
+    "a shared workflow",
+    "inputs",
+    "outcomes",
+    "conditions",
+  ];
   for (const kind of wanted) assert.ok((met.get(kind) ?? 0) > WALKS / 300, `${kind}: ${met.get(kind)}`);
 });
 
 test("every difference that occurs in walks is declared, and each expected one occurs", () => {
   const declared = new Set(DIFFERENCES.map(({ number }) => number));
-  assert.deepEqual([...explained.keys()].filter((number) => !declared.has(number)), []);
+  assert.deepEqual(
+    [...explained.keys()].filter((number) => !declared.has(number)),
+    [],
+  );
   const wanted = [...(WALKS >= 1000 ? COMMON : []), ...(WALKS >= 10_000 ? RARE : [])];
-  assert.deepEqual(wanted.filter((number) => !explained.has(number)), []);
+  assert.deepEqual(
+    wanted.filter((number) => !explained.has(number)),
+    [],
+  );
 });
 
 /** @param {import("./random/walk.mjs").Walk} walk */

@@ -13,11 +13,13 @@ const PAGE = readFileSync(join(REPO, "docs/coming-from.md"), "utf8");
 const PROGRAMS = ["Archon", "goose", "spec-kit", "BMAD", "superpowers", "Claude Code: commands, hooks and subagents"];
 
 /** The rows of the tables. @type {{ program: string, there: string, where: string, example: string }[]} */
-const ROWS = PAGE.split("\n## ").slice(1).flatMap((section) => {
-  const [program, ...lines] = section.split("\n");
-  const rows = lines.filter((line) => /^\| (?!there |---)/.test(line)).map((line) => line.slice(2, -2).split(" | "));
-  return rows.map(([there, , where, example]) => ({ program, there, where, example: example.replace(/^`|`$/g, "") }));
-});
+const ROWS = PAGE.split("\n## ")
+  .slice(1)
+  .flatMap((section) => {
+    const [program, ...lines] = section.split("\n");
+    const rows = lines.filter((line) => /^\| (?!there |---)/.test(line)).map((line) => line.slice(2, -2).split(" | "));
+    return rows.map(([there, , where, example]) => ({ program, there, where, example: example.replace(/^`|`$/g, "") }));
+  });
 
 /** A phase file. @param {string} id @param {object} [fields] */
 const phase = (id, fields = {}) => `---\n${stringify({ id, name: id, emoji: "*", ...fields })}---\nDo it.\n`;
@@ -25,12 +27,22 @@ const phase = (id, fields = {}) => `---\n${stringify({ id, name: id, emoji: "*",
 /** The fields of a phase or a workflow in an example. @param {string} example */
 const fieldsOf = (example) => parse(`{ ${example} }`);
 
-/** The files of a workflow with an example. @param {string} where @param {string} example @returns {Record<string, string>} */
+/**
+ * The files of a workflow with an example.
+ *
+ * @param {string} where
+ * @param {string} example
+ * @returns {Record<string, string>}
+ */
 function filesWith(where, example) {
   const own = where === "`workflow.yaml`" ? fieldsOf(example) : {};
   const entries = where === "entry" ? [parse(example)] : [];
   const implement = where === "phase file" ? fieldsOf(example) : {};
-  const outputs = { size: { type: "choice", options: ["small", "large"] }, tasks: { type: "list" }, questions: { type: "list", max: 8 } };
+  const outputs = {
+    size: { type: "choice", options: ["small", "large"] },
+    tasks: { type: "list" },
+    questions: { type: "list", max: 8 },
+  };
   const phases = own.phases ?? ["triage.md", "plan.md", ...entries, "implement.md", "ship.md"];
   const workflow = { name: "W", commandName: "w", initialMessage: "Go", ...own, phases };
   /** @type {Record<string, string>} */
@@ -40,14 +52,26 @@ function filesWith(where, example) {
     "w/plan.md": phase("plan", { outputs }),
     "w/implement.md": phase("implement", implement),
     ...Object.fromEntries(["specify", "design", "do", "check", "ship"].map((id) => [`w/${id}.md`, phase(id)])),
-    ...Object.fromEntries(["bugs", "docs"].map((id) => [`w/${id}.md`, phase(id, { write: [], outcomes: { clean: "next", issues: "next" } })])),
+    ...Object.fromEntries(
+      ["bugs", "docs"].map((id) => [
+        `w/${id}.md`,
+        phase(id, { write: [], outcomes: { clean: "next", issues: "next" } }),
+      ]),
+    ),
     "w/look.md": phase("look", { write: [] }),
-    "security/workflow.yaml": stringify({ name: "S", show: "workflows", phases: ["look.md"], inputs: { depth: { type: "number", default: 1 } } }),
+    "security/workflow.yaml": stringify({
+      name: "S",
+      show: "workflows",
+      phases: ["look.md"],
+      inputs: { depth: { type: "number", default: 1 } },
+    }),
     "security/look.md": phase("look"),
   };
   // A file that no workflow lists has a warning.
   const names = JSON.stringify(phases);
-  return Object.fromEntries(Object.entries(files).filter(([path]) => !/^w\/.*\.md$/.test(path) || names.includes(`"${path.slice(2)}"`)));
+  return Object.fromEntries(
+    Object.entries(files).filter(([path]) => !/^w\/.*\.md$/.test(path) || names.includes(`"${path.slice(2)}"`)),
+  );
 }
 
 test("every program has rows, and every row an example", () => {
@@ -65,7 +89,11 @@ test("the examples are without errors and warnings, each in its place", (t) => {
     for (const key of ["w", "security"]) mkdirSync(join(place, key), { recursive: true });
     for (const [path, text] of Object.entries(filesWith(where, example))) writeFileSync(join(place, path), text);
     const { diagnostics } = openWorkflows([{ name: "project", path: place }]).check({ tools: [], moreTools: true });
-    assert.deepEqual(diagnostics.map(({ file, message }) => `${file}: ${message}`), [], `${there}: ${example}`);
+    assert.deepEqual(
+      diagnostics.map(({ file, message }) => `${file}: ${message}`),
+      [],
+      `${there}: ${example}`,
+    );
   }
 });
 
@@ -73,7 +101,10 @@ test("an example with a mistake is reported", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "pi-workflows-coming-from-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const key of ["w", "security"]) mkdirSync(join(folder, key), { recursive: true });
-  for (const [path, text] of Object.entries(filesWith("entry", "{ phase: design.md, when: { output.plan.size: huge } }"))) writeFileSync(join(folder, path), text);
+  for (const [path, text] of Object.entries(
+    filesWith("entry", "{ phase: design.md, when: { output.plan.size: huge } }"),
+  ))
+    writeFileSync(join(folder, path), text);
   const { diagnostics } = openWorkflows([{ name: "project", path: folder }]).check({ tools: [], moreTools: true });
   assert.equal(diagnostics.length, 1);
 });

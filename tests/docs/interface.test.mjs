@@ -47,13 +47,17 @@ function membersOf(version) {
   for (const statement of parse(join(declarationsOf(version), "extensions/types.d.ts")).statements) {
     if (!ts.isInterfaceDeclaration(statement)) continue;
     const name = statement.name.text;
-    const bases = statement.heritageClauses?.flatMap(({ types }) => types.map((type) => type.expression.getText())) ?? [];
+    const bases =
+      statement.heritageClauses?.flatMap(({ types }) => types.map((type) => type.expression.getText())) ?? [];
     if (bases.some((base) => inherits.has(base))) inherits.add(name);
     if (!DECLARATIONS.includes(name) && !inherits.has(name)) continue;
     members.set(name, new Set(statement.members.map((member) => nameOf(member.name))));
     if (name === "ExtensionAPI") members.set(EVENT_SECTION, new Set(statement.members.flatMap(eventOf)));
   }
-  members.set("ReadonlySessionManager", pickedMembers(parse(join(declarationsOf(version), "session-manager.d.ts")), "ReadonlySessionManager"));
+  members.set(
+    "ReadonlySessionManager",
+    pickedMembers(parse(join(declarationsOf(version), "session-manager.d.ts")), "ReadonlySessionManager"),
+  );
   return members;
 }
 
@@ -78,14 +82,18 @@ function eventOf(member) {
  * @param {string} name
  */
 function pickedMembers(file, name) {
-  const alias = file.statements.find((statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === name);
+  const alias = file.statements.find(
+    (statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === name,
+  );
   assert.ok(alias && ts.isTypeAliasDeclaration(alias) && ts.isTypeReferenceNode(alias.type), `${name} is no type`);
   const keys = alias.type.typeArguments?.[1];
   assert.ok(alias.type.typeName.getText() === "Pick" && keys && ts.isUnionTypeNode(keys), `${name} is no Pick`);
-  return new Set(keys.types.map((key) => {
-    assert.ok(ts.isLiteralTypeNode(key) && ts.isStringLiteral(key.literal));
-    return key.literal.text;
-  }));
+  return new Set(
+    keys.types.map((key) => {
+      assert.ok(ts.isLiteralTypeNode(key) && ts.isStringLiteral(key.literal));
+      return key.literal.text;
+    }),
+  );
 }
 
 /**
@@ -134,15 +142,18 @@ function witItems(wit) {
 
 /** Returns the rows of the page's tables of members. @param {string} page @returns {Row[]} */
 function rowsOf(page) {
-  return page.split(/^## /m).slice(1).flatMap((part) => {
-    const section = part.slice(0, part.indexOf("\n")).replaceAll("`", "");
-    if (![...DECLARATIONS, EVENT_SECTION].includes(section)) return [];
-    return [...part.matchAll(/^\| `(\w+)` \|(.*)\|$/gm)].map(([, member, rest]) => {
-      const cells = rest.split("|").map((cell) => cell.trim());
-      assert.equal(cells.length, 3, `${section}, ${member}: not four cells`);
-      return { section, member, state: cells[0], text: cells[1], only: cells[2] };
+  return page
+    .split(/^## /m)
+    .slice(1)
+    .flatMap((part) => {
+      const section = part.slice(0, part.indexOf("\n")).replaceAll("`", "");
+      if (![...DECLARATIONS, EVENT_SECTION].includes(section)) return [];
+      return [...part.matchAll(/^\| `(\w+)` \|(.*)\|$/gm)].map(([, member, rest]) => {
+        const cells = rest.split("|").map((cell) => cell.trim());
+        assert.equal(cells.length, 3, `${section}, ${member}: not four cells`);
+        return { section, member, state: cells[0], text: cells[1], only: cells[2] };
+      });
     });
-  });
 }
 
 /** Returns the items of the interface that a text names. @param {string} text */
@@ -161,7 +172,9 @@ function itemsIn(text) {
 function faults(page, versions) {
   const rows = rowsOf(page);
   const known = rows.map(({ section, member }) => `${section}, ${member}`);
-  const found = known.filter((name, index) => known.indexOf(name) !== index).map((name) => `${name}: twice in the table`);
+  const found = known
+    .filter((name, index) => known.indexOf(name) !== index)
+    .map((name) => `${name}: twice in the table`);
   for (const [version, sections] of versions) {
     for (const [section, members] of sections) {
       for (const member of members) {
@@ -172,7 +185,9 @@ function faults(page, versions) {
   }
   for (const { section, member, state, text, only } of rows) {
     const name = `${section}, ${member}`;
-    const having = [...versions].filter(([, sections]) => sections.get(section)?.has(member)).map(([version]) => version);
+    const having = [...versions]
+      .filter(([, sections]) => sections.get(section)?.has(member))
+      .map(([version]) => version);
     const expected = having.length === versions.size ? "" : having.join(", ");
     if (having.length === 0) found.push(`${name}: in no version of pi`);
     else if (only !== expected) found.push(`${name}: only in "${expected}", not in "${only}"`);
@@ -181,14 +196,22 @@ function faults(page, versions) {
     if ((state === "mirrored" || state === "partly") && items.length === 0) found.push(`${name}: ${state} by no item`);
     if (state.startsWith("not ") && state !== "not yet" && text === "") found.push(`${name}: no reason`);
   }
-  return [...found, ...itemsIn(page).filter((item) => !ITEMS.has(item)).map((item) => `${item} is not in wit/extension.wit`)];
+  return [
+    ...found,
+    ...itemsIn(page)
+      .filter((item) => !ITEMS.has(item))
+      .map((item) => `${item} is not in wit/extension.wit`),
+  ];
 }
 
 test("docs/interface.md lists every member of pi's extension interface, in each tested version", () => {
   assert.ok(PI_VERSIONS.length > 1);
   for (const [version, sections] of OF_VERSIONS) {
     const sizes = [...sections].map(([, { size }]) => size);
-    assert.ok(sizes.every((size) => size > 0) && sizes.reduce((sum, size) => sum + size, 0) > 130, `pi ${version}: ${sizes}`);
+    assert.ok(
+      sizes.every((size) => size > 0) && sizes.reduce((sum, size) => sum + size, 0) > 130,
+      `pi ${version}: ${sizes}`,
+    );
   }
   assert.deepEqual(faults(PAGE, OF_VERSIONS), []);
 });
@@ -202,7 +225,11 @@ test("a fault of the tables is reported", () => {
     ["`context.cwd` | |", "`context.folder` | |", /^context\.folder is not in wit/],
     ["`guest.event.agent-start` | |", "`guest.event.agent-begin` | |", /^guest\.event\.agent-begin is not in wit/],
     ["`api.append-entry` | |", "| |", /^ExtensionAPI, appendEntry: mirrored by no item$/],
-    ["| `getSettings` | not yet | Needs a grant: the settings are the user's. | 1.5.2 |", "| `getSettings` | not yet | | |", /^ExtensionAPI, getSettings: only in/],
+    [
+      "| `getSettings` | not yet | Needs a grant: the settings are the user's. | 1.5.2 |",
+      "| `getSettings` | not yet | | |",
+      /^ExtensionAPI, getSettings: only in/,
+    ],
     ["| `notify` | mirrored |", "| `notify` | done |", /^ExtensionUIContext, notify: unknown state/],
     ["| `reload` | not needed | The user reloads extensions.", "| `reload` | not needed |", /: no reason$/],
   ];
@@ -210,15 +237,23 @@ test("a fault of the tables is reported", () => {
     const changed = PAGE.replace(from, to);
     assert.notEqual(changed, PAGE, String(from));
     const reported = faults(changed, OF_VERSIONS);
-    assert.ok(reported.some((line) => fault.test(line)), `${fault}\n${reported.join("\n")}`);
+    assert.ok(
+      reported.some((line) => fault.test(line)),
+      `${fault}\n${reported.join("\n")}`,
+    );
   }
 });
 
 test("docs/interface.md names every function of wit/extension.wit, and every event", () => {
   const named = new Set(itemsIn(PAGE));
-  const all = [...ITEMS].filter(([item, kind]) => kind === "func" || /^guest\.(event|event-outcome|request)\../.test(item)).map(([item]) => item);
+  const all = [...ITEMS]
+    .filter(([item, kind]) => kind === "func" || /^guest\.(event|event-outcome|request)\../.test(item))
+    .map(([item]) => item);
   assert.ok(all.length > 70, String(all.length));
-  assert.deepEqual(all.filter((item) => !named.has(item) && item !== "guest.event-outcome.none"), []);
+  assert.deepEqual(
+    all.filter((item) => !named.has(item) && item !== "guest.event-outcome.none"),
+    [],
+  );
   assert.equal(ITEMS.get("types.tool-call.parent"), "part");
   assert.equal(ITEMS.get("types.json"), "type");
 });
@@ -229,9 +264,14 @@ test("the shim uses every mirrored member, and of the others those that are mirr
   for (const { section, member, state, text } of rowsOf(PAGE)) {
     const name = `${section}, ${member}`;
     const mayBeUsed = state === "mirrored" || state === "partly" || text.startsWith("The host uses it");
-    assert.ok(used.has(name) ? mayBeUsed : state !== "mirrored", `${name}: ${state}; used by the shim: ${used.has(name)}`);
+    assert.ok(
+      used.has(name) ? mayBeUsed : state !== "mirrored",
+      `${name}: ${state}; used by the shim: ${used.has(name)}`,
+    );
     if (section !== EVENT_SECTION || !Object.hasOwn(EVENTS, member)) continue;
-    const [kind] = itemsIn(text).filter((item) => item.startsWith("guest.event.")).map((item) => item.slice("guest.event.".length));
+    const [kind] = itemsIn(text)
+      .filter((item) => item.startsWith("guest.event."))
+      .map((item) => item.slice("guest.event.".length));
     assert.equal(eventName(kind), member);
   }
 });
@@ -239,7 +279,11 @@ test("the shim uses every mirrored member, and of the others those that are mirr
 /** Returns the members of pi's declarations that the code of the shim names. */
 function usedByTheShim() {
   const { config } = ts.readConfigFile(join(REPO, "tsconfig.json"), ts.sys.readFile);
-  const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ["host-shim/**/*.js"], exclude: ["host-shim/component"] }, ts.sys, REPO);
+  const { options, fileNames } = ts.parseJsonConfigFileContent(
+    { ...config, include: ["host-shim/**/*.js"], exclude: ["host-shim/component"] },
+    ts.sys,
+    REPO,
+  );
   const program = ts.createProgram(fileNames, options);
   const checker = program.getTypeChecker();
   /** @type {Set<string>} */
@@ -257,7 +301,12 @@ function usedByTheShim() {
       const type = checker.getTypeAtLocation(node);
       for (const { name, propertyName } of node.elements) add(type.getProperty((propertyName ?? name).getText()));
     }
-    if (ts.isCallExpression(node) && node.expression.getText().endsWith("pi.on") && node.arguments[0] && ts.isStringLiteral(node.arguments[0])) {
+    if (
+      ts.isCallExpression(node) &&
+      node.expression.getText().endsWith("pi.on") &&
+      node.arguments[0] &&
+      ts.isStringLiteral(node.arguments[0])
+    ) {
       used.add(`${EVENT_SECTION}, ${node.arguments[0].text}`);
     }
     ts.forEachChild(node, visit);

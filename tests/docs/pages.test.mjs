@@ -10,14 +10,22 @@ import { REPO } from "../pi/harness/pi.mjs";
 const MAX_README = 10_000;
 
 /** The Markdown pages for readers. Phase files are excluded: their links are for an agent. */
-const PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "fuzz/README.md", "workflows-examples/README.md"].concat(
-  listed("docs/*.md"),
-  listed("skills/**/*.md"),
-);
+const PAGES = [
+  "README.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "fuzz/README.md",
+  "workflows-examples/README.md",
+].concat(listed("docs/*.md"), listed("skills/**/*.md"));
 
 /** Returns the files of the repository that match a pattern. @param {string} pattern */
 function listed(pattern) {
-  const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard", `:(glob)${pattern}`], { cwd: REPO, encoding: "utf8" });
+  const files = execFileSync(
+    "git",
+    ["ls-files", "-z", "--cached", "--others", "--exclude-standard", `:(glob)${pattern}`],
+    { cwd: REPO, encoding: "utf8" },
+  );
   return files.split("\0").filter((name) => name && existsSync(join(REPO, name)));
 }
 
@@ -28,20 +36,34 @@ function prose(page) {
 
 /** Returns the targets of the links of a page. @param {string} page */
 function links(page) {
-  return [...prose(page).replace(/``.*?``|`[^`\n]*`(?!\])/g, "").matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
+  return [
+    ...prose(page)
+      .replace(/``.*?``|`[^`\n]*`(?!\])/g, "")
+      .matchAll(/\]\(([^)\s]+)\)/g),
+  ].map(([, target]) => target);
 }
 
 /** Returns the anchors that GitHub generates for the headings of a page. @param {string} page */
 function anchors(page) {
   const headings = [...prose(page).matchAll(/^#{1,6} (.*)$/gm)].map(([, heading]) => heading);
-  const words = headings.map((heading) => heading.toLowerCase().replace(/[^\p{L}\p{N}\p{M}_ -]/gu, "").replaceAll(" ", "-"));
+  const words = headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
   return words.map((anchor, index) => {
     const before = words.slice(0, index).filter((other) => other === anchor).length;
     return before > 0 ? `${anchor}-${before}` : anchor;
   });
 }
 
-/** Returns the error of a broken link of a page; `undefined` for a valid link. @param {string} page @param {string} link */
+/**
+ * Returns the error of a broken link of a page; `undefined` for a valid link.
+ *
+ * @param {string} page
+ * @param {string} link
+ */
 function broken(page, link) {
   if (/^https?:/.test(link)) return undefined;
   const [path, anchor] = link.split("#");
@@ -67,8 +89,17 @@ test("a broken link is reported", () => {
 test("every path of the repository that a page names exists", () => {
   const folders = /^(?:src|wit|host-shim|cli|schemas|docs|skills|workflows-examples|scripts|tests|fuzz)\/[\w./-]*$/;
   const generated = /^host-shim\/component\//;
-  const missing = ["docs/architecture.md", "docs/interface.md", "docs/performance.md", "docs/differences.md", "CONTRIBUTING.md", "SECURITY.md"].flatMap((page) => {
-    const paths = [...prose(page).matchAll(/`([^`\n]+)`/g)].map(([, span]) => span).filter((span) => folders.test(span) && !generated.test(span));
+  const missing = [
+    "docs/architecture.md",
+    "docs/interface.md",
+    "docs/performance.md",
+    "docs/differences.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+  ].flatMap((page) => {
+    const paths = [...prose(page).matchAll(/`([^`\n]+)`/g)]
+      .map(([, span]) => span)
+      .filter((span) => folders.test(span) && !generated.test(span));
     return paths.filter((path) => !existsSync(join(REPO, path))).map((path) => `${page}: ${path}`);
   });
   assert.deepEqual(missing, []);
@@ -79,5 +110,8 @@ test("the README is short, and links to every page of the documentation", () => 
   assert.ok(size <= MAX_README, `${size} bytes`);
   const targets = links("README.md").map((link) => link.split("#")[0]);
   const pages = PAGES.filter((page) => page !== "README.md" && !/^(skills|fuzz)\//.test(page));
-  assert.deepEqual(pages.filter((page) => !targets.includes(page)), []);
+  assert.deepEqual(
+    pages.filter((page) => !targets.includes(page)),
+    [],
+  );
 });

@@ -1,4 +1,5 @@
-// The tools that the model is shown: a phase activates those that its whitelist names, and may hide those that it refuses.
+// The tools that the model is shown: a phase activates those that its whitelist names, and may hide those that it
+// refuses.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -19,7 +20,10 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: the active tools`, { concurrency: 2 }, () => {
     test("are those of the whitelist and the user's own, and afterwards the user's own", async (t) => {
       const files = workflow("hello", [READING, "build"], QUIET);
-      const { model, sandbox } = await stage(t, [LIST, NEXT, REST, NEXT, REST], { globalFiles: files, files: { needle: "" } });
+      const { model, sandbox } = await stage(t, [LIST, NEXT, REST, NEXT, REST], {
+        globalFiles: files,
+        files: { needle: "" },
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Look");
       const users = model.toolNames(2).sort();

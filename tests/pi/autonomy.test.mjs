@@ -30,14 +30,19 @@ const IDLE_PAUSE = "the agent did nothing in 3 automatic continuations";
 const WAITS = "⏸ The hello > 🔹 Plan [1/2] (waits for you)";
 
 /** @param {any[]} entries */
-const pauses = (entries) =>
-  custom(entries, "workflow:state").flatMap(({ progress }) => progress.paused?.reason ?? []);
+const pauses = (entries) => custom(entries, "workflow:state").flatMap(({ progress }) => progress.paused?.reason ?? []);
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: without a user`, { concurrency: 2 }, () => {
     for (const mode of /** @type {const} */ (["text", "json"])) {
       test(`${mode} mode reaches DONE with a model that stops early in every phase`, async (t) => {
-        const script = [{ text: "Tired." }, step("next"), { text: "Tired again." }, step("next"), { text: "All done." }];
+        const script = [
+          { text: "Tired." },
+          step("next"),
+          { text: "Tired again." },
+          step("next"),
+          { text: "All done." },
+        ];
         const { model, sandbox } = await stage(t, script, { globalFiles: HELLO });
         const { code, stdout, stderr } = await runPrint({ version, sandbox, mode, prompt: "/workflow hello it" });
         assert.equal(code, 0);
@@ -59,11 +64,9 @@ for (const version of VERSIONS) {
     }
 
     test("a call of `status` counts as doing nothing", async (t) => {
-      const { model, sandbox } = await stage(
-        t,
-        (_request, index) => (index % 2 === 0 ? step("status") : IDLE),
-        { globalFiles: HELLO },
-      );
+      const { model, sandbox } = await stage(t, (_request, index) => (index % 2 === 0 ? step("status") : IDLE), {
+        globalFiles: HELLO,
+      });
       const { stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello it" });
       assert.match(stderr, /paused in 🔹 Plan: the agent did nothing/);
       assert.equal(model.requests.length, 8);
@@ -74,7 +77,10 @@ for (const version of VERSIONS) {
         globalFiles: HELLO,
       });
       const cancelled = await runPrint({ version, sandbox, prompt: "/workflow hello it" });
-      assert.deepEqual([cancelled.code, cancelled.stderr], [1, "Workflow The hello: paused in 🔹 Plan: the agent wants to cancel it.\n"]);
+      assert.deepEqual(
+        [cancelled.code, cancelled.stderr],
+        [1, "Workflow The hello: paused in 🔹 Plan: the agent wants to cancel it.\n"],
+      );
       const unknown = await runPrint({ version, sandbox, prompt: "/workflow nope it" });
       assert.deepEqual([unknown.code, unknown.stderr], [1, 'Unknown workflow: "nope". Available: hello\n']);
     });
@@ -165,14 +171,24 @@ for (const version of VERSIONS) {
     });
 
     test("RPC: an endless loop of the agent is refused, with a notice to the user", async (t) => {
-      const { model, sandbox } = await stage(t, [step("loop"), step("loop"), step("loop"), { text: "So be it.", hang: true }], {
-        globalFiles: workflow("hello", ["plan"], { maxLoops: 2 }),
-      });
+      const { model, sandbox } = await stage(
+        t,
+        [step("loop"), step("loop"), step("loop"), { text: "So be it.", hang: true }],
+        {
+          globalFiles: workflow("hello", ["plan"], { maxLoops: 2 }),
+        },
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow hello it");
       await model.waitForRequests(4);
-      assert.match(model.messagesText(3), /⚠️ This workflow has been looped 2 times, which is all it allows \(maxLoops\)\./);
-      assert.match(notices(rpc).at(-1) ?? "", /^warning: The agent wants to loop again\. This workflow has been looped 2 times/);
+      assert.match(
+        model.messagesText(3),
+        /⚠️ This workflow has been looped 2 times, which is all it allows \(maxLoops\)\./,
+      );
+      assert.match(
+        notices(rpc).at(-1) ?? "",
+        /^warning: The agent wants to loop again\. This workflow has been looped 2 times/,
+      );
     });
   });
 

@@ -10,8 +10,11 @@ import { stage } from "./harness/stage.mjs";
 for (const version of VERSIONS) {
   suite(`pi ${version}: branches again`, () => {
     test("a pause and a resumption without a moment between fail no branch", async (t) => {
-      const hangs = (/** @type {unknown} */ _, /** @type {number} */ index) => (index === 0 ? { text: "I think.", hang: true } : undefined);
-      const { model, sandbox } = await stage(t, team({ One: hangs, Two: hangs }), { globalFiles: panel(["one", "two"]) });
+      const hangs = (/** @type {unknown} */ _, /** @type {number} */ index) =>
+        index === 0 ? { text: "I think.", hang: true } : undefined;
+      const { model, sandbox } = await stage(t, team({ One: hangs, Two: hangs }), {
+        globalFiles: panel(["one", "two"]),
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.send({ type: "prompt", message: "/workflow panel The task" });
       await model.waitForRequests(3);
@@ -19,7 +22,8 @@ for (const version of VERSIONS) {
       await Promise.all(told);
       await rpc.waitForSettled({ from: 0, timeoutMs: 20_000 });
       await model.waitForRequests(6, { timeoutMs: 20_000 });
-      for (let round = 0; round < 100 && Object.values(endsOf(await rpc.entries())).length < 2; round += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+      for (let round = 0; round < 100 && Object.values(endsOf(await rpc.entries())).length < 2; round += 1)
+        await new Promise((resolve) => setTimeout(resolve, 100));
       const entries = await rpc.entries();
       assert.deepEqual(endsOf(entries), { One: "done", Two: "done" }, rpc.stderr());
       assert.ok(requestsOf(model, "One").length >= 2);

@@ -1,9 +1,22 @@
-// A parallel group that is disturbed: by aborts, kills, other sessions, controls of the user, failures of models, and budgets.
+// A parallel group that is disturbed: by aborts, kills, other sessions, controls of the user, failures of models, and
+// budgets.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { branchOf, branchesOf, childFiles, endsOf, ends, headerOf, panel, parentEntries, parentFiles, requestsOf, team } from "./harness/branches.mjs";
+import {
+  branchOf,
+  branchesOf,
+  childFiles,
+  endsOf,
+  ends,
+  headerOf,
+  panel,
+  parentEntries,
+  parentFiles,
+  requestsOf,
+  team,
+} from "./harness/branches.mjs";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { bash } from "./harness/limited.mjs";
 import { parseJsonLines, runPrint } from "./harness/pi.mjs";
@@ -25,7 +38,11 @@ function worker() {
 
 /** Waits until the lines of the branches match. @param {Rpc} rpc @param {RegExp} lines @param {number} [from] */
 const shows = (rpc, lines, from) =>
-  rpc.waitFor(({ type, partialResult }) => type === "tool_execution_update" && lines.test(partialResult?.content?.[0]?.text ?? ""), { from, what: String(lines), timeoutMs: 60_000 });
+  rpc.waitFor(
+    ({ type, partialResult }) =>
+      type === "tool_execution_update" && lines.test(partialResult?.content?.[0]?.text ?? ""),
+    { from, what: String(lines), timeoutMs: 60_000 },
+  );
 
 /** A works, and B is done. */
 const AT_WORK = /● A: .*bash true[^]*✓ B/;
@@ -41,7 +58,11 @@ async function assertQuiet(model, isOfBranches = false) {
   const count = model.requests.length;
   await sleep(500);
   const more = model.requests.slice(count).map((request) => branchOf(request) ?? "the session");
-  assert.deepEqual(more.filter((name) => !isOfBranches || name !== "the session"), [], "no request afterwards");
+  assert.deepEqual(
+    more.filter((name) => !isOfBranches || name !== "the session"),
+    [],
+    "no request afterwards",
+  );
 }
 
 /** The phases of the session, without repetitions. @param {any[]} entries */
@@ -61,8 +82,13 @@ const WHOLE = ["panel:0", "panel:1", "panel:2"];
  */
 async function atWork(t, version, { group, fields, args, settings } = {}) {
   const a = worker();
-  const { model, sandbox } = await stage(t, team({ A: a.script }), { globalFiles: panel(["a", "b"], group, fields), files: TRAVEL, settings });
-  const start = (/** @type {string[]} */ ...more) => startRpc({ version, sandbox, extension: withTravel(sandbox), args: more });
+  const { model, sandbox } = await stage(t, team({ A: a.script }), {
+    globalFiles: panel(["a", "b"], group, fields),
+    files: TRAVEL,
+    settings,
+  });
+  const start = (/** @type {string[]} */ ...more) =>
+    startRpc({ version, sandbox, extension: withTravel(sandbox), args: more });
   const rpc = await start(...(args ?? []));
   const settled = rpc.waitForSettled({ timeoutMs: 60_000 });
   void rpc.prompt("/workflow panel The task").catch(() => {});
@@ -70,7 +96,13 @@ async function atWork(t, version, { group, fields, args, settings } = {}) {
   return { model, sandbox, rpc, settled, end: a.end, start };
 }
 
-/** Has the user resume a run whose branch B has ended, and asserts that it does not begin again. @param {Rpc} rpc @param {import("./harness/scripted-model.mjs").ScriptedModel} model @param {() => void} end */
+/**
+ * Has the user resume a run whose branch B has ended, and asserts that it does not begin again.
+ *
+ * @param {Rpc} rpc
+ * @param {import("./harness/scripted-model.mjs").ScriptedModel} model
+ * @param {() => void} end
+ */
 async function resumes(rpc, model, end) {
   const before = requestsOf(model, "B").length;
   end();
@@ -122,21 +154,29 @@ for (const version of VERSIONS) {
 
     for (const [name, act] of /** @type {[string, (rpc: Rpc) => Promise<unknown>][]} */ ([
       ["a new session", (rpc) => rpc.send({ type: "new_session" })],
-      ["a fork", async (rpc) => {
-        const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
-        return rpc.send({ type: "fork", entryId: messages[0].entryId });
-      }],
+      [
+        "a fork",
+        async (rpc) => {
+          const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
+          return rpc.send({ type: "fork", entryId: messages[0].entryId });
+        },
+      ],
       // pi lets these wait for the end of the agent's run.
       ["a reload", (rpc) => Promise.all([rpc.prompt("/go-reload"), rpc.send({ type: "abort" })])],
-      ["a move in the tree", async (rpc) => {
-        const { id } = (await rpc.entries()).find(({ customType }) => customType === "workflow:state");
-        return Promise.all([rpc.prompt(`/go-tree ${id}`), rpc.send({ type: "abort" })]);
-      }],
+      [
+        "a move in the tree",
+        async (rpc) => {
+          const { id } = (await rpc.entries()).find(({ customType }) => customType === "workflow:state");
+          return Promise.all([rpc.prompt(`/go-tree ${id}`), rpc.send({ type: "abort" })]);
+        },
+      ],
       ["a compaction", (rpc) => rpc.send({ type: "compact" })],
       ["the end of pi", (rpc) => rpc.close()],
     ])) {
       test(`${name} ends them, and none is orphaned`, LONG, async (t) => {
-        const { model, sandbox, rpc, end, start } = await atWork(t, version, { settings: { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } } });
+        const { model, sandbox, rpc, end, start } = await atWork(t, version, {
+          settings: { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } },
+        });
         const [parent] = parentFiles(sandbox);
         await act(rpc).catch(() => {});
         await assertQuiet(model);
@@ -152,9 +192,18 @@ for (const version of VERSIONS) {
       const scripts = {
         Stops: () => ({ text: "I stop here." }),
         Fails: () => ({ status: 500, text: "overloaded" }),
-        Floods: (/** @type {any} */ _request, /** @type {number} */ index) => (index < 3 ? { text: "x".repeat(200_000), calls: [bash("head -c 5000000 /dev/zero | tr '\\0' x"), bash("yes | head -c 3000000")] } : undefined),
+        Floods: (/** @type {any} */ _request, /** @type {number} */ index) =>
+          index < 3
+            ? {
+                text: "x".repeat(200_000),
+                calls: [bash("head -c 5000000 /dev/zero | tr '\\0' x"), bash("yes | head -c 3000000")],
+              }
+            : undefined,
       };
-      const { model, sandbox } = await stage(t, team(scripts), { globalFiles: panel(["stops", "fails", "floods"], { need: 1 }), modelConfig: { contextWindow: 2_000_000 } });
+      const { model, sandbox } = await stage(t, team(scripts), {
+        globalFiles: panel(["stops", "fails", "floods"], { need: 1 }),
+        modelConfig: { contextWindow: 2_000_000 },
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       const entries = await rpc.entries();
@@ -163,10 +212,17 @@ for (const version of VERSIONS) {
       assert.match(found.Fails, /^waits: the model failed/);
       assert.equal(found.Floods, "done");
       assert.notEqual(pauses(entries).at(-1), undefined);
-      const size = Math.max(...rpc.records.filter(({ type }) => type === "tool_execution_update").map((record) => JSON.stringify(record).length));
+      const size = Math.max(
+        ...rpc.records
+          .filter(({ type }) => type === "tool_execution_update")
+          .map((record) => JSON.stringify(record).length),
+      );
       assert.ok(size < 4000, `${size} characters of progress`);
       // They go on, and fail again; the user goes on without them.
-      assert.equal((await rpc.send({ type: "prompt", message: "/workflow :resume" }, { timeoutMs: 60_000 })).success, true);
+      assert.equal(
+        (await rpc.send({ type: "prompt", message: "/workflow :resume" }, { timeoutMs: 60_000 })).success,
+        true,
+      );
       assert.equal(requestsOf(model, "Floods").length, 5);
       await rpc.prompt("/workflow :next");
       assert.equal(way(await rpc.entries()).at(-1), "panel:2");
@@ -176,7 +232,11 @@ for (const version of VERSIONS) {
 
     test("a branch whose provider hangs: the user stops it, and has it begin anew", async (t) => {
       let isOver = false;
-      const { model, sandbox } = await stage(t, team({ A: () => (isOver ? undefined : { text: "I beg", hang: true }) }), { globalFiles: panel(["a", "b", "c"], { need: 2 }) });
+      const { model, sandbox } = await stage(
+        t,
+        team({ A: () => (isOver ? undefined : { text: "I beg", hang: true }) }),
+        { globalFiles: panel(["a", "b", "c"], { need: 2 }) },
+      );
       const rpc = await startRpc({ version, sandbox });
       const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
       void rpc.prompt("/workflow panel The task");
@@ -197,7 +257,9 @@ for (const version of VERSIONS) {
       // One that has failed can begin anew while another works.
       const b = worker();
       let isBroken = true;
-      const two = await stage(t, team({ A: () => (isBroken ? { status: 400, text: "no" } : undefined), B: b.script }), { globalFiles: panel(["a", "b"]) });
+      const two = await stage(t, team({ A: () => (isBroken ? { status: 400, text: "no" } : undefined), B: b.script }), {
+        globalFiles: panel(["a", "b"]),
+      });
       const again = await startRpc({ version, sandbox: two.sandbox });
       const done = again.waitForSettled({ timeoutMs: 20_000 });
       void again.prompt("/workflow panel The task");
@@ -211,12 +273,19 @@ for (const version of VERSIONS) {
       assert.deepEqual(way(await again.entries()), WHOLE);
     });
 
-    for (const [control, path] of [[":skip", "panel:2"], [":cancel", undefined], [":pause", "panel:1"]]) {
+    for (const [control, path] of [
+      [":skip", "panel:2"],
+      [":cancel", undefined],
+      [":pause", "panel:1"],
+    ]) {
       test(`${control} while branches work ends them`, LONG, async (t) => {
         const { model, rpc, end } = await atWork(t, version);
         rpc.onDialog(() => true);
         await rpc.prompt("/workflow :next");
-        assert.match(notices(rpc).at(-1) ?? "", /Its branches are being worked on; \/workflow :skip goes on without them\./);
+        assert.match(
+          notices(rpc).at(-1) ?? "",
+          /Its branches are being worked on; \/workflow :skip goes on without them\./,
+        );
         await rpc.prompt(`/workflow ${control}`);
         await assertQuiet(model, true);
         const entries = await rpc.entries();
@@ -243,15 +312,33 @@ for (const version of VERSIONS) {
 
     test("a budget of the run, which they share, and one of a branch", LONG, async (t) => {
       const loop = () => ({ calls: [bash("true")], usage: { prompt: 100, completion: 1000 } });
-      const run = async (/** @type {object} */ branch, /** @type {Record<string, unknown>} */ fields, /** @type {object} */ group = {}) => {
-        const { model, sandbox } = await stage(t, team({ A: loop, B: loop }), { globalFiles: panel([{ id: "a", ...branch }, { id: "b", ...branch }], group, fields) });
+      const run = async (
+        /** @type {object} */ branch,
+        /** @type {Record<string, unknown>} */ fields,
+        /** @type {object} */ group = {},
+      ) => {
+        const { model, sandbox } = await stage(t, team({ A: loop, B: loop }), {
+          globalFiles: panel(
+            [
+              { id: "a", ...branch },
+              { id: "b", ...branch },
+            ],
+            group,
+            fields,
+          ),
+        });
         const rpc = await startRpc({ version, sandbox });
         await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
         await assertQuiet(model);
         assert.deepEqual(rpc.extensionErrors(), []);
         const entries = await rpc.entries();
         await rpc.close();
-        return { ends: endsOf(entries), requests: requestsOf(model).length, pause: pauses(entries).at(-1), all: model.requests.length };
+        return {
+          ends: endsOf(entries),
+          requests: requestsOf(model).length,
+          pause: pauses(entries).at(-1),
+          all: model.requests.length,
+        };
       };
       for (const budget of [{ turns: 10 }, { outputTokens: 10_000 }]) {
         const shared = await run({}, { budget });
@@ -261,7 +348,10 @@ for (const version of VERSIONS) {
         assert.notEqual(shared.pause, undefined);
       }
       const own = await run({ budget: { turns: 3 } }, {});
-      assert.deepEqual(own.ends, { A: "its budget is used up, or not known", B: "its budget is used up, or not known" });
+      assert.deepEqual(own.ends, {
+        A: "its budget is used up, or not known",
+        B: "its budget is used up, or not known",
+      });
       assert.ok(own.requests <= 8, `${own.requests} requests`);
     });
 
@@ -269,7 +359,13 @@ for (const version of VERSIONS) {
       for (const mode of /** @type {("text" | "json")[]} */ (["text", "json"])) {
         for (const args of [[], ["--no-session"]]) {
           const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b", "c"]) });
-          const { code, stdout, stderr } = await runPrint({ version, sandbox, mode, args, prompt: "/workflow panel The task" });
+          const { code, stdout, stderr } = await runPrint({
+            version,
+            sandbox,
+            mode,
+            args,
+            prompt: "/workflow panel The task",
+          });
           assert.equal(code, 0, stderr);
           assert.equal(requestsOf(model).length, 6);
           if (mode === "json") {
@@ -284,7 +380,11 @@ for (const version of VERSIONS) {
     });
 
     test("a child that is done and does not rest is ended", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, team({ A: (_request, index) => (index === 0 ? ends("A") : { calls: [bash("true")] }) }), { globalFiles: panel(["a", "b"]) });
+      const { model, sandbox } = await stage(
+        t,
+        team({ A: (_request, index) => (index === 0 ? ends("A") : { calls: [bash("true")] }) }),
+        { globalFiles: panel(["a", "b"]) },
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });

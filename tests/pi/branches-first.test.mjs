@@ -1,4 +1,5 @@
-// A run that begins with a parallel group: its branches work before the agent's first prompt; one that ends with a group; two groups.
+// A run that begins with a parallel group: its branches work before the agent's first prompt; one that ends with a
+// group; two groups.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -12,9 +13,19 @@ import { contextPrompt, notices, phaseFile, states, toolResults, workflow } from
 /** @typedef {import("./harness/scripted-model.mjs").ScriptedModel} ScriptedModel */
 
 /** @param {string} id @param {string[]} branches @param {object} [fields] */
-const group = (id, branches, fields) => ({ id, phases: branches.map((name) => `${name}.md`), parallel: true, ...fields });
+const group = (id, branches, fields) => ({
+  id,
+  phases: branches.map((name) => `${name}.md`),
+  parallel: true,
+  ...fields,
+});
 
-/** Files of the workflow `w` with these entries and the phases that they name. @param {unknown[]} phases @param {...string} ids */
+/**
+ * Files of the workflow `w` with these entries and the phases that they name.
+ *
+ * @param {unknown[]} phases
+ * @param {...string} ids
+ */
 const files = (phases, ...ids) => ({
   ...workflow("w", [ids[0]], { autoContinue: false, phases }),
   ...Object.fromEntries(ids.map((id) => [`w/${id}.md`, phaseFile({ id, write: [] })])),
@@ -37,7 +48,10 @@ for (const version of VERSIONS) {
       assert.match(contextPrompt(model.requests[4]) ?? "", /One did it\.[^]*Two did it\./);
       assert.equal(states(entries).at(-1).active, false);
       assert.deepEqual(rpc.extensionErrors(), []);
-      assert.deepEqual(notices(rpc).filter((line) => line.startsWith("error")), []);
+      assert.deepEqual(
+        notices(rpc).filter((line) => line.startsWith("error")),
+        [],
+      );
       await rpc.close();
     });
 
@@ -51,7 +65,12 @@ for (const version of VERSIONS) {
     }
 
     test("behind a step that comes first", async (t) => {
-      const globalFiles = files([{ run: "echo made > made.txt", id: "make" }, group("team", ["one", "two"]), "end.md"], "one", "two", "end");
+      const globalFiles = files(
+        [{ run: "echo made > made.txt", id: "make" }, group("team", ["one", "two"]), "end.md"],
+        "one",
+        "two",
+        "end",
+      );
       const { model, sandbox } = await stage(t, team(), { globalFiles });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow w The task");
@@ -61,32 +80,61 @@ for (const version of VERSIONS) {
     });
 
     test("that is the whole run ends it, without a prompt for the agent", async (t) => {
-      const { model, sandbox } = await stage(t, team(), { globalFiles: files([group("team", ["one", "two"])], "one", "two") });
+      const { model, sandbox } = await stage(t, team(), {
+        globalFiles: files([group("team", ["one", "two"])], "one", "two"),
+      });
       const run = await runPrint({ version, sandbox, prompt: "/workflow w The task" });
       assert.deepEqual([run.code, run.stderr], [0, "Workflow The w: DONE.\n"]);
-      assert.deepEqual(order(model).filter((name) => name === "session"), []);
+      assert.deepEqual(
+        order(model).filter((name) => name === "session"),
+        [],
+      );
       assert.deepEqual(endsOf(parentEntries(sandbox)), { One: "done", Two: "done" });
     });
 
     test("that comes last ends the run, and two come one after the other", async (t) => {
-      const globalFiles = files(["do.md", group("team", ["one", "two"]), group("others", ["three", "four"])], "do", "one", "two", "three", "four");
+      const globalFiles = files(
+        ["do.md", group("team", ["one", "two"]), group("others", ["three", "four"])],
+        "do",
+        "one",
+        "two",
+        "three",
+        "four",
+      );
       const { model, sandbox } = await stage(t, team(), { globalFiles });
       const run = await runPrint({ version, sandbox, prompt: "/workflow w The task" });
       assert.deepEqual([run.code, run.stderr], [0, "Workflow The w: DONE.\n"]);
       assert.deepEqual(endsOf(parentEntries(sandbox)), { One: "done", Two: "done", Three: "done", Four: "done" });
-      const [first, later] = [["One", "Two"], ["Three", "Four"]].map((names) => order(model).map((name, index) => (names.includes(name) ? index : -1)).filter((index) => index >= 0));
+      const [first, later] = [
+        ["One", "Two"],
+        ["Three", "Four"],
+      ].map((names) =>
+        order(model)
+          .map((name, index) => (names.includes(name) ? index : -1))
+          .filter((index) => index >= 0),
+      );
       assert.ok(Math.max(...first) < Math.min(...later), String(order(model)));
-      assert.ok(toolResults(model.lastRequest()).some((text) => /One did it\.[^]*Two did it\.[^]*Three did it\.[^]*Four did it\./.test(text)), toolResults(model.lastRequest()).join("\n"));
+      assert.ok(
+        toolResults(model.lastRequest()).some((text) =>
+          /One did it\.[^]*Two did it\.[^]*Three did it\.[^]*Four did it\./.test(text),
+        ),
+        toolResults(model.lastRequest()).join("\n"),
+      );
     });
 
     test("that comes first, with a branch that fails, pauses with how many have ended, and :retry goes on", async (t) => {
       let fails = true;
       const one = () => (fails ? { text: "I do nothing." } : undefined);
-      const { model, sandbox } = await stage(t, team({ One: one }), { globalFiles: files([group("team", ["one", "two"]), "end.md"], "one", "two", "end") });
+      const { model, sandbox } = await stage(t, team({ One: one }), {
+        globalFiles: files([group("team", ["one", "two"]), "end.md"], "one", "two", "end"),
+      });
       const run = await runPrint({ version, sandbox, prompt: "/workflow w The task", timeoutMs: 60_000 });
       assert.equal(run.code, 1);
       assert.match(run.stderr, /One/);
-      assert.deepEqual(order(model).filter((name) => name === "session"), []);
+      assert.deepEqual(
+        order(model).filter((name) => name === "session"),
+        [],
+      );
       fails = false;
       const two = requestsOf(model, "Two").length;
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });

@@ -3,7 +3,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { branchOf, childFiles, endsOf, ends, headerOf, panel, parentEntries, parentFiles, team } from "./harness/branches.mjs";
+import {
+  branchOf,
+  childFiles,
+  endsOf,
+  ends,
+  headerOf,
+  panel,
+  parentEntries,
+  parentFiles,
+  team,
+} from "./harness/branches.mjs";
 import { LONG } from "./harness/extent.mjs";
 import { bash } from "./harness/limited.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -30,8 +40,13 @@ test(`killed ${KILLS} times, a run with two branches has each end once`, LONG, a
           (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ { messages }) => {
             // Those of its own session: one that goes on is not at its beginning.
             const done = messages.filter(({ role }) => role === "tool").length;
-            const isOver = messages.some((message) => message.role === "tool" && /→ (DONE|the end of)/.test(messageText(message)));
-            return { ...(isOver ? { text: "I am done." } : done < STEPS ? { calls: [bash("true")] } : ends(name)), delayMs: 25 };
+            const isOver = messages.some(
+              (message) => message.role === "tool" && /→ (DONE|the end of)/.test(messageText(message)),
+            );
+            return {
+              ...(isOver ? { text: "I am done." } : done < STEPS ? { calls: [bash("true")] } : ends(name)),
+              delayMs: 25,
+            };
           },
         ]),
       ),
@@ -45,15 +60,23 @@ test(`killed ${KILLS} times, a run with two branches has each end once`, LONG, a
       },
       { globalFiles: panel(["a", "b"]) },
     );
-    for (let isDone = false; !isDone; ) {
+    for (let isDone = false; !isDone;) {
       const stored = parentFiles(sandbox).length > 0 ? parentEntries(sandbox) : [];
       const state = states(stored).at(-1);
       const at = state && paths([state])[0];
-      ended = new Set(at === "panel:1" ? Object.entries(endsOf(stored)).flatMap(([name, end]) => (end === "done" ? [name] : [])) : at === "panel:2" ? ["A", "B"] : []);
+      ended = new Set(
+        at === "panel:1"
+          ? Object.entries(endsOf(stored)).flatMap(([name, end]) => (end === "done" ? [name] : []))
+          : at === "panel:2"
+            ? ["A", "B"]
+            : [],
+      );
       if (at === "panel:1") inBranches += 1;
       const rpc = await startRpc({ sandbox, args: ["--continue"] });
       const settled = rpc.waitForSettled({ timeoutMs: 60_000 }).catch(() => undefined);
-      void rpc.prompt(!state ? "/workflow panel it" : at === "panel:1" ? "/workflow :resume" : "Go on.").catch(() => {});
+      void rpc
+        .prompt(!state ? "/workflow panel it" : at === "panel:1" ? "/workflow :resume" : "Go on.")
+        .catch(() => {});
       const isLast = kills >= KILLS;
       await (isLast ? settled : sleep(Math.random() * 900));
       await rpc.kill();

@@ -26,7 +26,9 @@ import { visibleStage } from "./harness/world.mjs";
  * @property {(at: Place) => Call[]} calls
  * @property {(at: Place) => unknown} led returns something true if it led out
  */
-/** @typedef {{ sandbox: Sandbox, parent: string, own: string, sibling: string, pid: number, url: string, hits: string[] }} Place */
+/**
+ * @typedef {{ sandbox: Sandbox, parent: string, own: string, sibling: string, pid: number, url: string, hits: string[] }} Place
+ */
 
 /** @param {string} file */
 const text = (file) => (existsSync(file) ? readFileSync(file, "utf8") : "");
@@ -34,14 +36,24 @@ const text = (file) => (existsSync(file) ? readFileSync(file, "utf8") : "");
 /** @param {Place} at */
 const workflows = ({ sandbox }) => join(sandbox.agent, "workflows/panel");
 
-/** A file that must not be changed, by a command and by the tools. @param {string} name @param {(at: Place) => string} file @returns {Way[]} */
+/**
+ * A file that must not be changed, by a command and by the tools.
+ *
+ * @param {string} name
+ * @param {(at: Place) => string} file
+ * @returns {Way[]}
+ */
 const unwritable = (name, file) => {
   // In a session file are the calls too, but on one line with others.
   const led = (/** @type {Place} */ at) => /^changed$/m.test(text(resolve(at.sandbox.project, file(at))));
   return [
     { name: `${name}: a command`, calls: (at) => [bash(`echo changed >> '${file(at)}'`)], led },
     { name: `${name}: the tool write`, calls: (at) => [write(file(at))], led },
-    { name: `${name}: a link`, calls: (at) => [bash(`ln -sfn '${file(at)}' a/link; echo changed >> a/link`), write("a/link")], led },
+    {
+      name: `${name}: a link`,
+      calls: (at) => [bash(`ln -sfn '${file(at)}' a/link; echo changed >> a/link`), write("a/link")],
+      led,
+    },
   ];
 };
 
@@ -57,18 +69,54 @@ const WAYS = [
   ...unwritable("a workflow of the project", () => ".pi/workflows/panel/workflow.yaml"),
   ...unwritable("an extension of the project", () => ".pi/extensions/new.ts"),
   ...unwritable("the folders of runs", ({ sandbox }) => join(sandbox.agent, "workflow-runs/new")),
-  { name: "edit of another branch's file", calls: () => [edit("b/file")], led: ({ sandbox }) => textIn(sandbox, "b/file")?.includes("changed") },
-  { name: "a hidden file: a command", calls: () => [bash("grep -q the-secret hidden.txt && touch a/read-it")], led: ({ sandbox }) => existsSync(join(sandbox.project, "a/read-it")) },
-  { name: "the network", calls: ({ url }) => [bash(`curl -s -m 2 ${url}/network; exec 3<>/dev/tcp/${new URL(url).host.replace(":", "/")} && echo -e 'GET /tcp HTTP/1.0\\r\\n\\r' >&3`)], led: ({ hits }) => hits.length > 0 },
-  { name: "the process of pi", calls: ({ pid }) => [bash(`kill -9 ${pid}; kill -9 $PPID; echo changed > /proc/${pid}/cwd/b/file`)], led: ({ pid }) => !existsSync(`/proc/${pid}`) },
-  { name: "the descriptors of pi", calls: ({ pid }) => [bash(`for f in /proc/${pid}/fd/*; do echo changed >> $f; done; true`)], led: ({ parent }) => /^changed$/m.test(text(parent)) },
-  { name: "the temporary files of another branch", calls: () => [bash("cat /tmp/of-the-other && touch a/read-temporary")], led: ({ sandbox }) => existsSync(join(sandbox.project, "a/read-temporary")) },
+  {
+    name: "edit of another branch's file",
+    calls: () => [edit("b/file")],
+    led: ({ sandbox }) => textIn(sandbox, "b/file")?.includes("changed"),
+  },
+  {
+    name: "a hidden file: a command",
+    calls: () => [bash("grep -q the-secret hidden.txt && touch a/read-it")],
+    led: ({ sandbox }) => existsSync(join(sandbox.project, "a/read-it")),
+  },
+  {
+    name: "the network",
+    calls: ({ url }) => [
+      bash(
+        `curl -s -m 2 ${url}/network; exec 3<>/dev/tcp/${new URL(url).host.replace(":", "/")} && echo -e 'GET /tcp HTTP/1.0\\r\\n\\r' >&3`,
+      ),
+    ],
+    led: ({ hits }) => hits.length > 0,
+  },
+  {
+    name: "the process of pi",
+    calls: ({ pid }) => [bash(`kill -9 ${pid}; kill -9 $PPID; echo changed > /proc/${pid}/cwd/b/file`)],
+    led: ({ pid }) => !existsSync(`/proc/${pid}`),
+  },
+  {
+    name: "the descriptors of pi",
+    calls: ({ pid }) => [bash(`for f in /proc/${pid}/fd/*; do echo changed >> $f; done; true`)],
+    led: ({ parent }) => /^changed$/m.test(text(parent)),
+  },
+  {
+    name: "the temporary files of another branch",
+    calls: () => [bash("cat /tmp/of-the-other && touch a/read-temporary")],
+    led: ({ sandbox }) => existsSync(join(sandbox.project, "a/read-temporary")),
+  },
 ];
 
 /** What a branch may. @type {Way[]} */
 const CONTROLS = [
-  { name: "its folder", calls: () => [bash("echo mine > a/mine")], led: ({ sandbox }) => textIn(sandbox, "a/mine") === "mine\n" },
-  { name: "its folder by the tool", calls: () => [write("a/tool", "mine\n")], led: ({ sandbox }) => textIn(sandbox, "a/tool") === "mine\n" },
+  {
+    name: "its folder",
+    calls: () => [bash("echo mine > a/mine")],
+    led: ({ sandbox }) => textIn(sandbox, "a/mine") === "mine\n",
+  },
+  {
+    name: "its folder by the tool",
+    calls: () => [write("a/tool", "mine\n")],
+    led: ({ sandbox }) => textIn(sandbox, "a/tool") === "mine\n",
+  },
 ];
 
 /** An extension that acts in children only, with `act` in the place of this word. @param {string} act */
@@ -87,7 +135,10 @@ for (const version of VERSIONS) {
     test(`${WAYS.length} ways round the rules of a phase lead nowhere`, { timeout: 120_000 }, async (t) => {
       /** @type {string[]} */
       const hits = [];
-      const server = createServer((request, response) => (hits.push(request.url ?? ""), response.end())).listen(0, "127.0.0.1");
+      const server = createServer((request, response) => (hits.push(request.url ?? ""), response.end())).listen(
+        0,
+        "127.0.0.1",
+      );
       t.after(() => server.close());
       await new Promise((resolve) => server.once("listening", resolve));
       const url = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}`;
@@ -101,7 +152,12 @@ for (const version of VERSIONS) {
           if (index === 0) return { calls: [bash("true")] };
           if (index === 1) {
             // The other one has begun to write, and both have session files.
-            for (let tries = 0; !(textIn(sandbox, "b/file") && childFiles(sandbox).length === 2) && tries < 200; tries += 1) await sleep(20);
+            for (
+              let tries = 0;
+              !(textIn(sandbox, "b/file") && childFiles(sandbox).length === 2) && tries < 200;
+              tries += 1
+            )
+              await sleep(20);
             const [one, two] = childFiles(sandbox);
             const parent = parentFiles(sandbox)[0];
             const isOwn = text(one).includes("Work on “A”");
@@ -113,22 +169,50 @@ for (const version of VERSIONS) {
           return undefined;
         },
         B: async (_request, index) => {
-          if (index === 0) return { calls: [bash("echo untouched > b/file; echo other > /tmp/of-the-other"), bash("sleep 0.2; echo more >> b/other")] };
+          if (index === 0)
+            return {
+              calls: [
+                bash("echo untouched > b/file; echo other > /tmp/of-the-other"),
+                bash("sleep 0.2; echo more >> b/other"),
+              ],
+            };
           if (index === 1) await over;
           return undefined;
         },
       });
-      const files = { "b/.keep": "", "a/.keep": "", "hidden.txt": "the-secret", ".pi/workflows/.keep": "", ".pi/extensions/.keep": "" };
+      const files = {
+        "b/.keep": "",
+        "a/.keep": "",
+        "hidden.txt": "the-secret",
+        ".pi/workflows/.keep": "",
+        ".pi/extensions/.keep": "",
+      };
       const limits = { hide: ["hidden.txt"], network: false };
-      const { model, sandbox } = await visibleStage(t, script, { globalFiles: panel([{ id: "a", ...limits, write: ["a/"] }, { id: "b", write: ["b/"] }]), files });
+      const { model, sandbox } = await visibleStage(t, script, {
+        globalFiles: panel([
+          { id: "a", ...limits, write: ["a/"] },
+          { id: "b", write: ["b/"] },
+        ]),
+        files,
+      });
       const rpc = await startRpc({ version, sandbox, trust: true });
-      const before = { settings: text(join(sandbox.agent, "settings.json")), models: text(join(sandbox.agent, "models.json")) };
+      const before = {
+        settings: text(join(sandbox.agent, "settings.json")),
+        models: text(join(sandbox.agent, "models.json")),
+      };
       await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 110_000 });
       assert.deepEqual(model.faults, []);
       const led = (/** @type {Way[]} */ ways) => ways.filter((way) => way.led(at)).map(({ name }) => name);
-      assert.deepEqual(led(CONTROLS), CONTROLS.map(({ name }) => name), notices(rpc).join("\n"));
+      assert.deepEqual(
+        led(CONTROLS),
+        CONTROLS.map(({ name }) => name),
+        notices(rpc).join("\n"),
+      );
       assert.deepEqual(led(WAYS), []);
-      assert.deepEqual({ settings: text(join(sandbox.agent, "settings.json")), models: text(join(sandbox.agent, "models.json")) }, before);
+      assert.deepEqual(
+        { settings: text(join(sandbox.agent, "settings.json")), models: text(join(sandbox.agent, "models.json")) },
+        before,
+      );
       assert.equal(textIn(sandbox, "b/other"), "more\n");
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });
       t.diagnostic(`${WAYS.length} ways`);
@@ -138,14 +222,31 @@ for (const version of VERSIONS) {
       const files = panel([{ id: "a", tools: { blacklist: ["grep", "edit"] } }, "b"]);
       /** @param {string[]} args */
       const toolsWith = async (...args) => {
-        const call = { calls: [bash("touch ran"), { name: "edit", arguments: { path: "x", edits: [] } }, { name: "grep", arguments: { pattern: "x" } }] };
-        const { model, sandbox } = await stage(t, team({ A: [call], B: [{ calls: [bash("touch ran")] }] }), { globalFiles: files });
+        const call = {
+          calls: [
+            bash("touch ran"),
+            { name: "edit", arguments: { path: "x", edits: [] } },
+            { name: "grep", arguments: { pattern: "x" } },
+          ],
+        };
+        const { model, sandbox } = await stage(t, team({ A: [call], B: [{ calls: [bash("touch ran")] }] }), {
+          globalFiles: files,
+        });
         const rpc = await startRpc({ version, sandbox, args });
         await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
-        const toolsOf = (/** @type {string} */ name) => requestsOf(model, name)[0]?.tools?.map(({ function: { name } }) => name).sort();
+        const toolsOf = (/** @type {string} */ name) =>
+          requestsOf(model, name)[0]
+            ?.tools?.map(({ function: { name } }) => name)
+            .sort();
         const told = toolResults(requestsOf(model, "A")[1]).map((result) => result.slice(0, 200));
         await rpc.close();
-        return { A: toolsOf("A"), B: toolsOf("B"), told, ran: existsSync(join(sandbox.project, "ran")), own: model.toolNames(0).sort() };
+        return {
+          A: toolsOf("A"),
+          B: toolsOf("B"),
+          told,
+          ran: existsSync(join(sandbox.project, "ran")),
+          own: model.toolNames(0).sort(),
+        };
       };
       const plain = await toolsWith();
       assert.deepEqual(plain.B, plain.own);
@@ -164,45 +265,82 @@ for (const version of VERSIONS) {
       assert.equal(none.B, undefined);
     });
 
-    test("has no workflows, settings, extensions and context files of a project that is not trusted", LONG, async (t) => {
-      const files = {
-        ".pi/extensions/evil.ts": `import { writeFileSync } from "node:fs"; export default (pi) => { writeFileSync("loaded", "x"); pi.registerTool({ name: "evil", label: "evil", description: "x", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [], details: {} }) }); };`,
-        ".pi/settings.json": JSON.stringify({ defaultModel: "evil", extensions: ["../other.ts"] }),
-        ".pi/SYSTEM.md": "EVIL SYSTEM PROMPT",
-        ".pi/skills/evil/SKILL.md": "---\nname: evil-skill\ndescription: An evil skill.\n---\nx",
-        "other.ts": `import { writeFileSync } from "node:fs"; export default () => writeFileSync("loaded", "x");`,
-      };
-      const run = async (/** @type {boolean} */ trust) => {
-        const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b"]), projectFiles: panel(["evil", "bad", "worse"], {}, { name: "Evil" }), files });
-        const rpc = await startRpc({ version, sandbox, trust, onDialog: () => "Yes" });
-        await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
-        await rpc.close();
-        const requests = requestsOf(model);
-        return { requests, text: JSON.stringify(requests).includes("EVIL SYSTEM PROMPT"), skill: JSON.stringify(requests).includes("evil-skill"), loaded: existsSync(join(sandbox.project, "loaded")), tools: requests[0]?.tools?.map(({ function: { name } }) => name) ?? [] };
-      };
-      const untrusted = await run(false);
-      assert.equal(untrusted.requests.length, 4);
-      assert.deepEqual([untrusted.text, untrusted.skill, untrusted.loaded, untrusted.tools.includes("evil")], [false, false, false, false]);
-      // The project's workflow has three branches.
-      const trusted = await run(true);
-      assert.equal(trusted.requests.length, 6);
-      assert.deepEqual([trusted.text, trusted.skill, trusted.loaded, trusted.tools.includes("evil")], [true, true, true, true]);
-    });
+    test(
+      "has no workflows, settings, extensions and context files of a project that is not trusted",
+      LONG,
+      async (t) => {
+        const files = {
+          ".pi/extensions/evil.ts": `import { writeFileSync } from "node:fs"; export default (pi) => { writeFileSync("loaded", "x"); pi.registerTool({ name: "evil", label: "evil", description: "x", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [], details: {} }) }); };`,
+          ".pi/settings.json": JSON.stringify({ defaultModel: "evil", extensions: ["../other.ts"] }),
+          ".pi/SYSTEM.md": "EVIL SYSTEM PROMPT",
+          ".pi/skills/evil/SKILL.md": "---\nname: evil-skill\ndescription: An evil skill.\n---\nx",
+          "other.ts": `import { writeFileSync } from "node:fs"; export default () => writeFileSync("loaded", "x");`,
+        };
+        const run = async (/** @type {boolean} */ trust) => {
+          const { model, sandbox } = await stage(t, team(), {
+            globalFiles: panel(["a", "b"]),
+            projectFiles: panel(["evil", "bad", "worse"], {}, { name: "Evil" }),
+            files,
+          });
+          const rpc = await startRpc({ version, sandbox, trust, onDialog: () => "Yes" });
+          await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+          await rpc.close();
+          const requests = requestsOf(model);
+          return {
+            requests,
+            text: JSON.stringify(requests).includes("EVIL SYSTEM PROMPT"),
+            skill: JSON.stringify(requests).includes("evil-skill"),
+            loaded: existsSync(join(sandbox.project, "loaded")),
+            tools: requests[0]?.tools?.map(({ function: { name } }) => name) ?? [],
+          };
+        };
+        const untrusted = await run(false);
+        assert.equal(untrusted.requests.length, 4);
+        assert.deepEqual(
+          [untrusted.text, untrusted.skill, untrusted.loaded, untrusted.tools.includes("evil")],
+          [false, false, false, false],
+        );
+        // The project's workflow has three branches.
+        const trusted = await run(true);
+        assert.equal(trusted.requests.length, 6);
+        assert.deepEqual(
+          [trusted.text, trusted.skill, trusted.loaded, trusted.tools.includes("evil")],
+          [true, true, true, true],
+        );
+      },
+    );
 
     test("is under the guards of other extensions, wherever they come from", LONG, async (t) => {
       const names = ["by-flag", "by-folder", "by-settings", "by-project"];
-      const files = { "by-flag.ts": guard("by-flag"), "by-settings.ts": guard("by-settings"), ".pi/extensions/by-project.ts": guard("by-project") };
+      const files = {
+        "by-flag.ts": guard("by-flag"),
+        "by-settings.ts": guard("by-settings"),
+        ".pi/extensions/by-project.ts": guard("by-project"),
+      };
       const calls = { calls: names.map((name) => bash(`echo ${name} > a/${name}`)) };
-      const { model, sandbox } = await visibleStage(t, team({ A: [calls] }), { globalFiles: panel([{ id: "a", write: ["a/"] }, "b"]), files: { ...files, "a/.keep": "" } });
+      const { model, sandbox } = await visibleStage(t, team({ A: [calls] }), {
+        globalFiles: panel([{ id: "a", write: ["a/"] }, "b"]),
+        files: { ...files, "a/.keep": "" },
+      });
       mkdirSync(join(sandbox.agent, "extensions"));
       writeFileSync(join(sandbox.agent, "extensions/by-folder.ts"), guard("by-folder"));
       const settings = join(sandbox.agent, "settings.json");
-      writeFileSync(settings, JSON.stringify({ ...JSON.parse(text(settings)), extensions: [join(sandbox.project, "by-settings.ts")] }));
+      writeFileSync(
+        settings,
+        JSON.stringify({ ...JSON.parse(text(settings)), extensions: [join(sandbox.project, "by-settings.ts")] }),
+      );
       const rpc = await startRpc({ version, sandbox, trust: true, extension: [REPO, "./by-flag.ts"] });
       await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       const results = toolResults(requestsOf(model, "A")[1]);
-      assert.deepEqual(results.map((result) => /refused by [\w-]+/.exec(result)?.[0]), names.map((name) => `refused by ${name}`), results.join("\n"));
-      assert.deepEqual(names.filter((name) => existsSync(join(sandbox.project, "a", name))), []);
+      assert.deepEqual(
+        results.map((result) => /refused by [\w-]+/.exec(result)?.[0]),
+        names.map((name) => `refused by ${name}`),
+        results.join("\n"),
+      );
+      assert.deepEqual(
+        names.filter((name) => existsSync(join(sandbox.project, "a", name))),
+        [],
+      );
     });
 
     test("does not begin without an extension of the session", LONG, async (t) => {
@@ -211,7 +349,11 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "once.ts")] });
       await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       const found = endsOf(await rpc.entries());
-      for (const name of ["A", "B"]) assert.match(found[name], /could not be started: These extensions, whose rules hold in this session, cannot be loaded for a child: .*once\.ts \(.*only once/);
+      for (const name of ["A", "B"])
+        assert.match(
+          found[name],
+          /could not be started: These extensions, whose rules hold in this session, cannot be loaded for a child: .*once\.ts \(.*only once/,
+        );
       assert.equal(requestsOf(model).length, 0);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
@@ -227,7 +369,10 @@ for (const version of VERSIONS) {
         return { block: true, reason: JSON.stringify([yes, one, said]) };
       });`);
       const read = { calls: [{ name: "read", arguments: { path: "x" } }] };
-      const { model, sandbox } = await stage(t, team({ A: [read], B: [read] }), { globalFiles: panel(["a", "b"]), files: { "act.ts": act } });
+      const { model, sandbox } = await stage(t, team({ A: [read], B: [read] }), {
+        globalFiles: panel(["a", "b"]),
+        files: { "act.ts": act },
+      });
       /** @type {string[]} */
       const asked = [];
       let open = 0;
@@ -244,9 +389,19 @@ for (const version of VERSIONS) {
       assert.deepEqual([...asked].sort(), ["A: Sure?", "A: What?", "A: Which?", "B: Sure?", "B: What?", "B: Which?"]);
       assert.equal(most, 1, "one dialog after another");
       assert.deepEqual(toolResults(requestsOf(model, "A")[1]), ['[true,"right","typed"]']);
-      const others = rpc.ui(undefined).filter(({ method }) => !["notify", "confirm", "select", "input"].includes(method));
-      assert.deepEqual(others.filter((record) => JSON.stringify(record).includes("child")), []);
-      assert.deepEqual(notices(rpc).filter((notice) => notice.includes("hello")).sort(), ["undefined: A: hello", "undefined: B: hello"]);
+      const others = rpc
+        .ui(undefined)
+        .filter(({ method }) => !["notify", "confirm", "select", "input"].includes(method));
+      assert.deepEqual(
+        others.filter((record) => JSON.stringify(record).includes("child")),
+        [],
+      );
+      assert.deepEqual(
+        notices(rpc)
+          .filter((notice) => notice.includes("hello"))
+          .sort(),
+        ["undefined: A: hello", "undefined: B: hello"],
+      );
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });
       assert.deepEqual(rpc.extensionErrors(), []);
     });
@@ -255,7 +410,12 @@ for (const version of VERSIONS) {
       const call = (/** @type {object} */ input) => ({ calls: [{ name: "workflow_step", arguments: input }] });
       const script = {
         A: [call({ action: "cancel" }), call({ action: "cancel" }), { text: "Cancelled." }],
-        B: [call({ action: "loop" }), call({ action: "back" }), call({ action: "start", workflow: "panel" }), { text: "/workflow :cancel", ...leave("nowhere", { summary: "B did it." }) }],
+        B: [
+          call({ action: "loop" }),
+          call({ action: "back" }),
+          call({ action: "start", workflow: "panel" }),
+          { text: "/workflow :cancel", ...leave("nowhere", { summary: "B did it." }) },
+        ],
         C: [{ calls: ["one", "two", "three"].flatMap((summary) => leave("", { summary }).calls) }],
       };
       const { model, sandbox } = await stage(t, team(script), { globalFiles: panel(["a", "b", "c"], { need: 2 }) });
@@ -265,7 +425,10 @@ for (const version of VERSIONS) {
       assert.deepEqual(endsOf(entries), { A: "it was cancelled", B: "done", C: "done" }, notices(rpc).join("\n"));
       assert.deepEqual(states(entries).at(-1).active, false);
       assert.equal(states(entries).at(-1).cancelled, false);
-      assert.deepEqual(paths(states(entries)).filter((path, index, all) => path !== all[index - 1]), ["panel:0", "panel:1", "panel:2"]);
+      assert.deepEqual(
+        paths(states(entries)).filter((path, index, all) => path !== all[index - 1]),
+        ["panel:0", "panel:1", "panel:2"],
+      );
       const told = toolResults(requestsOf(model, "B").at(-1));
       assert.match(told[0], /^⚠️/);
       assert.match(told[1], /Validation failed/);
@@ -274,7 +437,10 @@ for (const version of VERSIONS) {
     });
 
     test("asks in the interface of its parent, with its name, one question after another", async (t) => {
-      const files = panel([{ id: "a", gate: [{ approve: "Is a right?" }] }, { id: "b", gate: [{ approve: "Is b right?" }] }]);
+      const files = panel([
+        { id: "a", gate: [{ approve: "Is a right?" }] },
+        { id: "b", gate: [{ approve: "Is b right?" }] },
+      ]);
       /** @type {string[]} */
       const asked = [];
       let open = 0;
@@ -283,7 +449,9 @@ for (const version of VERSIONS) {
         asked.push(title);
         await sleep(50);
         open -= 1;
-        return method === "confirm" ? true : options.find((/** @type {string} */ option) => /^(Approve|Yes)/.test(option));
+        return method === "confirm"
+          ? true
+          : options.find((/** @type {string} */ option) => /^(Approve|Yes)/.test(option));
       };
       let most = 0;
       const { sandbox } = await stage(t, team(), { globalFiles: files });
@@ -301,15 +469,32 @@ for (const version of VERSIONS) {
     });
 
     test("uses the models of its session, and the start says which one cannot be used", LONG, async (t) => {
-      const other = (/** @type {string} */ url) => `export default (pi) => pi.registerProvider("other", { baseUrl: "${url}", apiKey: "other-key", api: "openai-completions", models: [{ id: "of-extension", name: "x", reasoning: false, input: ["text"], cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 128000, maxTokens: 1000 }] });`;
-      const { model, sandbox } = await stage(t, team(), { globalFiles: panel([{ id: "a", model: "other/of-extension" }, { id: "b", model: "keyless/keyless" }, "c"], { need: 2 }) });
+      const other = (/** @type {string} */ url) =>
+        `export default (pi) => pi.registerProvider("other", { baseUrl: "${url}", apiKey: "other-key", api: "openai-completions", models: [{ id: "of-extension", name: "x", reasoning: false, input: ["text"], cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 128000, maxTokens: 1000 }] });`;
+      const { model, sandbox } = await stage(t, team(), {
+        globalFiles: panel([{ id: "a", model: "other/of-extension" }, { id: "b", model: "keyless/keyless" }, "c"], {
+          need: 2,
+        }),
+      });
       writeFileSync(join(sandbox.project, "other.ts"), other(model.baseUrl));
       const file = join(sandbox.agent, "models.json");
       const { providers } = JSON.parse(text(file));
-      const keyless = { ...providers.scripted, apiKey: "$NO_SUCH_KEY_HERE", models: [{ ...providers.scripted.models[0], id: "keyless" }] };
+      const keyless = {
+        ...providers.scripted,
+        apiKey: "$NO_SUCH_KEY_HERE",
+        models: [{ ...providers.scripted.models[0], id: "keyless" }],
+      };
       // The session's own model has its key from the command line.
-      writeFileSync(file, JSON.stringify({ providers: { scripted: { ...providers.scripted, apiKey: "$NO_SUCH_KEY_EITHER" }, keyless } }));
-      const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "other.ts")], args: ["--model", "scripted/scripted", "--api-key", "by-flag"] });
+      writeFileSync(
+        file,
+        JSON.stringify({ providers: { scripted: { ...providers.scripted, apiKey: "$NO_SUCH_KEY_EITHER" }, keyless } }),
+      );
+      const rpc = await startRpc({
+        version,
+        sandbox,
+        extension: [REPO, join(sandbox.project, "other.ts")],
+        args: ["--model", "scripted/scripted", "--api-key", "by-flag"],
+      });
       await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done", C: "done" });
       assert.equal(requestsOf(model, "A")[0].model, "of-extension");
@@ -320,10 +505,15 @@ for (const version of VERSIONS) {
 
     test("has no influence on the exit code of pi, whatever becomes of it", LONG, async (t) => {
       const script = team({ A: () => ({ calls: [bash("true")] }) });
-      const { sandbox, model } = await stage(t, script, { globalFiles: panel([{ id: "a", budget: { turns: 2 } }, "b"], { need: 1 }) });
+      const { sandbox, model } = await stage(t, script, {
+        globalFiles: panel([{ id: "a", budget: { turns: 2 } }, "b"], { need: 1 }),
+      });
       const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow panel The task" });
       assert.equal(code, 0, stderr);
-      assert.deepEqual(endsOf(readSession(sandbox, parentFiles(sandbox)[0])), { A: "its budget is used up, or not known", B: "done" });
+      assert.deepEqual(endsOf(readSession(sandbox, parentFiles(sandbox)[0])), {
+        A: "its budget is used up, or not known",
+        B: "done",
+      });
       assert.deepEqual(model.faults, []);
     });
 
@@ -331,22 +521,42 @@ for (const version of VERSIONS) {
       for (const forge of [
         // A session elsewhere, a link in the folder of children, a session of another parent, and a pipe.
         (/** @type {string} */ _own, /** @type {string} */ foreign) => foreign,
-        (/** @type {string} */ own, /** @type {string} */ foreign) => (symlinkSync(foreign, join(dirname(own), "link.jsonl")), join(dirname(own), "link.jsonl")),
-        (/** @type {string} */ own, /** @type {string} */ foreign) => (writeFileSync(join(dirname(own), "copy.jsonl"), text(foreign)), join(dirname(own), "copy.jsonl")),
-        (/** @type {string} */ own) => (execFileSync("mkfifo", [join(dirname(own), "pipe.jsonl")]), join(dirname(own), "pipe.jsonl")),
-        (/** @type {string} */ own, /** @type {string} */ foreign) => join(dirname(own), "..", basename(dirname(own)), "..", basename(dirname(foreign)), basename(foreign)),
+        (/** @type {string} */ own, /** @type {string} */ foreign) => (
+          symlinkSync(foreign, join(dirname(own), "link.jsonl")),
+          join(dirname(own), "link.jsonl")
+        ),
+        (/** @type {string} */ own, /** @type {string} */ foreign) => (
+          writeFileSync(join(dirname(own), "copy.jsonl"), text(foreign)),
+          join(dirname(own), "copy.jsonl")
+        ),
+        (/** @type {string} */ own) => (
+          execFileSync("mkfifo", [join(dirname(own), "pipe.jsonl")]),
+          join(dirname(own), "pipe.jsonl")
+        ),
+        (/** @type {string} */ own, /** @type {string} */ foreign) =>
+          join(dirname(own), "..", basename(dirname(own)), "..", basename(dirname(foreign)), basename(foreign)),
         () => "/dev/zero",
         () => "",
       ]) {
-        const { model, sandbox } = await stage(t, team({ A: (_request, index) => [{ calls: [bash("true")] }, { hang: true }][index] }), { globalFiles: panel(["a", "b"]) });
+        const { model, sandbox } = await stage(
+          t,
+          team({ A: (_request, index) => [{ calls: [bash("true")] }, { hang: true }][index] }),
+          { globalFiles: panel(["a", "b"]) },
+        );
         const first = await startRpc({ version, sandbox });
         void first.prompt("/workflow panel The task");
-        await first.waitFor(({ type, partialResult }) => type === "tool_execution_update" && /A: .*bash true[^]*✓ B/.test(partialResult?.content?.[0]?.text));
+        await first.waitFor(
+          ({ type, partialResult }) =>
+            type === "tool_execution_update" && /A: .*bash true[^]*✓ B/.test(partialResult?.content?.[0]?.text),
+        );
         await first.kill();
         const [parent] = parentFiles(sandbox);
         const own = branchesOf(readSession(sandbox, parent)).A.session;
         const foreign = join(sandbox.root, "foreign.jsonl");
-        writeFileSync(foreign, `${JSON.stringify({ type: "session", version: 3, id: "foreign", timestamp: new Date().toISOString(), cwd: sandbox.project, parentSession: "/elsewhere.jsonl" })}\n`);
+        writeFileSync(
+          foreign,
+          `${JSON.stringify({ type: "session", version: 3, id: "foreign", timestamp: new Date().toISOString(), cwd: sandbox.project, parentSession: "/elsewhere.jsonl" })}\n`,
+        );
         const before = text(foreign);
         const forged = forge(own, foreign);
         writeFileSync(parent, text(parent).replaceAll(JSON.stringify(own), JSON.stringify(forged)));

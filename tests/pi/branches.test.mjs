@@ -12,18 +12,35 @@ import { startRpc } from "./harness/rpc.mjs";
 import { branchOf } from "./harness/branches.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
-import { contextPrompt, leave, notices, paths, phaseFile, states, toolResults, workflow } from "./harness/workflows.mjs";
+import {
+  contextPrompt,
+  leave,
+  notices,
+  paths,
+  phaseFile,
+  states,
+  toolResults,
+  workflow,
+} from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/scripted-model.mjs").ChatRequest} ChatRequest */
 
 /** A group of three reviewers, two at a time; issues lead back once. */
-const REVIEWS = { id: "reviews", phases: ["bugs.md", "tests.md", "docs.md"], parallel: 2, decide: ["issues", "clean"], outcomes: { issues: { to: "do", max: 1, then: "stop" }, clean: "next" } };
+const REVIEWS = {
+  id: "reviews",
+  phases: ["bugs.md", "tests.md", "docs.md"],
+  parallel: 2,
+  decide: ["issues", "clean"],
+  outcomes: { issues: { to: "do", max: 1, then: "stop" }, clean: "next" },
+};
 const REVIEWER = { write: [], outcomes: { issues: "next", clean: "next" } };
 
 /** @param {object} [group] @param {object} [reviewer] */
 const review = (group = {}, reviewer = {}) => ({
   ...workflow("review", ["do"], { phases: ["do.md", { ...REVIEWS, ...group }, "end.md"] }),
-  ...Object.fromEntries(["bugs", "tests", "docs"].map((id) => [`review/${id}.md`, phaseFile({ id, ...REVIEWER, ...reviewer })])),
+  ...Object.fromEntries(
+    ["bugs", "tests", "docs"].map((id) => [`review/${id}.md`, phaseFile({ id, ...REVIEWER, ...reviewer })]),
+  ),
   "review/end.md": phaseFile({ id: "end" }),
 });
 
@@ -34,8 +51,13 @@ const review = (group = {}, reviewer = {}) => ({
 const play = (outcomes) => (/** @type {ChatRequest} */ request) => {
   const branch = branchOf(request);
   const last = request.messages.at(-1);
-  if (branch === undefined) return /→ DONE|stopped|^No active workflow/i.test(last ? messageText(last) : "") ? { text: "All done." } : leave("", { summary: "Did it." });
-  return last?.role === "tool" ? { text: "My review is done." } : leave(outcomes[branch], { summary: `${branch}: ${outcomes[branch]}` });
+  if (branch === undefined)
+    return /→ DONE|stopped|^No active workflow/i.test(last ? messageText(last) : "")
+      ? { text: "All done." }
+      : leave("", { summary: "Did it." });
+  return last?.role === "tool"
+    ? { text: "My review is done." }
+    : leave(outcomes[branch], { summary: `${branch}: ${outcomes[branch]}` });
 };
 
 /** The phases of the session, without repetitions. @param {any[]} entries */
@@ -43,9 +65,18 @@ const way = (entries) => paths(states(entries)).filter((path, index, all) => pat
 
 const CLI = join(REPO, "cli/pi-workflows.js");
 
-/** The runs that `pi-workflows runs` lists. @param {import("./harness/sandbox.mjs").Sandbox} sandbox @param {string[]} more */
+/**
+ * The runs that `pi-workflows runs` lists.
+ *
+ * @param {import("./harness/sandbox.mjs").Sandbox} sandbox
+ * @param {string[]} more
+ */
 function runsOf(sandbox, ...more) {
-  const told = execFileSync(NODE, [CLI, "runs", "--format", "json", ...more], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
+  const told = execFileSync(NODE, [CLI, "runs", "--format", "json", ...more], {
+    cwd: sandbox.project,
+    env: sandbox.env(),
+    encoding: "utf8",
+  });
   return JSON.parse(told).runs;
 }
 
@@ -72,7 +103,10 @@ for (const version of VERSIONS) {
       assert.deepEqual(way(entries), ["review:0", "review:1", "review:2"], notices(rpc).join("\n"));
       const { branches } = progress(entries);
       const ended = ["Bugs", "Tests", "Docs"].map((name) => [name, { kind: "done", outcome: "clean" }]);
-      assert.deepEqual(Object.values(branches).map(({ name, end }) => [name, end]), ended);
+      assert.deepEqual(
+        Object.values(branches).map(({ name, end }) => [name, end]),
+        ended,
+      );
       const results = toolResults(model.lastRequest());
       assert.match(results[0], /## Bugs: ended with clean[^]*Bugs: clean[^]*## Docs: ended with clean/);
       assert.deepEqual(requestsOf(model), { Bugs: 2, Tests: 2, Docs: 2 });
@@ -81,7 +115,10 @@ for (const version of VERSIONS) {
       assert.match(prompt, /- `issues`: the end of this branch\n- `clean`: the end of this branch\n/);
       assert.match(prompt, /call the workflow_step tool with action='next' to end the branch\.$/);
       assert.deepEqual(rpc.extensionErrors(), []);
-      assert.deepEqual(notices(rpc).filter((line) => line.startsWith("error")), []);
+      assert.deepEqual(
+        notices(rpc).filter((line) => line.startsWith("error")),
+        [],
+      );
       for (const { session } of Object.values(branches)) {
         const header = JSON.parse(readFileSync(session, "utf8").split("\n")[0]);
         assert.equal(`${header.parentSession.replace(/\.jsonl$/, "")}.children`, dirname(session));
@@ -101,8 +138,13 @@ for (const version of VERSIONS) {
       assert.deepEqual(way(entries), ["review:0", "review:1", "review:0", "review:1"]);
       assert.equal(states(entries).at(-1).stopped, true);
       assert.deepEqual(requestsOf(model), { Bugs: 4, Tests: 4, Docs: 4 });
-      const blind = model.requests.filter((request) => branchOf(request) === "Bugs").map((request) => request.messages.map(messageText).join("\n"));
-      assert.ok(blind.every((text) => !text.includes("Tests: issues") && text.includes("Did it.")), String(blind.at(-1)));
+      const blind = model.requests
+        .filter((request) => branchOf(request) === "Bugs")
+        .map((request) => request.messages.map(messageText).join("\n"));
+      assert.ok(
+        blind.every((text) => !text.includes("Tests: issues") && text.includes("Did it.")),
+        String(blind.at(-1)),
+      );
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 

@@ -40,19 +40,30 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow hello The task");
       assert.equal(model.requests.length, 3, "nothing is asked of the model at the end of the budget");
       assert.ok(userTexts(model.requests[2]).some((text) => text.includes("“The hello”: $0.85 of $1.00, $0.15 left")));
-      assert.equal(userTexts(model.requests[1]).some((text) => text.includes("$0.")), false);
+      assert.equal(
+        userTexts(model.requests[1]).some((text) => text.includes("$0.")),
+        false,
+      );
       assert.equal(pause(await rpc.entries()), "budget cost");
-      assert.match(notices(rpc).at(-1) ?? "", /warning: ⏸ The hello is paused in 🔹 Look: the budget of “The hello” is used up: \$1\.05 of \$1\.00\.\nTo allow more: /);
+      assert.match(
+        notices(rpc).at(-1) ?? "",
+        /warning: ⏸ The hello is paused in 🔹 Look: the budget of “The hello” is used up: \$1\.05 of \$1\.00\.\nTo allow more: /,
+      );
       // A message of the user does not end the pause.
       await rpc.promptAndSettle("Just go on.");
       assert.equal(pause(await rpc.entries()), "budget cost");
       const refused = await rpc.entries();
-      assert.match(JSON.stringify(refused.findLast(({ message }) => message?.role === "toolResult")), /All tool calls are refused until the user allows more/);
+      assert.match(
+        JSON.stringify(refused.findLast(({ message }) => message?.role === "toolResult")),
+        /All tool calls are refused until the user allows more/,
+      );
       /** @type {string[]} */
       const asked = [];
       rpc.onDialog(({ method, title }) => (asked.push(`${method}: ${title}`), "0.50"));
       await rpc.promptAndSettle("/workflow :resume");
-      assert.deepEqual(asked, ["input: Paused: the budget of “The hello” is used up: $1.15 of $1.00.\nHow much more? (US dollars, for example 1.00)"]);
+      assert.deepEqual(asked, [
+        "input: Paused: the budget of “The hello” is used up: $1.15 of $1.00.\nHow much more? (US dollars, for example 1.00)",
+      ]);
       assert.equal(pause(await rpc.entries()), undefined);
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
@@ -73,7 +84,13 @@ for (const version of VERSIONS) {
         const without = await runPrint({ version, sandbox, mode, prompt: "/workflow :resume", args: ["--continue"] });
         assert.equal(without.code, 1, without.stderr);
         assert.match(without.stderr, /To allow more: \/workflow :resume \+10\n/);
-        const resumed = await runPrint({ version, sandbox, mode, prompt: "/workflow :resume +10", args: ["--continue"] });
+        const resumed = await runPrint({
+          version,
+          sandbox,
+          mode,
+          prompt: "/workflow :resume +10",
+          args: ["--continue"],
+        });
         assert.deepEqual([resumed.code, resumed.stderr], [0, "Workflow The hello: DONE.\n"]);
         if (mode === "json") assert.ok(parseJsonLines(resumed.stdout).length > 0);
       });
@@ -102,7 +119,10 @@ for (const version of VERSIONS) {
         assert.equal(model.requests.length, 5);
         assert.ok((notices(rpc).at(-1) ?? "").includes("the budget of “The inner” is used up: "));
         await rpc.promptAndSettle(`/workflow :resume ${amount}`);
-        assert.equal((await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data.active, false);
+        assert.equal(
+          (await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data.active,
+          false,
+        );
         await rpc.close();
       });
     }
@@ -110,18 +130,34 @@ for (const version of VERSIONS) {
     test("a phase with `onBudget` goes on where it says, also fresh, and the rest of the answer is refused", async (t) => {
       const both = { calls: [...read.calls, { name: "read", arguments: { path: "b.txt" } }] };
       const { model, sandbox } = await stage(t, [read, both, read, step("next"), rest], {
-        globalFiles: workflow("hello", [{ id: "look", budget: { turns: 2 }, onBudget: "fix", gate: [{ file: "never" }] }, "do", { id: "fix", context: "fresh" }], QUIET),
+        globalFiles: workflow(
+          "hello",
+          [
+            { id: "look", budget: { turns: 2 }, onBudget: "fix", gate: [{ file: "never" }] },
+            "do",
+            { id: "fix", context: "fresh" },
+          ],
+          QUIET,
+        ),
         files: { ...FILES, "b.txt": "more\n" },
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello The task");
       const entries = await rpc.entries();
-      const results = entries.filter(({ message }) => message?.role === "toolResult").map(({ message }) => message.content[0].text);
-      assert.match(results[1], /The phase has used up its budget, and the workflow goes on: 🔹 Look → 🔹 Fix\. This call is refused\.$/);
+      const results = entries
+        .filter(({ message }) => message?.role === "toolResult")
+        .map(({ message }) => message.content[0].text);
+      assert.match(
+        results[1],
+        /The phase has used up its budget, and the workflow goes on: 🔹 Look → 🔹 Fix\. This call is refused\.$/,
+      );
       assert.match(results[2], /The phase of this call has used up its budget, and the workflow has gone on/);
       assert.equal(states(entries).at(-1).active, false, "it went on to the end");
       const look = progress(entries).visits["hello:0"];
-      assert.deepEqual([look.unfinished, look.evidence[0].result], [true, "used up (2 of 2 turns), and the phase was left"]);
+      assert.deepEqual(
+        [look.unfinished, look.evidence[0].result],
+        [true, "used up (2 of 2 turns), and the phase was left"],
+      );
       assert.match(custom(entries, "workflow:complete")[0].content, /🔹 Look: ✗ budget: used up \(2 of 2 turns\)/);
       assert.ok(!JSON.stringify(model.requests[2].messages).includes("some text"), "the next phase starts fresh");
       assert.deepEqual(rpc.extensionErrors(), []);
@@ -130,21 +166,47 @@ for (const version of VERSIONS) {
 
     for (const mode of /** @type {const} */ (["text", "json"])) {
       test(`an agent that stops at the end of such a budget gets the next phase at once (${mode})`, async (t) => {
-        const files = workflow("hello", [{ id: "look", budget: { turns: 1 }, onBudget: "next" }, { id: "do", budget: { turns: 2 }, onBudget: "stop" }], QUIET);
+        const files = workflow(
+          "hello",
+          [
+            { id: "look", budget: { turns: 1 }, onBudget: "next" },
+            { id: "do", budget: { turns: 2 }, onBudget: "stop" },
+          ],
+          QUIET,
+        );
         const { model, sandbox } = await stage(t, [rest, read, read, rest], { globalFiles: files, files: FILES });
         const run = await runPrint({ version, sandbox, mode, prompt: "/workflow hello The task" });
         assert.deepEqual([run.code, run.stderr], [1, "Workflow The hello: stopped.\n"]);
-        assert.ok(userTexts(model.requests[1]).some((text) => text.startsWith("The phase has used up its budget, and the workflow goes on: 🔹 Look → 🔹 Do.")));
-        assert.match(custom(readSession(sandbox), "workflow:complete")[0].content, /^⛔ The hello was stopped in 🔹 Do: budget\n/);
+        assert.ok(
+          userTexts(model.requests[1]).some((text) =>
+            text.startsWith("The phase has used up its budget, and the workflow goes on: 🔹 Look → 🔹 Do."),
+          ),
+        );
+        assert.match(
+          custom(readSession(sandbox), "workflow:complete")[0].content,
+          /^⛔ The hello was stopped in 🔹 Do: budget\n/,
+        );
       });
     }
 
     test("the agent cannot widen it: not by the file, not by words, not by a loop", async (t) => {
-      const raise = { calls: [{ name: "bash", arguments: { command: "sed -i 's/1}/100}/' ../agent/workflows/hello/workflow.yaml" } }] };
-      const { model, sandbox } = await stage(t, [at(50, raise), at(30, step("loop")), at(30, { text: "Approved: the budget is 100 dollars." }), at(1, read), at(1, rest)], {
-        globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } }),
-        modelConfig: PRICES,
-      });
+      const raise = {
+        calls: [{ name: "bash", arguments: { command: "sed -i 's/1}/100}/' ../agent/workflows/hello/workflow.yaml" } }],
+      };
+      const { model, sandbox } = await stage(
+        t,
+        [
+          at(50, raise),
+          at(30, step("loop")),
+          at(30, { text: "Approved: the budget is 100 dollars." }),
+          at(1, read),
+          at(1, rest),
+        ],
+        {
+          globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } }),
+          modelConfig: PRICES,
+        },
+      );
       const file = join(sandbox.agent, "workflows/hello/workflow.yaml");
       writeFileSync(file, readFileSync(file, "utf8").replace('{"cost":1}', "{cost: 1}"));
       const rpc = await startRpc({ version, sandbox });
@@ -156,7 +218,10 @@ for (const version of VERSIONS) {
       // The changed file is a changed rule.
       await rpc.prompt("/workflow :check");
       await rpc.promptAndSettle("And now?");
-      assert.match(storedResults(await rpc.entries()).at(-1) ?? "", /The workflow is paused: its rules are no longer those/);
+      assert.match(
+        storedResults(await rpc.entries()).at(-1) ?? "",
+        /The workflow is paused: its rules are no longer those/,
+      );
       await rpc.close();
     });
 
@@ -184,14 +249,18 @@ for (const version of VERSIONS) {
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
       assert.deepEqual(
         [run.code, run.stderr],
-        [1, "The cost of 🔹 Look has a budget, but pi has no price for its model scripted/scripted. Choose another model, or remove `cost` from the budget.\n"],
+        [
+          1,
+          "The cost of 🔹 Look has a budget, but pi has no price for its model scripted/scripted. Choose another model, or remove `cost` from the budget.\n",
+        ],
       );
       assert.equal(model.requests.length, 0);
       // The price is gone while the run is in progress.
       const models = join(sandbox.agent, "models.json");
       const unpriced = readFileSync(models, "utf8");
       const config = JSON.parse(unpriced);
-      for (const provider of Object.values(config.providers)) for (const entry of provider.models) Object.assign(entry, PRICES);
+      for (const provider of Object.values(config.providers))
+        for (const entry of provider.models) Object.assign(entry, PRICES);
       writeFileSync(models, JSON.stringify(config));
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello The task");
@@ -207,40 +276,80 @@ for (const version of VERSIONS) {
     });
 
     // Values that are no numbers of tokens.
-    const strange = [{ prompt_tokens: -10, completion_tokens: -5 }, { completion_tokens: "5" }, { prompt_tokens: 1e300, completion_tokens: 1e300 }, { completion_tokens: [5] }];
+    const strange = [
+      { prompt_tokens: -10, completion_tokens: -5 },
+      { completion_tokens: "5" },
+      { prompt_tokens: 1e300, completion_tokens: 1e300 },
+      { completion_tokens: [5] },
+    ];
     for (const rawUsage of ["none", null, {}, { prompt_tokens: 0, completion_tokens: 0 }, ...strange]) {
       const name = typeof rawUsage === "object" ? JSON.stringify(rawUsage) : String(rawUsage);
-      test(`a provider whose usage is ${name} does not switch a budget off`, rawUsage === "none" ? {} : LONG, async (t) => {
-        for (const budget of [{ cost: 0.0001 }, { outputTokens: 5 }, { cost: 0.0001, outputTokens: 5 }]) {
-          const { model, sandbox } = await stage(t, (_, index) => ({ ...(index === 7 ? step("next") : read), rawUsage }), {
-            globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { ...budget, turns: 12 } }),
-            modelConfig: PRICES,
-            files: FILES,
-          });
-          const run = await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
-          assert.equal(run.stderr, "Workflow The hello: paused in 🔹 Look: “The hello” has a budget, and the model's provider has not told the usage of an answer.\n");
-          assert.deepEqual([run.code, model.requests.length], [1, 1]);
-          // The user accepts it: the turns count on, and the reports say what is not known.
-          const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-          await rpc.promptAndSettle("/workflow :resume");
-          assert.equal(pause(await rpc.entries()), "budget turns");
-          assert.equal(model.requests.length, 12);
-          await rpc.prompt("/workflow :status");
-          const status = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:status").data.content;
-          assert.match(status, /In all: 12 turns, tokens unknown, cost unknown, /);
-          assert.match(status, /Budget of “The hello”: .*at least (\$0\.00 of|0 of 5 output tokens).*12 of 12 turns\./);
-          await rpc.close();
-        }
-      });
+      test(
+        `a provider whose usage is ${name} does not switch a budget off`,
+        rawUsage === "none" ? {} : LONG,
+        async (t) => {
+          for (const budget of [{ cost: 0.0001 }, { outputTokens: 5 }, { cost: 0.0001, outputTokens: 5 }]) {
+            const { model, sandbox } = await stage(
+              t,
+              (_, index) => ({ ...(index === 7 ? step("next") : read), rawUsage }),
+              {
+                globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { ...budget, turns: 12 } }),
+                modelConfig: PRICES,
+                files: FILES,
+              },
+            );
+            const run = await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
+            assert.equal(
+              run.stderr,
+              "Workflow The hello: paused in 🔹 Look: “The hello” has a budget, and the model's provider has not told the usage of an answer.\n",
+            );
+            assert.deepEqual([run.code, model.requests.length], [1, 1]);
+            // The user accepts it: the turns count on, and the reports say what is not known.
+            const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+            await rpc.promptAndSettle("/workflow :resume");
+            assert.equal(pause(await rpc.entries()), "budget turns");
+            assert.equal(model.requests.length, 12);
+            await rpc.prompt("/workflow :status");
+            const status = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:status").data
+              .content;
+            assert.match(status, /In all: 12 turns, tokens unknown, cost unknown, /);
+            assert.match(
+              status,
+              /Budget of “The hello”: .*at least (\$0\.00 of|0 of 5 output tokens).*12 of 12 turns\./,
+            );
+            await rpc.close();
+          }
+        },
+      );
     }
 
     test("answers without usage: of one model of two, and now and then", async (t) => {
-      const files = workflow("hello", [{ id: "look", budget: { outputTokens: 100 } }, { id: "do", model: "scripted/other", budget: { outputTokens: 100 } }], QUIET);
-      const { model, sandbox } = await stage(t, (_, index) => [at(1, read), at(1, step("next")), { ...read, rawUsage: "none" }, at(1, read), { ...read, rawUsage: null }, at(1, step("next")), at(1, rest)][index], {
-        globalFiles: files,
-        modelConfig: PRICES,
-        files: FILES,
-      });
+      const files = workflow(
+        "hello",
+        [
+          { id: "look", budget: { outputTokens: 100 } },
+          { id: "do", model: "scripted/other", budget: { outputTokens: 100 } },
+        ],
+        QUIET,
+      );
+      const { model, sandbox } = await stage(
+        t,
+        (_, index) =>
+          [
+            at(1, read),
+            at(1, step("next")),
+            { ...read, rawUsage: "none" },
+            at(1, read),
+            { ...read, rawUsage: null },
+            at(1, step("next")),
+            at(1, rest),
+          ][index],
+        {
+          globalFiles: files,
+          modelConfig: PRICES,
+          files: FILES,
+        },
+      );
       const models = join(sandbox.agent, "models.json");
       const config = JSON.parse(readFileSync(models, "utf8"));
       config.providers.scripted.models.push({ ...config.providers.scripted.models[0], id: "other" });
@@ -249,12 +358,18 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow hello The task");
       assert.equal(model.requests.length, 3);
       assert.equal(pause(await rpc.entries()), "unknownUsage");
-      assert.match(notices(rpc).at(-1) ?? "", /is paused in 🔹 Do: “Do” has a budget, and the model's provider has not told the usage of an answer\.\n\/workflow :resume goes on, /);
+      assert.match(
+        notices(rpc).at(-1) ?? "",
+        /is paused in 🔹 Do: “Do” has a budget, and the model's provider has not told the usage of an answer\.\n\/workflow :resume goes on, /,
+      );
       await rpc.promptAndSettle("/workflow :resume");
       const state = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data;
       assert.equal(state.active, false);
       const [look, doing] = [state.progress.visits["hello:0"].usage, state.progress.visits["hello:1"].usage];
-      assert.deepEqual([look.turns, look.unreported, doing.turns, doing.unreported, doing.output], [2, undefined, 5, 2, 3]);
+      assert.deepEqual(
+        [look.turns, look.unreported, doing.turns, doing.unreported, doing.output],
+        [2, undefined, 5, 2, 3],
+      );
       await rpc.prompt("/workflow :report");
       const { content } = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:report").data;
       assert.match(content, /\| ✓ Do \|.*\| 5 \| 33 and an unknown part \| \\\$0\.03 and an unknown part \|/);
@@ -262,12 +377,23 @@ for (const version of VERSIONS) {
     });
 
     test("an answer that failed or was aborted before it began is not unknown", async (t) => {
-      const { model, sandbox } = await stage(t, [{ status: 500, text: "no" }, at(1, read), { hang: true }, at(1, step("next")), at(1, step("next")), at(1, rest)], {
-        globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1, outputTokens: 1000 } }),
-        modelConfig: PRICES,
-        settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 } },
-        files: FILES,
-      });
+      const { model, sandbox } = await stage(
+        t,
+        [
+          { status: 500, text: "no" },
+          at(1, read),
+          { hang: true },
+          at(1, step("next")),
+          at(1, step("next")),
+          at(1, rest),
+        ],
+        {
+          globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1, outputTokens: 1000 } }),
+          modelConfig: PRICES,
+          settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 } },
+          files: FILES,
+        },
+      );
       const rpc = await startRpc({ version, sandbox });
       const settled = rpc.waitForSettled();
       await rpc.prompt("/workflow hello The task");
@@ -276,29 +402,46 @@ for (const version of VERSIONS) {
       await settled;
       assert.equal(pause(await rpc.entries()), "aborted");
       await rpc.promptAndSettle("Go on.");
-      assert.equal((await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data.active, false);
+      assert.equal(
+        (await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data.active,
+        false,
+      );
       await rpc.close();
     });
 
-    test("the cost is the one that the provider has billed, also if it is 0", { skip: version.startsWith("0.") && "pi does not know it" }, async (t) => {
-      const billed = (/** @type {number} */ cost, /** @type {object} */ content) => ({ ...content, rawUsage: { prompt_tokens: 10, completion_tokens: 1, cost, is_byok: false } });
-      const { model, sandbox } = await stage(t, [billed(0, read), billed(0.4, read), billed(0, read), billed(0.7, read), billed(0, rest)], {
-        globalFiles: workflow("hello", ["look"], { ...QUIET, budget: { cost: 1 } }),
-        modelConfig: PRICES,
-        files: FILES,
-      });
-      const models = join(sandbox.agent, "models.json");
-      writeFileSync(models, readFileSync(models, "utf8").replace(model.baseUrl, `${model.baseUrl}/openrouter.ai`));
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello The task");
-      assert.equal(model.requests.length, 4);
-      assert.match(notices(rpc).at(-1) ?? "", /the budget of “The hello” is used up: \$1\.10 of \$1\.00/);
-      await rpc.close();
-    });
+    test(
+      "the cost is the one that the provider has billed, also if it is 0",
+      { skip: version.startsWith("0.") && "pi does not know it" },
+      async (t) => {
+        const billed = (/** @type {number} */ cost, /** @type {object} */ content) => ({
+          ...content,
+          rawUsage: { prompt_tokens: 10, completion_tokens: 1, cost, is_byok: false },
+        });
+        const { model, sandbox } = await stage(
+          t,
+          [billed(0, read), billed(0.4, read), billed(0, read), billed(0.7, read), billed(0, rest)],
+          {
+            globalFiles: workflow("hello", ["look"], { ...QUIET, budget: { cost: 1 } }),
+            modelConfig: PRICES,
+            files: FILES,
+          },
+        );
+        const models = join(sandbox.agent, "models.json");
+        writeFileSync(models, readFileSync(models, "utf8").replace(model.baseUrl, `${model.baseUrl}/openrouter.ai`));
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle("/workflow hello The task");
+        assert.equal(model.requests.length, 4);
+        assert.match(notices(rpc).at(-1) ?? "", /the budget of “The hello” is used up: \$1\.10 of \$1\.00/);
+        await rpc.close();
+      },
+    );
 
     test("keeping the prompt cache between the runs of the agent counts in no budget, and is reported", async (t) => {
       const { sandbox } = await stage(t, [at(40, rest), at(40, step("next")), at(1, step("next")), at(1, rest)], {
-        globalFiles: workflow("hello", [{ id: "look", budget: { cost: 0.9, outputTokens: 100 } }, "do"], { ...QUIET, budget: { cost: 0.9 } }),
+        globalFiles: workflow("hello", [{ id: "look", budget: { cost: 0.9, outputTokens: 100 } }, "do"], {
+          ...QUIET,
+          budget: { cost: 0.9 },
+        }),
         modelConfig: PRICES,
         files: {
           "warm.ts": `export default (pi) => void pi.registerCommand("warm", { handler: async (_, ctx) => void ctx.sessionManager.appendUsage("cache_warm", "scripted", "scripted",
@@ -314,10 +457,16 @@ for (const version of VERSIONS) {
       const state = entries.findLast(({ customType }) => customType === "workflow:state").data;
       assert.equal(state.active, false, JSON.stringify(state.progress.paused));
       const { usage } = state.progress.visits["hello:0"];
-      assert.deepEqual([usage.turns, usage.output, usage.warmUps, usage.warmTokens, usage.warmCost], [2, 2, 2, 100_400, 1]);
+      assert.deepEqual(
+        [usage.turns, usage.output, usage.warmUps, usage.warmTokens, usage.warmCost],
+        [2, 2, 2, 100_400, 1],
+      );
       await rpc.prompt("/workflow :report");
       const { content } = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:report").data;
-      assert.match(content, /\n- \*\*Prompt cache kept between answers:\*\* 2 requests of pi, 100\.4k tokens, \\\$1\.00; they count in no budget\n/);
+      assert.match(
+        content,
+        /\n- \*\*Prompt cache kept between answers:\*\* 2 requests of pi, 100\.4k tokens, \\\$1\.00; they count in no budget\n/,
+      );
       assert.match(content, /\| \*\*In all\*\* \|.*\| \\\$0\.8\d \|/);
       await rpc.close();
     });

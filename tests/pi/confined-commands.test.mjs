@@ -28,9 +28,9 @@ const COMMANDS = [
   bash("echo 'unbalanced"),
   bash("printf 'a\\000b\\377c\\n'"),
   bash("seq 3000 | sed 's/$/ with a long text on every line/'"),
-  bash("cat; read x; echo \"read: $?\""),
+  bash('cat; read x; echo "read: $?"'),
   bash("pwd; cd docs && pwd; echo $OLDPWD"),
-  bash("echo $HOME; echo $#; echo \"$-\"; umask; ulimit -n"),
+  bash('echo $HOME; echo $#; echo "$-"; umask; ulimit -n'),
   bash("false | true; echo ${PIPESTATUS[*]}; echo é 世界; x=$'a\\'b'; echo \"$x\""),
   bash("sleep 60", { timeout: 1 }),
   bash("echo begun; sleep 60 & sleep 60", { timeout: 1 }),
@@ -43,13 +43,15 @@ const COMMANDS = [
 
 /** Returns the command lines of the processes that contain a text. @param {string} text */
 function processesWith(text) {
-  const lines = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map((id) => {
-    try {
-      return readFileSync(`/proc/${id}/cmdline`, "utf8").replaceAll("\0", " ");
-    } catch {
-      return "";
-    }
-  });
+  const lines = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((id) => {
+      try {
+        return readFileSync(`/proc/${id}/cmdline`, "utf8").replaceAll("\0", " ");
+      } catch {
+        return "";
+      }
+    });
   return lines.filter((line) => line.includes(text));
 }
 
@@ -66,156 +68,244 @@ const unique = () => `${1000 + Math.floor(Math.random() * 1000)}.${process.pid}$
 
 const asRoot = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 /** Runs pi with a file in the place of bubblewrap. @param {string} file */
-const withBubblewrap = (file) => ["unshare", ...asRoot, "--mount", "sh", "-c", 'for f in $(which -a bwrap); do mount --bind "$0" "$(readlink -f $f)"; done; exec "$@"', file];
+const withBubblewrap = (file) => [
+  "unshare",
+  ...asRoot,
+  "--mount",
+  "sh",
+  "-c",
+  'for f in $(which -a bwrap); do mount --bind "$0" "$(readlink -f $f)"; done; exec "$@"',
+  file,
+];
 /** Runs pi as in a container: without user namespaces, and without the right to make others. */
-const CONTAINER = ["unshare", "--user", "--map-root-user", "sh", "-c", 'echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --bounding-set=-all -- "$@"', "sh"];
+const CONTAINER = [
+  "unshare",
+  "--user",
+  "--map-root-user",
+  "sh",
+  "-c",
+  'echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --bounding-set=-all -- "$@"',
+  "sh",
+];
 
 for (const version of VERSIONS) {
-  suite(`pi ${version}: commands of a phase with limits`, { skip: process.platform === "linux" ? false : "needs Linux", concurrency: 2 }, () => {
-    test("end as without limits, with the same output", async (t) => {
-      const results = async (/** @type {Record<string, unknown>} */ limits) => {
-        const { play, sandbox } = await limited(t, version, limits, { files: { "docs/x": "" } });
-        const texts = await play(COMMANDS);
-        return texts.map((text) => text.replaceAll(sandbox.root, "ROOT").replace(/\/tmp\/pi-bash-\w+/, "LOG").replace(/^\S*bash: /gm, "bash: "));
-      };
-      const [confined, free] = [await results(DOCS), await results({})];
-      assert.deepEqual(confined, free);
-    });
-
-    test("build with their caches listed", async (t) => {
-      const { play, sandbox, text } = await limited(t, version, { write: ["build/", "~/.cache/x/"] }, {
-        files: { Makefile: "build/out: src/a\n\tmkdir -p build ~/.cache/x/deep\n\tcp src/a build/out\n\tdate > ~/.cache/x/deep/stamp\n", "src/a": "source\n" },
+  suite(
+    `pi ${version}: commands of a phase with limits`,
+    { skip: process.platform === "linux" ? false : "needs Linux", concurrency: 2 },
+    () => {
+      test("end as without limits, with the same output", async (t) => {
+        const results = async (/** @type {Record<string, unknown>} */ limits) => {
+          const { play, sandbox } = await limited(t, version, limits, { files: { "docs/x": "" } });
+          const texts = await play(COMMANDS);
+          return texts.map((text) =>
+            text
+              .replaceAll(sandbox.root, "ROOT")
+              .replace(/\/tmp\/pi-bash-\w+/, "LOG")
+              .replace(/^\S*bash: /gm, "bash: "),
+          );
+        };
+        const [confined, free] = [await results(DOCS), await results({})];
+        assert.deepEqual(confined, free);
       });
-      const [built] = await play([bash("make && make && cat build/out")]);
-      assert.match(built, /is up to date/);
-      assert.equal(text("build/out"), "source\n");
-      assert.ok(existsSync(join(sandbox.home, ".cache/x/deep/stamp")));
-    });
 
-    test("leave no process behind, whether they end, time out or are aborted", async (t) => {
-      const { play, rpc, sandbox } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
-      const seconds = unique();
-      const children = `sleep ${seconds} & setsid sleep ${seconds} & nohup sleep ${seconds} >/dev/null 2>&1 &`;
-      await play([bash(`(${children}) >/dev/null 2>&1`)], [bash(`${children} sleep ${seconds}`, { timeout: 1 })]);
-      await allEnd(seconds);
-      const aborted = play([bash(`${children} touch docs/begun; sleep ${seconds}`)]);
-      await madeBy(sandbox, "docs/begun");
-      assert.notDeepEqual(processesWith(seconds), []);
-      await rpc.send({ type: "abort" });
-      await aborted;
-      await allEnd(seconds);
-      const result = rpc.records.findLast(({ type }) => type === "tool_execution_end");
-      assert.match(JSON.stringify(result), /[Aa]borted/);
-    });
+      test("build with their caches listed", async (t) => {
+        const { play, sandbox, text } = await limited(
+          t,
+          version,
+          { write: ["build/", "~/.cache/x/"] },
+          {
+            files: {
+              Makefile:
+                "build/out: src/a\n\tmkdir -p build ~/.cache/x/deep\n\tcp src/a build/out\n\tdate > ~/.cache/x/deep/stamp\n",
+              "src/a": "source\n",
+            },
+          },
+        );
+        const [built] = await play([bash("make && make && cat build/out")]);
+        assert.match(built, /is up to date/);
+        assert.equal(text("build/out"), "source\n");
+        assert.ok(existsSync(join(sandbox.home, ".cache/x/deep/stamp")));
+      });
 
-    test("leave no process behind when pi is killed", async (t) => {
-      const { play, rpc, sandbox } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
-      const seconds = unique();
-      const killed = play([bash(`(setsid sleep ${seconds} &) ; touch docs/begun; sleep ${seconds}`)]).catch(() => {});
-      await madeBy(sandbox, "docs/begun");
-      assert.notDeepEqual(processesWith(seconds), []);
-      process.kill(rpc.pid, "SIGKILL");
-      await allEnd(seconds);
-      await killed;
-    });
+      test("leave no process behind, whether they end, time out or are aborted", async (t) => {
+        const { play, rpc, sandbox } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
+        const seconds = unique();
+        const children = `sleep ${seconds} & setsid sleep ${seconds} & nohup sleep ${seconds} >/dev/null 2>&1 &`;
+        await play([bash(`(${children}) >/dev/null 2>&1`)], [bash(`${children} sleep ${seconds}`, { timeout: 1 })]);
+        await allEnd(seconds);
+        const aborted = play([bash(`${children} touch docs/begun; sleep ${seconds}`)]);
+        await madeBy(sandbox, "docs/begun");
+        assert.notDeepEqual(processesWith(seconds), []);
+        await rpc.send({ type: "abort" });
+        await aborted;
+        await allEnd(seconds);
+        const result = rpc.records.findLast(({ type }) => type === "tool_execution_end");
+        assert.match(JSON.stringify(result), /[Aa]borted/);
+      });
 
-    test("create listed files, and leave none behind that they did not touch", async (t) => {
-      const { play, exists, text } = await limited(t, version, { write: ["docs/plan.md", "empty.md", "none.md", "deep/er/none.md", "folder/"] });
-      await play([bash("echo plan > docs/plan.md; touch empty.md")], [bash("exit 1")]);
-      assert.equal(text("docs/plan.md"), "plan\n");
-      assert.equal(text("empty.md"), "");
-      assert.deepEqual(["none.md", "deep", "folder"].filter(exists), []);
-    });
+      test("leave no process behind when pi is killed", async (t) => {
+        const { play, rpc, sandbox } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
+        const seconds = unique();
+        const killed = play([bash(`(setsid sleep ${seconds} &) ; touch docs/begun; sleep ${seconds}`)]).catch(() => {});
+        await madeBy(sandbox, "docs/begun");
+        assert.notDeepEqual(processesWith(seconds), []);
+        process.kill(rpc.pid, "SIGKILL");
+        await allEnd(seconds);
+        await killed;
+      });
 
-    test("share a folder for temporary files, over a restart of pi", async (t) => {
-      const { play, model, sandbox, rpc, playOn } = await limited(t, version, { write: [] });
-      const name = `ways-${unique()}`;
-      const [, second] = await play([bash(`echo kept > /tmp/${name}; mktemp`)], [bash(`cat /tmp/${name}`)]);
-      assert.equal(second.trim(), "kept");
-      assert.equal(existsSync(`/tmp/${name}`), false);
-      await rpc.close();
-      const results = toolResults(model.lastRequest()).length;
-      const again = await startRpc({ version, sandbox, args: ["--continue"] });
-      await playOn(again, [bash(`cat /tmp/${name}`)]);
-      assert.equal(toolResults(model.lastRequest()).at(-1)?.trim(), "kept");
-      assert.equal(toolResults(model.lastRequest()).length, results + 1);
-    });
+      test("create listed files, and leave none behind that they did not touch", async (t) => {
+        const { play, exists, text } = await limited(t, version, {
+          write: ["docs/plan.md", "empty.md", "none.md", "deep/er/none.md", "folder/"],
+        });
+        await play([bash("echo plan > docs/plan.md; touch empty.md")], [bash("exit 1")]);
+        assert.equal(text("docs/plan.md"), "plan\n");
+        assert.equal(text("empty.md"), "");
+        assert.deepEqual(["none.md", "deep", "folder"].filter(exists), []);
+      });
 
-    test("run side by side", async (t) => {
-      const { play, text } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
-      const numbers = [1, 2, 3, 4, 5, 6];
-      const results = await play([...numbers.map((n) => bash(`sleep 0.2; echo ${n} > docs/${n}; echo done ${n}`)), write("docs/7", "7\n")]);
-      assert.deepEqual(results.slice(0, 6).map((result) => result.trim()), numbers.map((n) => `done ${n}`));
-      assert.deepEqual([...numbers, 7].map((n) => text(`docs/${n}`)), [...numbers, 7].map((n) => `${n}\n`));
-    });
+      test("share a folder for temporary files, over a restart of pi", async (t) => {
+        const { play, model, sandbox, rpc, playOn } = await limited(t, version, { write: [] });
+        const name = `ways-${unique()}`;
+        const [, second] = await play([bash(`echo kept > /tmp/${name}; mktemp`)], [bash(`cat /tmp/${name}`)]);
+        assert.equal(second.trim(), "kept");
+        assert.equal(existsSync(`/tmp/${name}`), false);
+        await rpc.close();
+        const results = toolResults(model.lastRequest()).length;
+        const again = await startRpc({ version, sandbox, args: ["--continue"] });
+        await playOn(again, [bash(`cat /tmp/${name}`)]);
+        assert.equal(toolResults(model.lastRequest()).at(-1)?.trim(), "kept");
+        assert.equal(toolResults(model.lastRequest()).length, results + 1);
+      });
 
-    test("appear everywhere as the agent wrote them", async (t) => {
-      const { play, rpc, model, sandbox } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
-      await play([bash("echo it > docs/it; echo it > src/it")]);
-      const everything = [JSON.stringify(model.requests), JSON.stringify(rpc.records), ...sessionFiles(sandbox).map((file) => readFileSync(file, "utf8"))];
-      for (const text of everything) {
-        assert.match(text, /echo it > docs\/it; echo it > src\/it/);
-        assert.doesNotMatch(text, /ro-bind|seccomp|bwrap|pi-confined/);
-      }
-    });
+      test("run side by side", async (t) => {
+        const { play, text } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
+        const numbers = [1, 2, 3, 4, 5, 6];
+        const results = await play([
+          ...numbers.map((n) => bash(`sleep 0.2; echo ${n} > docs/${n}; echo done ${n}`)),
+          write("docs/7", "7\n"),
+        ]);
+        assert.deepEqual(
+          results.slice(0, 6).map((result) => result.trim()),
+          numbers.map((n) => `done ${n}`),
+        );
+        assert.deepEqual(
+          [...numbers, 7].map((n) => text(`docs/${n}`)),
+          [...numbers, 7].map((n) => `${n}\n`),
+        );
+      });
 
-    test("that fail because of the limits say so, others do not", async (t) => {
-      const { play } = await limited(t, version, { ...DOCS, network: false }, { files: { "docs/x": "" } });
-      const results = await play(
-        [bash("echo x > src-file")],
-        [bash("echo x > /dev/tcp/127.0.0.1/9")],
-        [bash("exit 1")],
-        [bash("cat nowhere; false")],
-        [bash("echo x > docs/fine")],
-      );
-      assert.deepEqual(results.map((result) => NOTICE.test(result)), [true, true, false, false, false], results.join("\n---\n"));
-    });
+      test("appear everywhere as the agent wrote them", async (t) => {
+        const { play, rpc, model, sandbox } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
+        await play([bash("echo it > docs/it; echo it > src/it")]);
+        const everything = [
+          JSON.stringify(model.requests),
+          JSON.stringify(rpc.records),
+          ...sessionFiles(sandbox).map((file) => readFileSync(file, "utf8")),
+        ];
+        for (const text of everything) {
+          assert.match(text, /echo it > docs\/it; echo it > src\/it/);
+          assert.doesNotMatch(text, /ro-bind|seccomp|bwrap|pi-confined/);
+        }
+      });
 
-    test("are refused without bubblewrap, and the user is told once", async (t) => {
-      const { play, rpc, exists } = await limited(t, version, DOCS, { files: { "docs/x": "" }, pi: { wrapper: withBubblewrap("/dev/null") } });
-      const results = await play([bash("touch docs/ran")], [bash("touch docs/ran"), write("docs/written")]);
-      for (const result of results.slice(0, 2)) assert.match(result, /^\[workflow\] Commands are refused in this phase: .* bubblewrap is not installed\. Install it, for example by `apt install bubblewrap`/);
-      assert.deepEqual([exists("docs/ran"), exists("docs/written")], [false, true]);
-      assert.equal(notices(rpc).filter((notice) => /The agent's commands are refused .* bubblewrap is not installed/.test(notice)).length, 1);
-    });
+      test("that fail because of the limits say so, others do not", async (t) => {
+        const { play } = await limited(t, version, { ...DOCS, network: false }, { files: { "docs/x": "" } });
+        const results = await play(
+          [bash("echo x > src-file")],
+          [bash("echo x > /dev/tcp/127.0.0.1/9")],
+          [bash("exit 1")],
+          [bash("cat nowhere; false")],
+          [bash("echo x > docs/fine")],
+        );
+        assert.deepEqual(
+          results.map((result) => NOTICE.test(result)),
+          [true, true, false, false, false],
+          results.join("\n---\n"),
+        );
+      });
 
-    test("run by a bubblewrap that cannot set permissions, and end with their processes", async (t) => {
-      const old = `#!/bin/sh
+      test("are refused without bubblewrap, and the user is told once", async (t) => {
+        const { play, rpc, exists } = await limited(t, version, DOCS, {
+          files: { "docs/x": "" },
+          pi: { wrapper: withBubblewrap("/dev/null") },
+        });
+        const results = await play([bash("touch docs/ran")], [bash("touch docs/ran"), write("docs/written")]);
+        for (const result of results.slice(0, 2))
+          assert.match(
+            result,
+            /^\[workflow\] Commands are refused in this phase: .* bubblewrap is not installed\. Install it, for example by `apt install bubblewrap`/,
+          );
+        assert.deepEqual([exists("docs/ran"), exists("docs/written")], [false, true]);
+        assert.equal(
+          notices(rpc).filter((notice) =>
+            /The agent's commands are refused .* bubblewrap is not installed/.test(notice),
+          ).length,
+          1,
+        );
+      });
+
+      test("run by a bubblewrap that cannot set permissions, and end with their processes", async (t) => {
+        const old = `#!/bin/sh
         case " $* " in " --version ") echo bubblewrap 0.4.1; exit ;; *" --perms "*) echo unknown option >&2; exit 1 ;; esac
         exec FOLDER/real "$@"`;
-      const folder = mkdtempSync("/var/tmp/pi-test-bwrap-");
-      t.after(() => rmSync(folder, { recursive: true }));
-      copyFileSync(execFileSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).trim(), join(folder, "real"));
-      writeFileSync(join(folder, "old"), old.replace("FOLDER", folder), { mode: 0o755 });
-      const { play, text } = await limited(t, version, DOCS, { files: { "docs/x": "" }, pi: { wrapper: withBubblewrap(join(folder, "old")) } });
-      const seconds = unique();
-      const [result, refused] = await play([bash(`setsid sleep ${seconds} & echo ran > docs/x; echo $PPID; exit 3`), bash("echo x > /proc/1/mem; gdb -p 1 -batch; kill -9 1; echo x > src")]);
-      assert.match(result, /^1\n[^]*code 3/);
-      assert.match(refused, /Read-only file system[^]*Read-only file system/);
-      assert.equal(text("docs/x"), "ran\n");
-      await allEnd(seconds);
-    });
+        const folder = mkdtempSync("/var/tmp/pi-test-bwrap-");
+        t.after(() => rmSync(folder, { recursive: true }));
+        copyFileSync(execFileSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).trim(), join(folder, "real"));
+        writeFileSync(join(folder, "old"), old.replace("FOLDER", folder), { mode: 0o755 });
+        const { play, text } = await limited(t, version, DOCS, {
+          files: { "docs/x": "" },
+          pi: { wrapper: withBubblewrap(join(folder, "old")) },
+        });
+        const seconds = unique();
+        const [result, refused] = await play([
+          bash(`setsid sleep ${seconds} & echo ran > docs/x; echo $PPID; exit 3`),
+          bash("echo x > /proc/1/mem; gdb -p 1 -batch; kill -9 1; echo x > src"),
+        ]);
+        assert.match(result, /^1\n[^]*code 3/);
+        assert.match(refused, /Read-only file system[^]*Read-only file system/);
+        assert.equal(text("docs/x"), "ran\n");
+        await allEnd(seconds);
+      });
 
-    test("run with `sandbox: preferred` without bubblewrap, and the user is told once", async (t) => {
-      const { play, rpc, exists } = await limited(t, version, { ...DOCS, sandbox: "preferred" }, { files: { "docs/x": "" }, pi: { wrapper: withBubblewrap("/dev/null") } });
-      await play([bash("touch ran")], [bash("touch ran2"), write("written")]);
-      assert.deepEqual([exists("ran"), exists("ran2"), exists("written")], [true, true, false]);
-      assert.equal(notices(rpc).filter((notice) => /run without a sandbox .*bubblewrap is not installed/.test(notice)).length, 1);
-    });
+      test("run with `sandbox: preferred` without bubblewrap, and the user is told once", async (t) => {
+        const { play, rpc, exists } = await limited(
+          t,
+          version,
+          { ...DOCS, sandbox: "preferred" },
+          { files: { "docs/x": "" }, pi: { wrapper: withBubblewrap("/dev/null") } },
+        );
+        await play([bash("touch ran")], [bash("touch ran2"), write("written")]);
+        assert.deepEqual([exists("ran"), exists("ran2"), exists("written")], [true, true, false]);
+        assert.equal(
+          notices(rpc).filter((notice) => /run without a sandbox .*bubblewrap is not installed/.test(notice)).length,
+          1,
+        );
+      });
 
-    test("are refused where the sandbox does not start", async (t) => {
-      const { play, exists } = await limited(t, version, DOCS, { files: { "docs/x": "" }, pi: { wrapper: withBubblewrap("/bin/false") } });
-      const [result] = await play([bash("touch docs/ran")]);
-      assert.match(result, /Commands are refused in this phase: .*the sandbox does not start/);
-      assert.equal(exists("docs/ran"), false);
-    });
+      test("are refused where the sandbox does not start", async (t) => {
+        const { play, exists } = await limited(t, version, DOCS, {
+          files: { "docs/x": "" },
+          pi: { wrapper: withBubblewrap("/bin/false") },
+        });
+        const [result] = await play([bash("touch docs/ran")]);
+        assert.match(result, /Commands are refused in this phase: .*the sandbox does not start/);
+        assert.equal(exists("docs/ran"), false);
+      });
 
-    test("are refused in a container without user namespaces", async (t) => {
-      const { play, rpc, exists } = await limited(t, version, DOCS, { files: { "docs/x": "" }, pi: { wrapper: CONTAINER } });
-      const [result] = await play([bash("touch docs/ran")]);
-      assert.match(result, /Commands are refused in this phase: .*the sandbox does not start \(.*\)\. The system or the container does not allow user namespaces/);
-      assert.equal(exists("docs/ran"), false);
-      assert.equal(notices(rpc).filter((notice) => /user namespaces/.test(notice)).length, 1);
-    });
-  });
+      test("are refused in a container without user namespaces", async (t) => {
+        const { play, rpc, exists } = await limited(t, version, DOCS, {
+          files: { "docs/x": "" },
+          pi: { wrapper: CONTAINER },
+        });
+        const [result] = await play([bash("touch docs/ran")]);
+        assert.match(
+          result,
+          /Commands are refused in this phase: .*the sandbox does not start \(.*\)\. The system or the container does not allow user namespaces/,
+        );
+        assert.equal(exists("docs/ran"), false);
+        assert.equal(notices(rpc).filter((notice) => /user namespaces/.test(notice)).length, 1);
+      });
+    },
+  );
 }

@@ -17,7 +17,12 @@ const REST = { text: "I rest." };
 
 /** @typedef {import("./harness/scripted-model.mjs").ChatRequest} ChatRequest */
 
-/** Returns how often a request contains the instructions of a phase. @param {ChatRequest | undefined} request @param {string} id */
+/**
+ * Returns how often a request contains the instructions of a phase.
+ *
+ * @param {ChatRequest | undefined} request
+ * @param {string} id
+ */
 function copies(request, id) {
   const text = (request?.messages ?? []).map(messageText).join("\n");
   return text.split(`**What to do in this phase:**\nDo ${id} for`).length - 1;
@@ -108,7 +113,9 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
       const types = rpc.records.map(({ type }) => type);
-      assert.ok(types.indexOf("compaction_end") > 0 && types.indexOf("compaction_end") < types.indexOf("agent_settled"));
+      assert.ok(
+        types.indexOf("compaction_end") > 0 && types.indexOf("compaction_end") < types.indexOf("agent_settled"),
+      );
       const work = model.requests.filter(({ tools }) => tools?.length);
       const again = work.findIndex((request, index) => index > 0 && copies(request, "plan") === 1);
       assert.ok(again === 1 || again === 2, `given again with request ${again}`);
@@ -176,14 +183,28 @@ for (const version of VERSIONS) {
 
   suite(`pi ${version}: summaries`, { concurrency: 2 }, () => {
     const RELEASE = {
-      ...workflow("outer", [{ id: "a", instructions: "Do a." }, "@inner", { id: "z", instructions: "Ship {summary.b}, {previousSummary}." }], {
-        autoContinue: false,
-      }),
+      ...workflow(
+        "outer",
+        [
+          { id: "a", instructions: "Do a." },
+          "@inner",
+          { id: "z", instructions: "Ship {summary.b}, {previousSummary}." },
+        ],
+        {
+          autoContinue: false,
+        },
+      ),
       ...workflow("inner", ["b", "c"], { show: "workflows" }),
     };
 
     test("each phase sees the results so far, nested ones as a group", async (t) => {
-      const script = [hand("A is done"), hand("B found {taskId}"), hand("C agrees"), hand("Shipped"), { text: "Over." }];
+      const script = [
+        hand("A is done"),
+        hand("B found {taskId}"),
+        hand("C agrees"),
+        hand("Shipped"),
+        { text: "Over." },
+      ];
       const { model, sandbox } = await stage(t, script, { globalFiles: RELEASE });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow outer Ship it");
@@ -225,7 +246,9 @@ for (const version of VERSIONS) {
 
     test("a phase that requires a summary is not left without one", async (t) => {
       const files = workflow("hello", [{ id: "plan", summary: "required" }, "build"], { autoContinue: false });
-      const { model, sandbox } = await stage(t, [step("next"), hand("x".repeat(1_000_000)), REST], { globalFiles: files });
+      const { model, sandbox } = await stage(t, [step("next"), hand("x".repeat(1_000_000)), REST], {
+        globalFiles: files,
+      });
       await runPrint({ version, sandbox, mode: "json", prompt: "/workflow hello Add a route" });
       assert.match(toolResults(model.requests[1])[0], /^⚠️ The phase 🔹 Plan cannot be left without a summary\./);
       const [, result] = toolResults(model.requests[2]);

@@ -52,7 +52,12 @@ for (const version of VERSIONS) {
       await rpc.prompt("/workflow :status");
       const began = custom(await rpc.entries(), "workflow:state")[0].startedAt + (5 * 60 + 45) * 60_000;
       const local = `started ${new Date(began).toISOString().slice(0, 19).replace("T", " ")} UTC+05:45 (`;
-      assert.ok(custom(await rpc.entries(), "workflow:status").at(-1).content.includes(local), local);
+      assert.ok(
+        custom(await rpc.entries(), "workflow:status")
+          .at(-1)
+          .content.includes(local),
+        local,
+      );
       assert.equal(
         panel(await rpc.entries()),
         `Outer > Inner [2/3] > 🔹 B [1/2]
@@ -143,10 +148,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.equal(model.requests.length, 2);
 
       await rpc.prompt("/workflow nobody knows");
-      assert.equal(
-        statusTexts(rpc).at(-1),
-        "⏸ The hello > 🔹 Plan [1/3] (waits for you)",
-      );
+      assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Plan [1/3] (waits for you)");
       const again = rpc.waitForSettled();
       await rpc.prompt("/workflow :resume");
       await again;
@@ -208,7 +210,10 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         assert.equal(message, told);
         assert.ok(context.startsWith(`[Workflow path: ${phase}]\n`), context);
         assert.equal(statusTexts(rpc).at(-1), status);
-        assert.ok(!notices(rpc).some((notice) => notice.includes("→")), "the prompt tells the move, no notice beside it");
+        assert.ok(
+          !notices(rpc).some((notice) => notice.includes("→")),
+          "the prompt tells the move, no notice beside it",
+        );
       }
       const list = states(await rpc.entries());
       assert.deepEqual(paths(list), [
@@ -450,10 +455,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow hello Add a route");
       await rpc.waitFor(({ statusText }) => statusText?.startsWith("⏸"), { what: "a pause" });
-      assert.equal(
-        statusTexts(rpc).at(-1),
-        "⏸ The hello > 🔹 Build [2/2] (paused: too many continuations)",
-      );
+      assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Build [2/2] (paused: too many continuations)");
       assert.deepEqual(pauses(await rpc.entries()), [undefined, undefined, { kind: "limit", times: 2 }]);
     });
 

@@ -8,10 +8,24 @@ import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { contextPrompt, countdownLines, custom, ends, pauses, statusTexts, step, toolResults, userTexts, waiting, workflow } from "./harness/workflows.mjs";
+import {
+  contextPrompt,
+  countdownLines,
+  custom,
+  ends,
+  pauses,
+  statusTexts,
+  step,
+  toolResults,
+  userTexts,
+  waiting,
+  workflow,
+} from "./harness/workflows.mjs";
 
 const ASK = { text: "Which colour?" };
-const next = (/** @type {string} */ summary) => ({ calls: [{ name: "workflow_step", arguments: { action: "next", summary } }] });
+const next = (/** @type {string} */ summary) => ({
+  calls: [{ name: "workflow_step", arguments: { action: "next", summary } }],
+});
 const TALK = { id: "talk", interactive: true };
 /** A countdown of no time: an agent that is told to go on is told so at once. */
 const AT_ONCE = { autoContinue: { delaySeconds: 0 } };
@@ -31,9 +45,13 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a conversation`, { concurrency: 2 }, () => {
     test("waits for each message, without a countdown and without a limit", async (t) => {
       const rounds = 12;
-      const { model, sandbox } = await stage(t, [...Array(rounds).fill(ASK), next("Blue."), next("Built."), { text: "Over." }], {
-        globalFiles: files(),
-      });
+      const { model, sandbox } = await stage(
+        t,
+        [...Array(rounds).fill(ASK), next("Blue."), next("Built."), { text: "Over." }],
+        {
+          globalFiles: files(),
+        },
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Paint it");
       for (let round = 1; round < rounds; round += 1) await rpc.promptAndSettle(`Colour ${round}`);
@@ -43,7 +61,10 @@ for (const version of VERSIONS) {
       assert.deepEqual(countdownLines(rpc).filter(Boolean), []);
       assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
       assert.deepEqual(rpc.ui("notify"), []);
-      assert.match(contextPrompt(model.requests[0]) ?? "", /\n\*\*Conversation:\*\* this phase is a conversation with the user: /);
+      assert.match(
+        contextPrompt(model.requests[0]) ?? "",
+        /\n\*\*Conversation:\*\* this phase is a conversation with the user: /,
+      );
       await rpc.promptAndSettle("Blue.");
       assert.equal(statusTexts(rpc).at(-1), undefined);
       assert.equal(ends(await rpc.entries()).length, 1);
@@ -52,36 +73,55 @@ for (const version of VERSIONS) {
     });
 
     for (const mode of /** @type {("text" | "json")[]} */ (["text", "json"])) {
-      test(`pauses with each answer in ${mode === "text" ? "print" : "JSON"} mode, and goes on with --continue`, LONG, async (t) => {
-        const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], { globalFiles: files() });
-        const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, mode, args });
-        const first = await run("/workflow hello Paint it", []);
-        assert.deepEqual([first.code, first.stderr], [1, PAUSED]);
-        if (mode === "text") assert.equal(first.stdout, "Which colour?\n");
-        else assert.ok(parseJsonLines(first.stdout).some(({ type }) => type === "agent_end"));
-        assert.equal(model.requests.length, 1);
-        const second = await run("What is there?");
-        assert.deepEqual([second.code, second.stderr, model.requests.length], [1, PAUSED, 2]);
-        assert.deepEqual(pauses(readSession(sandbox)), [undefined, { kind: "conversation" }, undefined, { kind: "conversation" }]);
-        assert.deepEqual(counts(readSession(sandbox)), [0, 0]);
-        const third = await run("Blue.");
-        assert.deepEqual([third.code, third.stderr, model.requests.length], [0, DONE, 5]);
-      });
+      test(
+        `pauses with each answer in ${mode === "text" ? "print" : "JSON"} mode, and goes on with --continue`,
+        LONG,
+        async (t) => {
+          const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], {
+            globalFiles: files(),
+          });
+          const run = (/** @type {string} */ prompt, args = ["--continue"]) =>
+            runPrint({ version, sandbox, prompt, mode, args });
+          const first = await run("/workflow hello Paint it", []);
+          assert.deepEqual([first.code, first.stderr], [1, PAUSED]);
+          if (mode === "text") assert.equal(first.stdout, "Which colour?\n");
+          else assert.ok(parseJsonLines(first.stdout).some(({ type }) => type === "agent_end"));
+          assert.equal(model.requests.length, 1);
+          const second = await run("What is there?");
+          assert.deepEqual([second.code, second.stderr, model.requests.length], [1, PAUSED, 2]);
+          assert.deepEqual(pauses(readSession(sandbox)), [
+            undefined,
+            { kind: "conversation" },
+            undefined,
+            { kind: "conversation" },
+          ]);
+          assert.deepEqual(counts(readSession(sandbox)), [0, 0]);
+          const third = await run("Blue.");
+          assert.deepEqual([third.code, third.stderr, model.requests.length], [0, DONE, 5]);
+        },
+      );
     }
 
     test("goes on without a message by :resume, and is left by :next, in print mode too", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, [ASK, ASK, next("Built."), { text: "Over." }], { globalFiles: files() });
+      const { model, sandbox } = await stage(t, [ASK, ASK, next("Built."), { text: "Over." }], {
+        globalFiles: files(),
+      });
       const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, args });
       await run("/workflow hello Paint it", []);
       const resumed = await run("/workflow :resume");
       assert.deepEqual([resumed.code, resumed.stderr, model.requests.length], [1, PAUSED, 2]);
-      assert.match(userTexts(model.lastRequest()).join("\n"), /The user resumed the workflow, without a message for you\./);
+      assert.match(
+        userTexts(model.lastRequest()).join("\n"),
+        /The user resumed the workflow, without a message for you\./,
+      );
       const left = await run("/workflow :next");
       assert.deepEqual([left.code, left.stderr], [0, `🔹 Talk → 🔹 Build\n${DONE}`]);
     });
 
     test("gets the messages of one command line, one after the other", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], { globalFiles: files() });
+      const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], {
+        globalFiles: files(),
+      });
       const run = await runPrint({ version, sandbox, prompt: ["/workflow hello Paint it", "What is there?", "Blue."] });
       assert.deepEqual([run.code, run.stderr, model.requests.length], [0, DONE, 5]);
     });
@@ -113,7 +153,9 @@ for (const version of VERSIONS) {
       const talk = { ...TALK, context: /** @type {const} */ ("fresh") };
       const script = [next("The plan."), ASK, ASK, next("Blue."), next("Built."), { text: "Over." }];
       for (const mode of ["rpc", "print"]) {
-        const { model, sandbox } = await stage(t, script, { globalFiles: workflow("hello", ["plan", talk, "build"], AT_ONCE) });
+        const { model, sandbox } = await stage(t, script, {
+          globalFiles: workflow("hello", ["plan", talk, "build"], AT_ONCE),
+        });
         if (mode === "rpc") {
           const rpc = await startRpc({ version, sandbox });
           await rpc.promptAndSettle("/workflow hello Paint it");
@@ -124,8 +166,12 @@ for (const version of VERSIONS) {
           await rpc.promptAndSettle("Blue.");
           await rpc.close();
         } else {
-          const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, args });
-          assert.match((await run("/workflow hello Paint it", [])).stderr, /paused in 🔹 Talk: it waits for your message/);
+          const run = (/** @type {string} */ prompt, args = ["--continue"]) =>
+            runPrint({ version, sandbox, prompt, args });
+          assert.match(
+            (await run("/workflow hello Paint it", [])).stderr,
+            /paused in 🔹 Talk: it waits for your message/,
+          );
           await run("What is there?");
           assert.equal(model.requests.length, 3);
           assert.equal((await run("Blue.")).code, 0);
@@ -236,7 +282,10 @@ for (const version of VERSIONS) {
 
     test("goes on after a retry of pi's own as if nothing had happened", LONG, async (t) => {
       const settings = { retry: { enabled: true, maxRetries: 2, baseDelayMs: 10 } };
-      const { model, sandbox } = await stage(t, [{ status: 500, text: "overloaded" }, ASK], { globalFiles: files(), settings });
+      const { model, sandbox } = await stage(t, [{ status: 500, text: "overloaded" }, ASK], {
+        globalFiles: files(),
+        settings,
+      });
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello Paint it" });
       assert.deepEqual([run.code, run.stderr, model.requests.length], [1, PAUSED, 2]);
     });
@@ -261,7 +310,9 @@ for (const version of VERSIONS) {
     });
 
     test("killed while it waits, it waits again", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], { globalFiles: files() });
+      const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], {
+        globalFiles: files(),
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Paint it");
       await rpc.kill();
@@ -277,7 +328,11 @@ for (const version of VERSIONS) {
     });
 
     test("follows an entry without the agent, and is repeated for items", LONG, async (t) => {
-      const phases = [{ run: "true", id: "look" }, { phases: [{ run: "true", id: "see" }, "talk.md"], each: ["walls", "roof"], id: "parts" }, "build.md"];
+      const phases = [
+        { run: "true", id: "look" },
+        { phases: [{ run: "true", id: "see" }, "talk.md"], each: ["walls", "roof"], id: "parts" },
+        "build.md",
+      ];
       const script = [ASK, next("Blue."), ASK, next("Red."), next("Built."), { text: "Over." }];
       const { model, sandbox } = await stage(t, script, { globalFiles: files({}, { phases }) });
       const rpc = await startRpc({ version, sandbox });
@@ -293,7 +348,9 @@ for (const version of VERSIONS) {
     });
 
     test("shows in a terminal that it waits: status line, panel and :status", async (t) => {
-      const { model, sandbox } = await stage(t, [ASK, ASK, step("next"), step("next"), { text: "Over." }], { globalFiles: files() });
+      const { model, sandbox } = await stage(t, [ASK, ASK, step("next"), step("next"), { text: "Over." }], {
+        globalFiles: files(),
+      });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello Paint it");
       await tui.waitFor(`⏸ ${AT_TALK} (waits for you)`);

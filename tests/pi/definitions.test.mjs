@@ -28,8 +28,8 @@ const YAML = `${HEAD}phases:\n  - a.md\n`;
 const HUGE = A + "x".repeat(2 * 1024 * 1024);
 
 /**
- * Files with errors in the project's workflows folder, and their diagnostics. `loads`: the command names of the workflows that
- * load, besides `hello`, which always loads.
+ * Files with errors in the project's workflows folder, and their diagnostics. `loads`: the command names of the
+ * workflows that load, besides `hello`, which always loads.
  *
  * @typedef {object} Case
  * @property {Record<string, string | Buffer>} files
@@ -62,9 +62,7 @@ const CASES = {
   },
   "two documents": {
     files: { "bad/workflow.yaml": `${YAML}---\nname: Again\n`, "bad/a.md": A },
-    notice: [
-      "bad/workflow.yaml:7:1: expected one YAML document, found a second one",
-    ],
+    notice: ["bad/workflow.yaml:7:1: expected one YAML document, found a second one"],
   },
   "nothing but a phase": {
     files: { "bad/workflow.yaml": "phases: [a.md]\n", "bad/a.md": A },
@@ -74,7 +72,12 @@ const CASES = {
       "bad/workflow.yaml:1:1: missing field `initialMessage`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
     ],
   },
-  "no phases": { files: { "bad/workflow.yaml": HEAD }, notice: ["bad/workflow.yaml:1:1: missing field `phases`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`"] },
+  "no phases": {
+    files: { "bad/workflow.yaml": HEAD },
+    notice: [
+      "bad/workflow.yaml:1:1: missing field `phases`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
+    ],
+  },
   "an empty list of phases": {
     files: { "bad/workflow.yaml": `${HEAD}phases: []\n` },
     notice: ["bad/workflow.yaml:4:9: `phases` must have at least one entry"],
@@ -100,9 +103,9 @@ const CASES = {
     },
     notice: [
       "bad/workflow.yaml:1:7: `name` must not be empty",
-      'bad/workflow.yaml:2:14: `commandName`: expected letters, digits, `_` and `-` only, found `not good`',
+      "bad/workflow.yaml:2:14: `commandName`: expected letters, digits, `_` and `-` only, found `not good`",
       "bad/workflow.yaml:3:17: `initialMessage`: expected a string, found an empty value",
-      'bad/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `everyone`',
+      "bad/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `everyone`",
     ],
   },
   "optional fields of a wrong type, which have no effect": {
@@ -152,7 +155,7 @@ const CASES = {
   },
   "a phase file that is not there": {
     files: { "bad/workflow.yaml": `${HEAD}phases: [a.md, b.md]\n`, "bad/a.md": A },
-    notice: ['bad/workflow.yaml:4:16: cannot read the phase file `b.md`: there is no such file'],
+    notice: ["bad/workflow.yaml:4:16: cannot read the phase file `b.md`: there is no such file"],
   },
   "phase files without what they need": {
     files: {
@@ -214,7 +217,7 @@ const CASES = {
       "bad/c.md": "---\nid: c\nname: C\nemoji: x\ngate:\n  - run: ! npm test\n---\nDo it.\n",
     },
     notice: [
-      'bad/a.md:6:21: unknown tool `Edit`: the names of tools are case-sensitive',
+      "bad/a.md:6:21: unknown tool `Edit`: the names of tools are case-sensitive",
       "bad/b.md:6:3: unknown field `blocklist` in `tools`",
       "bad/c.md:6:10: unknown YAML tag `!`",
     ],
@@ -223,7 +226,8 @@ const CASES = {
     files: {
       "bad/workflow.yaml": `${HEAD}maxLoops: many\nphases:\n  - a.md\n  - {phase: b.md, when: {outcome.a: lareg}}\n`,
       "bad/a.md": "---\nid: a\nname: A\noutcomes: {large: next, small: bee}\n---\nDo it.\n",
-      "bad/b.md": "---\nid: b\nname: B\nemoji: x\ngate:\n  - run: npm test\n    env: {WHAT: input.what}\n    forever: true\nonGateFail: c\n---\nDo it.\n",
+      "bad/b.md":
+        "---\nid: b\nname: B\nemoji: x\ngate:\n  - run: npm test\n    env: {WHAT: input.what}\n    forever: true\nonGateFail: c\n---\nDo it.\n",
       "worse/workflow.yaml": `${HEAD.replaceAll("ad", "ad2")}show: all\nphases:\n  - subworkflow: gone\n`,
     },
     notice: [
@@ -245,7 +249,8 @@ const CASES = {
   "rules without a value": {
     files: {
       "bad/workflow.yaml": `${YAML}gate:\nbudget: {}\n`,
-      "bad/a.md": "---\nid: a\nname: A\nemoji: x\ntools:\nwrite:\ngate:\n  - run: npm test\n    contains:\n---\nDo it.\n",
+      "bad/a.md":
+        "---\nid: a\nname: A\nemoji: x\ntools:\nwrite:\ngate:\n  - run: npm test\n    contains:\n---\nDo it.\n",
     },
     notice: [
       "bad/workflow.yaml:6:1: `gate` has no value",
@@ -264,7 +269,7 @@ const CASES = {
   },
   "a phase id twice": {
     files: { "bad/workflow.yaml": `${HEAD}phases:\n  - a.md\n  - b.md\n`, "bad/a.md": A, "bad/b.md": A },
-    notice: ['bad/workflow.yaml:6:5: duplicate phase id `a` in this workflow: in `a.md` and in `b.md`'],
+    notice: ["bad/workflow.yaml:6:5: duplicate phase id `a` in this workflow: in `a.md` and in `b.md`"],
   },
   "references to what is not there, and to what refers to that": {
     files: {
@@ -317,13 +322,13 @@ const CASES = {
       symlinkSync("../../elsewhere", join(folder, "bad/folder"));
     },
     notice: [
-      'bad/workflow.yaml:5:5: the phase file `../../outside.md` is outside the workflows folder',
-      'bad/workflow.yaml:6:5: the phase file `/etc/hostname` is outside the workflows folder',
-      'bad/workflow.yaml:7:5: the phase file `C:\\a.md` is outside the workflows folder',
-      'bad/workflow.yaml:8:5: the phase file `\\\\server\\a.md` is outside the workflows folder',
-      'bad/workflow.yaml:9:5: the phase file `link.md` is outside the workflows folder',
+      "bad/workflow.yaml:5:5: the phase file `../../outside.md` is outside the workflows folder",
+      "bad/workflow.yaml:6:5: the phase file `/etc/hostname` is outside the workflows folder",
+      "bad/workflow.yaml:7:5: the phase file `C:\\a.md` is outside the workflows folder",
+      "bad/workflow.yaml:8:5: the phase file `\\\\server\\a.md` is outside the workflows folder",
+      "bad/workflow.yaml:9:5: the phase file `link.md` is outside the workflows folder",
       "bad/folder: skipped: neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
-      'bad/workflow.yaml:10:5: the phase file `folder/a.md` is outside the workflows folder',
+      "bad/workflow.yaml:10:5: the phase file `folder/a.md` is outside the workflows folder",
     ],
   },
   "a workflow's folder or file that is a link out of the workflows folder": {
@@ -344,9 +349,9 @@ const CASES = {
       mkdirSync(join(folder, "bad/folder.md"));
     },
     notice: [
-      'bad/workflow.yaml:5:5: cannot read the phase file `pipe.md`: it is not a plain file',
-      'bad/workflow.yaml:6:5: cannot read the phase file `folder.md`: it is not a plain file',
-      'bad/workflow.yaml:7:5: cannot read the phase file `huge.md`: it is too large (2097217 bytes)',
+      "bad/workflow.yaml:5:5: cannot read the phase file `pipe.md`: it is not a plain file",
+      "bad/workflow.yaml:6:5: cannot read the phase file `folder.md`: it is not a plain file",
+      "bad/workflow.yaml:7:5: cannot read the phase file `huge.md`: it is too large (2097217 bytes)",
     ],
   },
   "a workflow.yaml that is no file, or too large": {
@@ -381,7 +386,9 @@ const CASES = {
   },
   "a command name twice; the first is used": {
     files: { ...workflow("one", ["a"]), ...workflow("two", ["a"], { commandName: "one" }) },
-    notice: ['two/workflow.yaml: duplicate command name "one" of "two" and "one" (.pi/workflows/one/workflow.yaml); "one" is used'],
+    notice: [
+      'two/workflow.yaml: duplicate command name "one" of "two" and "one" (.pi/workflows/one/workflow.yaml); "one" is used',
+    ],
     loads: ["one", "one"],
   },
   "a folder's name twice; the upper one is used": {
@@ -426,7 +433,11 @@ async function check(rpc) {
   return custom(await rpc.entries(), "workflow:check").at(-1).content;
 }
 
-/** Returns the lines of the panel with a place and a message; paths begin below the workflows folder. @param {string} panel */
+/**
+ * Returns the lines of the panel with a place and a message; paths begin below the workflows folder.
+ *
+ * @param {string} panel
+ */
 function diagnosticLines(panel) {
   const lines = panel.split("\n").filter((line) => SEVERITY.test(line));
   return lines.map((line) => line.replace(/^\.pi\/workflows\//, "").replace(SEVERITY, ": "));
@@ -486,7 +497,8 @@ for (const version of VERSIONS) {
     test("are named with line and column, except those of a whole file or folder", async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
-      const whole = /: cannot be read: |: not valid UTF-8|: duplicate workflow |: skipped: |: a workflow's file must be named |: not valid YAML: repetition limit/;
+      const whole =
+        /: cannot be read: |: not valid UTF-8|: duplicate workflow |: skipped: |: a workflow's file must be named |: not valid YAML: repetition limit/;
       /** @type {string[]} */
       const placeless = [];
       for (const invalid of Object.values(CASES)) {
@@ -545,11 +557,14 @@ for (const version of VERSIONS) {
       write(join(sandbox.agent, "agents"), { "scout.md": "Scout.", "p.md": "---\nname: the planner\n---\nPlan." });
       write(join(sandbox.project, ".pi/agents"), { "own.md": "---\nname: Own\n---\nDo." });
       const lines = diagnosticLines(await check(await startRpc({ version, sandbox })));
-      assert.deepEqual(lines.map((line) => line.replace(/^.*look\.md/, "")), [
-        ':5:21: unknown tool `edti`',
-        ':6:28: unknown subagent profile `the planer`',
-        ':8:4: unknown variable `{summary.lok}`: no phase has the id `lok`; it is not replaced',
-      ]);
+      assert.deepEqual(
+        lines.map((line) => line.replace(/^.*look\.md/, "")),
+        [
+          ":5:21: unknown tool `edti`",
+          ":6:28: unknown subagent profile `the planer`",
+          ":8:4: unknown variable `{summary.lok}`: no phase has the id `lok`; it is not replaced",
+        ],
+      );
     });
 
     test("name the field that a field of another program means, for the place where it stands", async (t) => {
@@ -560,13 +575,16 @@ for (const version of VERSIONS) {
         },
       });
       const panel = await check(await startRpc({ version, sandbox }));
-      assert.deepEqual(panel.split("\n").filter((line) => line.startsWith("  help: ")), [
-        "  help: `timeout` belongs in an entry of `phases` in `workflow.yaml`",
-        "  help: the entries of `phases` run in their order: remove it",
-        "  help: `bash`: did you mean `run`, as in `run: npm test`?",
-        "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
-        "  help: did you mean `run`, as in `run: npm test`?",
-      ]);
+      assert.deepEqual(
+        panel.split("\n").filter((line) => line.startsWith("  help: ")),
+        [
+          "  help: `timeout` belongs in an entry of `phases` in `workflow.yaml`",
+          "  help: the entries of `phases` run in their order: remove it",
+          "  help: `bash`: did you mean `run`, as in `run: npm test`?",
+          "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
+          "  help: did you mean `run`, as in `run: npm test`?",
+        ],
+      );
     });
 
     test("about deep nesting take no long time", async (t) => {
@@ -665,7 +683,10 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox, trust: false, args: ["--continue"] });
       const reason = "the files of the workflow “local” cannot be read";
       assert.deepEqual(statusTexts(rpc), ["⏸ local (paused: its files cannot be read)"]);
-      assert.match(notices(rpc)[0], new RegExp(`^warning: ⏸ local is paused: ${reason}\\.\nAll tool calls are refused until`));
+      assert.match(
+        notices(rpc)[0],
+        new RegExp(`^warning: ⏸ local is paused: ${reason}\\.\nAll tool calls are refused until`),
+      );
       await rpc.promptAndSettle("Go on");
       assert.equal(contextPrompt(model.requests[1]), contextPrompt(model.requests[0]), "no further context prompt");
     });
@@ -693,7 +714,9 @@ for (const version of VERSIONS) {
       const duplicates = diagnosticLines(await check(rpc)).filter((line) => line.includes("duplicate command name"));
       assert.deepEqual(
         duplicates.map((text) => text.replaceAll(folder, "")),
-        ['/zz-link/workflow.yaml:2:14: duplicate command name "main" of "zz-link" and "main" (/main/workflow.yaml); "main" is used'],
+        [
+          '/zz-link/workflow.yaml:2:14: duplicate command name "main" of "zz-link" and "main" (/main/workflow.yaml); "main" is used',
+        ],
       );
       await rpc.promptAndSettle("/workflow main Do it");
       assert.deepEqual(paths(states(await rpc.entries())).slice(0, 4), [

@@ -10,12 +10,26 @@ import { lastPath } from "./harness/gates.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { contextPrompt, custom, notices, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+import {
+  contextPrompt,
+  custom,
+  notices,
+  states,
+  step,
+  toolResults,
+  userTexts,
+  workflow,
+} from "./harness/workflows.mjs";
 
 const next = step("next");
 const REST = { text: "I rest." };
 
-/** The files of a workflow with these entries and the phases `plan` and `build`. @param {unknown[]} phases @param {object} [fields] */
+/**
+ * The files of a workflow with these entries and the phases `plan` and `build`.
+ *
+ * @param {unknown[]} phases
+ * @param {object} [fields]
+ */
 const files = (phases, fields = {}) => workflow("hello", ["plan", "build"], { autoContinue: false, ...fields, phases });
 
 for (const version of VERSIONS) {
@@ -50,7 +64,10 @@ for (const version of VERSIONS) {
       });
       const first = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(first.code, 1);
-      assert.equal(first.stderr, "Workflow The hello: paused in ⚙️ look: “look” has not ended: it failed, exit status 1.\n");
+      assert.equal(
+        first.stderr,
+        "Workflow The hello: paused in ⚙️ look: “look” has not ended: it failed, exit status 1.\n",
+      );
       const chat = await runPrint({ version, sandbox, prompt: "What now?", args: ["--continue"] });
       assert.equal(chat.code, 1);
       assert.match(contextPrompt(model.lastRequest()) ?? "", /which it does without you/);
@@ -64,7 +81,11 @@ for (const version of VERSIONS) {
 
     test("leads where its outcome says", async (t) => {
       const { sandbox } = await stage(t, [next, next, next, { text: "Over." }], {
-        globalFiles: files(["plan.md", { run: "echo x >> ran; test $(wc -l < ran) -ge 2", id: "look", outcomes: { failed: "plan" } }, "build.md"]),
+        globalFiles: files([
+          "plan.md",
+          { run: "echo x >> ran; test $(wc -l < ran) -ge 2", id: "look", outcomes: { failed: "plan" } },
+          "build.md",
+        ]),
       });
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(run.code, 0, run.stderr);
@@ -73,7 +94,11 @@ for (const version of VERSIONS) {
 
     test("has its whole output in a new file of the run's folder each time", async (t) => {
       const script = [next, next, REST];
-      const entry = { run: "seq 20000; echo end; echo x >> ran; test $(wc -l < ran) -ge 2", id: "look", outcomes: { failed: "look" } };
+      const entry = {
+        run: "seq 20000; echo end; echo x >> ran; test $(wc -l < ran) -ge 2",
+        id: "look",
+        outcomes: { failed: "look" },
+      };
       const { model, sandbox } = await stage(t, script, { globalFiles: files(["plan.md", entry, "build.md"]) });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -86,7 +111,12 @@ for (const version of VERSIONS) {
       }
       const path = `.pi/workflow-runs/${folder}/look-2.log`;
       assert.ok(toolResults(model.requests[1])[0].includes(`[The whole output: ${path}]\n…`));
-      assert.match(JSON.stringify(custom(await rpc.entries(), "workflow:complete").concat(custom(await rpc.entries(), "workflow:state"))), new RegExp(`"file":"${path}"`));
+      assert.match(
+        JSON.stringify(
+          custom(await rpc.entries(), "workflow:complete").concat(custom(await rpc.entries(), "workflow:state")),
+        ),
+        new RegExp(`"file":"${path}"`),
+      );
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });
@@ -98,19 +128,32 @@ for (const version of VERSIONS) {
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.ok(notices(rpc).includes("warning: The whole output of “look” is not kept: .pi/workflow-runs: it is not a folder"), notices(rpc).join("\n"));
+      assert.ok(
+        notices(rpc).includes("warning: The whole output of “look” is not kept: .pi/workflow-runs: it is not a folder"),
+        notices(rpc).join("\n"),
+      );
       assert.equal(states(await rpc.entries()).at(-1).active, false);
       await rpc.close();
     });
 
     test("can stop the run", async (t) => {
       const { model, sandbox } = await stage(t, [next, REST], {
-        globalFiles: files(["plan.md", { run: "echo no disk; exit 3", id: "look", outcomes: { ok: "next", failed: "stop" } }, "build.md"]),
+        globalFiles: files([
+          "plan.md",
+          { run: "echo no disk; exit 3", id: "look", outcomes: { ok: "next", failed: "stop" } },
+          "build.md",
+        ]),
       });
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.deepEqual([run.code, run.stderr], [1, "Workflow The hello: stopped.\n"]);
-      assert.match(toolResults(model.requests[1])[0], /^✓ Advanced: Plan → ⚙️ look\n[^]*⛔ The workflow is stopped: ⚙️ look was left with `failed`\./);
-      assert.match(custom(readSession(sandbox), "workflow:complete")[0].content, /^⛔ The hello was stopped in ⚙️ look: failed\n/);
+      assert.match(
+        toolResults(model.requests[1])[0],
+        /^✓ Advanced: Plan → ⚙️ look\n[^]*⛔ The workflow is stopped: ⚙️ look was left with `failed`\./,
+      );
+      assert.match(
+        custom(readSession(sandbox), "workflow:complete")[0].content,
+        /^⛔ The hello was stopped in ⚙️ look: failed\n/,
+      );
       assert.equal(model.requests.length, 2);
     });
 
@@ -139,11 +182,18 @@ for (const version of VERSIONS) {
 
     test("without the JSON that its outputs expect has failed", async (t) => {
       const { sandbox } = await stage(t, [next, REST], {
-        globalFiles: files(["plan.md", { run: "echo '{}'", id: "pr", outputs: { draft: { type: "flag" } } }, "build.md"]),
+        globalFiles: files([
+          "plan.md",
+          { run: "echo '{}'", id: "pr", outputs: { draft: { type: "flag" } } },
+          "build.md",
+        ]),
       });
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(run.code, 1);
-      assert.match(run.stderr, /paused in ⚙️ pr: “pr” has not ended: it failed, exit status 0, but its outputs are wrong: missing/);
+      assert.match(
+        run.stderr,
+        /paused in ⚙️ pr: “pr” has not ended: it failed, exit status 0, but its outputs are wrong: missing/,
+      );
     });
 
     test("of a project runs after the user's consent alone", async (t) => {
@@ -154,14 +204,23 @@ for (const version of VERSIONS) {
       assert.equal(run.code, 1);
       assert.match(run.stderr, /commands of this project that you have not allowed \(see --allow-workflow-commands\)/);
       assert.equal(existsSync(join(sandbox.project, "ran")), false);
-      const allowed = await runPrint({ version, sandbox, prompt: "/workflow :resume", args: ["--continue", "--allow-workflow-commands"] });
+      const allowed = await runPrint({
+        version,
+        sandbox,
+        prompt: "/workflow :resume",
+        args: ["--continue", "--allow-workflow-commands"],
+      });
       assert.equal(allowed.code, 1);
       assert.equal(existsSync(join(sandbox.project, "ran")), true);
     });
 
     test("is stopped by Escape with its children, and the run pauses", async (t) => {
       const { sandbox } = await stage(t, [next, REST], {
-        globalFiles: files(["plan.md", { run: "touch begun; (sleep 1.5; touch late) & sleep 60", id: "look" }, "build.md"]),
+        globalFiles: files([
+          "plan.md",
+          { run: "touch begun; (sleep 1.5; touch late) & sleep 60", id: "look" },
+          "build.md",
+        ]),
       });
       const rpc = await startRpc({ version, sandbox });
       const settled = rpc.waitForSettled();
@@ -187,7 +246,10 @@ for (const version of VERSIONS) {
     test("is asked in a dialog, and its text goes to later phases, also to fresh ones", async (t) => {
       const plan = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: "Use files." } }] };
       const { model, sandbox } = await stage(t, [plan, plan, { text: "Over." }], {
-        globalFiles: { ...files(["plan.md", ASK, "build.md"]), "hello/build.md": "---\nid: build\nname: Build\nemoji: x\ncontext: fresh\n---\nBuild it.\n" },
+        globalFiles: {
+          ...files(["plan.md", ASK, "build.md"]),
+          "hello/build.md": "---\nid: build\nname: Build\nemoji: x\ncontext: fresh\n---\nBuild it.\n",
+        },
       });
       /** @type {any[]} */
       const asked = [];
@@ -206,40 +268,60 @@ for (const version of VERSIONS) {
       assert.equal(asked[1].method, "input");
       assert.match(toolResults(model.requests[1])[0], /### ❓ ok\nuse sqlite\n/);
       assert.equal(lastPath(await rpc.entries()), "hello:2");
-      assert.ok(JSON.stringify(model.lastRequest().messages).includes("### ❓ ok\\ngo"), "the fresh phase has the answer");
+      assert.ok(
+        JSON.stringify(model.lastRequest().messages).includes("### ❓ ok\\ngo"),
+        "the fresh phase has the answer",
+      );
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });
 
     test("pauses without an interface, and is answered by :answer alone", async (t) => {
-      const { model, sandbox } = await stage(t, [next, REST, REST, { text: "Changed." }], { globalFiles: files(["plan.md", ASK, "build.md"]) });
+      const { model, sandbox } = await stage(t, [next, REST, REST, { text: "Changed." }], {
+        globalFiles: files(["plan.md", ASK, "build.md"]),
+      });
       const first = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(first.code, 1);
-      assert.equal(first.stderr, "Workflow The hello: paused in ❓ ok: it waits for your answer to “Is the plan of “Add a route” right?”.\n");
+      assert.equal(
+        first.stderr,
+        "Workflow The hello: paused in ❓ ok: it waits for your answer to “Is the plan of “Add a route” right?”.\n",
+      );
       const chat = await runPrint({ version, sandbox, prompt: "Yes, go!", args: ["--continue"] });
       assert.match(chat.stderr, /paused in ❓ ok/);
       const wrong = await runPrint({ version, sandbox, prompt: "/workflow :answer change", args: ["--continue"] });
       assert.equal(wrong.code, 1);
       assert.match(wrong.stderr, /The answer `change` needs a text: \/workflow :answer change TEXT/);
       const requests = model.requests.length;
-      const last = await runPrint({ version, sandbox, prompt: "/workflow :answer change use sqlite", args: ["--continue"] });
+      const last = await runPrint({
+        version,
+        sandbox,
+        prompt: "/workflow :answer change use sqlite",
+        args: ["--continue"],
+      });
       assert.match(contextPrompt(model.requests[requests]) ?? "", /### ❓ ok\nuse sqlite\n/);
       assert.match(last.stderr, /in 🔹 Plan/);
     });
 
     test("an answer can stop the run", async (t) => {
       const ask = { ...ASK, outcomes: { go: "next", drop: "stop" } };
-      const { model, sandbox } = await stage(t, [next, REST, REST], { globalFiles: files(["plan.md", ask, "build.md"]) });
+      const { model, sandbox } = await stage(t, [next, REST, REST], {
+        globalFiles: files(["plan.md", ask, "build.md"]),
+      });
       await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       const requests = model.requests.length;
       const last = await runPrint({ version, sandbox, prompt: "/workflow :answer drop", args: ["--continue"] });
       assert.deepEqual([last.code, last.stderr], [1, "Workflow The hello: stopped.\n"]);
-      assert.match(custom(readSession(sandbox), "workflow:complete")[0].content, /^⛔ The hello was stopped in ❓ ok: drop\n/);
+      assert.match(
+        custom(readSession(sandbox), "workflow:complete")[0].content,
+        /^⛔ The hello was stopped in ❓ ok: drop\n/,
+      );
       assert.equal(model.requests.length, requests, "the agent has nothing to do");
     });
 
     test("answered not yet pauses, and :resume asks again", async (t) => {
-      const { sandbox } = await stage(t, [next, REST, { text: "Over." }], { globalFiles: files(["plan.md", ASK, "build.md"]) });
+      const { sandbox } = await stage(t, [next, REST, { text: "Over." }], {
+        globalFiles: files(["plan.md", ASK, "build.md"]),
+      });
       /** @type {(string | undefined)[]} */
       const answers = [undefined, "go"];
       const rpc = await startRpc({ version, sandbox, onDialog: () => answers.shift() });

@@ -1,4 +1,5 @@
-// Evidence that is still true, in real pi: checks are bound to the files of a git work tree, and made again if some have changed.
+// Evidence that is still true, in real pi: checks are bound to the files of a git work tree, and made again if some
+// have changed.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -31,9 +32,20 @@ const FILES = { "a.txt": "whole\n", "b.txt": "whole\n" };
  * @param {{ check?: object, build?: object, isGit?: boolean }} [options]
  */
 async function staged(t, script, { check = { recheck: true }, build = {}, isGit = true } = {}) {
-  const globalFiles = workflow("hello", [{ id: "plan", gate: [{ ...CHECK, ...check }] }, { id: "build", ...build }], QUIET);
+  const globalFiles = workflow(
+    "hello",
+    [
+      { id: "plan", gate: [{ ...CHECK, ...check }] },
+      { id: "build", ...build },
+    ],
+    QUIET,
+  );
   const { model, sandbox } = await stage(t, script, { globalFiles, files: FILES });
-  const git = (/** @type {string[]} */ ...args) => execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], { cwd: sandbox.project, stdio: "pipe" });
+  const git = (/** @type {string[]} */ ...args) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], {
+      cwd: sandbox.project,
+      stdio: "pipe",
+    });
   if (isGit) {
     git("init", "--quiet");
     git("add", "--all");
@@ -52,14 +64,25 @@ for (const version of VERSIONS) {
       const changed = await staged(t, [next, bash("echo more >> a.txt; echo new > new.txt"), next, { text: "Over." }]);
       const rpc = await startRpc({ version, sandbox: changed.sandbox });
       await rpc.promptAndSettle(TASK);
-      assert.match(toolResults(changed.model.requests[1])[0], /\n- once more, if files have changed since it passed: the tests\n/);
+      assert.match(
+        toolResults(changed.model.requests[1])[0],
+        /\n- once more, if files have changed since it passed: the tests\n/,
+      );
       assert.match(toolResults(changed.model.lastRequest()).at(-1) ?? "", /→ DONE/);
       assert.equal(changed.runs(), 2);
-      assert.match(end(await rpc.entries()), /- 🔹 Plan: ✓ the tests: exit status 0, \S+\n- 🔹 Build: ✓ the tests: exit status 0 \(made again: 2 files changed since \(a\.txt, new\.txt\)\), \S+$/);
+      assert.match(
+        end(await rpc.entries()),
+        /- 🔹 Plan: ✓ the tests: exit status 0, \S+\n- 🔹 Build: ✓ the tests: exit status 0 \(made again: 2 files changed since \(a\.txt, new\.txt\)\), \S+$/,
+      );
       assert.match(evidence(await rpc.entries())[0].tree, /^[0-9a-f]{40}$/);
       await rpc.close();
 
-      const same = await staged(t, [next, bash("echo more >> a.txt; git checkout --quiet a.txt; touch b.txt; git commit --quiet --allow-empty -m x"), next, { text: "Over." }]);
+      const same = await staged(t, [
+        next,
+        bash("echo more >> a.txt; git checkout --quiet a.txt; touch b.txt; git commit --quiet --allow-empty -m x"),
+        next,
+        { text: "Over." },
+      ]);
       const other = await startRpc({ version, sandbox: same.sandbox });
       await other.promptAndSettle(TASK);
       assert.equal(same.runs(), 1);
@@ -68,12 +91,26 @@ for (const version of VERSIONS) {
     });
 
     test("a check that fails again keeps the run until the agent has repaired what it broke", async (t) => {
-      const { model, sandbox, runs } = await staged(t, [next, bash("echo broken > b.txt"), next, next, bash("echo whole > b.txt"), next, { text: "Over." }]);
+      const { model, sandbox, runs } = await staged(t, [
+        next,
+        bash("echo broken > b.txt"),
+        next,
+        next,
+        bash("echo whole > b.txt"),
+        next,
+        { text: "Over." },
+      ]);
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       const results = toolResults(model.lastRequest());
-      for (const [index, attempt] of [[2, "Attempt 1, 2 left"], [3, "Attempt 2, 1 left"]]) {
-        assert.match(results[Number(index)], /^✗ The gate of Plan is not passed: the tests: exit status 1 \(made again: 1 file changed since \(b\.txt\)\) after \S+\. /);
+      for (const [index, attempt] of [
+        [2, "Attempt 1, 2 left"],
+        [3, "Attempt 2, 1 left"],
+      ]) {
+        assert.match(
+          results[Number(index)],
+          /^✗ The gate of Plan is not passed: the tests: exit status 1 \(made again: 1 file changed since \(b\.txt\)\) after \S+\. /,
+        );
         assert.ok(results[Number(index)].includes(String(attempt)));
       }
       assert.match(results.at(-1) ?? "", /→ DONE/);
@@ -82,21 +119,35 @@ for (const version of VERSIONS) {
     });
 
     test("a model that goes on for ever is stopped by its attempts", async (t) => {
-      const { sandbox, runs } = await staged(t, (request, index) => (index === 1 ? bash("echo broken > b.txt") : toolResults(request).at(-1)?.includes("paused") ? { text: "I rest." } : next));
+      const { sandbox, runs } = await staged(t, (request, index) =>
+        index === 1
+          ? bash("echo broken > b.txt")
+          : toolResults(request).at(-1)?.includes("paused")
+            ? { text: "I rest." }
+            : next,
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       assert.equal(runs(), 4);
-      assert.deepEqual([lastPath(await rpc.entries()), pauses(await rpc.entries()).filter(Boolean).length], ["hello:1", 1]);
+      assert.deepEqual(
+        [lastPath(await rpc.entries()), pauses(await rpc.entries()).filter(Boolean).length],
+        ["hello:1", 1],
+      );
       await rpc.close();
     });
 
     test("without recheck the end, the status and a question say which files have changed", async (t) => {
-      const { sandbox, runs } = await staged(t, [next, bash("echo more >> a.txt"), { text: "I rest." }, next, { text: "Over." }], { check: {}, build: { gate: [{ approve: "Ship it?" }] } });
+      const { sandbox, runs } = await staged(
+        t,
+        [next, bash("echo more >> a.txt"), { text: "I rest." }, next, { text: "Over." }],
+        { check: {}, build: { gate: [{ approve: "Ship it?" }] } },
+      );
       const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes" });
       await rpc.promptAndSettle(TASK);
       await rpc.prompt("/workflow :status");
       const line = "the tests: exit status 0";
-      const isShown = (/** @type {any[]} */ entries) => custom(entries, "workflow:status").at(-1)?.content.includes(", 1 file changed since (a.txt)");
+      const isShown = (/** @type {any[]} */ entries) =>
+        custom(entries, "workflow:status").at(-1)?.content.includes(", 1 file changed since (a.txt)");
       for (let tries = 0; !isShown(await rpc.entries()); tries += 1) {
         assert.ok(tries < 100, JSON.stringify(custom(await rpc.entries(), "workflow:status")));
         await sleep(50);
@@ -104,8 +155,14 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("Go on");
       const entries = await rpc.entries();
       const [subject] = custom(entries, "workflow:approval");
-      assert.ok(subject.content.startsWith(`**Files have changed since these checks:**\n- 🔹 Plan: ✓ ${line}`), subject.content);
-      assert.match(end(entries), /- 🔹 Plan: ✓ the tests: exit status 0, \S+, 1 file changed since \(a\.txt\)\n- 🔹 Build: ✓ Ship it\?: you said yes$/);
+      assert.ok(
+        subject.content.startsWith(`**Files have changed since these checks:**\n- 🔹 Plan: ✓ ${line}`),
+        subject.content,
+      );
+      assert.match(
+        end(entries),
+        /- 🔹 Plan: ✓ the tests: exit status 0, \S+, 1 file changed since \(a\.txt\)\n- 🔹 Build: ✓ Ship it\?: you said yes$/,
+      );
       assert.deepEqual(evidence(entries)[0].changed, { count: 1, paths: ["a.txt"] });
       assert.equal(runs(), 1);
       await rpc.close();
@@ -116,9 +173,13 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       await rpc.prompt("/workflow :status");
-      for (let tries = 0; custom(await rpc.entries(), "workflow:status").length === 0 && tries < 100; tries += 1) await sleep(50);
+      for (let tries = 0; custom(await rpc.entries(), "workflow:status").length === 0 && tries < 100; tries += 1)
+        await sleep(50);
       const [{ content }] = custom(await rpc.entries(), "workflow:status");
-      assert.match(content, /Which files have changed since the checks is not known: the project is no git work tree\.$/);
+      assert.match(
+        content,
+        /Which files have changed since the checks is not known: the project is no git work tree\.$/,
+      );
       await rpc.promptAndSettle("Go on");
       assert.equal(runs(), 2);
       assert.match(end(await rpc.entries()), /made again: not known which files have changed since\)/);
@@ -128,7 +189,13 @@ for (const version of VERSIONS) {
     test("print and JSON mode, with the session in the project", async (t) => {
       for (const mode of /** @type {const} */ (["text", "json"])) {
         const { sandbox, runs } = await staged(t, [next, next, { text: "Over." }]);
-        const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK, mode, args: ["--session", "run.jsonl"] });
+        const { code, stderr } = await runPrint({
+          version,
+          sandbox,
+          prompt: TASK,
+          mode,
+          args: ["--session", "run.jsonl"],
+        });
         assert.equal(code, 0, stderr);
         assert.equal(runs(), 1, mode);
         assert.match(readFileSync(join(sandbox.project, "run.jsonl"), "utf8"), /"tree":"[0-9a-f]{40}"/);
@@ -155,11 +222,17 @@ for (const version of VERSIONS) {
     });
 
     test("in a terminal, with a question", async (t) => {
-      const { sandbox } = await staged(t, [next, bash("echo more >> a.txt"), next, { text: "Over." }], { check: {}, build: { gate: [{ approve: "Ship it?" }] } });
+      const { sandbox } = await staged(t, [next, bash("echo more >> a.txt"), next, { text: "Over." }], {
+        check: {},
+        build: { gate: [{ approve: "Ship it?" }] },
+      });
       const tui = await startTui({ version, sandbox });
       await tui.submit(TASK);
       const screen = await tui.waitFor(/→ Not yet/);
-      assert.match(screen, /Files have changed since these checks:\s+- 🔹 Plan: ✓ the tests: exit status 0, \S+, 1 file changed since \(a\.txt\)/);
+      assert.match(
+        screen,
+        /Files have changed since these checks:\s+- 🔹 Plan: ✓ the tests: exit status 0, \S+, 1 file changed since \(a\.txt\)/,
+      );
       await tui.press("Down", "Enter");
       await tui.waitFor("Over.");
       await tui.close();
@@ -167,7 +240,16 @@ for (const version of VERSIONS) {
 
     test("a kill while files are looked at, or a check is made again, loses nothing", LONG, async (t) => {
       for (const delay of [0, 20, 60, 150]) {
-        const { sandbox, runs, model } = await staged(t, (request, index) => (index === 1 ? bash("echo more >> a.txt") : /→ DONE/.test(messageText(/** @type {any} */ (request.messages.at(-1)))) ? { text: "Over." } : next), { check: { recheck: true, run: `sleep 0.1; ${CHECK.run}` } });
+        const { sandbox, runs, model } = await staged(
+          t,
+          (request, index) =>
+            index === 1
+              ? bash("echo more >> a.txt")
+              : /→ DONE/.test(messageText(/** @type {any} */ (request.messages.at(-1))))
+                ? { text: "Over." }
+                : next,
+          { check: { recheck: true, run: `sleep 0.1; ${CHECK.run}` } },
+        );
         const rpc = await startRpc({ version, sandbox });
         await rpc.prompt(TASK);
         await model.waitForRequests(3);
@@ -184,7 +266,13 @@ for (const version of VERSIONS) {
     });
 
     test("a folder of trees that is broken, or has no room, is no reason to fail", LONG, async (t) => {
-      const { sandbox, runs } = await staged(t, [next, bash("echo more >> a.txt"), { text: "I rest." }, next, { text: "Over." }]);
+      const { sandbox, runs } = await staged(t, [
+        next,
+        bash("echo more >> a.txt"),
+        { text: "I rest." },
+        next,
+        { text: "Over." },
+      ]);
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       const folder = join(sandbox.agent, "extension-data", "project-states");
@@ -199,11 +287,19 @@ for (const version of VERSIONS) {
 
     test("files that change while a check is made are not those that it has read", async (t) => {
       const run = `${CHECK.run} && { [ -e ../once ] || { touch ../once; echo broken > b.txt; }; }`;
-      const { model, sandbox, runs } = await staged(t, [next, next, bash("echo whole > b.txt"), next, { text: "Over." }], { check: { recheck: true, run } });
+      const { model, sandbox, runs } = await staged(
+        t,
+        [next, next, bash("echo whole > b.txt"), next, { text: "Over." }],
+        { check: { recheck: true, run } },
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       const again = "(made again: 1 file changed meanwhile (b.txt))";
-      assert.ok(toolResults(model.lastRequest())[1].startsWith(`✗ The gate of Plan is not passed: the tests: exit status 1 ${again}`));
+      assert.ok(
+        toolResults(model.lastRequest())[1].startsWith(
+          `✗ The gate of Plan is not passed: the tests: exit status 1 ${again}`,
+        ),
+      );
       const entries = await rpc.entries();
       assert.ok(end(entries).includes(`Build: ✓ the tests: exit status 0 ${again}`), end(entries));
       assert.equal(runs(), 3);
@@ -211,11 +307,18 @@ for (const version of VERSIONS) {
     });
 
     test("a check of the last phase is made again if a later one changes files", async (t) => {
-      const gate = [{ ...CHECK, recheck: true }, { run: "echo broken > b.txt", label: "the build" }];
-      const { model, sandbox, runs } = await staged(t, [next, next, { text: "I rest." }], { check: {}, build: { gate } });
+      const gate = [
+        { ...CHECK, recheck: true },
+        { run: "echo broken > b.txt", label: "the build" },
+      ];
+      const { model, sandbox, runs } = await staged(t, [next, next, { text: "I rest." }], {
+        check: {},
+        build: { gate },
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
-      const failed = "✗ The gate of Build is not passed: the tests: exit status 1 (made again: 1 file changed since (b.txt))";
+      const failed =
+        "✗ The gate of Build is not passed: the tests: exit status 1 (made again: 1 file changed since (b.txt))";
       assert.ok(toolResults(model.lastRequest())[1].startsWith(failed));
       assert.deepEqual([lastPath(await rpc.entries()), runs()], ["hello:1", 3]);
       await rpc.close();

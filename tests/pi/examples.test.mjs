@@ -38,7 +38,11 @@ const EXAMPLES = readdirSync(FOLDER, { withFileTypes: true })
 const LOOPS = /** @type {Record<string, string>} */ ({ "until-clean": "Review", rpir: "Review", bugfix: "Verify" });
 
 /** The outcomes of phases at their first and later visits. */
-const OUTCOMES = /** @type {Record<string, string[]>} */ ({ Triage: ["large"], Review: ["issues", "clean"], Check: ["done"] });
+const OUTCOMES = /** @type {Record<string, string[]>} */ ({
+  Triage: ["large"],
+  Review: ["issues", "clean"],
+  Check: ["done"],
+});
 
 /** The questions of gates and entries. */
 const GATES = /** @type {Record<string, number>} */ ({ bugfix: 1, "pull-request": 2, release: 1 });
@@ -66,13 +70,17 @@ function goingRound(phase, outcomes = OUTCOMES) {
   return (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
     // A phase that starts fresh sees its own prompt only.
     const prompts = [...toolResults(request), contextPrompt(request) ?? ""];
-    const newest = (request.messages.at(-1)?.role === "tool" ? toolResults(request).at(-1) : contextPrompt(request)) ?? "";
+    const newest =
+      (request.messages.at(-1)?.role === "tool" ? toolResults(request).at(-1) : contextPrompt(request)) ?? "";
     const [, name = ""] = /\[Workflow path: .*▸ \S+ (.*)\]\n/.exec(newest) ?? [];
     if (/\n\*\*Outcomes:\*\* /.test(newest)) {
       const visit = (visits[name] = (visits[name] ?? 0) + 1);
       return handingOver(leave(outcomes[name][visit - 1] ?? outcomes[name].at(-1)));
     }
-    const there = !looped && phase && prompts.some((text) => new RegExp(`▸ \\S+ ${phase}\\]\n`).test(text) && !text.includes("**Outcomes:**"));
+    const there =
+      !looped &&
+      phase &&
+      prompts.some((text) => new RegExp(`▸ \\S+ ${phase}\\]\n`).test(text) && !text.includes("**Outcomes:**"));
     if (!there) return handingOver(nextUntilDone(request), newest.includes("\n**Outputs:** "));
     looped = true;
     return step("loop");
@@ -87,7 +95,12 @@ function goingRound(phase, outcomes = OUTCOMES) {
 function handingOver(answer, hasOutputs = false) {
   if (!("calls" in answer)) return answer;
   const outputs = hasOutputs ? { outputs: { tasks: ["The only task"] } } : {};
-  return { calls: answer.calls.map((call) => ({ ...call, arguments: { ...call.arguments, summary: "Found out.", ...outputs } })) };
+  return {
+    calls: answer.calls.map((call) => ({
+      ...call,
+      arguments: { ...call.arguments, summary: "Found out.", ...outputs },
+    })),
+  };
 }
 
 /**
@@ -126,7 +139,10 @@ for (const version of VERSIONS) {
         const { model, sandbox } = await stage(t, withBranches(goingRound(LOOPS[name])), { projectFiles, files });
         /** @type {string[]} */
         const asked = [];
-        const onDialog = (/** @type {any} */ { title, options }) => (asked.push(title), options.find((/** @type {string} */ option) => option.startsWith("Yes")));
+        const onDialog = (/** @type {any} */ { title, options }) => (
+          asked.push(title),
+          options.find((/** @type {string} */ option) => option.startsWith("Yes"))
+        );
         const rpc = await startRpc({ version, sandbox, onDialog });
         assert.deepEqual(notices(rpc), []);
         await rpc.promptAndSettle(`/workflow ${name} Let the export take a file name`);
@@ -145,7 +161,9 @@ for (const version of VERSIONS) {
             ?.replace(/ \[.*$/, "");
         const visited = withoutCounts(statusTexts(rpc).slice(1, -1).map(leaf));
         const entries = await rpc.entries();
-        const results = entries.flatMap(({ message }) => (message?.role === "toolResult" ? [message.content[0].text] : []));
+        const results = entries.flatMap(({ message }) =>
+          message?.role === "toolResult" ? [message.content[0].text] : [],
+        );
         const loop = results.findIndex((text) => /^(🔄 Looped|✓ Went back)/.test(text));
         if (LOOPS[name]) {
           assert.ok(loop > 0, "it goes round");
@@ -159,11 +177,7 @@ for (const version of VERSIONS) {
         const end = states(entries).at(-1);
         assert.deepEqual([end.active, end.cancelled, end.completionNotified], [false, false, true]);
         const said = model.requests.flatMap((request) => [...userTexts(request), ...toolResults(request)]);
-        for (const text of [
-          ...said,
-          ends(entries)[0].content,
-          (await rpc.state()).sessionName,
-        ]) {
+        for (const text of [...said, ends(entries)[0].content, (await rpc.state()).sessionName]) {
           assert.doesNotMatch(text, TEMPLATE);
         }
         assert.deepEqual(rpc.extensionErrors(), []);
@@ -173,14 +187,21 @@ for (const version of VERSIONS) {
     }
 
     test("panel goes back as long as one reviewer has issues, and stops after the third time", async (t) => {
-      for (const [rounds, end] of /** @type {const} */ ([[1, "Complete"], [4, "was stopped"]])) {
+      for (const [rounds, end] of /** @type {const} */ ([
+        [1, "Complete"],
+        [4, "was stopped"],
+      ])) {
         const withIssues = Array(rounds).fill("Tests");
         const agent = withBranches((request) => handingOver(nextUntilDone(request)), withIssues);
         const { sandbox } = await stage(t, agent, { projectFiles: copy("panel") });
         const rpc = await startRpc({ version, sandbox });
         // Twelve sessions of branches, one round after another.
         await rpc.promptAndSettle("/workflow panel Let the export take a file name", { timeoutMs: 40_000 });
-        const visited = withoutCounts(statusTexts(rpc).slice(1, -1).map((text) => text?.replace(/^.* > | \[.*$/g, "")));
+        const visited = withoutCounts(
+          statusTexts(rpc)
+            .slice(1, -1)
+            .map((text) => text?.replace(/^.* > | \[.*$/g, "")),
+        );
         const round = ["⚒️ Implement", "🔀 Reviews"];
         const all = Array.from({ length: Math.min(rounds + 1, 4) }, () => round).flat();
         assert.deepEqual(visited, rounds === 4 ? all : [...all, "🎁 Hand over"]);
@@ -193,31 +214,51 @@ for (const version of VERSIONS) {
     test("bugfix takes small bugs past the reproduction", async (t) => {
       const files = { "package.json": JSON.stringify({ scripts: { test: "touch tested" } }) };
       const outcomes = { Triage: ["small"] };
-      const { model, sandbox } = await stage(t, goingRound(undefined, outcomes), { projectFiles: copy("bugfix"), files });
-      const onDialog = (/** @type {any} */ { options }) => options.find((/** @type {string} */ option) => option.startsWith("Yes"));
+      const { model, sandbox } = await stage(t, goingRound(undefined, outcomes), {
+        projectFiles: copy("bugfix"),
+        files,
+      });
+      const onDialog = (/** @type {any} */ { options }) =>
+        options.find((/** @type {string} */ option) => option.startsWith("Yes"));
       const rpc = await startRpc({ version, sandbox, onDialog });
       await rpc.promptAndSettle("/workflow bugfix A typo in a message");
-      const visited = statusTexts(rpc).slice(1, -1).map((text) => text?.replace(/^.* > | \[.*$/g, ""));
+      const visited = statusTexts(rpc)
+        .slice(1, -1)
+        .map((text) => text?.replace(/^.* > | \[.*$/g, ""));
       assert.deepEqual(visited, ["🚦 Triage", "🩹 Patch", "🧪 Verify"]);
       const [patch] = toolResults(model.requests[1]);
-      assert.match(patch, /^✓ Advanced with `small`: Triage → 🩹 Patch\nPassed over: Reproduce \(outcome\.triage is small, not large\)\n/);
+      assert.match(
+        patch,
+        /^✓ Advanced with `small`: Triage → 🩹 Patch\nPassed over: Reproduce \(outcome\.triage is small, not large\)\n/,
+      );
       assert.match(patch, /\n {2}2\. 🪤 Reproduce \(passed over: outcome\.triage is small, not large\)\n/);
       assert.equal(states(await rpc.entries()).at(-1).active, false);
     });
 
     test("pull-request goes back with failed tests and with the user's wishes, and can be dropped", async (t) => {
-      const files = { "package.json": JSON.stringify({ scripts: { test: "echo x >> ran; test $(wc -l < ran) -ge 2" } }) };
-      const { model, sandbox } = await stage(t, (request) => handingOver(nextUntilDone(request)), { projectFiles: copy("pull-request"), files });
+      const files = {
+        "package.json": JSON.stringify({ scripts: { test: "echo x >> ran; test $(wc -l < ran) -ge 2" } }),
+      };
+      const { model, sandbox } = await stage(t, (request) => handingOver(nextUntilDone(request)), {
+        projectFiles: copy("pull-request"),
+        files,
+      });
       const answers = ["Change the description", "Say why.", "Change the code", "Use less memory.", "Drop it"];
-      const onDialog = (/** @type {any} */ { options, title }) => (/^Start /.test(title) ? options[1] : answers.shift());
+      const onDialog = (/** @type {any} */ { options, title }) =>
+        /^Start /.test(title) ? options[1] : answers.shift();
       const rpc = await startRpc({ version, sandbox, onDialog });
       await rpc.promptAndSettle("/workflow pull-request Add a route");
-      const visited = statusTexts(rpc).slice(1, -1).map((text) => text?.replace(/^.* > | \[.*$/g, ""));
+      const visited = statusTexts(rpc)
+        .slice(1, -1)
+        .map((text) => text?.replace(/^.* > | \[.*$/g, ""));
       const round = ["🔨 Change", "⚙️ The project's tests"];
       const described = ["📝 Describe", "❓ Open it?"];
       assert.deepEqual(visited, [...round, ...round, ...described, ...described, ...round, ...described]);
       const texts = model.requests.flatMap(toolResults);
-      assert.ok(texts.some((text) => /### ❓ Open it\?\nSay why\.\n/.test(text)), "the user's wish goes along");
+      assert.ok(
+        texts.some((text) => /### ❓ Open it\?\nSay why\.\n/.test(text)),
+        "the user's wish goes along",
+      );
       assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "x\nx\nx\n");
       assert.deepEqual([states(await rpc.entries()).at(-1).active, answers], [false, []]);
       assert.match(ends(await rpc.entries())[0].content, /was stopped in ❓ Open it\?: drop/);
@@ -229,7 +270,8 @@ for (const version of VERSIONS) {
         const projectFiles = { ...copy(name), ...copy("_shared") };
         const files = { "README.md": "# Demo\n", "package.json": JSON.stringify({ scripts: { test: "true" } }) };
         const { sandbox } = await stage(t, demoAgent({ paceMs: 0 }), { projectFiles, files });
-        const onDialog = (/** @type {any} */ { options }) => options.find((/** @type {string} */ option) => option.startsWith("Yes"));
+        const onDialog = (/** @type {any} */ { options }) =>
+          options.find((/** @type {string} */ option) => option.startsWith("Yes"));
         const rpc = await startRpc({ version, sandbox, onDialog });
         await rpc.promptAndSettle(`/workflow ${name} Add a greeting`);
         assert.equal(states(await rpc.entries()).at(-1).active, false);

@@ -39,7 +39,10 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a session that takes no entry`, { concurrency: 2 }, () => {
     for (const [name, { spoil, words }] of Object.entries({
       "because the disk is full": { spoil: fillDisk, words: /ENOSPC: no space left on device/ },
-      "because its file is read-only": { spoil: makeReadOnly, words: /(EACCES: permission denied|EPERM: operation not permitted)/ },
+      "because its file is read-only": {
+        spoil: makeReadOnly,
+        words: /(EACCES: permission denied|EPERM: operation not permitted)/,
+      },
     })) {
       test(`${name}, gives a notice; the run goes on, and is stored as soon as that works again`, async (t) => {
         const { model, sandbox } = await stage(t, [REST, ...steps("next"), REST], { globalFiles: HELLO });
@@ -53,7 +56,10 @@ for (const version of VERSIONS) {
           assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Plan [1/3] (paused: you asked for it)");
           const [told, ...more] = notices(rpc).filter((notice) => notice.startsWith("error: "));
           assert.deepEqual(more, [], "once");
-          assert.match(told, /^error: Workflow: the session does not take the state of the run, so a restart would find an older one: /);
+          assert.match(
+            told,
+            /^error: Workflow: the session does not take the state of the run, so a restart would find an older one: /,
+          );
           assert.match(told, words);
           await rpc.prompt("/workflow :skip");
           assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Build [2/3] (paused: you asked for it)");
@@ -63,15 +69,17 @@ for (const version of VERSIONS) {
         await rpc.promptAndSettle("Go on");
         assert.match(toolResults(model.lastRequest())[0], /^✓ Advanced: Build → 🔹 Check\n/);
         // The states of the pause and of the transition are lost. The first one after that is stored twice.
-        assert.deepEqual(paths(states(readSession(sandbox, sessionFile))), ["hello:0", "hello:1", "hello:1", "hello:2"]);
+        assert.deepEqual(paths(states(readSession(sandbox, sessionFile))), [
+          "hello:0",
+          "hello:1",
+          "hello:1",
+          "hello:2",
+        ]);
         assert.deepEqual(rpc.extensionErrors(), []);
         await rpc.close();
 
         const again = await startRpc({ version, sandbox, args: ["--continue"] });
-        assert.equal(
-          statusTexts(again).at(-1),
-          "⏸ The hello > 🔹 Check [3/3] (waits for you)",
-        );
+        assert.equal(statusTexts(again).at(-1), "⏸ The hello > 🔹 Check [3/3] (waits for you)");
       });
     }
   });

@@ -1,12 +1,26 @@
-// A phase with `context: fresh`, entered in each way: the model sees the task, the results, the evidence and the user's own
-// messages, and nothing of the earlier work.
+// A phase with `context: fresh`, entered in each way: the model sees the task, the results, the evidence and the user's
+// own messages, and nothing of the earlier work.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
-import { FILES, QUIET, READ, REST, REVIEW, assertFresh, assertWellFormed, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
+import {
+  FILES,
+  QUIET,
+  READ,
+  REST,
+  REVIEW,
+  assertFresh,
+  assertWellFormed,
+  call,
+  close,
+  next,
+  said,
+  startFresh,
+  text,
+} from "./harness/fresh.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -34,7 +48,14 @@ const WORKFLOWS = {
   ...workflow("hello", ["build", REVIEW], QUIET),
   ...workflow("all", ["build", "review", { id: "share", context: "shared" }], { ...QUIET, context: "fresh" }),
   ...workflow("first", [{ id: "plan", context: "fresh" }, "build"], QUIET),
-  ...workflow("gate", [{ id: "plan", context: "fresh" }, { id: "build", gate: [{ run: "echo broken; false", label: "the tests" }], onGateFail: "plan" }], QUIET),
+  ...workflow(
+    "gate",
+    [
+      { id: "plan", context: "fresh" },
+      { id: "build", gate: [{ run: "echo broken; false", label: "the tests" }], onGateFail: "plan" },
+    ],
+    QUIET,
+  ),
   ...workflow("outer", ["build", "@inner"], { ...QUIET, context: "fresh" }),
   ...workflow("inner", ["review"], { show: "workflows" }),
 };
@@ -43,13 +64,25 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a phase that starts fresh`, { concurrency: 2 }, () => {
     for (const mode of /** @type {const} */ (["print", "json"])) {
       test(`sees nothing of the earlier work after the agent's next (${mode})`, async (t) => {
-        const { model, sandbox } = await stage(t, [READ, { calls: [call({ action: "next" })] }, next("the results of build"), READ, next("fine")], {
-          globalFiles: WORKFLOWS,
-          files: FILES,
+        const { model, sandbox } = await stage(
+          t,
+          [READ, { calls: [call({ action: "next" })] }, next("the results of build"), READ, next("fine")],
+          {
+            globalFiles: WORKFLOWS,
+            files: FILES,
+          },
+        );
+        await runPrint({
+          version,
+          sandbox,
+          prompt: "/workflow hello The task",
+          mode: mode === "print" ? "text" : mode,
         });
-        await runPrint({ version, sandbox, prompt: "/workflow hello The task", mode: mode === "print" ? "text" : mode });
         assert.match(text(model.requests[1]), /the old work/);
-        assert.match(toolResults(model.requests[2]).at(-1) ?? "", /^⚠️ The phase 🔹 Build cannot be left without a summary/);
+        assert.match(
+          toolResults(model.requests[2]).at(-1) ?? "",
+          /^⚠️ The phase 🔹 Build cannot be left without a summary/,
+        );
         assertFresh(model.requests[3], "review");
         assert.match(text(model.requests[3]), /the results of build/);
         assert.equal(said(model.requests[3]).length, 2);
@@ -163,7 +196,10 @@ for (const version of VERSIONS) {
 
     test("shows in the transcript that it starts fresh, at work and at rest", async (t) => {
       const files = { ...workflow("hello", ["build", REVIEW, { id: "again", context: "fresh" }], QUIET) };
-      const { model, sandbox } = await stage(t, [next(), REST, { text: "Again done." }], { globalFiles: files, files: FILES });
+      const { model, sandbox } = await stage(t, [next(), REST, { text: "Again done." }], {
+        globalFiles: files,
+        files: FILES,
+      });
       const tui = await startTui({ version, sandbox });
       await tui.type("/workflow hello The task");
       await tui.press("Enter");
@@ -177,7 +213,10 @@ for (const version of VERSIONS) {
 
     for (const hours of [-3, 3]) {
       test(`keeps what the user says, and nothing from before the run, if the clock goes ${hours > 0 ? "back" : "forth"}`, async (t) => {
-        const { sandbox, requests, play, model } = await startFresh(t, version, { globalFiles: WORKFLOWS, files: { "clock.cjs": CLOCK, hours: "0" } });
+        const { sandbox, requests, play, model } = await startFresh(t, version, {
+          globalFiles: WORKFLOWS,
+          files: { "clock.cjs": CLOCK, hours: "0" },
+        });
         const [clock, file] = ["clock.cjs", "hours"].map((name) => join(sandbox.project, name));
         const rpc = await startRpc({ version, sandbox, env: { NODE_OPTIONS: `--require ${clock}`, HOURS_BACK: file } });
         play(REST, REST, REST, REST);
@@ -196,10 +235,15 @@ for (const version of VERSIONS) {
         assert.doesNotMatch(text(request), /Before the run/);
         const entries = await rpc.entries();
         const times = entries.map(({ timestamp }) => Date.parse(timestamp));
-        assert.ok(times.some((time, index) => Math.abs(time - (times[index - 1] ?? time)) > 3_600_000), "the clock was set");
+        assert.ok(
+          times.some((time, index) => Math.abs(time - (times[index - 1] ?? time)) > 3_600_000),
+          "the clock was set",
+        );
         await rpc.prompt("/workflow :status");
         await rpc.prompt("/workflow :report");
-        const shown = custom(await rpc.entries(), "workflow:report").at(-1).content + custom(await rpc.entries(), "workflow:status").at(-1).content;
+        const shown =
+          custom(await rpc.entries(), "workflow:report").at(-1).content +
+          custom(await rpc.entries(), "workflow:status").at(-1).content;
         assert.doesNotMatch(shown, /\s-\d+[smh]|NaN|Invalid/);
         await close(rpc, model);
       });
@@ -208,7 +252,11 @@ for (const version of VERSIONS) {
     test("keeps what the user says and shows", async (t) => {
       const { model, requests, play, start } = await startFresh(t, version, {
         globalFiles: {
-          ...workflow("hello", ["build", REVIEW, { id: "again", context: "fresh" }], { ...QUIET, contextInjection: "everyRun", initialMessage: "Start it:\u0007 \r\n{description}\n\n" }),
+          ...workflow("hello", ["build", REVIEW, { id: "again", context: "fresh" }], {
+            ...QUIET,
+            contextInjection: "everyRun",
+            initialMessage: "Start it:\u0007 \r\n{description}\n\n",
+          }),
         },
         modelConfig: { input: ["text", "image"] },
       });
@@ -216,7 +264,11 @@ for (const version of VERSIONS) {
       play(READ, REST, REST, REST, REST, REST);
       await rpc.promptAndSettle("/workflow hello The task");
       const image = { type: "image", data: PNG, mimeType: "image/png" };
-      for (const [message, images] of /** @type {const} */ ([["First\nof two lines", []], [`Old ${"o".repeat(9000)}`, []], [`New ${"n".repeat(5000)}`, [image, image]]])) {
+      for (const [message, images] of /** @type {const} */ ([
+        ["First\nof two lines", []],
+        [`Old ${"o".repeat(9000)}`, []],
+        [`New ${"n".repeat(5000)}`, [image, image]],
+      ])) {
         const settled = rpc.waitForSettled();
         await rpc.prompt(message, { images });
         await settled;
@@ -227,7 +279,8 @@ for (const version of VERSIONS) {
       const [request] = requests.slice(-1);
       assertFresh(request, "review");
       const seen = text(request);
-      const expected = /\(1 earlier not shown\)\n- Old o+… \(cut\)\n- New n{5000}\n {2}\(2 images, below\)\n- Look\n- Go on/;
+      const expected =
+        /\(1 earlier not shown\)\n- Old o+… \(cut\)\n- New n{5000}\n {2}\(2 images, below\)\n- Look\n- Go on/;
       assert.ok(expected.test(seen), seen.replace(/o{50,}|n{50,}/g, "…"));
       assert.doesNotMatch(seen, /First|Start it/);
       assert.ok(seen.length < 16_000);

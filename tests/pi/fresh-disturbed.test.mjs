@@ -1,4 +1,5 @@
-// A phase with `context: fresh` whose start is disturbed: by further calls, aborts, errors, messages, moves and the end of the run.
+// A phase with `context: fresh` whose start is disturbed: by further calls, aborts, errors, messages, moves and the end
+// of the run.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -32,8 +33,8 @@ const LINGER = {
 const LINGERING = { calls: [{ name: "linger", arguments: {} }] };
 
 /**
- * Resolves when the agent has settled twice from now on: its run, which a move of the user stopped with its calls, and the
- * run in the new phase.
+ * Resolves when the agent has settled twice from now on: its run, which a move of the user stopped with its calls, and
+ * the run in the new phase.
  *
  * @param {import("./harness/rpc.mjs").Rpc} rpc
  */
@@ -59,15 +60,26 @@ for (const version of VERSIONS) {
       const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
       const rpc = await start();
       // Neither a second `next` nor a loop moves a run from a phase that the model has not seen.
-      const twice = { calls: [bash("echo the old work"), ...next("the build").calls, ...next("the review").calls, call({ action: "loop" }), bash("echo the old work")] };
+      const twice = {
+        calls: [
+          bash("echo the old work"),
+          ...next("the build").calls,
+          ...next("the review").calls,
+          call({ action: "loop" }),
+          bash("echo the old work"),
+        ],
+      };
       play(READ, twice, REST);
       await rpc.promptAndSettle("/workflow hello The task");
       assert.equal(lastPath(await rpc.entries()), "hello:1");
       assertFresh(requests.at(-1), "review");
       assert.equal(said(requests.at(-1)).length, 2);
-      const results = (await rpc.entries()).filter(({ message }) => message?.role === "toolResult").map(({ message }) => message.content[0].text);
+      const results = (await rpc.entries())
+        .filter(({ message }) => message?.role === "toolResult")
+        .map(({ message }) => message.content[0].text);
       assert.equal(results.length, 6);
-      for (const result of results.slice(3)) assert.match(result, /a phase that starts with a fresh context, which follows; this call had no effect/);
+      for (const result of results.slice(3))
+        assert.match(result, /a phase that starts with a fresh context, which follows; this call had no effect/);
 
       // In the first turn of a phase that was entered at rest, calls count.
       await rpc.promptAndSettle("/workflow :back");
@@ -109,7 +121,9 @@ for (const version of VERSIONS) {
       const stopped = waitForSettledTwice(rpc);
       const begun = rpc.records.length;
       void rpc.prompt("/workflow hello The task");
-      await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === "linger", { from: begun });
+      await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === "linger", {
+        from: begun,
+      });
       const all = model.requests.length;
       await rpc.prompt("/workflow :next");
       const abort = rpc.send({ type: "abort" });
@@ -157,7 +171,8 @@ for (const version of VERSIONS) {
     test("with messages and moves of the user at work", async (t) => {
       const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
       const rpc = await start();
-      const at = async (/** @type {string} */ tool) => rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === tool, { from: mark });
+      const at = async (/** @type {string} */ tool) =>
+        rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === tool, { from: mark });
       let mark = rpc.records.length;
 
       // A steering message and a message for later, in the turn that moves.
@@ -211,7 +226,11 @@ for (const version of VERSIONS) {
     });
 
     test("with a pause, a second move and another run", async (t) => {
-      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS, files: LINGER, extensions: ["linger.ts"] });
+      const { model, requests, play, start } = await startFresh(t, version, {
+        globalFiles: WORKFLOWS,
+        files: LINGER,
+        extensions: ["linger.ts"],
+      });
       const rpc = await start();
       /** Sends a command, and resolves with the promises of the ends as soon as the model calls this tool. */
       const working = async (/** @type {string} */ command, tool = "bash") => {
@@ -246,7 +265,10 @@ for (const version of VERSIONS) {
       assert.match(text(requests.at(-1)), /Do ship for The task/);
 
       // Moves while the call of the phase before ends: the agent gets the last one.
-      for (const moves of [[":next", ":back", ":next"], [":next", ":next", ":back"]]) {
+      for (const moves of [
+        [":next", ":back", ":next"],
+        [":next", ":next", ":back"],
+      ]) {
         await rpc.send({ type: "new_session" });
         play(READ, LINGERING, REST);
         ({ settledTwice } = await working("/workflow hello The task", "linger"));
@@ -261,7 +283,8 @@ for (const version of VERSIONS) {
         assert.equal(text(requests.at(-1)).split("Do review for The task").length, 2);
       }
 
-      // Another run in the first turn of the first phase: the command of the one before ends, and both phases begin with the run.
+      // Another run in the first turn of the first phase: the command of the one before ends, and both phases begin
+      // with the run.
       await rpc.send({ type: "new_session" });
       rpc.onDialog(() => true);
       play(SLOW, REST);
@@ -276,13 +299,20 @@ for (const version of VERSIONS) {
     });
 
     test("with the end of the run", async (t) => {
-      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS, files: LINGER, extensions: ["linger.ts"] });
+      const { model, requests, play, start } = await startFresh(t, version, {
+        globalFiles: WORKFLOWS,
+        files: LINGER,
+        extensions: ["linger.ts"],
+      });
       const rpc = await start();
       for (const end of ["cancel", "next"]) {
         await rpc.send({ type: "new_session" });
         play(READ, REST);
         await rpc.promptAndSettle("/workflow hello The task");
-        const last = end === "next" ? { calls: [...next("the review").calls, ...next("shipped").calls] } : step("cancel", "cancel");
+        const last =
+          end === "next"
+            ? { calls: [...next("the review").calls, ...next("shipped").calls] }
+            : step("cancel", "cancel");
         rpc.onDialog(() => true);
         play(last, REST);
         await rpc.promptAndSettle("/workflow :next");
@@ -345,7 +375,11 @@ for (const version of VERSIONS) {
     });
 
     test("with another extension that wakes the agent, and one that changes its view", async (t) => {
-      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS, files: OTHER, extensions: ["other.ts"] });
+      const { model, requests, play, start } = await startFresh(t, version, {
+        globalFiles: WORKFLOWS,
+        files: OTHER,
+        extensions: ["other.ts"],
+      });
       const rpc = await start();
       play(READ, REST);
       await rpc.promptAndSettle("/workflow hello The task");
@@ -361,7 +395,13 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow hello The task");
       play(READ, REST);
       await rpc.promptAndSettle("/workflow :next");
-      assertFresh({ ...(requests.at(-2) ?? assert.fail()), messages: said(requests.at(-2)).filter((message) => !/a memory/.test(JSON.stringify(message))) }, "review");
+      assertFresh(
+        {
+          ...(requests.at(-2) ?? assert.fail()),
+          messages: said(requests.at(-2)).filter((message) => !/a memory/.test(JSON.stringify(message))),
+        },
+        "review",
+      );
       assert.match(text(requests.at(-2)), /The user moved the workflow on[^]*a reminder of another extension$/);
       await close(rpc, model);
     });

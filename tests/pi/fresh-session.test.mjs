@@ -1,4 +1,5 @@
-// A phase with `context: fresh` after moves in the session: resume, crash, tree, fork, reload, compaction, and the reference.
+// A phase with `context: fresh` after moves in the session: resume, crash, tree, fork, reload, compaction, and the
+// reference.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -36,7 +37,9 @@ for (const version of VERSIONS) {
 
       const all = lines(sandbox);
       const parsed = all.map((line) => JSON.parse(line));
-      const moved = parsed.findIndex(({ customType, data }) => customType === "workflow:state" && data.currentPath[0].phaseIndex === 1);
+      const moved = parsed.findIndex(
+        ({ customType, data }) => customType === "workflow:state" && data.currentPath[0].phaseIndex === 1,
+      );
       assert.deepEqual(
         parsed.slice(moved).map(({ type, customType, message }) => customType ?? message?.role ?? type),
         ["workflow:state", "toolResult", "compaction", "workflow:state", "workflow:fresh", "workflow:context"],

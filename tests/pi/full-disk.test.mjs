@@ -14,7 +14,8 @@ import { notices, statusTexts, storedResults, workflow } from "./harness/workflo
 
 const PAGE = 4096;
 const HELLO = workflow("hello", ["plan", "build"], { autoContinue: false });
-const NOT_STORED = "error: Workflow: the session does not take the state of the run, so a restart would find an older one: ";
+const NOT_STORED =
+  "error: Workflow: the session does not take the state of the run, so a restart would find an older one: ";
 const FULL = `${NOT_STORED}ENOSPC: no space left on device, write`;
 
 /** The reason why no file system can be mounted. @type {string | false} */
@@ -65,7 +66,7 @@ async function smallDisk(t, script) {
 function append(file, text) {
   const descriptor = openSync(file, "a");
   try {
-    for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(descriptor, rest));
+    for (let rest = Buffer.from(text); rest.length > 0;) rest = rest.subarray(writeSync(descriptor, rest));
   } finally {
     closeSync(descriptor);
   }

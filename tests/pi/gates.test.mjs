@@ -12,7 +12,21 @@ import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { custom, ends, notices, paths, pauses, states, statusTexts, step, storedResults, toolResults, userTexts, waiting, workflow } from "./harness/workflows.mjs";
+import {
+  custom,
+  ends,
+  notices,
+  paths,
+  pauses,
+  states,
+  statusTexts,
+  step,
+  storedResults,
+  toolResults,
+  userTexts,
+  waiting,
+  workflow,
+} from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
@@ -29,13 +43,16 @@ for (const version of VERSIONS) {
       assert.match(toolResults(model.requests[1])[0], /^✓ Advanced: Plan → 🔹 Build\n/);
       assert.equal(readFileSync(join(sandbox.project, "where"), "utf8").trim(), sandbox.project);
       const [check] = evidence(await rpc.entries());
-      assert.deepEqual({ ...check, durationMs: 0 }, {
-        label: "the tests",
-        passed: true,
-        result: "exit status 0",
-        durationMs: 0,
-        attempt: 1,
-      });
+      assert.deepEqual(
+        { ...check, durationMs: 0 },
+        {
+          label: "the tests",
+          passed: true,
+          result: "exit status 0",
+          durationMs: 0,
+          attempt: 1,
+        },
+      );
       const [{ content }] = ends(await rpc.entries());
       assert.match(content, /\n\n\*\*Gates:\*\*\n- 🔹 Plan: ✓ the tests: exit status 0, \d+m?s$/);
       const partial = rpc.records.filter(({ type }) => type === "tool_execution_update");
@@ -57,12 +74,35 @@ for (const version of VERSIONS) {
 
     test("gets values of the run as variables, whatever is in them", async (t) => {
       const task = "$(touch made) `touch made` \"'; touch made # {task} *";
-      const { sandbox } = await stage(t, [{ calls: [{ name: "workflow_step", arguments: { action: "next", summary: "-rf ~\n$(touch made)" } }] }, next, { text: "Over." }], {
-        globalFiles: workflow("hello", ["plan", { id: "build", gate: [{ run: 'printf "%s|%s|%s" "$TASK" "$DID" "$WHAT" > got', env: { TASK: "task", DID: "summary.plan", WHAT: "input.what" } }] }], {
-          autoContinue: false,
-          inputs: { what: { type: "text", default: "../*" } },
-        }),
-      });
+      const { sandbox } = await stage(
+        t,
+        [
+          { calls: [{ name: "workflow_step", arguments: { action: "next", summary: "-rf ~\n$(touch made)" } }] },
+          next,
+          { text: "Over." },
+        ],
+        {
+          globalFiles: workflow(
+            "hello",
+            [
+              "plan",
+              {
+                id: "build",
+                gate: [
+                  {
+                    run: 'printf "%s|%s|%s" "$TASK" "$DID" "$WHAT" > got',
+                    env: { TASK: "task", DID: "summary.plan", WHAT: "input.what" },
+                  },
+                ],
+              },
+            ],
+            {
+              autoContinue: false,
+              inputs: { what: { type: "text", default: "../*" } },
+            },
+          ),
+        },
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(`/workflow hello ${task}`);
       assert.equal(evidence(await rpc.entries(), "hello:1")[0].result, "exit status 0");
@@ -78,14 +118,19 @@ for (const version of VERSIONS) {
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.match(toolResults(model.lastRequest())[0], /it: it took too long and was stopped after .*\n```\nbegun\n```/s);
+      assert.match(
+        toolResults(model.lastRequest())[0],
+        /it: it took too long and was stopped after .*\n```\nbegun\n```/s,
+      );
       await sleep(1600);
       assert.equal(existsSync(join(sandbox.project, "late")), false);
       await rpc.close();
     });
 
     test("may be missing", async (t) => {
-      const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ run: "no-such-command-here" }]) });
+      const { model, sandbox } = await stage(t, [next, REST], {
+        globalFiles: gated([{ run: "no-such-command-here" }]),
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
       assert.match(toolResults(model.lastRequest())[0], /exit status 127 \(there is no such command\)/);
@@ -133,7 +178,8 @@ for (const version of VERSIONS) {
       const whenBegun = async (/** @type {number} */ count) => {
         while (begun().length < count) await sleep(20);
       };
-      const gone = (/** @type {string} */ pid) => !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+      const gone = (/** @type {string} */ pid) =>
+        !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
       const extension = withTravel(sandbox);
       const rpc = await startRpc({ version, sandbox, extension });
       await rpc.prompt("/workflow hello Add a route");
@@ -166,7 +212,10 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow hello Add a route");
       const results = storedResults(await rpc.entries());
       assert.match(results[0], /Attempt 1, 1 left\./);
-      assert.match(results[1], /Attempt 2, 0 left\.[^]*The workflow is paused: the gate was not passed in 2 attempts; last: the tests\./);
+      assert.match(
+        results[1],
+        /Attempt 2, 0 left\.[^]*The workflow is paused: the gate was not passed in 2 attempts; last: the tests\./,
+      );
       assert.match(results[2], /^The workflow is paused/);
       assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "gate", label: "the tests", times: 2 });
       assert.match(notices(rpc).at(-1) ?? "", /^warning: ⏸ The hello is paused in 🔹 Plan: the gate was not passed/);
@@ -185,7 +234,10 @@ for (const version of VERSIONS) {
         const rpc = await startRpc({ version, sandbox });
         await rpc.promptAndSettle("/workflow hello Add a route");
         const [, result] = toolResults(model.lastRequest());
-        assert.match(result, /^✗ [^]*\n\nThe workflow goes back to 🔹 Plan\.\n\n\[Workflow path: The hello ▸ 🔹 Plan\]/);
+        assert.match(
+          result,
+          /^✗ [^]*\n\nThe workflow goes back to 🔹 Plan\.\n\n\[Workflow path: The hello ▸ 🔹 Plan\]/,
+        );
         assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1", "hello:0"]);
         await rpc.close();
       }
@@ -214,7 +266,9 @@ for (const version of VERSIONS) {
     });
 
     test("cannot be bypassed by two calls in one answer, another tool call, or a message of the agent", async (t) => {
-      const both = { calls: [...next.calls, { name: "write", arguments: { path: "sneak", content: "x" } }, ...next.calls] };
+      const both = {
+        calls: [...next.calls, { name: "write", arguments: { path: "sneak", content: "x" } }, ...next.calls],
+      };
       const { model, sandbox } = await stage(t, [both, { text: "Approved: yes. The gate is passed." }, REST], {
         globalFiles: gated([{ run: "sleep 0.3; echo run >> log; false" }], { tools: { blacklist: ["write"] } }),
       });
@@ -258,7 +312,9 @@ for (const version of VERSIONS) {
     });
 
     test("is run for the user's :next too, but not for :skip", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: gated([{ run: "test -e good", label: "it" }]) });
+      const { model, sandbox } = await stage(t, () => REST, {
+        globalFiles: gated([{ run: "test -e good", label: "it" }]),
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
       await rpc.promptAndSettle("/workflow :next");
@@ -284,14 +340,19 @@ for (const version of VERSIONS) {
       writeFileSync(join(sandbox.project, "docs/plan.md"), "# Plan\n\n## Risks\nNone.\n");
       await rpc.promptAndSettle("Again");
       await rpc.prompt("/workflow :status");
-      assert.match(custom(await rpc.entries(), "workflow:status").at(-1).content, /\n {5}✓ docs\/\*\.md: docs\/plan\.md holds/);
+      assert.match(
+        custom(await rpc.entries(), "workflow:status").at(-1).content,
+        /\n {5}✓ docs\/\*\.md: docs\/plan\.md holds/,
+      );
       await rpc.close();
     });
   });
 
   suite(`pi ${version}: a user's approval`, { concurrency: 2 }, () => {
     test("is requested from the user, who may decline with a reason", async (t) => {
-      const { model, sandbox } = await stage(t, [next, next, REST], { globalFiles: gated([{ approve: "Ship this plan?" }]) });
+      const { model, sandbox } = await stage(t, [next, next, REST], {
+        globalFiles: gated([{ approve: "Ship this plan?" }]),
+      });
       const answers = ["No", "Too early", YES];
       /** @type {any[]} */
       const asked = [];
@@ -312,12 +373,20 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    for (const [what, answer] of /** @type {[string, string | undefined][]} */ ([["not yet", "Not yet"], ["closed", undefined]])) {
+    for (const [what, answer] of /** @type {[string, string | undefined][]} */ ([
+      ["not yet", "Not yet"],
+      ["closed", undefined],
+    ])) {
       test(`pauses the run when the question is ${what}; :resume asks again`, async (t) => {
-        const { model, sandbox } = await stage(t, [next, REST, REST], { globalFiles: gated([{ approve: "Ship it?" }]) });
+        const { model, sandbox } = await stage(t, [next, REST, REST], {
+          globalFiles: gated([{ approve: "Ship it?" }]),
+        });
         const rpc = await startRpc({ version, sandbox, onDialog: () => answer });
         await rpc.promptAndSettle("/workflow hello Add a route");
-        assert.match(toolResults(model.lastRequest())[0], /paused: it waits for your answer to “Ship it\?”\. Stop here/);
+        assert.match(
+          toolResults(model.lastRequest())[0],
+          /paused: it waits for your answer to “Ship it\?”\. Stop here/,
+        );
         assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "approval", question: "Ship it?" });
         rpc.onDialog(() => YES);
         await rpc.promptAndSettle("/workflow :resume");
@@ -366,14 +435,25 @@ for (const version of VERSIONS) {
     test("are asked for once, before the run starts: for the run, or for the session", async (t) => {
       const gate = [{ run: COMMAND }];
       const { model, sandbox } = await stage(t, (_, index) => (index % 4 === 3 ? REST : next), {
-        projectFiles: workflow("hello", [{ id: "a", gate }, { id: "b", gate }, { id: "c", gate }], { autoContinue: false }),
+        projectFiles: workflow(
+          "hello",
+          [
+            { id: "a", gate },
+            { id: "b", gate },
+            { id: "c", gate },
+          ],
+          { autoContinue: false },
+        ),
       });
       const choices = CHOICES.slice(0, 3);
       /** @type {any[]} */
       const asked = [];
       const rpc = await startRpc({ version, sandbox, onDialog: (request) => (asked.push(request), choices.shift()) });
       await rpc.prompt("/workflow hello Add a route");
-      assert.deepEqual([model.requests.length, states(await rpc.entries()), notices(rpc)], [0, [], ["info: The workflow is not started."]]);
+      assert.deepEqual(
+        [model.requests.length, states(await rpc.entries()), notices(rpc)],
+        [0, [], ["info: The workflow is not started."]],
+      );
       await rpc.promptAndSettle("/workflow hello Add a route");
       assert.equal(asked.length, 2);
       assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\nrun\nrun\n");
@@ -436,7 +516,9 @@ for (const version of VERSIONS) {
     });
 
     test("do not run after a no, nor without a UI, unless the flag is given", async (t) => {
-      const { model, sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
+      const { model, sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), {
+        projectFiles: files(COMMAND),
+      });
       const rpc = await startRpc({ version, sandbox, onDialog: () => "No" });
       await rpc.prompt("/workflow hello Add a route");
       assert.deepEqual([model.requests.length, states(await rpc.entries())], [0, []]);
@@ -444,7 +526,10 @@ for (const version of VERSIONS) {
 
       const refused = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(refused.code, 1);
-      assert.match(refused.stderr, /paused in 🔹 Plan: it runs commands of this project.*--allow-workflow-commands\)\.\n$/);
+      assert.match(
+        refused.stderr,
+        /paused in 🔹 Plan: it runs commands of this project.*--allow-workflow-commands\)\.\n$/,
+      );
       assert.equal(existsSync(join(sandbox.project, "log")), false);
 
       await runPrint({ version, sandbox, args: ["--allow-workflow-commands"], prompt: "/workflow hello Add a route" });

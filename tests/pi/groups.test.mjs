@@ -27,7 +27,11 @@ const BUILD = {
         outcomes: { redo: "plan" },
         phases: [
           { phase: "code.md" },
-          { phases: [{ phase: "look.md", outcomes: { bad: "next", redo: "next", ok: "next" } }], id: "looks", outcomes: { bad: "code" } },
+          {
+            phases: [{ phase: "look.md", outcomes: { bad: "next", redo: "next", ok: "next" } }],
+            id: "looks",
+            outcomes: { bad: "code" },
+          },
         ],
       },
       { phase: "ship.md", when: { "outcome.make": ["ok"] } },
@@ -35,17 +39,27 @@ const BUILD = {
   }),
   "build/code.md": phaseFile({ id: "code" }),
   "build/look.md": phaseFile({ id: "look", outcomes: { ok: "next", bad: "next", redo: "next" } }),
-  "build/ship.md": phaseFile({ id: "ship", instructions: "Made: {outcome.make}, looks {outcome.look}, {summary.code}." }),
+  "build/ship.md": phaseFile({
+    id: "ship",
+    instructions: "Made: {outcome.make}, looks {outcome.look}, {summary.code}.",
+  }),
 };
 
 /** A plan that gives a list of tasks, and a group that works them off, each in a fresh context. */
 const TASKS = {
   ...workflow("tasks", [{ id: "plan", outputs: { tasks: { type: "list" } } }], {
     ...QUIET,
-    phases: ["plan.md", { id: "work", label: "Work", each: "output.plan.tasks", phases: ["do.md", "check.md"] }, "end.md"],
+    phases: [
+      "plan.md",
+      { id: "work", label: "Work", each: "output.plan.tasks", phases: ["do.md", "check.md"] },
+      "end.md",
+    ],
   }),
   "tasks/do.md": phaseFile({ id: "do", context: "fresh", instructions: "Do {item} ({itemNumber} of {itemCount})." }),
-  "tasks/check.md": phaseFile({ id: "check", gate: [{ run: 'test -n "$ITEM" && echo "$ITEM" >> items.txt', env: { ITEM: "item" } }] }),
+  "tasks/check.md": phaseFile({
+    id: "check",
+    gate: [{ run: 'test -n "$ITEM" && echo "$ITEM" >> items.txt', env: { ITEM: "item" } }],
+  }),
   "tasks/end.md": phaseFile({ id: "end", instructions: "All done." }),
 };
 const plan = (/** @type {string[]} */ ...tasks) => leave("", { outputs: { tasks }, summary: "Planned." });
@@ -72,7 +86,13 @@ for (const version of VERSIONS) {
       const { model, sandbox } = await stage(t, calls, { globalFiles: BUILD });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow build The task");
-      const taken = ["build:0", "build:1 build//1:0", "build:1 build//1:1 build//1.1:0", "build:1 build//1:0", "build:1 build//1:1 build//1.1:0"];
+      const taken = [
+        "build:0",
+        "build:1 build//1:0",
+        "build:1 build//1:1 build//1.1:0",
+        "build:1 build//1:0",
+        "build:1 build//1:1 build//1.1:0",
+      ];
       assert.deepEqual(way(await rpc.entries()), taken);
       assert.equal(progress(await rpc.entries()).paused.reason.kind, "loops");
       const results = toolResults(model.lastRequest());
@@ -101,7 +121,11 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("Go on.");
       const entries = await rpc.entries();
       assert.equal(way(entries).at(-1), "build:2");
-      assert.deepEqual(progress(entries).outcomes, { "build:1": "ok", "build:1/build//1:1": "ok", "build:1/build//1:1/build//1.1:0": "ok" });
+      assert.deepEqual(progress(entries).outcomes, {
+        "build:1": "ok",
+        "build:1/build//1:1": "ok",
+        "build:1/build//1:1/build//1.1:0": "ok",
+      });
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /Made: ok, looks ok, The code\./);
       await rpc.promptAndSettle("Go on.");
       assert.equal(states(await rpc.entries()).at(-1).active, false);
@@ -111,10 +135,14 @@ for (const version of VERSIONS) {
     test("a list of tasks is worked off in order, each in a fresh context, also over a kill", async (t) => {
       const calls = [
         plan("one `$(touch made)`", "two", "three"),
-        done("Did one."), done("Checked one."),
-        done("Did two."), REST,
+        done("Did one."),
+        done("Checked one."),
+        done("Did two."),
+        REST,
         done("Checked two."),
-        done("Did three."), done("Checked three."), REST,
+        done("Did three."),
+        done("Checked three."),
+        REST,
       ];
       const { model, sandbox } = await stage(t, calls, { globalFiles: TASKS });
       const first = await startRpc({ version, sandbox });
@@ -128,8 +156,14 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("Go on.");
       const entries = await rpc.entries();
       assert.deepEqual(way(entries), [
-        "tasks:0", "tasks:1 tasks//1@0:0", "tasks:1 tasks//1@0:1", "tasks:1 tasks//1@1:0", "tasks:1 tasks//1@1:1",
-        "tasks:1 tasks//1@2:0", "tasks:1 tasks//1@2:1", "tasks:2",
+        "tasks:0",
+        "tasks:1 tasks//1@0:0",
+        "tasks:1 tasks//1@0:1",
+        "tasks:1 tasks//1@1:0",
+        "tasks:1 tasks//1@1:1",
+        "tasks:1 tasks//1@2:0",
+        "tasks:1 tasks//1@2:1",
+        "tasks:2",
       ]);
       assert.equal(readFileSync(join(sandbox.project, "items.txt"), "utf8"), "one `$(touch made)`\ntwo\nthree\n");
       // The fresh context of the third item has the results of the others, and nothing of their work.
@@ -141,13 +175,23 @@ for (const version of VERSIONS) {
 
     test("a run that is stopped in an item tells the results of each item under its number", async (t) => {
       const files = { ...TASKS, "tasks/check.md": phaseFile({ id: "check", outcomes: { fine: "next", bad: "stop" } }) };
-      const calls = [plan("one", "two"), done("Did one."), leave("fine", { summary: "Fine." }), done("Did two."), leave("bad", { summary: "Bad." }), REST];
+      const calls = [
+        plan("one", "two"),
+        done("Did one."),
+        leave("fine", { summary: "Fine." }),
+        done("Did two."),
+        leave("bad", { summary: "Bad." }),
+        REST,
+      ];
       const { sandbox } = await stage(t, calls, { globalFiles: files });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow tasks The task");
       const [end] = custom(await rpc.entries(), "workflow:complete");
       assert.match(end.content, /^⛔ The tasks was stopped in 🔹 Check: bad\n/);
-      assert.match(end.content, /\n- Work \[1\]\n {2}- 🔹 Do: Did one\.\n {2}- 🔹 Check: Fine\.\n- Work \[2\]\n {2}- 🔹 Do: Did two\.\n {2}- 🔹 Check: Bad\.\n/);
+      assert.match(
+        end.content,
+        /\n- Work \[1\]\n {2}- 🔹 Do: Did one\.\n {2}- 🔹 Check: Fine\.\n- Work \[2\]\n {2}- 🔹 Do: Did two\.\n {2}- 🔹 Check: Bad\.\n/,
+      );
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 

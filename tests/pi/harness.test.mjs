@@ -19,7 +19,9 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(run, { code: 0, stdout: "Hello from the script.\n", stderr: "" });
       assert.match(model.messagesText(), /Greet me/);
       assert.deepEqual(model.toolNames(), ["read", "bash", "edit", "write"]);
-      const roles = readSession(sandbox).filter((entry) => entry.type === "message").map((entry) => entry.message.role);
+      const roles = readSession(sandbox)
+        .filter((entry) => entry.type === "message")
+        .map((entry) => entry.message.role);
       assert.deepEqual(roles, ["system", "user", "assistant"]);
     });
 
@@ -48,10 +50,15 @@ for (const version of PI_VERSIONS) {
       );
       const rpc = await startRpc({ ...PLAIN, version, sandbox });
       await rpc.promptAndSettle("Read the note");
-      assert.deepEqual(model.requests[1].messages.slice(-2).map((message) => message.role), ["assistant", "tool"]);
+      assert.deepEqual(
+        model.requests[1].messages.slice(-2).map((message) => message.role),
+        ["assistant", "tool"],
+      );
       assert.match(model.messagesText(1), /the secret is 42/);
       assert.deepEqual((await rpc.send({ type: "get_last_assistant_text" })).data, { text: "I have\u2028read it." });
-      const roles = (await rpc.entries()).filter((entry) => entry.type === "message").map((entry) => entry.message.role);
+      const roles = (await rpc.entries())
+        .filter((entry) => entry.type === "message")
+        .map((entry) => entry.message.role);
       assert.deepEqual(roles, ["system", "user", "assistant", "toolResult", "assistant"]);
       assert.equal(await rpc.close(), 0);
     });

@@ -1,4 +1,5 @@
-// Hostile files, tasks and names in real pi: everything else loads in time, and no control sequence reaches the terminal.
+// Hostile files, tasks and names in real pi: everything else loads in time, and no control sequence reaches the
+// terminal.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -20,10 +21,17 @@ const HEAD = "name: Bad\ncommandName: bad\ninitialMessage: go\n";
 const A = phaseFile({ id: "a" });
 const HELLO = workflow("hello", ["plan", "build"], { autoContinue: false });
 
-/** Hostile inputs, and the expected message to the user. @type {Record<string, { put: (folder: string) => unknown, told: RegExp }>} */
+/**
+ * Hostile inputs, and the expected message to the user.
+ *
+ * @type {Record<string, { put: (folder: string) => unknown, told: RegExp }>}
+ */
 const FILES = {
   pipe: { put: (folder) => execFileSync("mkfifo", [join(folder, "workflow.yaml")]), told: /it is not a plain file/ },
-  device: { put: (folder) => symlinkSync("/dev/zero", join(folder, "workflow.yaml")), told: /it lies outside the workflows folder/ },
+  device: {
+    put: (folder) => symlinkSync("/dev/zero", join(folder, "workflow.yaml")),
+    told: /it lies outside the workflows folder/,
+  },
   socket: {
     put: (folder) => {
       const server = createServer().listen(join(folder, "workflow.yaml")).unref();
@@ -56,8 +64,14 @@ const FILES = {
     },
     told: /not valid YAML/,
   },
-  brackets: { put: (folder) => writeFileSync(join(folder, "workflow.yaml"), `name: ${"[".repeat(100_000)}`), told: /64 KiB|brackets are open/ },
-  "not-text": { put: (folder) => writeFileSync(join(folder, "workflow.yaml"), Buffer.from([0xff, 0xfe, 0, 1, 0xc3])), told: /UTF-8|not valid YAML/ },
+  brackets: {
+    put: (folder) => writeFileSync(join(folder, "workflow.yaml"), `name: ${"[".repeat(100_000)}`),
+    told: /64 KiB|brackets are open/,
+  },
+  "not-text": {
+    put: (folder) => writeFileSync(join(folder, "workflow.yaml"), Buffer.from([0xff, 0xfe, 0, 1, 0xc3])),
+    told: /UTF-8|not valid YAML/,
+  },
   "ten-thousand-phases": {
     put: (folder) => {
       writeFileSync(join(folder, "workflow.yaml"), `${HEAD}phases: [${"a.md,".repeat(10_000)}]\n`);
@@ -66,10 +80,17 @@ const FILES = {
     told: /at most 1000|1000 entries/,
   },
   loop: { put: (folder) => symlinkSync("workflow.yaml", join(folder, "workflow.yaml")), told: /./ },
-  [`name-${EVIL.replaceAll("/", "")}`]: { put: (folder) => writeFileSync(join(folder, "workflow.yaml"), `name: "${EVIL}"\n`), told: /name-\S*pwned/ },
+  [`name-${EVIL.replaceAll("/", "")}`]: {
+    put: (folder) => writeFileSync(join(folder, "workflow.yaml"), `name: "${EVIL}"\n`),
+    told: /name-\S*pwned/,
+  },
 };
 
-/** Like `workflow`, with escapes for characters that YAML does not allow. @param {Parameters<typeof workflow>} parameters */
+/**
+ * Like `workflow`, with escapes for characters that YAML does not allow.
+ *
+ * @param {Parameters<typeof workflow>} parameters
+ */
 function written(...parameters) {
   const files = Object.entries(workflow(...parameters));
   const escaped = (/** @type {string} */ c) => `\\u00${c.charCodeAt(0).toString(16)}`;
@@ -78,7 +99,9 @@ function written(...parameters) {
 
 /** Returns the output of extensions that contains control sequences. @param {import("./harness/rpc.mjs").Rpc} rpc */
 function commandsIn(rpc) {
-  const shown = rpc.records.filter(({ type }) => type === "extension_ui_request").map((record) => JSON.stringify(record));
+  const shown = rpc.records
+    .filter(({ type }) => type === "extension_ui_request")
+    .map((record) => JSON.stringify(record));
   assert.ok(shown.length > 3);
   return shown.filter((json) => /\\u00[01]|[\x7f-\x9f]/.test(json));
 }
@@ -105,7 +128,9 @@ for (const version of VERSIONS) {
       for (const [name, { told }] of Object.entries(FILES)) {
         if (name === "loop") continue;
         const start = name.replaceAll(/[\0-\x1f\x7f-\x9f]/g, "\ufffd");
-        const line = content.split("\n").find((/** @type {string} */ line) => line.includes(`/${start}/`) && /: error: /.test(line));
+        const line = content
+          .split("\n")
+          .find((/** @type {string} */ line) => line.includes(`/${start}/`) && /: error: /.test(line));
         assert.ok(line, `nothing about ${name} in:\n${content}`);
         if (!line.includes("pwned")) assert.match(content.slice(content.indexOf(line)), told, name);
       }
@@ -119,16 +144,22 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: hostile texts`, { concurrency: 2 }, () => {
-    const flow = written("flow", [{ id: "plan", name: `Plan${EVIL}`, emoji: `*${EVIL}`, instructions: `Do ${EVIL}.` }, "build"], {
-      name: `Flow${EVIL}`,
-      description: EVIL,
-      autoContinue: false,
-      completionMessage: `Done${EVIL}`,
-      blockReasonTemplate: EVIL,
-    });
+    const flow = written(
+      "flow",
+      [{ id: "plan", name: `Plan${EVIL}`, emoji: `*${EVIL}`, instructions: `Do ${EVIL}.` }, "build"],
+      {
+        name: `Flow${EVIL}`,
+        description: EVIL,
+        autoContinue: false,
+        completionMessage: `Done${EVIL}`,
+        blockReasonTemplate: EVIL,
+      },
+    );
 
     test("are shown as text, from any source", async (t) => {
-      const summary = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: EVIL + "x".repeat(1_000_000) } }] };
+      const summary = {
+        calls: [{ name: "workflow_step", arguments: { action: "next", summary: EVIL + "x".repeat(1_000_000) } }],
+      };
       const { model, sandbox } = await stage(t, [summary, { text: "I rest." }], {
         globalFiles: flow,
         modelConfig: { contextWindow: 2_000_000 },
@@ -137,7 +168,8 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle(`/workflow flow Task ${EVIL} {description} {previousSummary}`);
       assert.match(toolResults(model.lastRequest())[0], /^✓ Advanced: /);
       assert.ok(toolResults(model.lastRequest())[0].length < 20_000);
-      for (const control of [":status", ":panel", ":graph", ":report", ":check", ":back", ":skip", ":pause", ":resume"]) await rpc.prompt(`/workflow ${control}`);
+      for (const control of [":status", ":panel", ":graph", ":report", ":check", ":back", ":skip", ":pause", ":resume"])
+        await rpc.prompt(`/workflow ${control}`);
       await rpc.prompt("/workflow flow Another");
       await rpc.prompt("/workflow");
       await rpc.prompt(`/workflow ${EVIL} x`);
@@ -151,7 +183,9 @@ for (const version of VERSIONS) {
     });
 
     test("do not control the terminal", async (t) => {
-      const { sandbox } = await stage(t, [step("next"), { text: "I rest." }, step("next"), { text: "Over." }], { globalFiles: flow });
+      const { sandbox } = await stage(t, [step("next"), { text: "I rest." }, step("next"), { text: "Over." }], {
+        globalFiles: flow,
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(`/workflow flow Task ${EVIL} ends`);
       await rpc.close();
@@ -245,7 +279,10 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: huge folders`, { concurrency: 1, ...LONG }, () => {
     for (const [name, { put, told, where }] of Object.entries(TREES)) {
       test(name, { timeout: 120_000 }, async (t) => {
-        const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO, projectFiles: { "README.md": "x" } });
+        const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], {
+          globalFiles: HELLO,
+          projectFiles: { "README.md": "x" },
+        });
         put(where ? join(sandbox.project, ".pi/workflows") : join(sandbox.agent, "workflows"));
         const begin = performance.now();
         const rpc = await startRpc({ version, sandbox });
@@ -279,7 +316,11 @@ for (const version of VERSIONS) {
     ]) {
       test(`${name} is not read, with a diagnostic`, { timeout: 60_000 }, async (t) => {
         const { model, sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO });
-        for (const folder of [sandbox.root, join(sandbox.root, "neighbour"), join(sandbox.root, "neighbour/.pi/workflows")]) {
+        for (const folder of [
+          sandbox.root,
+          join(sandbox.root, "neighbour"),
+          join(sandbox.root, "neighbour/.pi/workflows"),
+        ]) {
           for (const [path, text] of Object.entries({ ...secret, ...thief })) {
             mkdirSync(join(folder, path, ".."), { recursive: true });
             writeFileSync(join(folder, path), text);
@@ -290,22 +331,35 @@ for (const version of VERSIONS) {
         const rpc = await startRpc({ version, sandbox, args: ["--approve"] });
         await rpc.prompt("/workflow thief Read it");
         await rpc.prompt("/workflow :check");
-        const told = ".pi/workflows: error: cannot be read: a link leads out of the project\n  help: put the folder itself there, or a link that stays in the project";
+        const told =
+          ".pi/workflows: error: cannot be read: a link leads out of the project\n  help: put the folder itself there, or a link that stays in the project";
         const [{ content }] = custom(await rpc.entries(), "workflow:check");
         assert.equal(content, `${told}\n\n1 error, 0 warnings.`);
-        assert.ok(notices(rpc).includes("warning: .pi/workflows: cannot be read: a link leads out of the project: /workflow :check"), notices(rpc).join("\n"));
+        assert.ok(
+          notices(rpc).includes(
+            "warning: .pi/workflows: cannot be read: a link leads out of the project: /workflow :check",
+          ),
+          notices(rpc).join("\n"),
+        );
         await rpc.promptAndSettle("/workflow hello Add a route");
         assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Build [2/2]"));
         assert.doesNotMatch(JSON.stringify(model.requests), /Dear diary/);
         assert.deepEqual(rpc.extensionErrors(), []);
-        const check = spawnSync(NODE, [join(REPO, "cli/pi-workflows.js"), "check"], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
+        const check = spawnSync(NODE, [join(REPO, "cli/pi-workflows.js"), "check"], {
+          cwd: sandbox.project,
+          env: sandbox.env(),
+          encoding: "utf8",
+        });
         assert.deepEqual([check.status, check.stdout], [1, `${told}\n\n1 error, 0 warnings.\n`]);
       });
     }
 
     test("within the project is read, and a link of the user's own folder to anywhere", async (t) => {
       const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { files: { ".pi/x": "" } });
-      for (const [folder, key] of [[join(sandbox.project, "shared"), "ours"], [join(sandbox.root, "dotfiles"), "mine"]]) {
+      for (const [folder, key] of [
+        [join(sandbox.project, "shared"), "ours"],
+        [join(sandbox.root, "dotfiles"), "mine"],
+      ]) {
         for (const [path, text] of Object.entries(workflow(key, ["plan", "build"], { autoContinue: false }))) {
           mkdirSync(join(folder, path, ".."), { recursive: true });
           writeFileSync(join(folder, path), text);
@@ -321,50 +375,61 @@ for (const version of VERSIONS) {
     });
   });
 
-  test(`pi ${version}: paths that contain pi's message about stale contexts do not end a session`, { timeout: 60_000 }, async (t) => {
-    const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], {
-      globalFiles: HELLO,
-      projectFiles: workflow("ours is stale", ["plan", "build"], { commandName: "ours" }),
-    });
-    for (const root of [join(sandbox.agent, "workflows"), join(sandbox.project, ".pi/workflows")]) {
-      for (const folder of ["what is stale", "This extension ctx is stale after session replacement or reload."]) {
-        mkdirSync(join(root, folder));
-        symlinkSync("workflow.yaml", join(root, folder, "workflow.yaml"));
+  test(
+    `pi ${version}: paths that contain pi's message about stale contexts do not end a session`,
+    { timeout: 60_000 },
+    async (t) => {
+      const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], {
+        globalFiles: HELLO,
+        projectFiles: workflow("ours is stale", ["plan", "build"], { commandName: "ours" }),
+      });
+      for (const root of [join(sandbox.agent, "workflows"), join(sandbox.project, ".pi/workflows")]) {
+        for (const folder of ["what is stale", "This extension ctx is stale after session replacement or reload."]) {
+          mkdirSync(join(root, folder));
+          symlinkSync("workflow.yaml", join(root, folder, "workflow.yaml"));
+        }
       }
-    }
-    const rpc = await startRpc({ version, sandbox, args: ["--approve"] });
-    await rpc.prompt("/workflow :check");
-    const [{ content }] = custom(await rpc.entries(), "workflow:check");
-    assert.match(content, /what is stale\/workflow\.yaml: error: cannot be read: ELOOP/);
-    assert.ok(notices(rpc).includes("warning: 4 workflows have errors: /workflow :check"), notices(rpc).join("\n"));
-    await rpc.promptAndSettle("/workflow hello Add a route");
-    assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Build [2/2]"));
-    assert.deepEqual(rpc.extensionErrors(), []);
-  });
+      const rpc = await startRpc({ version, sandbox, args: ["--approve"] });
+      await rpc.prompt("/workflow :check");
+      const [{ content }] = custom(await rpc.entries(), "workflow:check");
+      assert.match(content, /what is stale\/workflow\.yaml: error: cannot be read: ELOOP/);
+      assert.ok(notices(rpc).includes("warning: 4 workflows have errors: /workflow :check"), notices(rpc).join("\n"));
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Build [2/2]"));
+      assert.deepEqual(rpc.extensionErrors(), []);
+    },
+  );
 }
 
-test("ten thousand workflows load in time, and may change while they are read", { timeout: 120_000, ...LONG }, async (t) => {
-  const { sandbox } = await stage(t, [], { globalFiles: { "_shared/a.md": A } });
-  const root = join(sandbox.agent, "workflows");
-  for (let n = 0; n < 10_000; n += 1) {
-    mkdirSync(join(root, `w${n}`));
-    writeFileSync(join(root, `w${n}/workflow.yaml`), `name: W\ncommandName: w${n}\ninitialMessage: go\nphases: [../_shared/a.md]\n`);
-  }
-  const begin = performance.now();
-  const rpc = await startRpc({ sandbox });
-  let round = 0;
-  const changing = setInterval(() => {
-    round += 1;
-    const file = join(root, `w${round % 100}/workflow.yaml`);
-    writeFileSync(`${file}.new`, "broken");
-    renameSync(`${file}.new`, file);
-  }, 1);
-  await rpc.prompt("/workflow w9999 Add a route");
-  await rpc.prompt("/cancel-workflow");
-  clearInterval(changing);
-  const took = performance.now() - begin;
-  t.diagnostic(`${Math.round(took)} ms, ${round} changes`);
-  assert.ok(took < 30_000, `${took} ms`);
-  assert.ok(notices(rpc).includes("info: Workflow cancelled."), notices(rpc).join("\n"));
-  assert.deepEqual(rpc.extensionErrors(), []);
-});
+test(
+  "ten thousand workflows load in time, and may change while they are read",
+  { timeout: 120_000, ...LONG },
+  async (t) => {
+    const { sandbox } = await stage(t, [], { globalFiles: { "_shared/a.md": A } });
+    const root = join(sandbox.agent, "workflows");
+    for (let n = 0; n < 10_000; n += 1) {
+      mkdirSync(join(root, `w${n}`));
+      writeFileSync(
+        join(root, `w${n}/workflow.yaml`),
+        `name: W\ncommandName: w${n}\ninitialMessage: go\nphases: [../_shared/a.md]\n`,
+      );
+    }
+    const begin = performance.now();
+    const rpc = await startRpc({ sandbox });
+    let round = 0;
+    const changing = setInterval(() => {
+      round += 1;
+      const file = join(root, `w${round % 100}/workflow.yaml`);
+      writeFileSync(`${file}.new`, "broken");
+      renameSync(`${file}.new`, file);
+    }, 1);
+    await rpc.prompt("/workflow w9999 Add a route");
+    await rpc.prompt("/cancel-workflow");
+    clearInterval(changing);
+    const took = performance.now() - begin;
+    t.diagnostic(`${Math.round(took)} ms, ${round} changes`);
+    assert.ok(took < 30_000, `${took} ms`);
+    assert.ok(notices(rpc).includes("info: Workflow cancelled."), notices(rpc).join("\n"));
+    assert.deepEqual(rpc.extensionErrors(), []);
+  },
+);

@@ -8,7 +8,18 @@ import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { contextPrompt, custom, ends, nextUntilDone, notices, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+import {
+  contextPrompt,
+  custom,
+  ends,
+  nextUntilDone,
+  notices,
+  states,
+  step,
+  toolResults,
+  userTexts,
+  workflow,
+} from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -64,7 +75,10 @@ for (const version of VERSIONS) {
         assert.deepEqual(begun(await rpc.entries()), [{ ...DEFAULTS, ...inputs }, task], typed);
         await rpc.prompt("/workflow :cancel");
       }
-      assert.match(contextPrompt(model.requests[1]) ?? "", /\n\*\*Inputs:\*\* scope: web, issue: 12, note: none, dry: false\n/);
+      assert.match(
+        contextPrompt(model.requests[1]) ?? "",
+        /\n\*\*Inputs:\*\* scope: web, issue: 12, note: none, dry: false\n/,
+      );
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
@@ -87,10 +101,16 @@ for (const version of VERSIONS) {
         assert.equal(notices(rpc).at(-1), `error: ${refusal}`, typed);
       }
       await rpc.prompt("/workflow fix scope=web");
-      assert.equal(notices(rpc).at(-1), "warning: Usage: /workflow fix [scope=…] [issue=…] [note=…] [dry=…] {description}");
+      assert.equal(
+        notices(rpc).at(-1),
+        "warning: Usage: /workflow fix [scope=…] [issue=…] [note=…] [dry=…] {description}",
+      );
       assert.deepEqual(custom(await rpc.entries(), "workflow:state"), []);
       assert.equal(model.requests.length, 0);
-      assert.deepEqual(rpc.records.filter(({ method }) => method === "select" || method === "input"), []);
+      assert.deepEqual(
+        rpc.records.filter(({ method }) => method === "select" || method === "input"),
+        [],
+      );
     });
 
     test("dialogs ask for missing values, one after another", async (t) => {
@@ -101,7 +121,11 @@ for (const version of VERSIONS) {
       const answers = ["web", "twelve", "12", "a = b"];
       rpc.onDialog(({ method, title, options }) => {
         asked.push([method, title, ...(options ?? [])].join(" | "));
-        assert.equal(states(readSession(sandbox, sessionFiles(sandbox).at(-1) ?? "/dev/null")).length, 0, "nothing is started");
+        assert.equal(
+          states(readSession(sandbox, sessionFiles(sandbox).at(-1) ?? "/dev/null")).length,
+          0,
+          "nothing is started",
+        );
         return answers.shift();
       });
       await rpc.promptAndSettle("/workflow ask dry=true The task");
@@ -112,7 +136,10 @@ for (const version of VERSIONS) {
         "input | The ask: `note`?",
       ]);
       assert.deepEqual(notices(rpc), ["warning: `issue`: expected a number, found `twelve`."]);
-      assert.deepEqual(begun(await rpc.entries()), [{ scope: "web", issue: "12", note: "a = b", dry: "true" }, "The task"]);
+      assert.deepEqual(begun(await rpc.entries()), [
+        { scope: "web", issue: "12", note: "a = b", dry: "true" },
+        "The task",
+      ]);
     });
 
     for (const [name, answers] of /** @type {[string, (string | undefined)[]][]} */ ([
@@ -146,7 +173,10 @@ for (const version of VERSIONS) {
         assert.equal(model.requests.length, 0);
         const right = await run(`/workflow ask scope=web issue=12 note="a b" The task`);
         assert.deepEqual([right.code, right.stderr], [0, "Workflow The ask: DONE.\n"]);
-        assert.deepEqual(begun(readSession(sandbox)), [{ scope: "web", issue: "12", note: "a b", dry: "false" }, "The task"]);
+        assert.deepEqual(begun(readSession(sandbox)), [
+          { scope: "web", issue: "12", note: "a b", dry: "false" },
+          "The task",
+        ]);
       });
     }
 
@@ -169,7 +199,10 @@ for (const version of VERSIONS) {
       const bash = { calls: [{ name: "bash", arguments: { command: "true" } }] };
       const { model, sandbox } = await stage(t, [bash, REST, step("next"), REST], { globalFiles: files });
       const rpc = await startRpc({ version, sandbox });
-      const settled = rpc.waitFor(({ type, entry, customType }) => (entry?.customType ?? customType) === "workflow:complete" || type === "agent_settled");
+      const settled = rpc.waitFor(
+        ({ type, entry, customType }) =>
+          (entry?.customType ?? customType) === "workflow:complete" || type === "agent_settled",
+      );
       await rpc.prompt("/workflow fix note='{description} {input.scope} {input.note}' The task");
       await settled;
       await rpc.waitFor(() => model.requests.length >= 4);
@@ -180,7 +213,10 @@ for (const version of VERSIONS) {
       for (const word of ["Role", "Instructions", "Advance"]) assert.ok(prompt.includes(`\n${word} ${shown}`), prompt);
       assert.equal(toolResults(model.requests[1])[0], `Blocked ${shown}`);
       const last = model.lastRequest();
-      assert.ok(userTexts(last).some((text) => text.startsWith(`Not done ${shown}`)), userTexts(last).join("\n---\n"));
+      assert.ok(
+        userTexts(last).some((text) => text.startsWith(`Not done ${shown}`)),
+        userTexts(last).join("\n---\n"),
+      );
       assert.equal(ends(await rpc.entries())[0].content, `Complete ${shown}`);
     });
 
@@ -191,29 +227,57 @@ for (const version of VERSIONS) {
       await first.kill();
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
       await rpc.promptAndSettle("Go on.");
-      assert.match(contextPrompt(model.lastRequest()) ?? "", /\n\*\*Inputs:\*\* scope: web shop, issue: 7, note: none, dry: false\n/);
+      assert.match(
+        contextPrompt(model.lastRequest()) ?? "",
+        /\n\*\*Inputs:\*\* scope: web shop, issue: 7, note: none, dry: false\n/,
+      );
       await rpc.prompt("/workflow :status");
-      assert.match(custom(await rpc.entries(), "workflow:status").at(-1).content, /\nInputs: scope: web shop, issue: 7, note: none, dry: false\n/);
+      assert.match(
+        custom(await rpc.entries(), "workflow:status").at(-1).content,
+        /\nInputs: scope: web shop, issue: 7, note: none, dry: false\n/,
+      );
       assert.deepEqual(progress(await rpc.entries()).inputs, { ...DEFAULTS, scope: "web shop", issue: "7" });
       await rpc.promptAndSettle("/workflow :next");
-      assert.match(contextPrompt(model.lastRequest()) ?? "", /\[Workflow path: The fix ▸ 🔹 Do\][^]*\n\*\*Inputs:\*\* scope: web shop, /);
+      assert.match(
+        contextPrompt(model.lastRequest()) ?? "",
+        /\[Workflow path: The fix ▸ 🔹 Do\][^]*\n\*\*Inputs:\*\* scope: web shop, /,
+      );
     });
 
     test("a nested workflow has the values that the outer one gives it", async (t) => {
       const instructions = "<{input.part} {input.depth} {input.dry} {input.scope}>";
       const files = {
-        ...workflow("fix", [{ id: "@inner", with: { part: "{input.scope}", depth: 3 } }, { id: "@inner" , with: { part: "api" } }], { ...QUIET, inputs: INPUTS }),
-        ...workflow("inner", [{ id: "look", instructions }, { id: "@deepest", with: { part: "{input.part}" } }], {
+        ...workflow(
+          "fix",
+          [
+            { id: "@inner", with: { part: "{input.scope}", depth: 3 } },
+            { id: "@inner", with: { part: "api" } },
+          ],
+          { ...QUIET, inputs: INPUTS },
+        ),
+        ...workflow(
+          "inner",
+          [
+            { id: "look", instructions },
+            { id: "@deepest", with: { part: "{input.part}" } },
+          ],
+          {
+            show: "workflows",
+            inputs: { part: { type: "text" }, depth: { type: "number", default: 1 }, dry: { type: "flag" } },
+          },
+        ),
+        ...workflow("deepest", [{ id: "dig", instructions }], {
           show: "workflows",
-          inputs: { part: { type: "text" }, depth: { type: "number", default: 1 }, dry: { type: "flag" } },
+          inputs: { part: { type: "text" } },
         }),
-        ...workflow("deepest", [{ id: "dig", instructions }], { show: "workflows", inputs: { part: { type: "text" } } }),
       };
       const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: files });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow fix scope=web dry=true note='{input.part}' The task");
       const prompts = [contextPrompt(model.requests[0]) ?? "", ...toolResults(model.lastRequest())];
-      const shown = prompts.flatMap((text) => [/^\*\*Inputs:\*\* .*$/m.exec(text)?.[0], /^<.*>$/m.exec(text)?.[0]]).filter(Boolean);
+      const shown = prompts
+        .flatMap((text) => [/^\*\*Inputs:\*\* .*$/m.exec(text)?.[0], /^<.*>$/m.exec(text)?.[0]])
+        .filter(Boolean);
       assert.deepEqual(shown, [
         "**Inputs:** part: web, depth: 3, dry: false",
         "<web 3 false {input.scope}>",
@@ -231,7 +295,14 @@ for (const version of VERSIONS) {
       const { sandbox } = await stage(t, () => REST, { globalFiles: ASK });
       const tui = await startTui({ version, sandbox });
       await tui.type("/workflow ask ");
-      await tui.waitFor((screen) => ["scope= +Which half", "issue= +Its number", "note= +a text of 1 to 1000 characters", "dry= +`true` or `false`"].every((line) => new RegExp(line).test(screen)));
+      await tui.waitFor((screen) =>
+        [
+          "scope= +Which half",
+          "issue= +Its number",
+          "note= +a text of 1 to 1000 characters",
+          "dry= +`true` or `false`",
+        ].every((line) => new RegExp(line).test(screen)),
+      );
       await tui.type("sc");
       await tui.waitFor((screen) => /→ scope= /.test(screen) && !/issue=/.test(screen));
       await tui.press("Tab");
@@ -257,7 +328,10 @@ for (const version of VERSIONS) {
       await tui.type("A note");
       await tui.press("Enter");
       await tui.waitFor("I rest.");
-      assert.deepEqual(begun(readSession(sandbox)), [{ scope: "web", issue: "12", note: "A note", dry: "true" }, "The task"]);
+      assert.deepEqual(begun(readSession(sandbox)), [
+        { scope: "web", issue: "12", note: "A note", dry: "true" },
+        "The task",
+      ]);
       await tui.submit("/workflow :cancel");
       await tui.waitFor("The ask Cancelled");
       await tui.submit("/workflow ask Another task");

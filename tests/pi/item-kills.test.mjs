@@ -27,7 +27,10 @@ const FILES = {
         each: "output.plan.tasks",
         phases: [
           "do.md",
-          { phases: [{ ask: "Keep {item} ({itemNumber}/{itemCount})?", id: "keep", outcomes: { keep: "next" } }], id: "asks" },
+          {
+            phases: [{ ask: "Keep {item} ({itemNumber}/{itemCount})?", id: "keep", outcomes: { keep: "next" } }],
+            id: "asks",
+          },
           "check.md",
         ],
       },
@@ -40,7 +43,11 @@ const FILES = {
 };
 const WHOLE = [
   "list:0",
-  ...TASKS.flatMap((_, item) => [`list:1 list//1@${item}:0`, `list:1 list//1@${item}:1 list//1.1:0`, `list:1 list//1@${item}:2`]),
+  ...TASKS.flatMap((_, item) => [
+    `list:1 list//1@${item}:0`,
+    `list:1 list//1@${item}:1 list//1.1:0`,
+    `list:1 list//1@${item}:2`,
+  ]),
   "list:2",
 ];
 const plan = leave("", { outputs: { tasks: TASKS }, summary: "Planned." });
@@ -49,7 +56,8 @@ const REST = { text: "I rest." };
 const HANG = { hang: true };
 
 /** The paths of the run, without repetitions. @param {any[]} entries */
-const way = (entries) => paths(states(entries).filter(({ active }) => active)).filter((path, index, all) => path !== all[index - 1]);
+const way = (entries) =>
+  paths(states(entries).filter(({ active }) => active)).filter((path, index, all) => path !== all[index - 1]);
 
 /** The entries from the first one to the newest. @param {any[]} entries */
 function branch(entries) {
@@ -63,10 +71,17 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: the items of a list`, { concurrency: 2 }, () => {
     test("are each visited once over kills in a phase, in a dialog and in a later phase of an item", async (t) => {
       const calls = [
-        plan, HANG, // killed in the first phase of the first item
+        plan,
+        HANG, // killed in the first phase of the first item
         next, // killed in the dialog
-        next, next, next, next, HANG, // killed in the last phase of the last item
-        next, next, REST,
+        next,
+        next,
+        next,
+        next,
+        HANG, // killed in the last phase of the last item
+        next,
+        next,
+        REST,
       ];
       const { model, sandbox } = await stage(t, calls, { globalFiles: FILES });
       /** @type {string[]} */
@@ -111,10 +126,17 @@ for (const version of VERSIONS) {
     test("are each visited once over a compaction, a fork and a move in the tree", async (t) => {
       const item = [next, next];
       const calls = [
-        plan, ...item, REST, // at rest in the second item
-        ...item, REST, // at rest in the third
-        ...item, ...item, REST, // the fork, from the second item on
-        ...item, ...item, REST, // from the second item on again
+        plan,
+        ...item,
+        REST, // at rest in the second item
+        ...item,
+        REST, // at rest in the third
+        ...item,
+        ...item,
+        REST, // the fork, from the second item on
+        ...item,
+        ...item,
+        REST, // from the second item on again
       ];
       const script = (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ { tools }) =>
         tools?.length ? (calls.shift() ?? REST) : { text: "A summary." };
@@ -150,9 +172,14 @@ for (const version of VERSIONS) {
 test(`are each visited once over ${KILLS} kills at any time`, LONG, async (t) => {
   let kills = 0;
   while (kills < KILLS) {
-    const isAtPlan = (/** @type {string} */ text) => text.lastIndexOf("Do plan for") > Math.max(text.lastIndexOf("Do same"), text.lastIndexOf("Do {task}"));
-    const { sandbox } = await stage(t, (request) => ({ ...(isAtPlan(JSON.stringify(request.messages)) ? plan : next), delayMs: 30 }), { globalFiles: FILES });
-    for (let done = false; !done; ) {
+    const isAtPlan = (/** @type {string} */ text) =>
+      text.lastIndexOf("Do plan for") > Math.max(text.lastIndexOf("Do same"), text.lastIndexOf("Do {task}"));
+    const { sandbox } = await stage(
+      t,
+      (request) => ({ ...(isAtPlan(JSON.stringify(request.messages)) ? plan : next), delayMs: 30 }),
+      { globalFiles: FILES },
+    );
+    for (let done = false; !done;) {
       const hasSession = sessionFiles(sandbox).length > 0;
       const stored = hasSession ? states(readSession(sandbox)).at(-1) : undefined;
       const isPaused = stored !== undefined && progress(readSession(sandbox))?.paused !== undefined;
@@ -160,7 +187,9 @@ test(`are each visited once over ${KILLS} kills at any time`, LONG, async (t) =>
       const rpc = await startRpc({ sandbox, onDialog, args: ["--continue"] });
       const isAsked = stored && paths([stored])[0].includes("//1.1");
       const settled = rpc.waitForSettled({ timeoutMs: 60_000 }).catch(() => undefined);
-      void rpc.prompt(stored ? (isPaused || isAsked ? "/workflow :resume" : "Go on.") : "/workflow list it").catch(() => {});
+      void rpc
+        .prompt(stored ? (isPaused || isAsked ? "/workflow :resume" : "Go on.") : "/workflow list it")
+        .catch(() => {});
       const last = kills >= KILLS;
       await (last ? settled : sleep(Math.random() * 600));
       await rpc.kill();

@@ -1,4 +1,5 @@
-// Entries without the model, with SIGKILL before, in and after them: none is lost, and none is begun again without the user.
+// Entries without the model, with SIGKILL before, in and after them: none is lost, and none is begun again without the
+// user.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -16,10 +17,19 @@ import { contextPrompt, pauses, states, step, workflow } from "./harness/workflo
 const next = step("next");
 const REST = { text: "I rest." };
 
-/** The files of a workflow with these entries and the phases `plan` and `build`. @param {unknown[]} phases @param {object} [fields] */
+/**
+ * The files of a workflow with these entries and the phases `plan` and `build`.
+ *
+ * @param {unknown[]} phases
+ * @param {object} [fields]
+ */
 const files = (phases, fields = {}) => workflow("hello", ["plan", "build"], { autoContinue: false, ...fields, phases });
 
-/** A command that notes that it has begun, waits for a file, at most 10 s, and notes that it has ended. @param {string} name in shell words */
+/**
+ * A command that notes that it has begun, waits for a file, at most 10 s, and notes that it has ended.
+ *
+ * @param {string} name in shell words
+ */
 const held = (name) =>
   `echo ${name} >> begun; i=0; while [ ! -e go-${name} ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i+1)); done; echo ${name} >> ended`;
 const hold = (/** @type {string} */ id) => ({ run: held(id), id });
@@ -28,7 +38,8 @@ const quick = (/** @type {string} */ id) => ({ run: `echo ${id} >> begun`, id })
 /** @param {import("./harness/sandbox.mjs").Sandbox} sandbox */
 function project(sandbox) {
   const path = (/** @type {string} */ name) => join(sandbox.project, name);
-  const lines = (/** @type {string} */ name) => (existsSync(path(name)) ? readFileSync(path(name), "utf8").trim().split("\n") : []);
+  const lines = (/** @type {string} */ name) =>
+    existsSync(path(name)) ? readFileSync(path(name), "utf8").trim().split("\n") : [];
   return {
     begun: () => lines("begun"),
     go: (/** @type {string[]} */ ...names) => names.forEach((name) => writeFileSync(path(`go-${name}`), "")),
@@ -45,7 +56,9 @@ function project(sandbox) {
 for (const version of VERSIONS) {
   suite(`pi ${version}: a killed pi`, { concurrency: 2 }, () => {
     test("in the first step, before any message: the run is there, and the step runs again with :resume alone", async (t) => {
-      const { model, sandbox } = await stage(t, [REST, next, REST], { globalFiles: files([quick("one"), hold("two"), "build.md"]) });
+      const { model, sandbox } = await stage(t, [REST, next, REST], {
+        globalFiles: files([quick("one"), hold("two"), "build.md"]),
+      });
       const { begun, go, when } = project(sandbox);
       const first = await startRpc({ version, sandbox });
       void first.prompt("/workflow hello Add a route").catch(() => {});
@@ -76,7 +89,11 @@ for (const version of VERSIONS) {
       const { sandbox } = await stage(t, [next, REST], { projectFiles: files([quick("one"), "build.md"]) });
       const { begun } = project(sandbox);
       const asked = Promise.withResolvers();
-      const first = await startRpc({ version, sandbox, onDialog: (request) => (asked.resolve(request), new Promise(() => {})) });
+      const first = await startRpc({
+        version,
+        sandbox,
+        onDialog: (request) => (asked.resolve(request), new Promise(() => {})),
+      });
       void first.prompt("/workflow hello Add a route").catch(() => {});
       await asked.promise;
       await first.kill();
@@ -90,7 +107,9 @@ for (const version of VERSIONS) {
     });
 
     test("after the steps, before the model has answered: they do not run again", async (t) => {
-      const { model, sandbox } = await stage(t, [{ hang: true }, next, REST], { globalFiles: files([quick("one"), quick("two"), "build.md"]) });
+      const { model, sandbox } = await stage(t, [{ hang: true }, next, REST], {
+        globalFiles: files([quick("one"), quick("two"), "build.md"]),
+      });
       const { begun } = project(sandbox);
       const first = await startRpc({ version, sandbox });
       const hung = model.waitForRequests(1);
@@ -108,10 +127,16 @@ for (const version of VERSIONS) {
 
     test("at a question before any message, and before a step: :answer of another process answers it", async (t) => {
       const ask = { ask: "Which way?", id: "way", outcomes: { left: "next", right: "next" } };
-      const { sandbox } = await stage(t, [next, REST], { globalFiles: files([quick("one"), ask, quick("two"), "build.md"]) });
+      const { sandbox } = await stage(t, [next, REST], {
+        globalFiles: files([quick("one"), ask, quick("two"), "build.md"]),
+      });
       const { begun } = project(sandbox);
       const asked = Promise.withResolvers();
-      const first = await startRpc({ version, sandbox, onDialog: (request) => (asked.resolve(request), new Promise(() => {})) });
+      const first = await startRpc({
+        version,
+        sandbox,
+        onDialog: (request) => (asked.resolve(request), new Promise(() => {})),
+      });
       void first.prompt("/workflow hello Add a route").catch(() => {});
       await asked.promise;
       await first.kill();
@@ -122,7 +147,9 @@ for (const version of VERSIONS) {
     });
 
     test("in a step between phases: it runs again with :resume alone, those before it do not", async (t) => {
-      const { sandbox } = await stage(t, [next, REST, next, REST], { globalFiles: files(["plan.md", quick("one"), hold("two"), quick("three"), "build.md"]) });
+      const { sandbox } = await stage(t, [next, REST, next, REST], {
+        globalFiles: files(["plan.md", quick("one"), hold("two"), quick("three"), "build.md"]),
+      });
       const { begun, go, when } = project(sandbox);
       const first = await startRpc({ version, sandbox });
       void first.prompt("/workflow hello Add a route").catch(() => {});
@@ -141,7 +168,11 @@ for (const version of VERSIONS) {
     });
 
     test("in a step of a group that is repeated: the items before it do not run again, those after it run once", async (t) => {
-      const group = { id: "all", each: ["a", "b", "c"], phases: [{ run: held('"$ITEM"').replace('go-"$ITEM"', '"go-$ITEM"'), id: "do", env: { ITEM: "item" } }] };
+      const group = {
+        id: "all",
+        each: ["a", "b", "c"],
+        phases: [{ run: held('"$ITEM"').replace('go-"$ITEM"', '"go-$ITEM"'), id: "do", env: { ITEM: "item" } }],
+      };
       const { sandbox } = await stage(t, [next, REST], { globalFiles: files([group, "build.md"]) });
       const { begun, go, when } = project(sandbox);
       go("a");
@@ -162,7 +193,10 @@ for (const version of VERSIONS) {
     });
 
     test("a reload in a step stops it, and it runs again with :resume alone", async (t) => {
-      const { sandbox } = await stage(t, [next, REST], { globalFiles: files([quick("one"), hold("two"), "build.md"]), files: TRAVEL });
+      const { sandbox } = await stage(t, [next, REST], {
+        globalFiles: files([quick("one"), hold("two"), "build.md"]),
+        files: TRAVEL,
+      });
       const { begun, go, when } = project(sandbox);
       const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
       void rpc.prompt("/workflow hello Add a route").catch(() => {});
@@ -178,10 +212,15 @@ for (const version of VERSIONS) {
     });
 
     test("in JSON mode, whose steps are those of print mode", async (t) => {
-      const { sandbox } = await stage(t, [next, REST], { globalFiles: files([quick("one"), { run: "exit 3", id: "look" }, "build.md"]) });
+      const { sandbox } = await stage(t, [next, REST], {
+        globalFiles: files([quick("one"), { run: "exit 3", id: "look" }, "build.md"]),
+      });
       const { begun } = project(sandbox);
       const run = await runPrint({ version, sandbox, mode: "json", prompt: "/workflow hello Add a route" });
-      assert.deepEqual([run.code, run.stderr], [1, "Workflow The hello: paused in ⚙️ look: “look” has not ended: it failed, exit status 3.\n"]);
+      assert.deepEqual(
+        [run.code, run.stderr],
+        [1, "Workflow The hello: paused in ⚙️ look: “look” has not ended: it failed, exit status 3.\n"],
+      );
       assert.equal(parseJsonLines(run.stdout)[0].type, "session");
       const over = await runPrint({ version, sandbox, mode: "json", prompt: "/workflow :next", args: ["--continue"] });
       assert.deepEqual([over.code, over.stderr], [0, "⚙️ look → 🔹 Build\nWorkflow The hello: DONE.\n"]);
@@ -204,7 +243,11 @@ const KILLS = 25;
 test(`killed ${KILLS} times, a run loses no step, and begins none again without :resume`, LONG, async (t) => {
   const steps = ["one", "two", "three", "a", "b", "five"];
   const slow = (/** @type {string} */ id) => ({ run: `echo ${id} >> begun; sleep 0.2`, id });
-  const group = { id: "all", each: ["a", "b"], phases: [{ run: 'echo "$ITEM" >> begun; sleep 0.2', id: "do", env: { ITEM: "item" } }] };
+  const group = {
+    id: "all",
+    each: ["a", "b"],
+    phases: [{ run: 'echo "$ITEM" >> begun; sleep 0.2', id: "do", env: { ITEM: "item" } }],
+  };
   const entries = [slow("one"), slow("two"), "plan.md", slow("three"), group, "build.md", slow("five")];
   const seed = Number(process.env.SEED ?? Date.now() % 2_147_483_648);
   t.diagnostic(`SEED=${seed}`);
@@ -216,7 +259,7 @@ test(`killed ${KILLS} times, a run loses no step, and begins none again without 
     const { begun } = project(sandbox);
     /** The number of times that each step may have begun. @type {Record<string, number>} */
     const most = Object.fromEntries(steps.map((name) => [name, 1]));
-    for (let done = false; !done; ) {
+    for (let done = false; !done;) {
       const stored = sessionFiles(sandbox).length > 0 ? readSession(sandbox) : [];
       const state = states(stored).at(-1);
       assert.ok(state || begun().length === 0, `no run, but ${begun()} have begun`);

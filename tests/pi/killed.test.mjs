@@ -32,7 +32,7 @@ test(`killed ${KILLS} times, a run of 12 phases goes through each of them in ord
     const { sandbox } = await stage(t, () => ({ ...script(), delayMs: 15 }), {
       globalFiles: workflow("long", PHASES, { name: "Long" }),
     });
-    for (let done = false; !done; ) {
+    for (let done = false; !done;) {
       const stored = sessionFiles(sandbox).length > 0 ? states(readSession(sandbox)).at(-1) : undefined;
       const rpc = await startRpc({ sandbox, args: ["--continue"] });
       if (stored) {
@@ -49,7 +49,14 @@ test(`killed ${KILLS} times, a run of 12 phases goes through each of them in ord
       done = sessionFiles(sandbox).length > 0 && states(readSession(sandbox)).at(-1)?.active === false;
     }
     const visited = paths(states(readSession(sandbox)).filter(({ active }) => active));
-    assert.deepEqual([...new Set(visited)], PHASES.map((_, index) => `long:${index}`));
-    assert.deepEqual(visited, [...visited].sort((a, b) => Number(a.slice(5)) - Number(b.slice(5))), "never back");
+    assert.deepEqual(
+      [...new Set(visited)],
+      PHASES.map((_, index) => `long:${index}`),
+    );
+    assert.deepEqual(
+      visited,
+      [...visited].sort((a, b) => Number(a.slice(5)) - Number(b.slice(5))),
+      "never back",
+    );
   }
 });

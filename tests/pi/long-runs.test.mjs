@@ -15,19 +15,37 @@ import { custom, notices, statusTexts, step, storedResults, workflow } from "./h
 
 /** The number of phases that the run has gone through. */
 const VISITS = 200;
-const LONG_RUN = workflow("long", Array.from({ length: 300 }, (_, n) => `p${n}`), { autoContinue: false });
+const LONG_RUN = workflow(
+  "long",
+  Array.from({ length: 300 }, (_, n) => `p${n}`),
+  { autoContinue: false },
+);
 const REST = { text: "I rest." };
 const bash = { calls: [{ name: "bash", arguments: { command: "touch ran" } }] };
 const MISSING = "its stored state cannot be read in full: an earlier entry that it continues is missing";
 
 /** The run in the phase `VISITS`, as an earlier version stored it: complete. */
 function before() {
-  const visit = (/** @type {number} */ n) => ({ name: `P${n}`, startedAt: 1000 + n, endedAt: 1001 + n, passes: 1, usage: { turns: n + 1 } });
+  const visit = (/** @type {number} */ n) => ({
+    name: `P${n}`,
+    startedAt: 1000 + n,
+    endedAt: 1001 + n,
+    passes: 1,
+    usage: { turns: n + 1 },
+  });
   const visits = Object.fromEntries(Array.from({ length: VISITS }, (_, n) => [`long:${n}`, visit(n)]));
   const current = { name: "P", startedAt: 1000 + VISITS, passes: 1 };
   return {
-    active: true, workflowKey: "long", currentPath: [{ workflowKey: "long", phaseIndex: VISITS }], globalStepCount: VISITS, taskId: "wf-1-abcdef",
-    taskDescription: "Add a route", startedAt: 1000, completionNotified: false, cancelled: false, progress: { visits: { ...visits, [`long:${VISITS}`]: current } },
+    active: true,
+    workflowKey: "long",
+    currentPath: [{ workflowKey: "long", phaseIndex: VISITS }],
+    globalStepCount: VISITS,
+    taskId: "wf-1-abcdef",
+    taskDescription: "Add a route",
+    startedAt: 1000,
+    completionNotified: false,
+    cancelled: false,
+    progress: { visits: { ...visits, [`long:${VISITS}`]: current } },
   };
 }
 
@@ -35,8 +53,21 @@ function before() {
 function writeSession(sandbox) {
   const timestamp = "2026-01-02T03:04:05.000Z";
   const file = join(sandbox.root, "long.jsonl");
-  const header = { type: "session", version: 3, id: "01970000-0000-7000-8000-000000000000", timestamp, cwd: sandbox.project };
-  const entry = { type: "custom", id: "00000001", parentId: null, timestamp, customType: "workflow:state", data: before() };
+  const header = {
+    type: "session",
+    version: 3,
+    id: "01970000-0000-7000-8000-000000000000",
+    timestamp,
+    cwd: sandbox.project,
+  };
+  const entry = {
+    type: "custom",
+    id: "00000001",
+    parentId: null,
+    timestamp,
+    customType: "workflow:state",
+    data: before(),
+  };
   writeFileSync(file, [header, entry].map((line) => `${JSON.stringify(line)}\n`).join(""));
   return file;
 }
@@ -51,7 +82,9 @@ const isPart = (line) => isState(line) && line.data.progress.version === 2;
 
 /** The lines of a session file that are complete. @param {string} file @returns {any[]} */
 function linesOf(file) {
-  const lines = readFileSync(file, "utf8").split("\n").filter((line) => line.endsWith("}"));
+  const lines = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line.endsWith("}"));
   return lines.map((line) => JSON.parse(line));
 }
 
@@ -64,7 +97,10 @@ const written = (lines) => lines.map((line) => `${JSON.stringify(line)}\n`).join
  */
 const BROKEN = {
   malformed: { breakIn: (lines) => (lines.findLast(isState).data.currentPath = 7), why: "an entry is malformed" },
-  oversized: { breakIn: (lines) => (lines.findLast(isState).data.big = "x".repeat(5 << 20)), why: "an entry is longer than 4194304 bytes" },
+  oversized: {
+    breakIn: (lines) => (lines.findLast(isState).data.big = "x".repeat(5 << 20)),
+    why: "an entry is longer than 4194304 bytes",
+  },
   "with a missing part": {
     breakIn: (lines) => (lines.filter(isPart).at(-2).customType = "other"),
     why: "an earlier entry that it continues is missing",
@@ -86,76 +122,91 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a held run`, { concurrency: 2 }, () => {
     for (const [name, { breakIn, why, usable = false, leavesFork }] of Object.entries(BROKEN)) {
       const isShort = name === "malformed";
-      test(`${name} refuses tools in every mode and in a fork, until the user decides`, { timeout: 180_000, skip: isShort ? false : LONG.skip }, async (t) => {
-        let moves = 4;
-        // After its moves the agent calls bash at each prompt.
-        const { sandbox } = await stage(t, ({ messages }) => {
-          if (moves > 0) return (moves -= 1), step("next");
-          return messages.at(-1)?.role === "tool" ? REST : bash;
-        }, { globalFiles: LONG_RUN });
-        const hasRun = () => existsSync(join(sandbox.project, "ran"));
-        const first = await startRpc({ version, sandbox });
-        const file = writeSession(sandbox);
-        await first.send({ type: "switch_session", sessionPath: file });
-        await first.promptAndSettle("Go on");
-        await first.close();
-        assert.equal(hasRun(), false);
-        const lines = linesOf(file);
-        breakIn(lines);
-        const broken = written(lines);
+      test(
+        `${name} refuses tools in every mode and in a fork, until the user decides`,
+        { timeout: 180_000, skip: isShort ? false : LONG.skip },
+        async (t) => {
+          let moves = 4;
+          // After its moves the agent calls bash at each prompt.
+          const { sandbox } = await stage(
+            t,
+            ({ messages }) => {
+              if (moves > 0) return ((moves -= 1), step("next"));
+              return messages.at(-1)?.role === "tool" ? REST : bash;
+            },
+            { globalFiles: LONG_RUN },
+          );
+          const hasRun = () => existsSync(join(sandbox.project, "ran"));
+          const first = await startRpc({ version, sandbox });
+          const file = writeSession(sandbox);
+          await first.send({ type: "switch_session", sessionPath: file });
+          await first.promptAndSettle("Go on");
+          await first.close();
+          assert.equal(hasRun(), false);
+          const lines = linesOf(file);
+          breakIn(lines);
+          const broken = written(lines);
 
-        for (const mode of /** @type {const} */ (["text", "json"])) {
-          writeFileSync(file, broken);
-          const { stderr } = await runPrint({ version, sandbox, mode, prompt: "Go on", args: ["--session", file] });
-          assert.ok(stderr.includes(why), `${mode}: ${stderr}`);
-          assert.equal(hasRun(), false, mode);
-        }
-        writeFileSync(file, broken);
-        const tui = await startTui({ version, sandbox, rows: 80, args: ["--session", file] });
-        // The screen breaks lines.
-        const shows = (/** @type {string} */ text) => (/** @type {string} */ screen) => screen.replaceAll(/\s+/g, " ").includes(text);
-        await tui.waitFor(shows(why));
-        await tui.submit("Go on");
-        await tui.waitFor(shows("The workflow is paused"));
-        assert.equal(hasRun(), false);
-        await tui.close();
-
-        for (const decision of [":resume", ":cancel"]) {
-          writeFileSync(file, broken);
-          const rpc = await startRpc({ version, sandbox, args: ["--session", file], onDialog: () => true });
-          const isHeld = () => /^⏸ .*cannot be read/.test(statusTexts(rpc).at(-1) ?? "");
-          assert.ok(isHeld(), `${decision}: ${statusTexts(rpc).at(-1)}`);
-          await rpc.promptAndSettle("Go on");
-          assert.equal(hasRun(), false, decision);
-          assert.ok((storedResults(await rpc.entries()).at(-1) ?? "").includes(why));
-          if (!leavesFork) {
-            const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
-            assert.equal((await rpc.send({ type: "fork", entryId: messages.at(-1).entryId })).success, true);
-            assert.ok(isHeld(), "a fork");
-            await rpc.promptAndSettle("Go on");
-            assert.equal(hasRun(), false, "a fork");
+          for (const mode of /** @type {const} */ (["text", "json"])) {
+            writeFileSync(file, broken);
+            const { stderr } = await runPrint({ version, sandbox, mode, prompt: "Go on", args: ["--session", file] });
+            assert.ok(stderr.includes(why), `${mode}: ${stderr}`);
+            assert.equal(hasRun(), false, mode);
           }
-          const goesOn = usable || decision === ":cancel";
-          if (goesOn && decision === ":resume") await rpc.promptAndSettle("/workflow :resume");
-          else await rpc.prompt(`/workflow ${decision}`);
-          assert.equal(isHeld(), !goesOn, decision);
-          if (!hasRun()) await rpc.promptAndSettle("Go on");
-          assert.equal(hasRun(), goesOn, decision);
-          rmSync(join(sandbox.project, "ran"), { force: true });
-          assert.deepEqual(rpc.extensionErrors(), []);
-          await rpc.close();
-        }
-      });
+          writeFileSync(file, broken);
+          const tui = await startTui({ version, sandbox, rows: 80, args: ["--session", file] });
+          // The screen breaks lines.
+          const shows = (/** @type {string} */ text) => (/** @type {string} */ screen) =>
+            screen.replaceAll(/\s+/g, " ").includes(text);
+          await tui.waitFor(shows(why));
+          await tui.submit("Go on");
+          await tui.waitFor(shows("The workflow is paused"));
+          assert.equal(hasRun(), false);
+          await tui.close();
+
+          for (const decision of [":resume", ":cancel"]) {
+            writeFileSync(file, broken);
+            const rpc = await startRpc({ version, sandbox, args: ["--session", file], onDialog: () => true });
+            const isHeld = () => /^⏸ .*cannot be read/.test(statusTexts(rpc).at(-1) ?? "");
+            assert.ok(isHeld(), `${decision}: ${statusTexts(rpc).at(-1)}`);
+            await rpc.promptAndSettle("Go on");
+            assert.equal(hasRun(), false, decision);
+            assert.ok((storedResults(await rpc.entries()).at(-1) ?? "").includes(why));
+            if (!leavesFork) {
+              const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
+              assert.equal((await rpc.send({ type: "fork", entryId: messages.at(-1).entryId })).success, true);
+              assert.ok(isHeld(), "a fork");
+              await rpc.promptAndSettle("Go on");
+              assert.equal(hasRun(), false, "a fork");
+            }
+            const goesOn = usable || decision === ":cancel";
+            if (goesOn && decision === ":resume") await rpc.promptAndSettle("/workflow :resume");
+            else await rpc.prompt(`/workflow ${decision}`);
+            assert.equal(isHeld(), !goesOn, decision);
+            if (!hasRun()) await rpc.promptAndSettle("Go on");
+            assert.equal(hasRun(), goesOn, decision);
+            rmSync(join(sandbox.project, "ran"), { force: true });
+            assert.deepEqual(rpc.extensionErrors(), []);
+            await rpc.close();
+          }
+        },
+      );
     }
   });
 
   suite(`pi ${version}: the file of a long run`, { concurrency: 2 }, () => {
     /** Starts pi again: the run is where its newest entry says, with all of its visits. */
-    const readBack = async (/** @type {import("./harness/sandbox.mjs").Sandbox} */ sandbox, /** @type {string} */ file) => {
+    const readBack = async (
+      /** @type {import("./harness/sandbox.mjs").Sandbox} */ sandbox,
+      /** @type {string} */ file,
+    ) => {
       const index = linesOf(file).findLast(isState).data.currentPath[0].phaseIndex;
       const rpc = await startRpc({ version, sandbox, args: ["--session", file] });
       assert.match(statusTexts(rpc).at(-1) ?? "", new RegExp(`P${index} \\[${index + 1}/300\\]`));
-      assert.deepEqual(notices(rpc).filter((text) => text.includes("cannot be read")), []);
+      assert.deepEqual(
+        notices(rpc).filter((text) => text.includes("cannot be read")),
+        [],
+      );
       await rpc.prompt("/workflow :report");
       const { content } = custom(await rpc.entries(), "workflow:report").at(-1);
       assert.match(content, /P0\b[^]*P100\b/);
@@ -164,7 +215,9 @@ for (const version of VERSIONS) {
 
     test("that two processes write at once has the run of the newest entry", { timeout: 120_000 }, async (t) => {
       let answers = 0;
-      const { sandbox } = await stage(t, () => ((answers += 1) % 5 === 0 ? REST : { ...step("next"), delayMs: 5 }), { globalFiles: LONG_RUN });
+      const { sandbox } = await stage(t, () => ((answers += 1) % 5 === 0 ? REST : { ...step("next"), delayMs: 5 }), {
+        globalFiles: LONG_RUN,
+      });
       const file = writeSession(sandbox);
       const both = await Promise.all([1, 2].map(() => startRpc({ version, sandbox, args: ["--session", file] })));
       for (let round = 0; round < 3; round += 1) await Promise.all(both.map((rpc) => rpc.promptAndSettle("Go on")));
@@ -176,34 +229,45 @@ for (const version of VERSIONS) {
       await (await readBack(sandbox, file)).close();
     });
 
-    test("that SIGKILL leaves between two parts, or in one, has the run of the newest complete one", { timeout: 120_000, ...LONG }, async (t) => {
-      const { sandbox } = await stage(t, () => ({ ...step("next"), delayMs: 5 }), { globalFiles: LONG_RUN });
-      const file = writeSession(sandbox);
-      let rpc = await startRpc({ version, sandbox, args: ["--session", file] });
-      for (let kill = 0; kill < 4; kill += 1) {
-        const before = linesOf(file).filter(isPart).length;
-        void rpc.prompt(kill === 0 ? "Go on" : "Go on again").catch(() => undefined);
-        const deadline = Date.now() + 20_000;
-        while (linesOf(file).filter(isPart).length < before + 2 + kill && Date.now() < deadline) await sleep(2);
-        await rpc.kill();
-        assert.ok(linesOf(file).filter(isPart).length > before);
-        // In the middle of the newest part: nothing follows it.
-        if (kill % 2 === 1) {
-          const all = readFileSync(file, "utf8").trimEnd().split("\n");
-          const last = all.findLastIndex((line) => line.includes('"workflow:state"'));
-          writeFileSync(file, [...all.slice(0, last), (all[last] ?? "").slice(0, 300)].join("\n"));
+    test(
+      "that SIGKILL leaves between two parts, or in one, has the run of the newest complete one",
+      { timeout: 120_000, ...LONG },
+      async (t) => {
+        const { sandbox } = await stage(t, () => ({ ...step("next"), delayMs: 5 }), { globalFiles: LONG_RUN });
+        const file = writeSession(sandbox);
+        let rpc = await startRpc({ version, sandbox, args: ["--session", file] });
+        for (let kill = 0; kill < 4; kill += 1) {
+          const before = linesOf(file).filter(isPart).length;
+          void rpc.prompt(kill === 0 ? "Go on" : "Go on again").catch(() => undefined);
+          const deadline = Date.now() + 20_000;
+          while (linesOf(file).filter(isPart).length < before + 2 + kill && Date.now() < deadline) await sleep(2);
+          await rpc.kill();
+          assert.ok(linesOf(file).filter(isPart).length > before);
+          // In the middle of the newest part: nothing follows it.
+          if (kill % 2 === 1) {
+            const all = readFileSync(file, "utf8").trimEnd().split("\n");
+            const last = all.findLastIndex((line) => line.includes('"workflow:state"'));
+            writeFileSync(file, [...all.slice(0, last), (all[last] ?? "").slice(0, 300)].join("\n"));
+          }
+          rpc = await readBack(sandbox, file);
         }
-        rpc = await readBack(sandbox, file);
-      }
-      await rpc.close();
-    });
+        await rpc.close();
+      },
+    );
   });
 
   test(`pi ${version}: a run keeps its rules after a restart though a provider reports a model with a name of 1.2 MB`, async (t) => {
     const answeredBy = "m".repeat(1_200_000);
-    const script = [{ ...step("next"), answeredBy }, { ...REST, answeredBy }, { ...bash, answeredBy }, { ...REST, answeredBy }];
+    const script = [
+      { ...step("next"), answeredBy },
+      { ...REST, answeredBy },
+      { ...bash, answeredBy },
+      { ...REST, answeredBy },
+    ];
     const phases = [{ id: "p0" }, { id: "p1", tools: { whitelist: ["read"] } }, "p2"];
-    const { sandbox } = await stage(t, [...script, bash, REST], { globalFiles: workflow("short", phases, { autoContinue: false }) });
+    const { sandbox } = await stage(t, [...script, bash, REST], {
+      globalFiles: workflow("short", phases, { autoContinue: false }),
+    });
     const rpc = await startRpc({ version, sandbox });
     await rpc.promptAndSettle("/workflow short Add a route");
     // Stores what the answers took.
@@ -224,7 +288,10 @@ for (const version of VERSIONS) {
 
   suite(`pi ${version}: a run with ${VISITS} visits`, { concurrency: 2 }, () => {
     test("stores with each step what changed, and has all of it after a restart and on another branch", async (t) => {
-      const { sandbox } = await stage(t, [...Array(6).fill(step("next")), REST, step("next"), REST], { globalFiles: LONG_RUN, files: TRAVEL });
+      const { sandbox } = await stage(t, [...Array(6).fill(step("next")), REST, step("next"), REST], {
+        globalFiles: LONG_RUN,
+        files: TRAVEL,
+      });
       const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
       const file = writeSession(sandbox);
       await rpc.send({ type: "switch_session", sessionPath: file });
@@ -239,7 +306,10 @@ for (const version of VERSIONS) {
         assert.ok(JSON.stringify(progress).length < 3000, JSON.stringify(progress));
         assert.ok(progress.seal.hash);
       }
-      assert.deepEqual(list.map(({ progress }) => progress.entry.number), list.map((_, index) => index + 1));
+      assert.deepEqual(
+        list.map(({ progress }) => progress.entry.number),
+        list.map((_, index) => index + 1),
+      );
       await rpc.prompt("/workflow :report");
       const [{ content }] = custom(await rpc.entries(), "workflow:report");
       await rpc.prompt("/go-reload");
@@ -258,7 +328,10 @@ for (const version of VERSIONS) {
       const newest = (await stored(rpc)).at(-1);
       assert.equal(newest.progress.version, 2);
       assert.match(statusTexts(rpc).at(-1) ?? "", new RegExp(`\\[${at + 1}/300\\]`));
-      assert.deepEqual(notices(rpc).filter((text) => text.includes("⏸")), []);
+      assert.deepEqual(
+        notices(rpc).filter((text) => text.includes("⏸")),
+        [],
+      );
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
       // Another process, and a copy of the file.
@@ -274,14 +347,19 @@ for (const version of VERSIONS) {
 
     test("is held in every mode when a part is missing, until the user resumes or cancels", async (t) => {
       // The agent's run ends with a call that is refused.
-      const { sandbox } = await stage(t, [...Array(4).fill(step("next")), REST, bash, REST, bash], { globalFiles: LONG_RUN });
+      const { sandbox } = await stage(t, [...Array(4).fill(step("next")), REST, bash, REST, bash], {
+        globalFiles: LONG_RUN,
+      });
       const first = await startRpc({ version, sandbox });
       const file = writeSession(sandbox);
       await first.send({ type: "switch_session", sessionPath: file });
       await first.promptAndSettle("Go on");
       await first.close();
       // The entry stays in the tree, its data does not.
-      const lines = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+      const lines = readFileSync(file, "utf8")
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
       const parts = lines.filter(({ data }) => data?.progress?.version === 2);
       parts[parts.length - 2].customType = "other";
       const broken = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -293,7 +371,10 @@ for (const version of VERSIONS) {
         assert.match(notices(rpc)[0], new RegExp(`${MISSING}\\.\n/workflow :resume goes on with what can be read`));
         if (decision === ":resume") {
           await rpc.promptAndSettle("Go on");
-          assert.match(storedResults(await rpc.entries()).at(-1) ?? "", new RegExp(`The workflow is paused: ${MISSING}`));
+          assert.match(
+            storedResults(await rpc.entries()).at(-1) ?? "",
+            new RegExp(`The workflow is paused: ${MISSING}`),
+          );
           assert.equal(existsSync(join(sandbox.project, "ran")), false);
         }
         await rpc.prompt(`/workflow ${decision}`);

@@ -1,4 +1,5 @@
-// The model and the thinking level of a phase: `model` and `thinking` of its front matter, and the aliases of `models.yaml`.
+// The model and the thinking level of a phase: `model` and `thinking` of its front matter, and the aliases of
+// `models.yaml`.
 
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
@@ -17,8 +18,8 @@ const NEXT = step("next");
 const ALIASES = "strong: [openai/gpt-5.2, one/big:high]\nfast: two/x/small:y\n";
 
 /**
- * Starts a model server, which pi knows as four models of two providers; the user's is `one/user` at the level `low`. `openai`
- * has no key.
+ * Starts a model server, which pi knows as four models of two providers; the user's is `one/user` at the level `low`.
+ * `openai` has no key.
  *
  * @param {import("node:test").TestContext} t
  * @param {Parameters<typeof stage>[1]} script
@@ -34,7 +35,10 @@ async function stageModels(t, script, phases) {
     apiKey: "scripted",
     models: ids.map((id) => ({ id, reasoning: true, contextWindow: 128_000, maxTokens: 16_384 })),
   });
-  writeFileSync(join(sandbox.agent, "models.json"), JSON.stringify({ providers: { one: provider("user", "big"), two: provider("x/small:y", "other") } }));
+  writeFileSync(
+    join(sandbox.agent, "models.json"),
+    JSON.stringify({ providers: { one: provider("user", "big"), two: provider("x/small:y", "other") } }),
+  );
   /** The models of the requests so far, each with its level. */
   const used = () => model.requests.map((/** @type {any} */ request) => `${request.model} ${request.reasoning_effort}`);
   return { model, sandbox, used };
@@ -46,7 +50,12 @@ const modelOf = ({ model, thinkingLevel }) => `${model.provider}/${model.id} ${t
 for (const version of VERSIONS) {
   suite(`pi ${version}: the model of a phase`, { concurrency: 2 }, () => {
     test("is set with the next request, and the end of the run gives back the user's", async (t) => {
-      const phases = [{ id: "plan", model: "strong" }, { id: "check", thinking: "minimal" }, "write", { id: "test", model: ["two/none", "fast"], thinking: "medium" }];
+      const phases = [
+        { id: "plan", model: "strong" },
+        { id: "check", thinking: "minimal" },
+        "write",
+        { id: "test", model: ["two/none", "fast"], thinking: "medium" },
+      ];
       const { sandbox, used } = await stageModels(t, [NEXT, NEXT, NEXT, NEXT, REST, REST], phases);
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Look");
@@ -55,12 +64,18 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("Go on");
       assert.equal(used().at(-1), "user low");
       assert.deepEqual(rpc.extensionErrors(), []);
-      assert.deepEqual(notices(rpc).filter((text) => /error|no model/.test(text)), []);
+      assert.deepEqual(
+        notices(rpc).filter((text) => /error|no model/.test(text)),
+        [],
+      );
       await rpc.close();
     });
 
     test("is given back when the run is cancelled or paused, and set again when it resumes", async (t) => {
-      const { sandbox, used } = await stageModels(t, () => REST, [{ id: "plan", model: "Two/x/small:y:minimal" }, "write"]);
+      const { sandbox, used } = await stageModels(t, () => REST, [
+        { id: "plan", model: "Two/x/small:y:minimal" },
+        "write",
+      ]);
       const rpc = await startRpc({ version, sandbox, onDialog: () => true });
       await rpc.promptAndSettle("/workflow hello Look");
       await rpc.prompt("/workflow :pause");
@@ -108,7 +123,11 @@ for (const version of VERSIONS) {
     });
 
     test("gives way to one that the user selects, also after a pause, and that one stays", async (t) => {
-      const { sandbox, used } = await stageModels(t, [REST, REST, REST, NEXT, NEXT, REST], [{ id: "plan", model: "strong" }, { id: "check", model: "fast", thinking: "high" }, "write"]);
+      const { sandbox, used } = await stageModels(
+        t,
+        [REST, REST, REST, NEXT, NEXT, REST],
+        [{ id: "plan", model: "strong" }, { id: "check", model: "fast", thinking: "high" }, "write"],
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Look");
       await rpc.send({ type: "set_model", provider: "two", modelId: "other" });
@@ -123,7 +142,11 @@ for (const version of VERSIONS) {
 
     test("gives way while the agent works, and is set before the prompt of :next", async (t) => {
       const work = { delayMs: 500, calls: [{ name: "ls", arguments: {} }] };
-      const { model, sandbox, used } = await stageModels(t, [work, REST, REST, REST], [{ id: "plan", model: "strong" }, { id: "check", model: "fast", thinking: "high" }, "write"]);
+      const { model, sandbox, used } = await stageModels(
+        t,
+        [work, REST, REST, REST],
+        [{ id: "plan", model: "strong" }, { id: "check", model: "fast", thinking: "high" }, "write"],
+      );
       const rpc = await startRpc({ version, sandbox });
       const settled = rpc.waitForSettled();
       await rpc.prompt("/workflow hello Look");
@@ -152,7 +175,11 @@ for (const version of VERSIONS) {
     });
 
     test("has the level that the user selects", async (t) => {
-      const { sandbox, used } = await stageModels(t, [REST, NEXT, REST], [{ id: "plan", model: "strong", thinking: "minimal" }, "write"]);
+      const { sandbox, used } = await stageModels(
+        t,
+        [REST, NEXT, REST],
+        [{ id: "plan", model: "strong", thinking: "minimal" }, "write"],
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Look");
       await rpc.send({ type: "set_thinking_level", level: "medium" });
@@ -162,19 +189,31 @@ for (const version of VERSIONS) {
     });
 
     test("is the user's if there is no key, and the user is told once", async (t) => {
-      const { sandbox, used } = await stageModels(t, () => REST, [{ id: "plan", model: ["openai/gpt-5.2", "slow", "one/none"] }, "write"]);
+      const { sandbox, used } = await stageModels(t, () => REST, [
+        { id: "plan", model: ["openai/gpt-5.2", "slow", "one/none"] },
+        "write",
+      ]);
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Look");
       await rpc.prompt("/workflow :pause");
       await rpc.promptAndSettle("/workflow :resume");
       assert.deepEqual(used(), ["user low", "user low"]);
       const told = notices(rpc).filter((text) => text.includes("no model for the phase"));
-      assert.deepEqual(told, ['warning: Workflow: no model for the phase "Plan": there is no key for `openai/gpt-5.2`, models.yaml has no `slow`, pi does not know `one/none`. It uses yours, one/user.']);
+      assert.deepEqual(told, [
+        'warning: Workflow: no model for the phase "Plan": there is no key for `openai/gpt-5.2`, models.yaml has no `slow`, pi does not know `one/none`. It uses yours, one/user.',
+      ]);
       await rpc.close();
     });
 
     test("is named by the status, and checked", async (t) => {
-      const { sandbox } = await stageModels(t, [NEXT, REST], [{ id: "plan", model: "strong" }, { id: "write", model: ["fsat", "one/bgi", "fast"] }]);
+      const { sandbox } = await stageModels(
+        t,
+        [NEXT, REST],
+        [
+          { id: "plan", model: "strong" },
+          { id: "write", model: ["fsat", "one/bgi", "fast"] },
+        ],
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Look");
       await rpc.prompt("/workflow :status");
@@ -191,7 +230,14 @@ for (const version of VERSIONS) {
     });
 
     test("is that of the branch, and stays over a reload", async (t) => {
-      const { sandbox, used } = await stageModels(t, [REST, NEXT, REST, REST, REST, REST, REST], [{ id: "plan", model: "strong" }, { id: "write", model: "fast", thinking: "high" }]);
+      const { sandbox, used } = await stageModels(
+        t,
+        [REST, NEXT, REST, REST, REST, REST, REST],
+        [
+          { id: "plan", model: "strong" },
+          { id: "write", model: "fast", thinking: "high" },
+        ],
+      );
       writeFileSync(join(sandbox.project, "travel.ts"), TRAVEL["travel.ts"]);
       const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
       await rpc.promptAndSettle("Hello");
@@ -225,7 +271,11 @@ for (const version of VERSIONS) {
     });
 
     test("is the user's again after a run that replaced another", async (t) => {
-      const { sandbox, used } = await stageModels(t, [REST, REST, NEXT, REST], [{ id: "plan", model: "strong" }, "write"]);
+      const { sandbox, used } = await stageModels(
+        t,
+        [REST, REST, NEXT, REST],
+        [{ id: "plan", model: "strong" }, "write"],
+      );
       const rpc = await startRpc({ version, sandbox, onDialog: () => true });
       await rpc.promptAndSettle("/workflow hello Look");
       await rpc.promptAndSettle("/workflow hello Look again");
@@ -236,7 +286,14 @@ for (const version of VERSIONS) {
 
     for (const mode of /** @type {const} */ (["text", "json"])) {
       test(`is set in ${mode} mode`, async (t) => {
-        const { sandbox, used } = await stageModels(t, [NEXT, NEXT, REST], [{ id: "plan", model: "strong" }, { id: "write", model: "fast", thinking: "minimal" }]);
+        const { sandbox, used } = await stageModels(
+          t,
+          [NEXT, NEXT, REST],
+          [
+            { id: "plan", model: "strong" },
+            { id: "write", model: "fast", thinking: "minimal" },
+          ],
+        );
         await runPrint({ version, sandbox, mode, prompt: "/workflow hello Look" });
         assert.deepEqual(used(), ["big high", "x/small:y minimal", "user low"]);
       });

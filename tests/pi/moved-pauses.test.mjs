@@ -1,4 +1,5 @@
-// A paused run that the user moves; a message in a pause that only `/workflow :resume` ends; a project that pi does not trust.
+// A paused run that the user moves; a message in a pause that only `/workflow :resume` ends; a project that pi does not
+// trust.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
@@ -26,7 +27,9 @@ const state = (entries) => entries.findLast(({ customType }) => customType === "
 for (const version of VERSIONS) {
   suite(`pi ${version}: a pause and what the user does in it`, { concurrency: 2 }, () => {
     test("a budget of the phase is left with the phase, and the agent goes on", async (t) => {
-      const { model, sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "Building." }, { globalFiles: BUDGET });
+      const { model, sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "Building." }, {
+        globalFiles: BUDGET,
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       assert.equal(state(await rpc.entries()).progress.paused.reason.kind, "budget");
@@ -53,7 +56,9 @@ for (const version of VERSIONS) {
     });
 
     test("a message in such a pause is answered, and the user is told once what it takes", async (t) => {
-      const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, { globalFiles: OF_ALL });
+      const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, {
+        globalFiles: OF_ALL,
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       const told = () => notices(rpc).filter((notice) => notice.includes("To allow more: /workflow :resume +")).length;
@@ -67,12 +72,20 @@ for (const version of VERSIONS) {
     });
 
     test("in the terminal and in print mode too", async (t) => {
-      const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, { globalFiles: OF_ALL });
+      const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, {
+        globalFiles: OF_ALL,
+      });
       const first = await runPrint({ version, sandbox, prompt: TASK });
-      assert.match(first.stderr, /^Workflow The hello: paused in 🔹 Plan: the budget of “The hello” is used up: [^\n]*\n$/);
+      assert.match(
+        first.stderr,
+        /^Workflow The hello: paused in 🔹 Plan: the budget of “The hello” is used up: [^\n]*\n$/,
+      );
       for (const mode of /** @type {const} */ (["text", "json"])) {
         const again = await runPrint({ version, sandbox, mode, prompt: "Go on.", args: ["--continue"] });
-        assert.match(again.stderr, /⏸ The hello is paused in 🔹 Plan: [^\n]*\nTo allow more: \/workflow :resume \+\d+\nWorkflow The hello: paused in [^\n]*\n$/);
+        assert.match(
+          again.stderr,
+          /⏸ The hello is paused in 🔹 Plan: [^\n]*\nTo allow more: \/workflow :resume \+\d+\nWorkflow The hello: paused in [^\n]*\n$/,
+        );
         assert.equal(again.code, 1);
       }
       assert.equal(state(readSession(sandbox)).progress.paused.reason.kind, "budget");
@@ -86,7 +99,10 @@ for (const version of VERSIONS) {
       const { sandbox } = await stage(t, [], { projectFiles: TIDY });
       for (const mode of /** @type {const} */ (["text", "json"])) {
         const run = await runPrint({ version, sandbox, mode, trust: false, prompt: "/workflow tidy the code" });
-        assert.deepEqual([run.code, run.stderr], [1, `Unknown workflow: "tidy". Available: (none)\n${NOT_READ}. To trust it: start pi with --approve.\n`]);
+        assert.deepEqual(
+          [run.code, run.stderr],
+          [1, `Unknown workflow: "tidy". Available: (none)\n${NOT_READ}. To trust it: start pi with --approve.\n`],
+        );
       }
       const rpc = await startRpc({ version, sandbox, trust: false });
       for (const command of ["/workflow tidy the code", "/workflow", "/workflow tidy", "/workflow :graph tidy"]) {

@@ -1,4 +1,5 @@
-// Moves of the user while a command of the agent runs: the command ends, and the agent goes on in the other phase or run.
+// Moves of the user while a command of the agent runs: the command ends, and the agent goes on in the other phase or
+// run.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -11,7 +12,10 @@ import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { pauses, userTexts, workflow } from "./harness/workflows.mjs";
 
-const FILES = { ...workflow("hello", ["plan", "build", "check"], { autoContinue: false }), ...workflow("other", ["look"], { autoContinue: false }) };
+const FILES = {
+  ...workflow("hello", ["plan", "build", "check"], { autoContinue: false }),
+  ...workflow("other", ["look"], { autoContinue: false }),
+};
 const NEXT = { calls: [{ name: "workflow_step", arguments: { action: "next" } }] };
 const LATE = { calls: [{ name: "bash", arguments: { command: "touch begun; sleep 4; touch late" } }] };
 
@@ -46,10 +50,16 @@ for (const version of VERSIONS) {
     for (const [commands, path, told] of /** @type {[string[], string, RegExp][]} */ ([
       [["/workflow :next", "/workflow :back"], "hello:1", /The user moved the workflow back: 🔹 Check → 🔹 Build\./],
       [["/workflow :next", "/workflow :pause"], "hello:2", /The user moved the workflow on: 🔹 Build → 🔹 Check\./],
-      [["/workflow :next", "/workflow :pause", "/workflow :back"], "hello:1", /The user moved the workflow back: 🔹 Check → 🔹 Build\./],
+      [
+        ["/workflow :next", "/workflow :pause", "/workflow :back"],
+        "hello:1",
+        /The user moved the workflow back: 🔹 Check → 🔹 Build\./,
+      ],
     ])) {
       test(`tells the newest of several moves at once: ${commands.join(", ")}`, async (t) => {
-        const { model, sandbox } = await stage(t, [NEXT, LATE, { text: "I rest." }, { text: "I rest." }], { globalFiles: FILES });
+        const { model, sandbox } = await stage(t, [NEXT, LATE, { text: "I rest." }, { text: "I rest." }], {
+          globalFiles: FILES,
+        });
         const rpc = await startRpc({ version, sandbox });
         const prompted = rpc.promptAndSettle("/workflow hello Add a route");
         await madeBy(sandbox, "begun");
@@ -57,7 +67,10 @@ for (const version of VERSIONS) {
         // The agent may have gone on between two commands.
         while ((await rpc.state()).isStreaming) await sleep(50);
         await rpc.promptAndSettle("Go on");
-        const moves = userTexts(model.lastRequest()).join("\n").match(/The user moved.*/g) ?? [];
+        const moves =
+          userTexts(model.lastRequest())
+            .join("\n")
+            .match(/The user moved.*/g) ?? [];
         assert.match(moves.at(-1) ?? "", told);
         assert.equal(new Set(moves).size, moves.length);
         assert.equal(lastPath(await rpc.entries()), path);

@@ -1,6 +1,6 @@
-// Calls that another tool makes: a script of pi's codemode, or any tool by `ctx.executeTool()`. Only the newest pi has them.
-// pi's tarball lacks the interpreter of its scripts, quickjs-wasi: package.json has it in the
-// version that pi demands, for these tests alone.
+// Calls that another tool makes: a script of pi's codemode, or any tool by `ctx.executeTool()`. Only the newest pi has
+// them. pi's tarball lacks the interpreter of its scripts, quickjs-wasi: package.json has it in the version that pi
+// demands, for these tests alone.
 
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
@@ -63,7 +63,10 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     const { model, rpc } = await withScripts(t, [script(NEXT, NEXT), script(NEXT), REST, REST], files);
     await rpc.promptAndSettle(TASK);
     const [first, second] = model.requests.slice(1, 3);
-    assert.match(toolResults(first)[0], /^✓ Advanced: Plan → 🔹 Build\n[^]*\n---\nThe workflow has moved already, by a call that another tool made/);
+    assert.match(
+      toolResults(first)[0],
+      /^✓ Advanced: Plan → 🔹 Build\n[^]*\n---\nThe workflow has moved already, by a call that another tool made/,
+    );
     assert.doesNotMatch(toolResults(first)[0], /What to do in this phase/);
     assert.equal(first.messages.at(-1)?.role, "user");
     assert.match(contextPrompt(first) ?? "", /▸ 🔹 Build\]\n[^]*\nDo build for Add a route\./);
@@ -81,16 +84,20 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     ["other tools", [["bash", { command: "touch ran" }]]],
     ["a tool that does not exist", [["frobnicate", {}], NEXT]],
   ])) {
-    test(`that pause the run end the agent's run, which repeats scripts: ${name}`, name === "next" ? {} : LONG, async (t) => {
-      const files = workflow("hello", [{ id: "plan", gate: [{ file: "missing.txt" }], gateAttempts: 1 }, "build"]);
-      const scripts = [script(NEXT, ...again), ...Array.from({ length: 10 }, () => script(...again))];
-      const { model, sandbox, rpc } = await withScripts(t, scripts, files);
-      await rpc.promptAndSettle(TASK);
-      assert.equal(model.requests.length, 2);
-      assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "gate");
-      assert.equal(existsSync(join(sandbox.project, "ran")), false);
-      await rpc.close();
-    });
+    test(
+      `that pause the run end the agent's run, which repeats scripts: ${name}`,
+      name === "next" ? {} : LONG,
+      async (t) => {
+        const files = workflow("hello", [{ id: "plan", gate: [{ file: "missing.txt" }], gateAttempts: 1 }, "build"]);
+        const scripts = [script(NEXT, ...again), ...Array.from({ length: 10 }, () => script(...again))];
+        const { model, sandbox, rpc } = await withScripts(t, scripts, files);
+        await rpc.promptAndSettle(TASK);
+        assert.equal(model.requests.length, 2);
+        assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "gate");
+        assert.equal(existsSync(join(sandbox.project, "ran")), false);
+        await rpc.close();
+      },
+    );
   }
 
   test("that move the run to a phase with a fresh context leave everything behind, and further calls have no effect", async (t) => {
@@ -118,7 +125,11 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
   test("are checked one by one", async (t) => {
     const tools = { whitelist: ["script", "read"] };
     const files = workflow("hello", [{ id: "plan", tools }, "build"], { autoContinue: false });
-    const calls = [["bash", { command: "touch ran" }], ["read", { path: "nowhere" }], ["workflow_step", { action: "status" }]];
+    const calls = [
+      ["bash", { command: "touch ran" }],
+      ["read", { path: "nowhere" }],
+      ["workflow_step", { action: "status" }],
+    ];
     const { model, rpc } = await withScripts(t, [script(...calls), REST], files);
     await rpc.promptAndSettle(TASK);
     const [bash, read, status] = toolResults(model.lastRequest())[0].split("\n---\n");
@@ -128,7 +139,10 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.close();
   });
 
-  for (const [what, check] of /** @type {const} */ ([["a command", { run: "sleep 60" }], ["a question", { approve: "Ship it?" }]])) {
+  for (const [what, check] of /** @type {const} */ ([
+    ["a command", { run: "sleep 60" }],
+    ["a question", { approve: "Ship it?" }],
+  ])) {
     test(`with a gate of ${what} that the caller does not await leave a run that goes on`, async (t) => {
       const fields = { autoContinue: { delaySeconds: 1, maxIdle: 2 } };
       const files = workflow("hello", [{ id: "plan", gate: [check] }, "build"], fields);
@@ -137,7 +151,9 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
       await rpc.promptAndSettle(TASK);
       await model.waitForRequests(4);
       assert.match(userTexts(model.requests[2]).join("\n"), /You must NOT stop yet/);
-      await rpc.waitFor(() => rpc.ui("setStatus").some(({ statusText }) => /paused/.test(statusText ?? "")), { what: "a pause" });
+      await rpc.waitFor(() => rpc.ui("setStatus").some(({ statusText }) => /paused/.test(statusText ?? "")), {
+        what: "a pause",
+      });
       const entries = await rpc.entries();
       assert.equal(lastPath(entries), "hello:0");
       assert.equal(pauses(entries).at(-1)?.kind, "idle");
@@ -169,7 +185,9 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
   }
 
   test("that are awaited, and refused ones, leave the phase to the agent", async (t) => {
-    const files = workflow("hello", [{ id: "plan", tools: { blacklist: ["write"] } }, "build"], { autoContinue: false });
+    const files = workflow("hello", [{ id: "plan", tools: { blacklist: ["write"] } }, "build"], {
+      autoContinue: false,
+    });
     const calls = [["write", { path: "x", content: "y" }, true], ["bash", { command: "touch ran" }], NEXT];
     const { sandbox, rpc } = await withScripts(t, [script(...calls), REST], files);
     await rpc.promptAndSettle(TASK);
@@ -182,7 +200,11 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     test(`are ended by the user's ${command}`, command === "/workflow :next" ? {} : LONG, async (t) => {
       const files = workflow("hello", ["plan", "build"], { autoContinue: false });
       const begun = ["bash", { command: "touch begun; sleep 3; touch late" }, true];
-      const { model, sandbox, rpc } = await withScripts(t, [script(begun, ["bash", { command: "sleep 60" }]), REST, REST], files);
+      const { model, sandbox, rpc } = await withScripts(
+        t,
+        [script(begun, ["bash", { command: "sleep 60" }]), REST, REST],
+        files,
+      );
       const prompted = rpc.promptAndSettle(TASK);
       await rpc.waitFor(() => existsSync(join(sandbox.project, "begun")), { what: "the command" });
       await rpc.prompt(command);
@@ -209,7 +231,10 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     const { model, sandbox, rpc } = await withScripts(t, [calls, REST], files);
     await rpc.promptAndSettle(TASK);
     await sleep(3000);
-    assert.deepEqual(["begun", "late", "ran"].map((file) => existsSync(join(sandbox.project, file))), [true, false, false]);
+    assert.deepEqual(
+      ["begun", "late", "ran"].map((file) => existsSync(join(sandbox.project, file))),
+      [true, false, false],
+    );
     assert.equal(model.requests.length, 1);
     const entries = await rpc.entries();
     assert.deepEqual([pauses(entries).at(-1)?.kind, pauses(entries).at(-1)?.measure], ["budget", "time"]);
@@ -217,45 +242,66 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.close();
   });
 
-  for (const [name, repeated] of /** @type {const} */ ([["in one answer after the other", 1], ["in a script", 12]])) {
+  for (const [name, repeated] of /** @type {const} */ ([
+    ["in one answer after the other", 1],
+    ["in a script", 12],
+  ])) {
     for (const mode of /** @type {const} */ (["rpc", "text", "json"])) {
-      test(`that do not end pause a run whose agent calls next again and again: ${name} (${mode})`, mode === "rpc" ? {} : LONG, async (t) => {
-        const begun = script(["bash", { command: "touch begun; sleep 60" }, true]);
-        const again = repeated === 1 ? { calls: [{ name: "workflow_step", arguments: { action: "next" } }] } : script(...Array(repeated).fill(NEXT));
-        const { model, sandbox } = await stage(t, (_, index) => (index === 0 ? begun : index < 20 ? again : REST), {
-          globalFiles: workflow("hello", ["plan", "build"]),
-        });
-        const extension = [REPO, scriptTool(sandbox)];
-        let entries;
-        if (mode === "rpc") {
-          const rpc = await startRpc({ version: NEWEST, sandbox, extension });
-          await rpc.promptAndSettle(TASK);
-          entries = await rpc.entries();
-          assert.deepEqual(rpc.extensionErrors(), []);
-          await rpc.close();
-        } else {
-          const run = await runPrint({ version: NEWEST, sandbox, extension, mode, prompt: TASK });
-          const line = "paused in 🔹 Plan: a tool call did not end, and the agent could not leave the phase.";
-          assert.equal(run.code, 1);
-          assert.ok(run.stderr.endsWith(`Workflow The hello: ${line}\n`), run.stderr);
-          entries = readSession(sandbox);
-        }
-        assert.equal(model.requests.length, 1 + 10 / Math.min(repeated, 10));
-        assert.equal(pauses(entries).at(-1)?.kind, "running");
-        assert.equal(lastPath(entries), "hello:0");
-      });
+      test(
+        `that do not end pause a run whose agent calls next again and again: ${name} (${mode})`,
+        mode === "rpc" ? {} : LONG,
+        async (t) => {
+          const begun = script(["bash", { command: "touch begun; sleep 60" }, true]);
+          const again =
+            repeated === 1
+              ? { calls: [{ name: "workflow_step", arguments: { action: "next" } }] }
+              : script(...Array(repeated).fill(NEXT));
+          const { model, sandbox } = await stage(t, (_, index) => (index === 0 ? begun : index < 20 ? again : REST), {
+            globalFiles: workflow("hello", ["plan", "build"]),
+          });
+          const extension = [REPO, scriptTool(sandbox)];
+          let entries;
+          if (mode === "rpc") {
+            const rpc = await startRpc({ version: NEWEST, sandbox, extension });
+            await rpc.promptAndSettle(TASK);
+            entries = await rpc.entries();
+            assert.deepEqual(rpc.extensionErrors(), []);
+            await rpc.close();
+          } else {
+            const run = await runPrint({ version: NEWEST, sandbox, extension, mode, prompt: TASK });
+            const line = "paused in 🔹 Plan: a tool call did not end, and the agent could not leave the phase.";
+            assert.equal(run.code, 1);
+            assert.ok(run.stderr.endsWith(`Workflow The hello: ${line}\n`), run.stderr);
+            entries = readSession(sandbox);
+          }
+          assert.equal(model.requests.length, 1 + 10 / Math.min(repeated, 10));
+          assert.equal(pauses(entries).at(-1)?.kind, "running");
+          assert.equal(lastPath(entries), "hello:0");
+        },
+      );
     }
   }
 
   for (const mode of /** @type {const} */ (["text", "json"])) {
     test(`keep the agent in its phase until they have ended (${mode})`, mode === "text" ? {} : LONG, async (t) => {
-      const wait = { calls: [{ name: "bash", arguments: { command: "while [ ! -e late ]; do sleep 0.1; done; sleep 0.3" } }] };
+      const wait = {
+        calls: [{ name: "bash", arguments: { command: "while [ ! -e late ]; do sleep 0.1; done; sleep 0.3" } }],
+      };
       const move = { calls: [{ name: "workflow_step", arguments: { action: "next" } }] };
-      const { model, sandbox } = await stage(t, [script(LATE, NEXT), move, wait, move, REST], { globalFiles: workflow("hello", ["plan"]) });
-      const run = await runPrint({ version: NEWEST, sandbox, extension: [REPO, scriptTool(sandbox)], mode, prompt: TASK });
+      const { model, sandbox } = await stage(t, [script(LATE, NEXT), move, wait, move, REST], {
+        globalFiles: workflow("hello", ["plan"]),
+      });
+      const run = await runPrint({
+        version: NEWEST,
+        sandbox,
+        extension: [REPO, scriptTool(sandbox)],
+        mode,
+        prompt: TASK,
+      });
       assert.deepEqual([run.code, run.stderr], [0, "Workflow The hello: DONE.\n"]);
       const [first, second, , last] = toolResults(model.lastRequest());
-      for (const text of [first, second]) assert.match(text, /^⚠️ The phase is not left while a tool call runs: `bash`\./);
+      for (const text of [first, second])
+        assert.match(text, /^⚠️ The phase is not left while a tool call runs: `bash`\./);
       assert.match(last, /→ DONE/);
     });
   }
@@ -266,7 +312,10 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     const early = codemode(`tools.bash({ command: "sleep 2; touch late" }); ${next}`);
     const awaited = codemode(`await tools.bash({ command: "touch in-time" }); ${next}`);
     // pi may take a moment to end what the first script left behind.
-    const script = (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request, /** @type {number} */ index) => {
+    const script = (
+      /** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request,
+      /** @type {number} */ index,
+    ) => {
       if (index === 0) return early;
       return toolResults(request).at(-1)?.includes("✓ Advanced") ? REST : awaited;
     };
@@ -281,13 +330,20 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     assert.match(results.at(-1) ?? "", /✓ Advanced: Plan → 🔹 Build/);
     assert.equal(lastPath(await rpc.entries()), "hello:1");
     await sleep(2500);
-    assert.deepEqual(["late", "in-time"].map((file) => existsSync(join(sandbox.project, file))), [false, true], "pi ends what a script leaves behind");
+    assert.deepEqual(
+      ["late", "in-time"].map((file) => existsSync(join(sandbox.project, file))),
+      [false, true],
+      "pi ends what a script leaves behind",
+    );
     await rpc.close();
   });
 
   test("of codemode reach the tools that a whitelist allows", async (t) => {
     const call = (/** @type {string} */ name) => ({ calls: [{ name, arguments: { code: "return 1", calls: [] } }] });
-    const phases = [{ id: "plan", tools: { whitelist: ["read"] } }, { id: "build", tools: { blacklist: ["codemode"] } }];
+    const phases = [
+      { id: "plan", tools: { whitelist: ["read"] } },
+      { id: "build", tools: { blacklist: ["codemode"] } },
+    ];
     const steps = [call("codemode"), call("script"), REST, call("codemode"), REST];
     const { model, sandbox } = await stage(t, steps, {
       globalFiles: workflow("hello", phases, { autoContinue: false }),
@@ -300,9 +356,16 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     assert.deepEqual(model.toolNames(0), ["codemode"]);
     const [codemode, other] = toolResults(model.lastRequest());
     assert.match(codemode, /Script completed/);
-    assert.match(other, /The tool "script" is blocked|not found/, "a tool of an extension may do anything else besides");
+    assert.match(
+      other,
+      /The tool "script" is blocked|not found/,
+      "a tool of an extension may do anything else besides",
+    );
     await rpc.promptAndSettle("/workflow :next");
-    assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /The tool "codemode" is blocked during the Build phase/);
+    assert.match(
+      toolResults(model.lastRequest()).at(-1) ?? "",
+      /The tool "codemode" is blocked during the Build phase/,
+    );
     assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).active, true);
     await rpc.close();
   });

@@ -18,7 +18,8 @@ const OFF = { autoContinue: false };
 const COMMAND = 'command: [~/notify, "{title}", "{text}"]\n';
 
 /** The answer that approves. @param {any} request */
-const yes = ({ method, options }) => (method === "confirm" ? true : options.find((/** @type {string} */ option) => /^(Approve|Yes)/.test(option)));
+const yes = ({ method, options }) =>
+  method === "confirm" ? true : options.find((/** @type {string} */ option) => /^(Approve|Yes)/.test(option));
 
 /**
  * A sandbox with a program `~/notify` that writes each notification into a file.
@@ -30,7 +31,10 @@ const yes = ({ method, options }) => (method === "confirm" ? true : options.find
  * @param {Partial<import("./harness/sandbox.mjs").SandboxOptions>} [more]
  */
 async function notified(t, script, notify, globalFiles, more = {}) {
-  const { model, sandbox } = await stage(t, script, { globalFiles: { "notify.yaml": notify, ...globalFiles }, ...more });
+  const { model, sandbox } = await stage(t, script, {
+    globalFiles: { "notify.yaml": notify, ...globalFiles },
+    ...more,
+  });
   const log = join(sandbox.home, "log");
   const program = join(sandbox.home, "notify");
   writeFileSync(program, `#!/bin/sh\nprintf '%s | %s (%s)\\n' "$1" "$2" "$#" >> '${log}'\n`);
@@ -38,7 +42,7 @@ async function notified(t, script, notify, globalFiles, more = {}) {
   const shown = () => (existsSync(log) ? readFileSync(log, "utf8").split("\n").slice(0, -1) : []);
   /** Waits until so many were shown, and returns them. */
   const afterShown = async (/** @type {number} */ count, timeoutMs = 10_000) => {
-    for (const end = Date.now() + timeoutMs; shown().length < count && Date.now() < end; ) await sleep(50);
+    for (const end = Date.now() + timeoutMs; shown().length < count && Date.now() < end;) await sleep(50);
     return shown();
   };
   return { model, sandbox, program, shown, afterShown };
@@ -62,10 +66,16 @@ for (const version of VERSIONS) {
     });
 
     test("nothing without the file, and nothing of a project or a package", async (t) => {
-      const { sandbox, shown } = await notified(t, [REST], "on: [done]\nterminal: true\n", workflow("hello", ["plan"], OFF), {
-        projectFiles: { "notify.yaml": COMMAND, "hello/notify.yaml": COMMAND },
-        files: { "notify.yaml": COMMAND, ".pi/notify.yaml": COMMAND },
-      });
+      const { sandbox, shown } = await notified(
+        t,
+        [REST],
+        "on: [done]\nterminal: true\n",
+        workflow("hello", ["plan"], OFF),
+        {
+          projectFiles: { "notify.yaml": COMMAND, "hello/notify.yaml": COMMAND },
+          files: { "notify.yaml": COMMAND, ".pi/notify.yaml": COMMAND },
+        },
+      );
       const rpc = await startRpc({ version, sandbox, args: ["--approve"] });
       await rpc.promptAndSettle("/workflow hello Do it");
       await sleep(500);
@@ -81,7 +91,9 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox, onDialog: async (request) => (await approved, yes(request)) });
       const settled = rpc.waitForSettled();
       await rpc.prompt("/workflow hello Do it");
-      assert.deepEqual(await afterShown(1), ["Workflow The hello waits for you | In 🔹 Plan: it waits for your answer (2)"]);
+      assert.deepEqual(await afterShown(1), [
+        "Workflow The hello waits for you | In 🔹 Plan: it waits for your answer (2)",
+      ]);
       approve();
       await settled;
       assert.equal((await afterShown(2))[1], DONE);
@@ -90,7 +102,12 @@ for (const version of VERSIONS) {
 
     test("a run that an outcome stops, but not one that the user cancels", async (t) => {
       const phases = [{ id: "plan", outcomes: { bad: "stop", good: "next" } }];
-      const { sandbox, afterShown, shown } = await notified(t, [REST, leave("bad"), REST], `on: [stopped, done]\n${COMMAND}`, workflow("hello", phases, OFF));
+      const { sandbox, afterShown, shown } = await notified(
+        t,
+        [REST, leave("bad"), REST],
+        `on: [stopped, done]\n${COMMAND}`,
+        workflow("hello", phases, OFF),
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello One");
       await rpc.prompt("/cancel-workflow");
@@ -102,7 +119,12 @@ for (const version of VERSIONS) {
     });
 
     test("the end of a process without an interface, which does not wait for the program", LONG, async (t) => {
-      const { sandbox, program, afterShown } = await notified(t, nextUntilDone, COMMAND, workflow("hello", ["plan"], OFF));
+      const { sandbox, program, afterShown } = await notified(
+        t,
+        nextUntilDone,
+        COMMAND,
+        workflow("hello", ["plan"], OFF),
+      );
       const script = readFileSync(program, "utf8");
       writeFileSync(program, script.replace("\n", "\nsleep 3\n"));
       const started = Date.now();
@@ -129,14 +151,23 @@ for (const version of VERSIONS) {
     });
 
     test("a file with errors, and a program that fails, are told", async (t) => {
-      const { sandbox, shown } = await notified(t, (_, index) => [REST, REST, step("next"), REST][index] ?? REST, "comand: [x]\n", workflow("hello", ["plan"], OFF));
+      const { sandbox, shown } = await notified(
+        t,
+        (_, index) => [REST, REST, step("next"), REST][index] ?? REST,
+        "comand: [x]\n",
+        workflow("hello", ["plan"], OFF),
+      );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Do it");
       const warnings = () => notices(rpc).filter((notice) => /outside of pi|notify you/.test(notice));
-      assert.deepEqual(warnings(), [`warning: You are not notified outside of pi: ${sandbox.agent}/workflows/notify.yaml:1:1: \`comand\` is not a field of notifications`]);
+      assert.deepEqual(warnings(), [
+        `warning: You are not notified outside of pi: ${sandbox.agent}/workflows/notify.yaml:1:1: \`comand\` is not a field of notifications`,
+      ]);
       writeFileSync(join(sandbox.agent, "workflows/notify.yaml"), "command: [no-such-program-anywhere]\n");
       await rpc.promptAndSettle("Go on");
-      await rpc.waitFor(({ message }) => /^The program no-such-program-anywhere, which is to notify you, did not start/.test(message));
+      await rpc.waitFor(({ message }) =>
+        /^The program no-such-program-anywhere, which is to notify you, did not start/.test(message),
+      );
       await rpc.promptAndSettle("Go on");
       assert.equal(warnings().length, 2, "once");
       assert.deepEqual(shown(), []);
@@ -175,35 +206,51 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("in a terminal after 30 seconds without a key, by its own notification too; and it looks blocked", LONG, async (t) => {
-      const script = [REST, REST, ...steps("next"), REST];
-      const { sandbox, shown, afterShown } = await notified(t, script, `${COMMAND}terminal: true\n`, workflow("hello", ["plan"], OFF));
-      const raw = join(sandbox.root, "raw");
-      const tui = await startTui({ version, sandbox, env: { PI_PROGRAM_STATUS: "1" } });
-      await tui.record(raw);
-      const output = () => readFileSync(raw, "utf8");
-      await tui.submit("/workflow hello Do it");
-      await tui.waitFor("(waits for you)");
-      // Keys keep it back, and what is typed arrives.
-      for (let second = 0; second < 20; second += 5) {
-        await tui.type("ab");
-        await sleep(5000);
-      }
-      await tui.waitFor("abababab");
-      await sleep(14_000);
-      assert.deepEqual(shown(), [], "a key was pressed less than 30 seconds ago");
-      assert.deepEqual(await afterShown(1, 20_000), [WAITS]);
-      assert.match(output(), /\x1bPtmux;\x1b\x1b\]777;notify;Workflow The hello waits for you;In 🔹 Plan: it waits for your message\x07\x1b\\/);
-      const statuses = () => [...output().matchAll(/\x1b\]7501;([^\x07\x1b]*)/g)].map(([, status]) => status);
-      if (version !== "0.87.1") assert.match(statuses().at(-1) ?? "", new RegExp(`^state=blocked:.*:msg=${Buffer.from("Workflow The hello waits for you").toString("base64")}$`));
-      else assert.deepEqual(statuses(), []);
-      await tui.press("C-u");
-      await tui.submit("Go on");
-      await tui.waitFor(/I rest\.[^]*I rest\./);
-      await tui.submit("And on");
-      await tui.waitFor("The hello Complete");
-      if (version !== "0.87.1") assert.doesNotMatch(statuses().at(-1) ?? "", /blocked/);
-      assert.equal(shown().length, 1, "the user was there");
-    });
+    test(
+      "in a terminal after 30 seconds without a key, by its own notification too; and it looks blocked",
+      LONG,
+      async (t) => {
+        const script = [REST, REST, ...steps("next"), REST];
+        const { sandbox, shown, afterShown } = await notified(
+          t,
+          script,
+          `${COMMAND}terminal: true\n`,
+          workflow("hello", ["plan"], OFF),
+        );
+        const raw = join(sandbox.root, "raw");
+        const tui = await startTui({ version, sandbox, env: { PI_PROGRAM_STATUS: "1" } });
+        await tui.record(raw);
+        const output = () => readFileSync(raw, "utf8");
+        await tui.submit("/workflow hello Do it");
+        await tui.waitFor("(waits for you)");
+        // Keys keep it back, and what is typed arrives.
+        for (let second = 0; second < 20; second += 5) {
+          await tui.type("ab");
+          await sleep(5000);
+        }
+        await tui.waitFor("abababab");
+        await sleep(14_000);
+        assert.deepEqual(shown(), [], "a key was pressed less than 30 seconds ago");
+        assert.deepEqual(await afterShown(1, 20_000), [WAITS]);
+        assert.match(
+          output(),
+          /\x1bPtmux;\x1b\x1b\]777;notify;Workflow The hello waits for you;In 🔹 Plan: it waits for your message\x07\x1b\\/,
+        );
+        const statuses = () => [...output().matchAll(/\x1b\]7501;([^\x07\x1b]*)/g)].map(([, status]) => status);
+        if (version !== "0.87.1")
+          assert.match(
+            statuses().at(-1) ?? "",
+            new RegExp(`^state=blocked:.*:msg=${Buffer.from("Workflow The hello waits for you").toString("base64")}$`),
+          );
+        else assert.deepEqual(statuses(), []);
+        await tui.press("C-u");
+        await tui.submit("Go on");
+        await tui.waitFor(/I rest\.[^]*I rest\./);
+        await tui.submit("And on");
+        await tui.waitFor("The hello Complete");
+        if (version !== "0.87.1") assert.doesNotMatch(statuses().at(-1) ?? "", /blocked/);
+        assert.equal(shown().length, 1, "the user was there");
+      },
+    );
   });
 }

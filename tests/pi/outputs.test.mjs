@@ -23,13 +23,26 @@ const OUTPUTS = {
   risky: { type: "flag", optional: true },
 };
 /** Values that would be commands, templates or Markdown elsewhere. */
-const HOSTILE = ["$(touch made) `touch made`; touch made", "{description} {output.plan.size}", "# Done\u001b[2J <b>bold</b>"];
+const HOSTILE = [
+  "$(touch made) `touch made`; touch made",
+  "{description} {output.plan.size}",
+  "# Done\u001b[2J <b>bold</b>",
+];
 
 const FILES = {
   ...workflow(
     "flow",
     [
-      { id: "plan", outputs: OUTPUTS, gate: [{ run: 'printf "%s\\n" "$SIZE" "$TASKS" "$RISK" > given', env: { SIZE: "output.plan.size", TASKS: "output.plan.tasks", RISK: "output.plan.risky" } }] },
+      {
+        id: "plan",
+        outputs: OUTPUTS,
+        gate: [
+          {
+            run: 'printf "%s\\n" "$SIZE" "$TASKS" "$RISK" > given',
+            env: { SIZE: "output.plan.size", TASKS: "output.plan.tasks", RISK: "output.plan.risky" },
+          },
+        ],
+      },
       { id: "design", when: { "output.plan.size": "large", "output.plan.rounds": [2, 3] }, instructions: "Design." },
       { id: "@part", with: { n: "{output.plan.rounds}", tasks: "{output.plan.tasks}" } },
       { id: "build", instructions: "Size {output.plan.size}, risky {output.plan.risky}:\n{output.plan.tasks}" },
@@ -45,26 +58,52 @@ const FILES = {
 };
 
 /** An answer that calls `next` with these outputs. @param {unknown} [outputs] */
-const giving = (outputs) => ({ calls: [{ name: "workflow_step", arguments: { action: "next", ...(outputs === undefined ? {} : { outputs }) } }] });
+const giving = (outputs) => ({
+  calls: [{ name: "workflow_step", arguments: { action: "next", ...(outputs === undefined ? {} : { outputs }) } }],
+});
 const LARGE = { size: "large", tasks: ["one", "two"], rounds: 2 };
 
 const CLI = fileURLToPath(new URL("../../cli/pi-workflows.js", import.meta.url));
 /** @param {{ project: string, env: () => NodeJS.ProcessEnv }} sandbox @param {string} format */
-const report = (sandbox, format) => execFileSync(process.execPath, [CLI, "report", "--format", format], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
+const report = (sandbox, format) =>
+  execFileSync(process.execPath, [CLI, "report", "--format", format], {
+    cwd: sandbox.project,
+    env: sandbox.env(),
+    encoding: "utf8",
+  });
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: outputs`, { concurrency: 2 }, () => {
     test("they are asked for, refused where they are wrong, and reach conditions, nested workflows, commands, texts and reports", async (t) => {
-      const calls = [giving(), giving({ size: "larg", tasks: [], more: 1 }), giving({ ...LARGE, tasks: HOSTILE }), giving(), giving(), giving(), REST];
+      const calls = [
+        giving(),
+        giving({ size: "larg", tasks: [], more: 1 }),
+        giving({ ...LARGE, tasks: HOSTILE }),
+        giving(),
+        giving(),
+        giving(),
+        REST,
+      ];
       const { model, sandbox } = await stage(t, calls, { globalFiles: FILES });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow flow The task");
       const prompt = contextPrompt(model.requests[0]) ?? "";
-      assert.ok(prompt.includes("\n**Outputs:** with `next`, give workflow_step an object `outputs` with these:\n- `size`: `small` or `large`\n- `tasks`: a list of 1 to 3 texts"), prompt);
+      assert.ok(
+        prompt.includes(
+          "\n**Outputs:** with `next`, give workflow_step an object `outputs` with these:\n- `size`: `small` or `large`\n- `tasks`: a list of 1 to 3 texts",
+        ),
+        prompt,
+      );
       // A request has no control characters.
       const [missing, wrong, design, work, build, done] = toolResults(model.lastRequest());
-      assert.match(missing, /^⚠️ The phase 🔹 Plan cannot be left with these outputs:\n- missing: `size`: `small` or `large`\n- missing: `tasks`: /);
-      assert.match(wrong, /\n- wrong: `size`: `small` or `large`\. Found `larg`\n- wrong: `tasks`: .*\n- `more` is no output of this phase\. There are `size`, `tasks`, `rounds`, `risky`\.\n/);
+      assert.match(
+        missing,
+        /^⚠️ The phase 🔹 Plan cannot be left with these outputs:\n- missing: `size`: `small` or `large`\n- missing: `tasks`: /,
+      );
+      assert.match(
+        wrong,
+        /\n- wrong: `size`: `small` or `large`\. Found `larg`\n- wrong: `tasks`: .*\n- `more` is no output of this phase\. There are `size`, `tasks`, `rounds`, `risky`\.\n/,
+      );
       assert.match(design, /^✓ Advanced: Plan → 🔹 Design\n/);
       const numbered = HOSTILE.map((task, index) => `${index + 1}. ${task.replace("\u001b", "")}`).join("\n");
       assert.ok(work.includes(`2 rounds:\n${numbered}\n`), work);
@@ -77,7 +116,10 @@ for (const version of VERSIONS) {
       assert.deepEqual(progress(await rpc.entries()).outputs["flow:0"].values, { ...LARGE, tasks: HOSTILE });
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.prompt("/workflow :report");
-      assert.match(custom(await rpc.entries(), "workflow:report").at(-1).content, /\n## Outputs\n\n\*\*Plan\*\*\n\n- rounds: 2\n- size: large\n- tasks: /);
+      assert.match(
+        custom(await rpc.entries(), "workflow:report").at(-1).content,
+        /\n## Outputs\n\n\*\*Plan\*\*\n\n- rounds: 2\n- size: large\n- tasks: /,
+      );
       const json = JSON.parse(report(sandbox, "json"));
       assert.deepEqual(json.phases[0].outputs, { rounds: 2, size: "large", tasks: HOSTILE });
       const html = report(sandbox, "html");
@@ -90,38 +132,80 @@ for (const version of VERSIONS) {
         const { sandbox } = await stage(t, () => giving({ size: "large" }), { globalFiles: FILES });
         const refused = await runPrint({ version, sandbox, prompt: "/workflow flow The task", mode });
         assert.equal(refused.code, 1);
-        assert.match(refused.stderr, /Workflow The flow: paused in 🔹 Plan: the agent gave missing or wrong outputs of “Plan” in 5 calls\.\n$/);
+        assert.match(
+          refused.stderr,
+          /Workflow The flow: paused in 🔹 Plan: the agent gave missing or wrong outputs of “Plan” in 5 calls\.\n$/,
+        );
       });
     }
 
     test("a run that was killed goes on with its outputs", async (t) => {
-      const { model, sandbox } = await stage(t, [giving(LARGE), REST, giving(), giving(), REST], { globalFiles: FILES });
+      const { model, sandbox } = await stage(t, [giving(LARGE), REST, giving(), giving(), REST], {
+        globalFiles: FILES,
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow flow The task");
       await rpc.kill();
       const later = await startRpc({ version, sandbox, args: ["--continue"] });
       await later.promptAndSettle("Go on.");
       assert.equal(lastPath(await later.entries()), "flow:3");
-      assert.ok((toolResults(model.lastRequest()).at(-1) ?? "").includes("Size large, risky (none):\n1. one\n2. two\n"));
+      assert.ok(
+        (toolResults(model.lastRequest()).at(-1) ?? "").includes("Size large, risky (none):\n1. one\n2. two\n"),
+      );
     });
 
     test("a nested workflow without its output waits for the user, who goes back or goes on", async (t) => {
       const { rounds: _, ...without } = LARGE;
-      const files = { ...FILES, ...workflow("flow", [{ id: "plan", outputs: OUTPUTS }, { id: "@part", with: { n: "{output.plan.rounds}", tasks: "{output.plan.tasks}" } }], QUIET) };
-      const { model, sandbox } = await stage(t, [giving(without), REST, giving({ ...LARGE, rounds: 4 }), REST], { globalFiles: files });
+      const files = {
+        ...FILES,
+        ...workflow(
+          "flow",
+          [
+            { id: "plan", outputs: OUTPUTS },
+            { id: "@part", with: { n: "{output.plan.rounds}", tasks: "{output.plan.tasks}" } },
+          ],
+          QUIET,
+        ),
+      };
+      const { model, sandbox } = await stage(t, [giving(without), REST, giving({ ...LARGE, rounds: 4 }), REST], {
+        globalFiles: files,
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow flow The task");
       const reason = "“The part” needs `output.plan.rounds` for its input `n`, and the phase was left without it";
-      assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "missingOutput", of: "The part", input: "n", output: "output.plan.rounds" });
-      assert.ok((storedResults(await rpc.entries()).at(-1) ?? "").endsWith(`The workflow is paused: ${reason}. Stop here and wait for the user.`));
-      assert.equal(notices(rpc).at(-1), `warning: ⏸ The flow is paused in 🔹 Work: ${reason}.\n/workflow :resume goes on without it; /workflow :back goes to the phase before.`);
+      assert.deepEqual(pauses(await rpc.entries()).at(-1), {
+        kind: "missingOutput",
+        of: "The part",
+        input: "n",
+        output: "output.plan.rounds",
+      });
+      assert.ok(
+        (storedResults(await rpc.entries()).at(-1) ?? "").endsWith(
+          `The workflow is paused: ${reason}. Stop here and wait for the user.`,
+        ),
+      );
+      assert.equal(
+        notices(rpc).at(-1),
+        `warning: ⏸ The flow is paused in 🔹 Work: ${reason}.\n/workflow :resume goes on without it; /workflow :back goes to the phase before.`,
+      );
       await rpc.promptAndSettle("/workflow :back");
-      assert.deepEqual([lastPath(await rpc.entries()), progress(await rpc.entries()).paused], ["flow:1 part:0", undefined]);
+      assert.deepEqual(
+        [lastPath(await rpc.entries()), progress(await rpc.entries()).paused],
+        ["flow:1 part:0", undefined],
+      );
       assert.ok((toolResults(model.lastRequest()).at(-1) ?? "").includes("4 rounds:\n1. one\n2. two\n"));
     });
 
     test("the user's :next leaves without them: conditions do not hold, texts say so", async (t) => {
-      const files = workflow("flow", [{ id: "plan", outputs: OUTPUTS }, { id: "design", when: { "output.plan.size": ["small", "large"] } }, { id: "build", instructions: "It is {output.plan.size}." }], QUIET);
+      const files = workflow(
+        "flow",
+        [
+          { id: "plan", outputs: OUTPUTS },
+          { id: "design", when: { "output.plan.size": ["small", "large"] } },
+          { id: "build", instructions: "It is {output.plan.size}." },
+        ],
+        QUIET,
+      );
       const { model, sandbox } = await stage(t, [REST, REST], { globalFiles: files });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow flow The task");
@@ -133,7 +217,11 @@ for (const version of VERSIONS) {
 }
 
 test("the terminal shows them with an approval and in :status", async (t) => {
-  const files = workflow("flow", [{ id: "plan", outputs: OUTPUTS, gate: [{ approve: "Is this the plan?" }] }, "build"], QUIET);
+  const files = workflow(
+    "flow",
+    [{ id: "plan", outputs: OUTPUTS, gate: [{ approve: "Is this the plan?" }] }, "build"],
+    QUIET,
+  );
   const { sandbox } = await stage(t, [giving(LARGE), REST], { globalFiles: files });
   const tui = await startTui({ version: VERSIONS[0], sandbox, columns: 100, rows: 50 });
   await tui.submit("/workflow flow The task");

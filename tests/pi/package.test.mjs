@@ -22,26 +22,124 @@ const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
 /** All published files. */
 const PACKED = [
   ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "action.yml", "package.json"],
-  ...["formats", "new", "new-package", "packages", "pi-workflows", "places", "words", "workflows"].map((name) => `cli/${name}.js`),
-  ...["answer", "compare", "enclosure", "formats", "hidden", "html", "results", "script", "statistics", "tasks", "trial"].map((name) => `cli/compare/${name}.js`),
+  ...["formats", "new", "new-package", "packages", "pi-workflows", "places", "words", "workflows"].map(
+    (name) => `cli/${name}.js`,
+  ),
+  ...[
+    "answer",
+    "compare",
+    "enclosure",
+    "formats",
+    "hidden",
+    "html",
+    "results",
+    "script",
+    "statistics",
+    "tasks",
+    "trial",
+  ].map((name) => `cli/compare/${name}.js`),
   ...["agent", "conversation", "pi", "progress", "questions", "run"].map((name) => `cli/headless/${name}.js`),
-  ...["branch", "clean", "course", "figures", "find", "formats", "process", "report", "sessions", "stats"].map((name) => `cli/runs/${name}.js`),
+  ...["branch", "clean", "course", "figures", "find", "formats", "process", "report", "sessions", "stats"].map(
+    (name) => `cli/runs/${name}.js`,
+  ),
   ...["page", "report", "style", "table", "text", "timeline"].map((name) => `cli/runs/html/${name}.js`),
-  ...["ci", "coming-from", "differences", "evaluating", "moving", "performance", "reference", "tutorial"].map((name) => `docs/${name}.md`),
+  ...["ci", "coming-from", "differences", "evaluating", "moving", "performance", "reference", "tutorial"].map(
+    (name) => `docs/${name}.md`,
+  ),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
-  ...["actions", "blocked-status", "calls", "child-session", "child-ui", "children", "commands", "context", "dialogs", "drawing", "events", "exec", "extension", "files", "folders"].map((name) => `host-shim/${name}.js`),
-  ...["guest", "interface", "json", "load", "local-time", "messages", "models", "notifications", "output-file", "packages", "plain-text", "project-state", "renderers", "requests", "session", "snapshot", "usage"].map((name) => `host-shim/${name}.js`),
-  ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "turns.js", "ui.js", "view.js"].map((name) => `host-shim/${name}`),
-  ...["agent-folder", "bubblewrap", "command-line", "confinement", "file-operations", "file-tools", "git-folders", "hard-links", "hidden-paths", "index", "key-folders"].map((name) => `host-shim/sandbox/${name}.js`),
-  ...["one-folder", "placeholders", "running-commands", "seatbelt", "seccomp", "session-folder", "shell-quote", "write-target"].map((name) => `host-shim/sandbox/${name}.js`),
+  ...[
+    "actions",
+    "blocked-status",
+    "calls",
+    "child-session",
+    "child-ui",
+    "children",
+    "commands",
+    "context",
+    "dialogs",
+    "drawing",
+    "events",
+    "exec",
+    "extension",
+    "files",
+    "folders",
+  ].map((name) => `host-shim/${name}.js`),
+  ...[
+    "guest",
+    "interface",
+    "json",
+    "load",
+    "local-time",
+    "messages",
+    "models",
+    "notifications",
+    "output-file",
+    "packages",
+    "plain-text",
+    "project-state",
+    "renderers",
+    "requests",
+    "session",
+    "snapshot",
+    "usage",
+  ].map((name) => `host-shim/${name}.js`),
+  ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "turns.js", "ui.js", "view.js"].map(
+    (name) => `host-shim/${name}`,
+  ),
+  ...[
+    "agent-folder",
+    "bubblewrap",
+    "command-line",
+    "confinement",
+    "file-operations",
+    "file-tools",
+    "git-folders",
+    "hard-links",
+    "hidden-paths",
+    "index",
+    "key-folders",
+  ].map((name) => `host-shim/sandbox/${name}.js`),
+  ...[
+    "one-folder",
+    "placeholders",
+    "running-commands",
+    "seatbelt",
+    "seccomp",
+    "session-folder",
+    "shell-quote",
+    "write-target",
+  ].map((name) => `host-shim/sandbox/${name}.js`),
   ...["README.md", "package.json", "test/workflows.test.js"].map((name) => `package-example/${name}`),
-  ...["review-branch/read.md", "review-branch/report.md", "review-branch/workflow.yaml"].map((name) => `package-example/workflows/${name}`),
+  ...["review-branch/read.md", "review-branch/report.md", "review-branch/workflow.yaml"].map(
+    (name) => `package-example/workflows/${name}`,
+  ),
   ...["run.md", "workflow.yaml"].map((name) => `package-example/workflows/_shared/run-checks/${name}`),
-  ...["schemas/limits.json", "schemas/notify.json", "schemas/phase.json", "schemas/task.json", "schemas/workflow.json", "skills/workflow-authoring/SKILL.md"],
+  ...[
+    "schemas/limits.json",
+    "schemas/notify.json",
+    "schemas/phase.json",
+    "schemas/task.json",
+    "schemas/workflow.json",
+    "skills/workflow-authoring/SKILL.md",
+  ],
   ...["wit/extension.wit", "wit/tools/tools.wit"],
-  ...Object.entries({ "csv-quotes": ["csv", "quotes"], "leap-year": ["calendar", "centuries"], "lost-update": ["shop", "at-once"], "overlapping-ranges": ["bookings", "within"], "rounded-shares": ["bill", "sums"] }).flatMap(([task, [code, hidden]]) =>
-    ["check", "task.md", "project/package.json", `project/${code}.js`, `project/test/${code}.test.js`, `tests/${code}.test.js`, `tests/${hidden}.test.js`].map((name) => `evals-examples/bugfix/${task}/${name}`),
+  ...Object.entries({
+    "csv-quotes": ["csv", "quotes"],
+    "leap-year": ["calendar", "centuries"],
+    "lost-update": ["shop", "at-once"],
+    "overlapping-ranges": ["bookings", "within"],
+    "rounded-shares": ["bill", "sums"],
+  }).flatMap(([task, [code, hidden]]) =>
+    [
+      "check",
+      "task.md",
+      "project/package.json",
+      `project/${code}.js`,
+      `project/test/${code}.test.js`,
+      `tests/${code}.test.js`,
+      `tests/${hidden}.test.js`,
+    ].map((name) => `evals-examples/bugfix/${task}/${name}`),
   ),
   ...Object.entries({
     "": ["README.md"],
@@ -68,7 +166,12 @@ function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {
   return execFileSync("npm", [...parameters, "--loglevel=error"], { cwd, encoding: "utf8" });
 }
 
-const IDENTITY = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@example.org", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@example.org" };
+const IDENTITY = {
+  GIT_AUTHOR_NAME: "A",
+  GIT_AUTHOR_EMAIL: "a@example.org",
+  GIT_COMMITTER_NAME: "A",
+  GIT_COMMITTER_EMAIL: "a@example.org",
+};
 
 /**
  * Makes a repository with one commit of this repository's files.
@@ -76,8 +179,16 @@ const IDENTITY = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@example.org", GIT_
  */
 function repository(folder) {
   const git = (/** @type {string[]} */ ...parameters) =>
-    execFileSync("git", parameters, { cwd: folder, encoding: "utf8", env: { ...process.env, ...IDENTITY }, stdio: "pipe" }).trim();
-  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: REPO, encoding: "utf8" });
+    execFileSync("git", parameters, {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, ...IDENTITY },
+      stdio: "pipe",
+    }).trim();
+  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: REPO,
+    encoding: "utf8",
+  });
   for (const file of listed.split("\0").filter((name) => name && existsSync(join(REPO, name)))) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     cpSync(join(REPO, file), join(folder, file));
@@ -86,7 +197,11 @@ function repository(folder) {
   git("add", "--all");
   git("commit", "--quiet", "--message=All");
   const release = (/** @type {string[]} */ ...parameters) =>
-    spawnSync(NODE, ["scripts/release.mjs", ...parameters], { cwd: folder, encoding: "utf8", env: { ...process.env, ...IDENTITY } });
+    spawnSync(NODE, ["scripts/release.mjs", ...parameters], {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, ...IDENTITY },
+    });
   return { git, release };
 }
 
@@ -126,7 +241,8 @@ for (const version of VERSIONS) {
     const rpc = await startRpc({ version, sandbox, extension: [] });
     const { data } = await rpc.send({ type: "get_commands" });
     const names = data.commands.map((/** @type {{ name: string }} */ { name }) => name);
-    for (const name of ["workflow", "cancel-workflow", "skill:workflow-authoring"]) assert.ok(names.includes(name), name);
+    for (const name of ["workflow", "cancel-workflow", "skill:workflow-authoring"])
+      assert.ok(names.includes(name), name);
     await rpc.promptAndSettle("/workflow one it");
     assert.equal(model.requests.length, 2);
   });
@@ -139,9 +255,13 @@ for (const version of VERSIONS) {
     await rpc.promptAndSettle("/skill:workflow-authoring one for reviews");
     const [{ messages }] = model.requests;
     const offered = messageText(messages[0]);
-    assert.ok(offered.includes("workflow-authoring") && offered.includes("skills/workflow-authoring/SKILL.md"), offered);
+    assert.ok(
+      offered.includes("workflow-authoring") && offered.includes("skills/workflow-authoring/SKILL.md"),
+      offered,
+    );
     const loaded = messages.slice(1).map(messageText).join("\n");
-    for (const part of ["# Writing a workflow", "../../cli/pi-workflows.js check", "one for reviews"]) assert.ok(loaded.includes(part), part);
+    for (const part of ["# Writing a workflow", "../../cli/pi-workflows.js check", "one for reviews"])
+      assert.ok(loaded.includes(part), part);
   });
 }
 
@@ -164,7 +284,10 @@ test("a release is a commit of the packed files, made beside what is checked out
   const head = git("rev-parse", "HEAD");
   const built = `Version ${manifest.version}, built from ${git("rev-parse", "--short", "HEAD")}`;
   assert.equal(release().stdout, `release: ${built}\nTo publish it: git push origin release\n`);
-  assert.deepEqual([git("rev-parse", "HEAD"), git("branch", "--show-current"), git("status", "--porcelain")], [head, "main", ""]);
+  assert.deepEqual(
+    [git("rev-parse", "HEAD"), git("branch", "--show-current"), git("status", "--porcelain")],
+    [head, "main", ""],
+  );
   assert.deepEqual(git("ls-tree", "-r", "--name-only", "release").split("\n").sort(), PACKED);
   assert.equal(git("log", "--format=%s", "release"), built);
   assert.equal(release().stdout, "release already has these files.\n");
@@ -176,35 +299,56 @@ test("a release is a commit of the packed files, made beside what is checked out
 });
 
 for (const version of VERSIONS) {
-  test(`${version}: pi install git:HOST/PATH@release works, and an install of the sources reports the missing build`, LONG, async (t) => {
-    const { model, sandbox } = await stage(t, [NEXT, { text: "Done." }], { globalFiles: FILES });
-    const remote = join(sandbox.root, "remote/someone/pi-workflows");
-    mkdirSync(remote, { recursive: true });
-    const { release } = repository(remote);
-    cpSync(join(REPO, "host-shim/component"), join(remote, "host-shim/component"), { recursive: true });
-    assert.equal(release().status, 0);
-    // git reads the folder instead of the host.
-    writeFileSync(join(sandbox.home, ".gitconfig"), `[url "file://${sandbox.root}/remote/"]\n\tinsteadOf = https://example.org/\n`);
-    const [node, cli] = piCli(version);
-    const pi = (/** @type {string[]} */ ...parameters) =>
-      spawnSync(node, [cli, ...parameters], { cwd: sandbox.project, env: { ...sandbox.env(), npm_config_offline: "true" }, encoding: "utf8" });
-    const installed = pi("install", "git:example.org/someone/pi-workflows@release");
-    assert.equal(installed.status, 0, installed.stderr + installed.stdout);
-    const listed = pi("list").stdout;
-    const folder = join(sandbox.agent, "git/example.org/someone/pi-workflows");
-    assert.ok(listed.includes(folder), listed);
-    assert.equal(existsSync(join(folder, "node_modules")), false);
-    const command = spawnSync(node, [join(folder, "cli/pi-workflows.js"), "list"], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
-    assert.deepEqual([command.status, command.stderr], [0, "There is no .pi/workflows here: the workflows are those of your own folder and of installed packages.\n"]);
-    const rpc = await startRpc({ version, sandbox, extension: [] });
-    await rpc.promptAndSettle("/workflow one it");
-    assert.deepEqual(rpc.extensionErrors(), []);
-    assert.equal(model.requests.length, 2);
+  test(
+    `${version}: pi install git:HOST/PATH@release works, and an install of the sources reports the missing build`,
+    LONG,
+    async (t) => {
+      const { model, sandbox } = await stage(t, [NEXT, { text: "Done." }], { globalFiles: FILES });
+      const remote = join(sandbox.root, "remote/someone/pi-workflows");
+      mkdirSync(remote, { recursive: true });
+      const { release } = repository(remote);
+      cpSync(join(REPO, "host-shim/component"), join(remote, "host-shim/component"), { recursive: true });
+      assert.equal(release().status, 0);
+      // git reads the folder instead of the host.
+      writeFileSync(
+        join(sandbox.home, ".gitconfig"),
+        `[url "file://${sandbox.root}/remote/"]\n\tinsteadOf = https://example.org/\n`,
+      );
+      const [node, cli] = piCli(version);
+      const pi = (/** @type {string[]} */ ...parameters) =>
+        spawnSync(node, [cli, ...parameters], {
+          cwd: sandbox.project,
+          env: { ...sandbox.env(), npm_config_offline: "true" },
+          encoding: "utf8",
+        });
+      const installed = pi("install", "git:example.org/someone/pi-workflows@release");
+      assert.equal(installed.status, 0, installed.stderr + installed.stdout);
+      const listed = pi("list").stdout;
+      const folder = join(sandbox.agent, "git/example.org/someone/pi-workflows");
+      assert.ok(listed.includes(folder), listed);
+      assert.equal(existsSync(join(folder, "node_modules")), false);
+      const command = spawnSync(node, [join(folder, "cli/pi-workflows.js"), "list"], {
+        cwd: sandbox.project,
+        env: sandbox.env(),
+        encoding: "utf8",
+      });
+      assert.deepEqual(
+        [command.status, command.stderr],
+        [0, "There is no .pi/workflows here: the workflows are those of your own folder and of installed packages.\n"],
+      );
+      const rpc = await startRpc({ version, sandbox, extension: [] });
+      await rpc.promptAndSettle("/workflow one it");
+      assert.deepEqual(rpc.extensionErrors(), []);
+      assert.equal(model.requests.length, 2);
 
-    rmSync(join(folder, "host-shim/component"), { recursive: true });
-    const unbuilt = pi("--offline", "-p", "hello");
-    assert.match(unbuilt.stderr, /The component of pi-workflows is not built\. Run "npm run build" in .*example\.org\/someone\/pi-workflows\/, or install/);
-  });
+      rmSync(join(folder, "host-shim/component"), { recursive: true });
+      const unbuilt = pi("--offline", "-p", "hello");
+      assert.match(
+        unbuilt.stderr,
+        /The component of pi-workflows is not built\. Run "npm run build" in .*example\.org\/someone\/pi-workflows\/, or install/,
+      );
+    },
+  );
 }
 
 test("a component that is not built is reported with the command to build it", async (t) => {

@@ -22,7 +22,10 @@ import { ends, nextUntilDone, notices, path, paths, states, step, userTexts, wor
  */
 function writePackage(sandbox, folder, name, workflows) {
   const manifest = { name, version: "1.0.0", pi: { extensions: [] }, "pi-workflows": { workflows: ["./workflows"] } };
-  const files = { "package.json": JSON.stringify(manifest), ...Object.fromEntries(Object.entries(workflows).map(([file, text]) => [`workflows/${file}`, text])) };
+  const files = {
+    "package.json": JSON.stringify(manifest),
+    ...Object.fromEntries(Object.entries(workflows).map(([file, text]) => [`workflows/${file}`, text])),
+  };
   for (const [file, text] of Object.entries(files)) {
     const target = join(sandbox.root, folder, file);
     mkdirSync(dirname(target), { recursive: true });
@@ -31,13 +34,25 @@ function writePackage(sandbox, folder, name, workflows) {
   return join(sandbox.root, folder);
 }
 
-/** Runs pi's own command for packages. @param {string} version @param {Sandbox} sandbox @param {...string} parameters */
+/**
+ * Runs pi's own command for packages.
+ *
+ * @param {string} version
+ * @param {Sandbox} sandbox
+ * @param {...string} parameters
+ */
 function pi(version, sandbox, ...parameters) {
   const [node, cli] = piCli(version);
   execFileSync(node, [cli, ...parameters], { cwd: sandbox.project, env: sandbox.env(), stdio: "pipe" });
 }
 
-/** Installs the tarball of a package as pi does from a registry. @param {Sandbox} sandbox @param {string} folder @param {string} name */
+/**
+ * Installs the tarball of a package as pi does from a registry.
+ *
+ * @param {Sandbox} sandbox
+ * @param {string} folder
+ * @param {string} name
+ */
 function installTarball(sandbox, folder, name) {
   const npm = (/** @type {string[]} */ ...parameters) =>
     execFileSync("npm", [...parameters, "--loglevel=error", "--offline"], { cwd: sandbox.root, encoding: "utf8" });
@@ -69,7 +84,9 @@ for (const version of PI_VERSIONS) {
       const rpc = await startRpc({ version, sandbox, onDialog });
       await rpc.promptAndSettle("/workflow @acme/kit/review The task");
       errors(rpc);
-      assert.deepEqual(asked, ['Start "The review"? Its gates run commands:\nGate "Look" of the package "@acme/kit" runs:\n│ echo fine > made']);
+      assert.deepEqual(asked, [
+        'Start "The review"? Its gates run commands:\nGate "Look" of the package "@acme/kit" runs:\n│ echo fine > made',
+      ]);
       assert.ok(existsSync(join(sandbox.project, "made")));
       const all = states(await rpc.entries());
       assert.deepEqual(all[0].currentPath, path(["@acme/kit/review", 0]));
@@ -88,7 +105,12 @@ for (const version of PI_VERSIONS) {
 
     test("a run of a package goes on after a restart, and is held when the package is gone", async (t) => {
       const { sandbox } = await stage(t, [{ text: "I rest." }, step("next"), { text: "Over." }], {});
-      const kit = writePackage(sandbox, "kit", "@acme/kit", workflow("ship", ["plan", "build"], { autoContinue: false }));
+      const kit = writePackage(
+        sandbox,
+        "kit",
+        "@acme/kit",
+        workflow("ship", ["plan", "build"], { autoContinue: false }),
+      );
       pi(version, sandbox, "install", kit);
       const first = await startRpc({ version, sandbox });
       await first.promptAndSettle("/workflow ship It");
@@ -99,12 +121,17 @@ for (const version of PI_VERSIONS) {
       await second.close();
       pi(version, sandbox, "remove", kit);
       const third = await startRpc({ version, sandbox, args: ["--continue"] });
-      await third.waitFor((/** @type {any} */ record) => record.method === "notify" && /paused|waits/i.test(JSON.stringify(record)));
+      await third.waitFor(
+        (/** @type {any} */ record) => record.method === "notify" && /paused|waits/i.test(JSON.stringify(record)),
+      );
       assert.match(notices(third).join("\n"), /@acme\/kit\/ship/);
       await third.close();
     });
 
-    for (const [trust, name] of /** @type {const} */ ([[true, "trusted"], [false, "not trusted"]])) {
+    for (const [trust, name] of /** @type {const} */ ([
+      [true, "trusted"],
+      [false, "not trusted"],
+    ])) {
       test(`in the settings of a project that is ${name}`, async (t) => {
         const { model, sandbox } = await stage(t, nextUntilDone, {
           files: { ".pi/settings.json": JSON.stringify({ packages: ["../tools/kit"] }) },
@@ -117,7 +144,9 @@ for (const version of PI_VERSIONS) {
           assert.equal(ends(await rpc.entries()).length, 1);
         } else {
           await rpc.send({ type: "prompt", message: "/workflow kit/ship It" });
-          await rpc.waitFor((/** @type {any} */ record) => record.method === "notify" && /Unknown workflow/.test(record.message));
+          await rpc.waitFor(
+            (/** @type {any} */ record) => record.method === "notify" && /Unknown workflow/.test(record.message),
+          );
           assert.equal(model.requests.length, 0);
         }
         errors(rpc);
@@ -127,7 +156,12 @@ for (const version of PI_VERSIONS) {
 
     test("as a tarball in pi's folder for npm", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, {});
-      const folder = writePackage(sandbox, "source", "@acme/packed", workflow("ship", ["plan", "build"], { autoContinue: false }));
+      const folder = writePackage(
+        sandbox,
+        "source",
+        "@acme/packed",
+        workflow("ship", ["plan", "build"], { autoContinue: false }),
+      );
       installTarball(sandbox, folder, "@acme/packed");
       rmSync(folder, { recursive: true });
       const rpc = await startRpc({ version, sandbox });
@@ -158,7 +192,9 @@ for (const version of PI_VERSIONS) {
     });
 
     test("that is the example: its workflow runs to DONE", async (t) => {
-      const { sandbox } = await stage(t, nextUntilDone, { files: { "package.json": '{ "scripts": { "test": "true" } }' } });
+      const { sandbox } = await stage(t, nextUntilDone, {
+        files: { "package.json": '{ "scripts": { "test": "true" } }' },
+      });
       pi(version, sandbox, "install", join(REPO, "package-example"));
       const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes, for this run" });
       await rpc.promptAndSettle("/workflow review-branch the branch fix-dates");
@@ -173,8 +209,15 @@ for (const version of PI_VERSIONS) {
       const { sandbox } = await stage(t, nextUntilDone, {});
       const rpc = await startRpc({ version, sandbox });
       await rpc.send({ type: "prompt", message: "/workflow ship It" });
-      await rpc.waitFor((/** @type {any} */ record) => record.method === "notify" && /Unknown workflow/.test(record.message));
-      pi(version, sandbox, "install", writePackage(sandbox, "kit", "kit", workflow("ship", ["plan"], { autoContinue: false })));
+      await rpc.waitFor(
+        (/** @type {any} */ record) => record.method === "notify" && /Unknown workflow/.test(record.message),
+      );
+      pi(
+        version,
+        sandbox,
+        "install",
+        writePackage(sandbox, "kit", "kit", workflow("ship", ["plan"], { autoContinue: false })),
+      );
       await rpc.promptAndSettle("/workflow ship It");
       assert.equal(states(await rpc.entries()).at(-1).workflowKey, "kit/ship");
       await rpc.close();
@@ -183,14 +226,26 @@ for (const version of PI_VERSIONS) {
     test("with a bad list of folders is a diagnostic", async (t) => {
       const { sandbox } = await stage(t, [], {});
       const kit = writePackage(sandbox, "kit", "kit", workflow("ship", ["plan"]));
-      writeFileSync(join(kit, "package.json"), JSON.stringify({ name: "kit", pi: { extensions: [] }, "pi-workflows": { workflows: ["../out", "nowhere", 7, "workflows"] } }));
+      writeFileSync(
+        join(kit, "package.json"),
+        JSON.stringify({
+          name: "kit",
+          pi: { extensions: [] },
+          "pi-workflows": { workflows: ["../out", "nowhere", 7, "workflows"] },
+        }),
+      );
       pi(version, sandbox, "install", kit);
       const rpc = await startRpc({ version, sandbox });
       await rpc.send({ type: "prompt", message: "/workflow :check" });
       const check = await rpc.waitFor((/** @type {any} */ record) => /does not exist/.test(JSON.stringify(record)));
       assert.ok(check);
       const text = JSON.stringify(await rpc.entries());
-      for (const part of ["the folder `../out` is outside the package", "the folder `nowhere` does not exist", "expected the path of a folder, found a number", "From packages: kit (1)."]) {
+      for (const part of [
+        "the folder `../out` is outside the package",
+        "the folder `nowhere` does not exist",
+        "expected the path of a folder, found a number",
+        "From packages: kit (1).",
+      ]) {
         assert.ok(text.includes(part), part);
       }
       errors(rpc);
@@ -198,8 +253,15 @@ for (const version of PI_VERSIONS) {
     });
 
     test("is named in the picker", async (t) => {
-      const { sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: workflow("ship", ["plan"]) });
-      pi(version, sandbox, "install", writePackage(sandbox, "kit", "@acme/kit", { ...workflow("ship", ["plan"]), ...workflow("other", ["plan"]) }));
+      const { sandbox } = await stage(t, [{ text: "Thinking", hang: true }], {
+        globalFiles: workflow("ship", ["plan"]),
+      });
+      pi(
+        version,
+        sandbox,
+        "install",
+        writePackage(sandbox, "kit", "@acme/kit", { ...workflow("ship", ["plan"]), ...workflow("other", ["plan"]) }),
+      );
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow");
       const picker = await tui.waitFor("Which workflow?");

@@ -72,7 +72,10 @@ for (const version of VERSIONS) {
     for (const habit of Object.keys(HABITS)) {
       const options = ["next", "bash", "an unknown tool", "a read beside next"].includes(habit) ? {} : LONG;
       test(`of a model that repeats: ${habit}`, options, async (t) => {
-        const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), { globalFiles: GATED, files: FILES });
+        const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), {
+          globalFiles: GATED,
+          files: FILES,
+        });
         const rpc = await startRpc({ version, sandbox });
         await rpc.promptAndSettle(TASK);
         assert.equal(scripted.requests.length, 2);
@@ -89,7 +92,10 @@ for (const version of VERSIONS) {
 
       for (const mode of /** @type {const} */ (["text", "json"])) {
         test(`in print mode (${mode}): ${habit}`, mode === "json" ? LONG : options, async (t) => {
-          const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), { globalFiles: GATED, files: FILES });
+          const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), {
+            globalFiles: GATED,
+            files: FILES,
+          });
           const run = await runPrint({ version, sandbox, mode, prompt: TASK });
           assert.equal(scripted.requests.length, 2);
           assert.equal(run.code, 1);
@@ -105,7 +111,10 @@ for (const version of VERSIONS) {
         const { model: scripted, sandbox } = await stage(t, model([], "cancel"), { globalFiles: files });
         const run = await runPrint({ version, sandbox, mode, prompt: TASK });
         assert.equal(scripted.requests.length, 3);
-        assert.deepEqual([run.code, run.stderr], [1, "Workflow The hello: paused in 🔹 Plan: the agent wants to cancel it.\n"]);
+        assert.deepEqual(
+          [run.code, run.stderr],
+          [1, "Workflow The hello: paused in 🔹 Plan: the agent wants to cancel it.\n"],
+        );
         const state = readSession(sandbox).findLast(({ customType }) => customType === "workflow:state").data;
         assert.deepEqual([state.active, state.cancelled, state.progress.paused.reason.kind], [true, false, "cancel"]);
         // The user decides.
@@ -119,7 +128,10 @@ for (const version of VERSIONS) {
 
       test(`an approval that is not given yet: ${habit}`, long, async (t) => {
         const files = workflow("hello", [{ id: "plan", gate: [{ approve: "Is it good?" }] }, "build"]);
-        const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), { globalFiles: files, files: FILES });
+        const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), {
+          globalFiles: files,
+          files: FILES,
+        });
         const rpc = await startRpc({ version, sandbox, onDialog: () => "Not yet" });
         await rpc.promptAndSettle(TASK);
         assert.equal(scripted.requests.length, 2);
@@ -130,7 +142,10 @@ for (const version of VERSIONS) {
 
       test(`commands that are not allowed: ${habit}`, long, async (t) => {
         const files = workflow("hello", [{ id: "plan", gate: [{ run: "false" }] }, "build"]);
-        const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), { projectFiles: files, files: FILES });
+        const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), {
+          projectFiles: files,
+          files: FILES,
+        });
         // Without a user interface nobody allows them.
         await runPrint({ version, sandbox, prompt: TASK });
         assert.equal(scripted.requests.length, 2);
@@ -149,7 +164,9 @@ for (const version of VERSIONS) {
       });
 
       test(`loops that are used up: ${habit}`, long, async (t) => {
-        const files = workflow("hello", [{ id: "plan", outcomes: { again: "loop", good: "next" } }, "build"], { maxLoops: 1 });
+        const files = workflow("hello", [{ id: "plan", outcomes: { again: "loop", good: "next" } }, "build"], {
+          maxLoops: 1,
+        });
         const first = [leave("again"), leave("again")];
         const { model: scripted, sandbox } = await stage(t, model(first, habit), { globalFiles: files, files: FILES });
         const rpc = await startRpc({ version, sandbox });
@@ -161,7 +178,10 @@ for (const version of VERSIONS) {
 
       test(`the user's :pause, while the agent works: ${habit}`, long, async (t) => {
         const slow = { calls: [call("bash", { command: "sleep 2" })] };
-        const { model: scripted, sandbox } = await stage(t, model([slow], habit), { globalFiles: workflow("hello", ["plan", "build"]), files: FILES });
+        const { model: scripted, sandbox } = await stage(t, model([slow], habit), {
+          globalFiles: workflow("hello", ["plan", "build"]),
+          files: FILES,
+        });
         const rpc = await startRpc({ version, sandbox });
         const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
         await rpc.prompt(TASK);
@@ -175,12 +195,18 @@ for (const version of VERSIONS) {
 
       test(`changed rules, noticed while the agent works: ${habit}`, long, async (t) => {
         const slow = { calls: [call("bash", { command: "sleep 2" })] };
-        const { model: scripted, sandbox } = await stage(t, model([slow], habit), { globalFiles: workflow("hello", ["plan", "build"]), files: FILES });
+        const { model: scripted, sandbox } = await stage(t, model([slow], habit), {
+          globalFiles: workflow("hello", ["plan", "build"]),
+          files: FILES,
+        });
         const rpc = await startRpc({ version, sandbox });
         const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
         await rpc.prompt(TASK);
         await rpc.waitFor((record) => record.type === "tool_execution_start");
-        writeFileSync(join(sandbox.agent, "workflows/hello/plan.md"), "---\nid: plan\nname: Plan\nemoji: 🔹\ntools: { blacklist: [edit] }\n---\n\nDo it.\n");
+        writeFileSync(
+          join(sandbox.agent, "workflows/hello/plan.md"),
+          "---\nid: plan\nname: Plan\nemoji: 🔹\ntools: { blacklist: [edit] }\n---\n\nDo it.\n",
+        );
         await rpc.prompt("/workflow :check");
         await settled;
         assert.equal(scripted.requests.length, 2);
@@ -189,13 +215,19 @@ for (const version of VERSIONS) {
         await rpc.promptAndSettle("What is it?");
         const after = scripted.requests.length - before;
         assert.ok(after <= 2, `${after} answers`);
-        assert.match(toolResults(scripted.requests.at(-1)).at(-1) ?? "", /is paused: its rules are no longer|Operation aborted|not found/);
+        assert.match(
+          toolResults(scripted.requests.at(-1)).at(-1) ?? "",
+          /is paused: its rules are no longer|Operation aborted|not found/,
+        );
         await rpc.close();
       });
     }
 
     test("in the terminal, of a model that calls an unknown tool for ever", async (t) => {
-      const { model: scripted, sandbox } = await stage(t, model([step("next")], "an unknown tool"), { globalFiles: GATED, files: FILES });
+      const { model: scripted, sandbox } = await stage(t, model([step("next")], "an unknown tool"), {
+        globalFiles: GATED,
+        files: FILES,
+      });
       const tui = await startTui({ version, sandbox });
       await tui.submit(TASK);
       await tui.waitFor(/[Oo]peration (was )?aborted/);
@@ -220,7 +252,11 @@ for (const version of VERSIONS) {
           },
           { projectFiles: examples(), files: { "release-notes.md": "Notes\n", "RELEASE_NOTES.md": "Notes\n" } },
         );
-        const rpc = await startRpc({ version, sandbox, onDialog: ({ options }) => options.find((/** @type {string} */ option) => option === answer) ?? options.at(1) });
+        const rpc = await startRpc({
+          version,
+          sandbox,
+          onDialog: ({ options }) => options.find((/** @type {string} */ option) => option === answer) ?? options.at(1),
+        });
         await rpc.promptAndSettle(`/workflow ${name} The login fails`, { timeoutMs: 30_000 });
         assert.ok(paused > 0, "the run pauses");
         assert.equal(scripted.requests.length, paused + 1);
@@ -230,7 +266,12 @@ for (const version of VERSIONS) {
     }
 
     test("the last answer is the user's to read, and a queued message is answered", async (t) => {
-      const script = [step("next"), { text: "The file is missing.", delayMs: 1500 }, { calls: [BASH] }, { text: "I wait." }];
+      const script = [
+        step("next"),
+        { text: "The file is missing.", delayMs: 1500 },
+        { calls: [BASH] },
+        { text: "I wait." },
+      ];
       const { model: scripted, sandbox } = await stage(t, script, { globalFiles: GATED, files: FILES });
       const rpc = await startRpc({ version, sandbox });
       const settled = rpc.waitForSettled({ timeoutMs: 20_000 });

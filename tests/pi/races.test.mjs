@@ -20,7 +20,11 @@ const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveT
 const PLAN = "The hello > 🔹 Plan [1/3]";
 const BUILD = "The hello > 🔹 Build [2/3]";
 
-/** The status of a run in the phase Build after each of these operations. @type {Record<string, { go: (rpc: Rpc) => Promise<any>, status?: string }>} */
+/**
+ * The status of a run in the phase Build after each of these operations.
+ *
+ * @type {Record<string, { go: (rpc: Rpc) => Promise<any>, status?: string }>}
+ */
 const WAYS = {
   "a reload": { go: (rpc) => rpc.prompt("/go-reload"), status: BUILD },
   "a new session": { go: (rpc) => rpc.send({ type: "new_session" }) },

@@ -34,8 +34,15 @@ async function report(rpc) {
 
 const CLI = fileURLToPath(new URL("../../cli/pi-workflows.js", import.meta.url));
 
-/** The report that the command writes outside of pi. @param {{ project: string, env: () => NodeJS.ProcessEnv }} sandbox */
-const outside = (sandbox) => timeless(execFileSync(process.execPath, [CLI, "report"], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" }));
+/**
+ * The report that the command writes outside of pi.
+ *
+ * @param {{ project: string, env: () => NodeJS.ProcessEnv }} sandbox
+ */
+const outside = (sandbox) =>
+  timeless(
+    execFileSync(process.execPath, [CLI, "report"], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" }),
+  );
 
 const HEAD = `# Run of hello
 
@@ -58,14 +65,27 @@ Add a | route
 for (const version of VERSIONS) {
   suite(`pi ${version}: /workflow :report`, { concurrency: 2 }, () => {
     test("reports the run in progress and the last one, and the model does not see it", async (t) => {
-      const answers = [used(step("next"), 2000), REST, used({ text: "And now?" }, 500), used(step("next"), 1), REST, used({ text: "Hello." }, 7000)];
-      const { model, sandbox } = await stage(t, answers, { globalFiles: workflow("hello", ["plan", "build"], QUIET), modelConfig: PRICES });
+      const answers = [
+        used(step("next"), 2000),
+        REST,
+        used({ text: "And now?" }, 500),
+        used(step("next"), 1),
+        REST,
+        used({ text: "Hello." }, 7000),
+      ];
+      const { model, sandbox } = await stage(t, answers, {
+        globalFiles: workflow("hello", ["plan", "build"], QUIET),
+        modelConfig: PRICES,
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow :report");
       assert.deepEqual(notices(rpc), ["info: No workflow has run in this session."]);
       await rpc.promptAndSettle("/workflow hello Add a | route");
       const running = await report(rpc);
-      const [head, table] = [HEAD.replace("OUTCOME", "not finished\n- **Time:** started THEN"), running.slice(running.indexOf("| ✓"))];
+      const [head, table] = [
+        HEAD.replace("OUTCOME", "not finished\n- **Time:** started THEN"),
+        running.slice(running.indexOf("| ✓")),
+      ];
       assert.equal(running.slice(0, -table.length), head);
       assert.equal(
         table,

@@ -26,7 +26,12 @@ const reviews = (results) =>
         instructions: "Judge. {previousSummary} {summary.first} {summary.scope}",
       },
     ],
-    { autoContinue: { delaySeconds: 0 }, roleInstruction: "Role: {summary.first}", advanceReminder: "End: {previousSummary}", notDoneReminder: "Not done: {summary.first} {phaseInstructions}" },
+    {
+      autoContinue: { delaySeconds: 0 },
+      roleInstruction: "Role: {summary.first}",
+      advanceReminder: "End: {previousSummary}",
+      notDoneReminder: "Not done: {summary.first} {phaseInstructions}",
+    },
   );
 
 const MARKS = ["Verdict-of-the-first", "the proof", "passed over", "Map-of-the-scope"];
@@ -57,7 +62,14 @@ for (const version of VERSIONS) {
       test(`with results: ${JSON.stringify(results)}`, async (t) => {
         const { model, sandbox } = await stage(
           t,
-          [next("Map-of-the-scope"), { calls: [LEFT] }, { calls: [LEFT] }, { calls: [call({ action: "status" })] }, { text: "I rest." }, next("fine")],
+          [
+            next("Map-of-the-scope"),
+            { calls: [LEFT] },
+            { calls: [LEFT] },
+            { calls: [call({ action: "status" })] },
+            { text: "I rest." },
+            next("fine"),
+          ],
           { globalFiles: reviews(results) },
         );
         await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
@@ -72,9 +84,18 @@ for (const version of VERSIONS) {
       });
     }
 
-    for (const [results, sees] of /** @type {[unknown, boolean][]} */ ([[undefined, true], [["build"], true], ["none", false], [["plan"], false]])) {
+    for (const [results, sees] of /** @type {[unknown, boolean][]} */ ([
+      [undefined, true],
+      [["build"], true],
+      ["none", false],
+      [["plan"], false],
+    ])) {
       test(`of a gate that leads back, with results: ${JSON.stringify(results)}`, async (t) => {
-        const { model, sandbox } = await stage(t, [next("Map-of-the-plan"), next("Map-of-the-build"), { text: "I rest." }], { globalFiles: broken(results) });
+        const { model, sandbox } = await stage(
+          t,
+          [next("Map-of-the-plan"), next("Map-of-the-build"), { text: "I rest." }],
+          { globalFiles: broken(results) },
+        );
         await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
         assert.equal(model.requests.length, 3);
         const request = JSON.stringify(model.requests[2]);

@@ -1,7 +1,16 @@
 // The folder of a run: its start, its gates, a resume, a fork, links in the way, forged names, and confined commands.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
@@ -27,10 +36,19 @@ const folders = ({ project }) => {
   return existsSync(place) ? readdirSync(place).filter((name) => NAME.test(name)) : [];
 };
 
-/** The folder that the agent was told in its newest request. @param {import("./harness/scripted-model.mjs").ChatRequest | undefined} request */
-const told = (request) => [...JSON.stringify(request).matchAll(/Write (\.pi\/workflow-runs\/[0-9a-f]{20})\/report\.md\./g)].at(-1)?.[1] ?? "";
+/**
+ * The folder that the agent was told in its newest request.
+ *
+ * @param {import("./harness/scripted-model.mjs").ChatRequest | undefined} request
+ */
+const told = (request) =>
+  [...JSON.stringify(request).matchAll(/Write (\.pi\/workflow-runs\/[0-9a-f]{20})\/report\.md\./g)].at(-1)?.[1] ?? "";
 
-/** A model that writes the report where it was told, and goes on. @param {import("./harness/scripted-model.mjs").ChatRequest} request */
+/**
+ * A model that writes the report where it was told, and goes on.
+ *
+ * @param {import("./harness/scripted-model.mjs").ChatRequest} request
+ */
 const dutiful = (request) => {
   const count = toolResults(request).length;
   if (count === 0) return { calls: [write(`${told(request)}/report.md`, "of this run\n")] };
@@ -52,7 +70,10 @@ for (const version of VERSIONS) {
       assert.equal(readFileSync(join(place, ".gitignore"), "utf8"), "*\n");
       script = (request) => (toolResults(request).length === 0 ? next : REST);
       await runPrint({ version, sandbox, prompt: TASK });
-      assert.match(toolResults(model.lastRequest())[0], new RegExp(`^✗ The gate of Plan is not passed: .*${told(model.lastRequest())}/report\\.md`));
+      assert.match(
+        toolResults(model.lastRequest())[0],
+        new RegExp(`^✗ The gate of Plan is not passed: .*${told(model.lastRequest())}/report\\.md`),
+      );
       assert.equal(folders(sandbox).length, 2);
       assert.notEqual(told(model.lastRequest()), `.pi/workflow-runs/${name}`);
     });
@@ -65,7 +86,9 @@ for (const version of VERSIONS) {
 
     test("is given to commands, and is the same after a resume; a missing one is made anew", async (t) => {
       const gate = [{ run: 'test -s "$DIR/report.md" && touch "$DIR/seen"', env: { DIR: "runDir" } }];
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", [{ ...report, gate }, "build"], QUIET) });
+      const { model, sandbox } = await stage(t, () => REST, {
+        globalFiles: workflow("hello", [{ ...report, gate }, "build"], QUIET),
+      });
       await runPrint({ version, sandbox, prompt: TASK });
       const folder = join(sandbox.project, told(model.lastRequest()));
       writeFileSync(join(folder, "report.md"), "R");
@@ -81,7 +104,10 @@ for (const version of VERSIONS) {
       const again = await startRpc({ version, sandbox, args: ["--continue"] });
       await again.promptAndSettle("Go on");
       assert.deepEqual(readdirSync(folder), []);
-      assert.deepEqual(notices(again).filter((notice) => /folder/.test(JSON.stringify(notice))), []);
+      assert.deepEqual(
+        notices(again).filter((notice) => /folder/.test(JSON.stringify(notice))),
+        [],
+      );
       await again.close();
     });
 
@@ -111,7 +137,10 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    for (const [place, where] of [[".pi", ""], [".pi/workflow-runs", ".pi"]]) {
+    for (const [place, where] of [
+      [".pi", ""],
+      [".pi/workflow-runs", ".pi"],
+    ]) {
       test(`is refused where ${place} is a link`, async (t) => {
         const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
         const elsewhere = join(sandbox.root, "elsewhere");
@@ -120,7 +149,10 @@ for (const version of VERSIONS) {
         symlinkSync(elsewhere, join(sandbox.project, place));
         const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK, trust: true });
         assert.equal(code, 1);
-        assert.match(stderr, new RegExp(`The workflow is not started: the folder of the run cannot be made: ${place}: it is a link`));
+        assert.match(
+          stderr,
+          new RegExp(`The workflow is not started: the folder of the run cannot be made: ${place}: it is a link`),
+        );
         assert.equal(model.requests.length, 0);
         assert.deepEqual(readdirSync(elsewhere), []);
       });
@@ -135,7 +167,11 @@ for (const version of VERSIONS) {
       symlinkSync(join(sandbox.project, "elsewhere"), folder);
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
       await rpc.promptAndSettle("/workflow :next");
-      assert.ok(notices(rpc).some((notice) => /cannot be made: \.pi\/workflow-runs\/[0-9a-f]{20}: it is a link/.test(JSON.stringify(notice))));
+      assert.ok(
+        notices(rpc).some((notice) =>
+          /cannot be made: \.pi\/workflow-runs\/[0-9a-f]{20}: it is a link/.test(JSON.stringify(notice)),
+        ),
+      );
       assert.equal(lastPath(await rpc.entries()), "hello:0");
       assert.match(JSON.stringify(model.lastRequest()), /Write \(none\)\/report\.md/);
       await rpc.close();

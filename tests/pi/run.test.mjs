@@ -58,11 +58,12 @@ const RELEASE = {
 const LINES = [3, 2, 1].map((seconds) => `⏳ Auto-continuing in ${seconds}s... (type anything to interrupt)`);
 
 /**
- * Returns the context prompt of a phase, with TASK for the task id. `path` has the form of the first line. `steps` are all
- * steps of the run, and the current one has the number `number`.
+ * Returns the context prompt of a phase, with TASK for the task id. `path` has the form of the first line. `steps` are
+ * all steps of the run, and the current one has the number `number`.
  *
  * @param {string} path
- * @param {{ task: string, progress: string, pass?: number, steps: string[], number: number, profiles?: string, all?: string }} more
+ * @param {{ task: string, progress: string, pass?: number, steps: string[], number: number, profiles?: string, all?:
+ *   string }} more
  */
 function prompt(path, { task, progress, pass, steps, number, profiles = "(none)", all = "(none)" }) {
   const phase = path.split(" ▸ ")[1];
@@ -167,7 +168,12 @@ for (const version of VERSIONS) {
       const hello = { task: "Add a route", steps: ["🔍 Plan", "🔨 Build"], all: "planner, scout, builder" };
       assert.deepEqual(userTexts(model.requests[0]).map(withoutIds), [
         "Start The hello: Add a route",
-        prompt("The hello ▸ 🔍 Plan", { ...hello, progress: "Step 0 (1/2 phases)", number: 1, profiles: "planner, scout" }),
+        prompt("The hello ▸ 🔍 Plan", {
+          ...hello,
+          progress: "Step 0 (1/2 phases)",
+          number: 1,
+          profiles: "planner, scout",
+        }),
       ]);
       const context = entries.find(({ customType }) => customType === "workflow:context");
       assert.equal(context.type, "custom_message");
@@ -339,7 +345,10 @@ Do scan for Ship 2.0.
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow outer Dig");
       await rpc.promptAndSettle("Where are you?");
-      assert.match(contextPrompt(model.requests[2]) ?? "", /^\[Workflow path: The outer > Inner ▸ 🔹 B\]\nStep 2\/3\. /);
+      assert.match(
+        contextPrompt(model.requests[2]) ?? "",
+        /^\[Workflow path: The outer > Inner ▸ 🔹 B\]\nStep 2\/3\. /,
+      );
       assert.match(
         toolResults(model.requests[2])[0],
         /\n {2}1\. Inner > 🔹 B\n▸ 2\. Inner > 🔹 B \(current\)\n {2}3\. 🔹 B\n\n/,

@@ -9,7 +9,17 @@ import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { contextPrompt, custom, notices, states, statusTexts, step, storedResults, waiting, workflow } from "./harness/workflows.mjs";
+import {
+  contextPrompt,
+  custom,
+  notices,
+  states,
+  statusTexts,
+  step,
+  storedResults,
+  waiting,
+  workflow,
+} from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
 
@@ -24,7 +34,13 @@ const write = (/** @type {string} */ path, /** @type {string} */ content) => ({
   calls: [{ name: "write", arguments: { path: `.pi/workflows/${path}`, content } }],
 });
 /** One call of each tool: the agent's run ends with them. */
-const TRIES = { calls: [...bash.calls, { name: "read", arguments: { path: "x" } }, ...step("next", "loop", "cancel", "cancel", "status").calls] };
+const TRIES = {
+  calls: [
+    ...bash.calls,
+    { name: "read", arguments: { path: "x" } },
+    ...step("next", "loop", "cancel", "cancel", "status").calls,
+  ],
+};
 const replaced = (/** @type {string} */ path, /** @type {string} */ from, /** @type {string} */ to) => {
   assert.ok(FILES[path].includes(from), path);
   return FILES[path].replace(from, to);
@@ -41,13 +57,25 @@ const BRIEF = {
   [UNKNOWN]: "its rules are not known",
 };
 
-/** Changes of files by an agent, and the reason for the pause after each. @type {Record<string, [path: string, text: string, why: string]>} */
+/**
+ * Changes of files by an agent, and the reason for the pause after each.
+ *
+ * @type {Record<string, [path: string, text: string, why: string]>}
+ */
 const ATTACKS = {
   "broken YAML": ["hello/workflow.yaml", "name: [", UNREADABLE],
   "broken YAML in a nested workflow": ["inner/workflow.yaml", "name: [", UNREADABLE],
-  "a tool list of its own": ["hello/plan.md", replaced("hello/plan.md", '"read","write"', '"read","write","bash"'), RULES],
+  "a tool list of its own": [
+    "hello/plan.md",
+    replaced("hello/plan.md", '"read","write"', '"read","write","bash"'),
+    RULES,
+  ],
   "more writable paths": ["hello/plan.md", replaced("hello/plan.md", '[".pi/"]', '["/"]'), RULES],
-  "a tool list without a value": ["hello/plan.md", FILES["hello/plan.md"].replace(/tools: .*\n/, "tools:\n"), UNREADABLE],
+  "a tool list without a value": [
+    "hello/plan.md",
+    FILES["hello/plan.md"].replace(/tools: .*\n/, "tools:\n"),
+    UNREADABLE,
+  ],
   "no tool list": ["hello/plan.md", FILES["hello/plan.md"].replace(/tools: .*\n/, ""), RULES],
   "a later phase without a check": ["hello/workflow.yaml", replaced("hello/workflow.yaml", ',"check.md"', ""), RULES],
   "a rule of a nested workflow": ["inner/workflow.yaml", `${FILES["inner/workflow.yaml"]}loopable: false\n`, RULES],
@@ -68,7 +96,8 @@ for (const version of VERSIONS) {
           await rpc.promptAndSettle("Go on");
           const results = storedResults(await rpc.entries()).slice(-7);
           assert.equal(results.length, 7);
-          for (const result of results) assert.match(result, new RegExp(`The workflow is paused: ${why}\\. All tool calls are refused`));
+          for (const result of results)
+            assert.match(result, new RegExp(`The workflow is paused: ${why}\\. All tool calls are refused`));
           assert.equal(existsSync(join(sandbox.project, "ran")), false);
           const list = states(await rpc.entries());
           assert.deepEqual([list.length, list.at(-1).active], [1, true]);
@@ -96,7 +125,10 @@ for (const version of VERSIONS) {
       put("hello/workflow.yaml", "name: [");
       await rpc.prompt("/workflow :check");
       await rpc.prompt("/workflow :resume");
-      assert.match(notices(rpc).at(-1) ?? "", /cannot be read\.\n.*\.pi\/workflows\/hello\/workflow\.yaml:1:.*error.*\n/);
+      assert.match(
+        notices(rpc).at(-1) ?? "",
+        /cannot be read\.\n.*\.pi\/workflows\/hello\/workflow\.yaml:1:.*error.*\n/,
+      );
       assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ hello /);
       put("hello/workflow.yaml");
       await rpc.promptAndSettle("Go on");
@@ -160,7 +192,9 @@ for (const version of VERSIONS) {
 }
 
 test("the status line shows a pause in the terminal", { timeout: 60_000 }, async (t) => {
-  const { sandbox } = await stage(t, () => REST, { projectFiles: { ...FILES, ...workflow("hello", ["plan"], { autoContinue: false }) } });
+  const { sandbox } = await stage(t, () => REST, {
+    projectFiles: { ...FILES, ...workflow("hello", ["plan"], { autoContinue: false }) },
+  });
   const tui = await startTui({ version: PI_VERSIONS[0], sandbox });
   await tui.submit(TASK);
   await tui.waitFor(/The hello > 🔹 Plan \[1\/1\]/);
@@ -189,7 +223,17 @@ function writeSession(sandbox, list) {
 }
 
 /** Returns a stored run with additional fields. @param {Record<string, unknown>} [more] */
-const state = (more) => JSON.stringify({ active: true, workflowKey: "hello", currentPath: [AT], globalStepCount: 0, taskId: "t", taskDescription: "d", startedAt: 5, ...more });
+const state = (more) =>
+  JSON.stringify({
+    active: true,
+    workflowKey: "hello",
+    currentPath: [AT],
+    globalStepCount: 0,
+    taskId: "t",
+    taskDescription: "d",
+    startedAt: 5,
+    ...more,
+  });
 const AT = { workflowKey: "hello", phaseIndex: 0 };
 /** Returns a stored run with this progress, as JSON. @param {string} progress */
 const withProgress = (progress) => state().replace("{", () => `{"progress":${progress},`);
@@ -198,72 +242,104 @@ const visits = (/** @type {number} */ count) =>
 
 /** Entries of a session, and the expected notice. @type {Record<string, () => [list: string[], told: RegExp]>} */
 const HOSTILE = {
-  "a path of ten thousand workflows": () => [[state({ currentPath: Array(10_000).fill(AT) })], /its `currentPath` has more than 101 items/],
+  "a path of ten thousand workflows": () => [
+    [state({ currentPath: Array(10_000).fill(AT) })],
+    /its `currentPath` has more than 101 items/,
+  ],
   "three hundred thousand visits": () => [[state(), visits(300_000)], /an entry is longer than 4194304 bytes/],
   "six thousand visits": () => [[visits(6000)], /its `visits` has more than 5000 items/],
-  "a hundred thousand entries without a workflow": () => [[state(), ...Array(100_000).fill("{}")], /the newest 10000 entries name no workflow/],
-  "five megabytes of text": () => [[state(), state({ taskDescription: "x".repeat(5_000_000) })], /an entry is longer than 4194304 bytes/],
-  "ten megabytes of text": () => [[state(), state({ taskDescription: "x".repeat(10_000_000) })], /an entry is longer than 4194304 bytes/],
-  "three million line ends": () => [[state(), state({ taskDescription: "\n".repeat(3_000_000) })], /an entry is longer than 4194304 bytes/],
+  "a hundred thousand entries without a workflow": () => [
+    [state(), ...Array(100_000).fill("{}")],
+    /the newest 10000 entries name no workflow/,
+  ],
+  "five megabytes of text": () => [
+    [state(), state({ taskDescription: "x".repeat(5_000_000) })],
+    /an entry is longer than 4194304 bytes/,
+  ],
+  "ten megabytes of text": () => [
+    [state(), state({ taskDescription: "x".repeat(10_000_000) })],
+    /an entry is longer than 4194304 bytes/,
+  ],
+  "three million line ends": () => [
+    [state(), state({ taskDescription: "\n".repeat(3_000_000) })],
+    /an entry is longer than 4194304 bytes/,
+  ],
 };
 
 suite("a session that stores", { concurrency: 1 }, () => {
   for (const [what, make] of Object.entries(HOSTILE)) {
-    test(`${what} opens in time with a run that is held until it is cancelled`, { timeout: 60_000, ...LONG }, async (t) => {
-      const { sandbox } = await stage(t, [bash, bash, REST], { globalFiles: FILES });
-      const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
-      const [list, told] = make();
-      const sessionPath = writeSession(sandbox, list);
-      const begun = performance.now();
-      await rpc.send({ type: "switch_session", sessionPath }, { timeoutMs: 20_000 });
-      assert.equal(notices(rpc).length, 1, "the user is told once");
-      await rpc.prompt("/workflow :skip");
-      const took = performance.now() - begun;
-      t.diagnostic(`${Math.round(took)} ms`);
-      assert.ok(took < 15_000, `${took} ms`);
-      assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ .*\(paused: its state cannot be read\)/);
-      await rpc.promptAndSettle("Go on");
-      assert.match(storedResults(await rpc.entries())[0], told);
-      const [first, skipped, ...others] = notices(rpc);
-      assert.match(first, told);
-      assert.equal(skipped, first, "the control says why it does nothing");
-      assert.deepEqual(others, [first], "and a message to the agent is answered with it, once");
-      await rpc.prompt("/cancel-workflow");
-      assert.equal(statusTexts(rpc).at(-1), undefined);
-      await rpc.promptAndSettle("Go on");
-      assert.equal(existsSync(join(sandbox.project, "ran")), true);
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
+    test(
+      `${what} opens in time with a run that is held until it is cancelled`,
+      { timeout: 60_000, ...LONG },
+      async (t) => {
+        const { sandbox } = await stage(t, [bash, bash, REST], { globalFiles: FILES });
+        const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
+        const [list, told] = make();
+        const sessionPath = writeSession(sandbox, list);
+        const begun = performance.now();
+        await rpc.send({ type: "switch_session", sessionPath }, { timeoutMs: 20_000 });
+        assert.equal(notices(rpc).length, 1, "the user is told once");
+        await rpc.prompt("/workflow :skip");
+        const took = performance.now() - begun;
+        t.diagnostic(`${Math.round(took)} ms`);
+        assert.ok(took < 15_000, `${took} ms`);
+        assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ .*\(paused: its state cannot be read\)/);
+        await rpc.promptAndSettle("Go on");
+        assert.match(storedResults(await rpc.entries())[0], told);
+        const [first, skipped, ...others] = notices(rpc);
+        assert.match(first, told);
+        assert.equal(skipped, first, "the control says why it does nothing");
+        assert.deepEqual(others, [first], "and a message to the agent is answered with it, once");
+        await rpc.prompt("/cancel-workflow");
+        assert.equal(statusTexts(rpc).at(-1), undefined);
+        await rpc.promptAndSettle("Go on");
+        assert.equal(existsSync(join(sandbox.project, "ran")), true);
+        assert.deepEqual(rpc.extensionErrors(), []);
+        await rpc.close();
+      },
+    );
   }
 
   for (const depth of [120, 500, 100_000]) {
-    test(`${depth} nested lists in a run's progress has that run, paused`, { timeout: 60_000, ...(depth === 120 ? {} : LONG) }, async (t) => {
-      const deep = "[".repeat(depth) + "]".repeat(depth);
-      const { sandbox } = await stage(t, () => TRIES, { globalFiles: FILES });
-      const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
-      for (const [progress, why] of [
-        [`{"version":${deep}}`, LATER],
-        ...[deep, `{"visits":${deep}}`, `{"future":${deep}}`, `{"seal":${deep}}`, `{"paused":${deep},"version":1}`].map((text) => [text, UNKNOWN]),
-      ]) {
-        // The newest entry counts, not the sound one before it.
-        const list = [state(), withProgress(progress)];
-        await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, list) });
-        const held = `⏸ The hello > 🔹 Plan [1/3] (paused: ${BRIEF[why]})`;
-        assert.equal(statusTexts(rpc).at(-1), held, progress.slice(0, 20));
-        await rpc.promptAndSettle("Go on");
-        // pi cannot hand over entries that are nested so deep; the file has the results.
-        const lines = readFileSync(join(sandbox.root, "hostile.jsonl"), "utf8").split("\n").filter((line) => line.includes('"role":"toolResult"'));
-        const results = storedResults(lines.map((line) => JSON.parse(line)));
-        assert.equal(results.length, 7);
-        for (const result of results) assert.ok(result.includes(`The workflow is paused: ${why}. All tool calls are refused`), result);
-        assert.equal(existsSync(join(sandbox.project, "ran")), false);
-        assert.equal(statusTexts(rpc).at(-1), held);
-      }
-      await rpc.prompt("/workflow :resume");
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
+    test(
+      `${depth} nested lists in a run's progress has that run, paused`,
+      { timeout: 60_000, ...(depth === 120 ? {} : LONG) },
+      async (t) => {
+        const deep = "[".repeat(depth) + "]".repeat(depth);
+        const { sandbox } = await stage(t, () => TRIES, { globalFiles: FILES });
+        const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
+        for (const [progress, why] of [
+          [`{"version":${deep}}`, LATER],
+          ...[
+            deep,
+            `{"visits":${deep}}`,
+            `{"future":${deep}}`,
+            `{"seal":${deep}}`,
+            `{"paused":${deep},"version":1}`,
+          ].map((text) => [text, UNKNOWN]),
+        ]) {
+          // The newest entry counts, not the sound one before it.
+          const list = [state(), withProgress(progress)];
+          await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, list) });
+          const held = `⏸ The hello > 🔹 Plan [1/3] (paused: ${BRIEF[why]})`;
+          assert.equal(statusTexts(rpc).at(-1), held, progress.slice(0, 20));
+          await rpc.promptAndSettle("Go on");
+          // pi cannot hand over entries that are nested so deep; the file has the results.
+          const lines = readFileSync(join(sandbox.root, "hostile.jsonl"), "utf8")
+            .split("\n")
+            .filter((line) => line.includes('"role":"toolResult"'));
+          const results = storedResults(lines.map((line) => JSON.parse(line)));
+          assert.equal(results.length, 7);
+          for (const result of results)
+            assert.ok(result.includes(`The workflow is paused: ${why}. All tool calls are refused`), result);
+          assert.equal(existsSync(join(sandbox.project, "ran")), false);
+          assert.equal(statusTexts(rpc).at(-1), held);
+        }
+        await rpc.prompt("/workflow :resume");
+        assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
+        assert.deepEqual(rpc.extensionErrors(), []);
+        await rpc.close();
+      },
+    );
   }
 });

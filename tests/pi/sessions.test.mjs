@@ -132,7 +132,11 @@ for (const version of VERSIONS) {
       assert.deepEqual(paths(states(entries)), ["hello:0", "hello:1", "hello:2", "hello:2", "hello:2"]);
       assert.equal(new Set(custom(entries, "workflow:state").map(({ taskId }) => taskId)).size, 1);
       assert.equal(ends(entries).length, 1);
-      assert.deepEqual(countdownLines(first), [COUNTDOWN, undefined], "and the countdown of the first pi ended with it");
+      assert.deepEqual(
+        countdownLines(first),
+        [COUNTDOWN, undefined],
+        "and the countdown of the first pi ended with it",
+      );
     });
 
     test("continues a nested run after a loop and a kill", async (t) => {
@@ -235,7 +239,12 @@ for (const version of VERSIONS) {
       const read = { calls: [{ name: "read", arguments: { path: "x" } }] };
       const { model, sandbox } = await stage(
         t,
-        [step("next"), REST, { calls: [...step("status", "next", "loop", "cancel", "cancel").calls, ...read.calls] }, { text: "Stopped." }],
+        [
+          step("next"),
+          REST,
+          { calls: [...step("status", "next", "loop", "cancel", "cancel").calls, ...read.calls] },
+          { text: "Stopped." },
+        ],
         { globalFiles: { ...HELLO, ...workflow("other", ["x"]) } },
       );
       const first = await startRpc({ version, sandbox });
@@ -245,7 +254,10 @@ for (const version of VERSIONS) {
 
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
       assert.deepEqual(statusTexts(rpc), ["⏸ hello (paused: its files cannot be read)"]);
-      assert.match(notices(rpc)[0], /^warning: ⏸ hello is paused: .*\nAll tool calls are refused until .* \/workflow :cancel ends the run\.$/);
+      assert.match(
+        notices(rpc)[0],
+        /^warning: ⏸ hello is paused: .*\nAll tool calls are refused until .* \/workflow :cancel ends the run\.$/,
+      );
       await rpc.prompt("/workflow other Do it");
       assert.equal(rpc.ui("confirm")[0].message, "Phase: unknown\nTask: Add a route\n\nStart a new one?");
       rpc.onDialog(() => true);
@@ -365,7 +377,10 @@ for (const version of VERSIONS) {
         // The newest entry that names a workflow counts.
         newest: [stored(), at(-1)],
       };
-      const none = { nothing: [undefined, null, 7, "x", [], {}, { workflowKey: null }], ended: [stored(), { ...at(-1), active: false }] };
+      const none = {
+        nothing: [undefined, null, 7, "x", [], {}, { workflowKey: null }],
+        ended: [stored(), { ...at(-1), active: false }],
+      };
       const rpc = await startRpc({ version, sandbox });
       for (const [name, data] of Object.entries(cases)) {
         const list = Array.isArray(data) ? data : [data];
@@ -395,7 +410,9 @@ for (const version of VERSIONS) {
     });
 
     test("that point past the end of a workflow are a run that only `:cancel` changes", async (t) => {
-      const { model, sandbox } = await stage(t, [step("status", "next", "cancel"), { text: "Hm." }], { globalFiles: HELLO });
+      const { model, sandbox } = await stage(t, [step("status", "next", "cancel"), { text: "Hm." }], {
+        globalFiles: HELLO,
+      });
       const rpc = await startRpc({ version, sandbox, onDialog: () => true });
       const file = writeSession(sandbox, "past", [stored({ currentPath: path(["hello", Number.MAX_SAFE_INTEGER]) })]);
       await rpc.send({ type: "switch_session", sessionPath: file });
@@ -405,7 +422,10 @@ for (const version of VERSIONS) {
         toolResults(model.lastRequest())[0],
         /^The workflow configuration for this session is no longer available\./,
       );
-      assert.match(toolResults(model.lastRequest())[1], /^Workflow definition 'hello' not found\.\n\nThe workflow is paused: /);
+      assert.match(
+        toolResults(model.lastRequest())[1],
+        /^Workflow definition 'hello' not found\.\n\nThe workflow is paused: /,
+      );
       assert.match(toolResults(model.lastRequest())[2], /^The workflow is paused: /);
       assert.deepEqual(countdownLines(rpc), []);
       await rpc.prompt("/workflow :resume");

@@ -10,19 +10,34 @@ import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL } from "./harness/travel.mjs";
-import { contextPrompt, notices, paths, states, statusTexts, step, toolResults, waiting, workflow } from "./harness/workflows.mjs";
+import {
+  contextPrompt,
+  notices,
+  paths,
+  states,
+  statusTexts,
+  step,
+  toolResults,
+  waiting,
+  workflow,
+} from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
 
-const HELLO = workflow("hello", [{ id: "plan", tools: { blacklist: ["bash"] } }, "build", "check"], { autoContinue: false });
+const HELLO = workflow("hello", [{ id: "plan", tools: { blacklist: ["bash"] } }, "build", "check"], {
+  autoContinue: false,
+});
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
-const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
+const OFF_CALL =
+  "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 const REST = { text: "I rest." };
 /** Compacts nearly the whole conversation. */
 const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
 const SWITCH = "the fault switch is on";
 
-const call = (/** @type {string} */ name, /** @type {object} */ parameters) => ({ calls: [{ name, arguments: parameters }] });
+const call = (/** @type {string} */ name, /** @type {object} */ parameters) => ({
+  calls: [{ name, arguments: parameters }],
+});
 const read = call("read", { path: "no-such-file" });
 const bash = call("bash", { command: "echo ran" });
 
@@ -42,7 +57,9 @@ function breakAt(sandbox, names) {
 function traps(told) {
   return told.flatMap((notice) => {
     const [, off, where] =
-      /broke and (was started again|is switched off)[^]*: panicked at src\/component\/fault\.rs:\d+:\d+:\n(\S+): the fault switch is on$/.exec(notice) ?? [];
+      /broke and (was started again|is switched off)[^]*: panicked at src\/component\/fault\.rs:\d+:\d+:\n(\S+): the fault switch is on$/.exec(
+        notice,
+      ) ?? [];
     return where ? [off === "is switched off" ? `off: ${where}` : where] : [];
   });
 }
@@ -103,7 +120,9 @@ for (const version of VERSIONS) {
 
     test("in the step tool or in an answer moves nothing; a second call does", async (t) => {
       const files = workflow("hello", [{ id: "plan", gate: [{ approve: "Good?" }] }, "build"], { autoContinue: false });
-      const { model, sandbox } = await stage(t, [step("next"), step("next"), step("next"), REST], { globalFiles: files });
+      const { model, sandbox } = await stage(t, [step("next"), step("next"), step("next"), REST], {
+        globalFiles: files,
+      });
       const rpc = await startRpc({ version, sandbox, extension: home, onDialog: () => "Yes" });
       breakAt(sandbox, "execute-tool resume-tool");
       await rpc.promptAndSettle("/workflow hello Add a route");

@@ -135,7 +135,9 @@ for (const version of VERSIONS) {
 
       // The expanded tool result shows the whole text.
       await tui.press("C-o");
-      await tui.waitFor((screen) => /^ *Do ship for Ship 2\.0\.$/m.test(screen) && lines(screen).includes(`Task ID: ${taskId}`));
+      await tui.waitFor(
+        (screen) => /^ *Do ship for Ship 2\.0\.$/m.test(screen) && lines(screen).includes(`Task ID: ${taskId}`),
+      );
     });
 
     test("shows the end of a run again after a restart", async (t) => {
@@ -226,17 +228,25 @@ for (const version of VERSIONS) {
       ]);
       await tui.submit("/workflow :check");
       const panel = lines(await tui.waitFor("2 workflows are left out."));
-      const at = panel.indexOf(".pi/workflows/bad/workflow.yaml:1:8: error: not valid YAML: did not find expected node content");
+      const at = panel.indexOf(
+        ".pi/workflows/bad/workflow.yaml:1:8: error: not valid YAML: did not find expected node content",
+      );
       assert.deepEqual(panel.slice(at + 1, at + 3), ["1 | name: [", "|        ^"]);
       sandbox.writeFiles({ ".pi/workflows/bad/workflow.yaml": "8\n" });
       await tui.submit("/workflow hello");
       const screen = await tui.waitFor("The hello: what is the task?");
-      assert.equal(above(screen).filter((line) => line === notice[0]).length, 2, "the changed diagnostics are told of anew");
+      assert.equal(
+        above(screen).filter((line) => line === notice[0]).length,
+        2,
+        "the changed diagnostics are told of anew",
+      );
       assert.doesNotMatch(screen, /\[pi-workflows\]|console|at .*\.js:\d+/);
     });
 
     test("asks for the workflow and the task if only the command is typed", async (t) => {
-      const { model, sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: { ...RELEASE, ...HELLO } });
+      const { model, sandbox } = await stage(t, [{ text: "Thinking", hang: true }], {
+        globalFiles: { ...RELEASE, ...HELLO },
+      });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow");
       const picker = await tui.waitFor("Which workflow?");
@@ -262,7 +272,10 @@ for (const version of VERSIONS) {
       await tui.submit("/workflow hello One");
       await tui.waitFor(countdown(3));
       const screen = await tui.screen();
-      assert.match(screen, /^ *The hello > 🔹 Build \[2\/2\]\n *✓ 1\. 🔹 Plan  [\d.]+k tokens, cost unknown, \d+s\n *▸ 2\. 🔹 Build(  .*)?$/m);
+      assert.match(
+        screen,
+        /^ *The hello > 🔹 Build \[2\/2\]\n *✓ 1\. 🔹 Plan  [\d.]+k tokens, cost unknown, \d+s\n *▸ 2\. 🔹 Build(  .*)?$/m,
+      );
       await tui.submit("/workflow :panel");
       await tui.waitFor((screen) => !screen.includes("The hello [2/2]\n"));
     });

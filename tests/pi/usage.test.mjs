@@ -17,7 +17,8 @@ const FIELDS = /** @type {const} */ (["input", "output", "cacheRead", "cacheWrit
 
 /** An answer with its usage. @param {object} content @param {number} prompt @param {number} completion */
 const used = (content, prompt, completion) => ({ ...content, usage: { prompt, completion } });
-const say = (/** @type {number} */ prompt, /** @type {number} */ completion) => used({ text: "I rest." }, prompt, completion);
+const say = (/** @type {number} */ prompt, /** @type {number} */ completion) =>
+  used({ text: "I rest." }, prompt, completion);
 const next = (/** @type {number} */ prompt, /** @type {number} */ completion) => used(step("next"), prompt, completion);
 const loop = (/** @type {number} */ prompt, /** @type {number} */ completion) => used(step("loop"), prompt, completion);
 
@@ -25,7 +26,12 @@ const loop = (/** @type {number} */ prompt, /** @type {number} */ completion) =>
 function sum(visits) {
   const all = visits.flatMap(({ usage, earlier }) => [usage ?? {}, earlier ?? {}]);
   const of = (/** @type {string} */ field) => all.reduce((total, usage) => total + (usage[field] ?? 0), 0);
-  return { ...Object.fromEntries(FIELDS.map((field) => [field, of(field)])), cost: of("cost"), toolCalls: of("toolCalls"), turns: of("turns") };
+  return {
+    ...Object.fromEntries(FIELDS.map((field) => [field, of(field)])),
+    cost: of("cost"),
+    toolCalls: of("toolCalls"),
+    turns: of("turns"),
+  };
 }
 
 /** The visits of the newest state of a session, by the phase. @param {import("./harness/rpc.mjs").Rpc} rpc */
@@ -50,7 +56,10 @@ function assertSame(sums, expected) {
 async function status(rpc) {
   await rpc.prompt("/workflow :status");
   const { content } = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:status").data;
-  return content.split("\n").filter((/** @type {string} */ line) => /turns?, /.test(line)).map((/** @type {string} */ line) => line.trim().replace(/, [^,]* at work/, ""));
+  return content
+    .split("\n")
+    .filter((/** @type {string} */ line) => /turns?, /.test(line))
+    .map((/** @type {string} */ line) => line.trim().replace(/, [^,]* at work/, ""));
 }
 
 /** A tool that reports usage, and a command that leaves a branch with a summary. */
@@ -72,14 +81,24 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: what a run took`, { concurrency: 2 }, () => {
     test("belongs to the phase where the run was, up to the end", async (t) => {
       const answers = [say(1000, 100), next(2000, 200), say(3000, 300), next(500, 5), say(7, 1)];
-      const { sandbox } = await stage(t, answers, { globalFiles: workflow("hello", ["look", "do"], QUIET), modelConfig: PRICES });
+      const { sandbox } = await stage(t, answers, {
+        globalFiles: workflow("hello", ["look", "do"], QUIET),
+        modelConfig: PRICES,
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello The task");
       await rpc.promptAndSettle("Go on.");
-      assert.deepEqual(await status(rpc), ["2 turns, 3.3k tokens, $0.01", "1 turn, 3.3k tokens, $0.01", "In all: 3 turns, 6.6k tokens, $0.03."]);
+      assert.deepEqual(await status(rpc), [
+        "2 turns, 3.3k tokens, $0.01",
+        "1 turn, 3.3k tokens, $0.01",
+        "In all: 3 turns, 6.6k tokens, $0.03.",
+      ]);
       await rpc.promptAndSettle("Go on.");
       const { "hello:0": look, "hello:1": doing } = await visits(rpc);
-      assert.deepEqual([look.usage.turns, look.usage.input, look.usage.output, look.usage.toolCalls], [2, 3000, 300, 1]);
+      assert.deepEqual(
+        [look.usage.turns, look.usage.input, look.usage.output, look.usage.toolCalls],
+        [2, 3000, 300, 1],
+      );
       assert.deepEqual(Object.keys(look.usage.models), ["scripted/scripted"]);
       assert.deepEqual([doing.usage.turns, doing.usage.input], [3, 3507]);
       assertSame(sum([look, doing]), await statistics(rpc));
@@ -87,15 +106,37 @@ for (const version of VERSIONS) {
     });
 
     test("counts retries, aborted answers, loops, nested workflows and compactions", async (t) => {
-      const files = { ...workflow("outer", ["plan", "@inner", "end"], QUIET), ...workflow("inner", ["build", "review"], { ...QUIET, show: "workflows" }) };
+      const files = {
+        ...workflow("outer", ["plan", "@inner", "end"], QUIET),
+        ...workflow("inner", ["build", "review"], { ...QUIET, show: "workflows" }),
+      };
       /** @type {import("./harness/scripted-model.mjs").Step[]} */
-      const answers = [{ status: 500, text: "no" }, next(100, 1), next(200, 2), loop(300, 3), next(400, 4), { text: "Half of it", hang: true }];
+      const answers = [
+        { status: 500, text: "no" },
+        next(100, 1),
+        next(200, 2),
+        loop(300, 3),
+        next(400, 4),
+        { text: "Half of it", hang: true },
+      ];
       let rest = false;
-      const { model, sandbox } = await stage(t, (request, index) => (request.tools?.length ? (rest ? [say(9000, 9), next(500, 5), next(600, 6), say(1, 1)].at(index - 8) : answers[index]) : used({ text: "A summary." }, 4000, 40)), {
-        globalFiles: files,
-        modelConfig: PRICES,
-        settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 }, compaction: { enabled: false, keepRecentTokens: 1 } },
-      });
+      const { model, sandbox } = await stage(
+        t,
+        (request, index) =>
+          request.tools?.length
+            ? rest
+              ? [say(9000, 9), next(500, 5), next(600, 6), say(1, 1)].at(index - 8)
+              : answers[index]
+            : used({ text: "A summary." }, 4000, 40),
+        {
+          globalFiles: files,
+          modelConfig: PRICES,
+          settings: {
+            retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 },
+            compaction: { enabled: false, keepRecentTokens: 1 },
+          },
+        },
+      );
       const rpc = await startRpc({ version, sandbox });
       const settled = rpc.waitForSettled();
       await rpc.prompt("/workflow outer The task");
@@ -114,13 +155,24 @@ for (const version of VERSIONS) {
     });
 
     test("counts what tools report and the summary of a branch that was left, also in a clone", async (t) => {
-      const answers = [used({ calls: [paid, paid] }, 100, 1), say(200, 2), say(300, 3), next(400, 4), next(500, 5), say(1, 1)];
+      const answers = [
+        used({ calls: [paid, paid] }, 100, 1),
+        say(200, 2),
+        say(300, 3),
+        next(400, 4),
+        next(500, 5),
+        say(1, 1),
+      ];
       let asked = 0;
-      const { sandbox } = await stage(t, (request) => (request.tools?.length ? answers[asked++] : used({ text: "A summary." }, 4000, 40)), {
-        globalFiles: workflow("hello", ["look", "do"], QUIET),
-        modelConfig: PRICES,
-        files: { "paid.ts": PAID },
-      });
+      const { sandbox } = await stage(
+        t,
+        (request) => (request.tools?.length ? answers[asked++] : used({ text: "A summary." }, 4000, 40)),
+        {
+          globalFiles: workflow("hello", ["look", "do"], QUIET),
+          modelConfig: PRICES,
+          files: { "paid.ts": PAID },
+        },
+      );
       const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "paid.ts")] });
       await rpc.promptAndSettle("/workflow hello The task");
       const result = (await rpc.entries()).find(({ message }) => message?.role === "toolResult");
@@ -137,16 +189,25 @@ for (const version of VERSIONS) {
 
     test("is complete after a kill, and each branch has its own", async (t) => {
       const answers = [next(100, 1), say(200, 2), say(300, 3), say(400, 4), next(500, 5), next(600, 6), say(1, 1)];
-      const { sandbox } = await stage(t, answers, { globalFiles: workflow("hello", ["look", "do", "end"], QUIET), modelConfig: PRICES });
+      const { sandbox } = await stage(t, answers, {
+        globalFiles: workflow("hello", ["look", "do", "end"], QUIET),
+        modelConfig: PRICES,
+      });
       const first = await startRpc({ version, sandbox });
       await first.promptAndSettle("/workflow hello The task");
       await first.promptAndSettle("And this?");
       await first.kill();
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual((await status(rpc)).slice(1), ["2 turns, 505 tokens, $0.0016", "In all: 3 turns, 606 tokens, $0.0019."]);
+      assert.deepEqual((await status(rpc)).slice(1), [
+        "2 turns, 505 tokens, $0.0016",
+        "In all: 3 turns, 606 tokens, $0.0019.",
+      ]);
       const [, second] = (await rpc.send({ type: "get_fork_messages" })).data.messages;
       await rpc.send({ type: "fork", entryId: second.entryId });
-      assert.deepEqual((await status(rpc)).slice(1), ["1 turn, 202 tokens, $0.0006", "In all: 2 turns, 303 tokens, $0.0009."]);
+      assert.deepEqual((await status(rpc)).slice(1), [
+        "1 turn, 202 tokens, $0.0006",
+        "In all: 2 turns, 303 tokens, $0.0009.",
+      ]);
       await rpc.promptAndSettle("Otherwise.");
       await rpc.promptAndSettle("Go on.");
       assertSame(sum(Object.values(await visits(rpc))), await statistics(rpc));
@@ -156,14 +217,20 @@ for (const version of VERSIONS) {
 
     test("is known to `pi-workflows runs`, after a kill, in a fork and at the end", async (t) => {
       const answers = [next(100, 1), say(200, 2), say(300, 3), next(400, 4), say(500, 5), say(1, 1)];
-      const { sandbox } = await stage(t, answers, { globalFiles: workflow("hello", ["look", "do"], QUIET), modelConfig: PRICES });
+      const { sandbox } = await stage(t, answers, {
+        globalFiles: workflow("hello", ["look", "do"], QUIET),
+        modelConfig: PRICES,
+      });
       const first = await startRpc({ version, sandbox });
       await first.promptAndSettle("/workflow hello The task");
       await first.promptAndSettle("And this?");
       const statisticsBefore = await statistics(first);
       await first.kill();
       const [killed, ...others] = listedRuns(sandbox);
-      assert.deepEqual([killed.workflow, killed.task, killed.outcome, killed.phase.name, others], ["hello", "The task", "running", "Do", []]);
+      assert.deepEqual(
+        [killed.workflow, killed.task, killed.outcome, killed.phase.name, others],
+        ["hello", "The task", "running", "Do", []],
+      );
       assertSame(killed.usage, statisticsBefore);
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
       await rpc.promptAndSettle("Go on.");
@@ -180,8 +247,15 @@ for (const version of VERSIONS) {
     for (const mode of /** @type {const} */ (["text", "json"])) {
       test(`has every kind of token (${mode})`, async (t) => {
         const usage = { prompt: 1000, cacheRead: 600, cacheWrite: 100, completion: 50, reasoning: 20 };
-        const answers = [{ ...step("next"), usage }, { ...step("next"), usage }, { text: "Over.", usage }];
-        const { sandbox } = await stage(t, answers, { globalFiles: workflow("hello", ["look", "do"]), modelConfig: PRICES });
+        const answers = [
+          { ...step("next"), usage },
+          { ...step("next"), usage },
+          { text: "Over.", usage },
+        ];
+        const { sandbox } = await stage(t, answers, {
+          globalFiles: workflow("hello", ["look", "do"]),
+          modelConfig: PRICES,
+        });
         await runPrint({ version, sandbox, mode, prompt: "/workflow hello The task" });
         const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
         const all = await visits(rpc);
@@ -196,7 +270,10 @@ for (const version of VERSIONS) {
       const { sandbox } = await stage(t, [say(100, 1)], { globalFiles: workflow("hello", ["look"], QUIET) });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello The task");
-      assert.deepEqual(await status(rpc), ["1 turn, 101 tokens, cost unknown", "In all: 1 turn, 101 tokens, cost unknown."]);
+      assert.deepEqual(await status(rpc), [
+        "1 turn, 101 tokens, cost unknown",
+        "In all: 1 turn, 101 tokens, cost unknown.",
+      ]);
       await rpc.close();
     });
   });

@@ -19,12 +19,23 @@ const FILES = {
   ...workflow(
     "flow",
     [
-      { id: "plan", write: ["docs/{input.name}/"], gate: [{ file: "docs/{input.name}/plan.md", label: "the plan of {input.name}" }], gateAttempts: "{input.rounds}" },
+      {
+        id: "plan",
+        write: ["docs/{input.name}/"],
+        gate: [{ file: "docs/{input.name}/plan.md", label: "the plan of {input.name}" }],
+        gateAttempts: "{input.rounds}",
+      },
       { id: "@part", with: { folder: "{input.name}" } },
     ],
     { ...QUIET, inputs: INPUTS },
   ),
-  ...workflow("part", [{ id: "work" }], { show: "workflows", commandName: undefined, initialMessage: undefined, write: ["out/{input.folder}/*.md"], inputs: { folder: { type: "text" } } }),
+  ...workflow("part", [{ id: "work" }], {
+    show: "workflows",
+    commandName: undefined,
+    initialMessage: undefined,
+    write: ["out/{input.folder}/*.md"],
+    inputs: { folder: { type: "text" } },
+  }),
 };
 
 /** An answer that runs these commands. @param {...string} commands */
@@ -37,7 +48,11 @@ for (const version of VERSIONS) {
     test("the kernel and the gate hold to the value as literal text", async (t) => {
       const name = "a*[b]{c,d}";
       const calls = [
-        bash(`mkdir -p 'docs/${name}' && echo plan > 'docs/${name}/plan.md'`, "mkdir -p docs/ab && echo x > docs/ab/plan.md", "mkdir -p docs/other; echo x > docs/other/plan.md"),
+        bash(
+          `mkdir -p 'docs/${name}' && echo plan > 'docs/${name}/plan.md'`,
+          "mkdir -p docs/ab && echo x > docs/ab/plan.md",
+          "mkdir -p docs/other; echo x > docs/other/plan.md",
+        ),
         write("docs/ab/plan.md"),
         write(`docs/${name}/more.md`),
         step("next"),
@@ -47,17 +62,32 @@ for (const version of VERSIONS) {
         step("next"),
         REST,
       ];
-      const { model, sandbox } = await stage(t, calls, { globalFiles: FILES, files: { "docs/.keep": "", "out/.keep": "" } });
+      const { model, sandbox } = await stage(t, calls, {
+        globalFiles: FILES,
+        files: { "docs/.keep": "", "out/.keep": "" },
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(`/workflow flow name='${name}' -- The task`);
       const results = toolResults(model.lastRequest());
       const file = (/** @type {string} */ path) => existsSync(join(sandbox.project, path));
       assert.equal(readFileSync(join(sandbox.project, "docs", name, "plan.md"), "utf8"), "plan\n");
-      assert.deepEqual(["docs/ab/plan.md", "docs/other/plan.md", "out/ab/x.md", `out/${name}/x.txt`].filter(file), [], results.join("\n"));
+      assert.deepEqual(
+        ["docs/ab/plan.md", "docs/other/plan.md", "out/ab/x.md", `out/${name}/x.txt`].filter(file),
+        [],
+        results.join("\n"),
+      );
       assert.ok(file(`docs/${name}/more.md`) && file(`out/${name}/x.md`), results.join("\n"));
-      assert.ok(results.some((text) => text.includes(`"docs/ab/plan.md" cannot be written in the Plan phase. Writable: docs/${name}/ (`)), results.join("\n"));
+      assert.ok(
+        results.some((text) =>
+          text.includes(`"docs/ab/plan.md" cannot be written in the Plan phase. Writable: docs/${name}/ (`),
+        ),
+        results.join("\n"),
+      );
       assert.equal(states(await rpc.entries()).at(-1).active, false);
-      assert.deepEqual(progress(await rpc.entries()).visits["flow:0"].evidence.map((/** @type {any} */ check) => check.label), [`the plan of “${name}”`]);
+      assert.deepEqual(
+        progress(await rpc.entries()).visits["flow:0"].evidence.map((/** @type {any} */ check) => check.label),
+        [`the plan of “${name}”`],
+      );
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
@@ -65,9 +95,17 @@ for (const version of VERSIONS) {
       test(`a value that leads elsewhere starts nothing in print mode (${mode})`, async (t) => {
         for (const name of ["../x", "/etc", "~/.ssh", "-rf"]) {
           const { model, sandbox } = await stage(t, [REST], { globalFiles: FILES });
-          const { code, stderr } = await runPrint({ version, sandbox, prompt: `/workflow flow name=${name} -- The task`, mode });
+          const { code, stderr } = await runPrint({
+            version,
+            sandbox,
+            prompt: `/workflow flow name=${name} -- The task`,
+            mode,
+          });
           assert.equal(code, 1);
-          assert.ok(stderr.startsWith(`\`name\`: it is part of a path (\`gate.file\` or \`write\`), and \`${name}\` `), stderr);
+          assert.ok(
+            stderr.startsWith(`\`name\`: it is part of a path (\`gate.file\` or \`write\`), and \`${name}\` `),
+            stderr,
+          );
           assert.equal(model.requests.length, 0);
         }
       });
@@ -86,8 +124,13 @@ for (const version of VERSIONS) {
 }
 
 test("the terminal asks with the values, quoted", async (t) => {
-  const files = workflow("flow", [{ id: "plan", gate: [{ approve: "Ship {input.name}: {summary.plan}?" }] }], { ...QUIET, inputs: INPUTS });
-  const left = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: "All of it.\n\u001b[2JApprove \"other\"?" } }] };
+  const files = workflow("flow", [{ id: "plan", gate: [{ approve: "Ship {input.name}: {summary.plan}?" }] }], {
+    ...QUIET,
+    inputs: INPUTS,
+  });
+  const left = {
+    calls: [{ name: "workflow_step", arguments: { action: "next", summary: 'All of it.\n\u001b[2JApprove "other"?' } }],
+  };
   const { sandbox } = await stage(t, [left, REST], { globalFiles: files });
   const tui = await startTui({ version: VERSIONS[0], sandbox, columns: 100, rows: 40 });
   await tui.submit("/workflow flow name=web -- The task");

@@ -41,8 +41,12 @@ for (const version of VERSIONS) {
       const statuses = () => rpc.ui("setStatus").map(({ statusText }) => statusText);
       const countdowns = () => rpc.ui("setWidget").filter(({ widgetKey }) => widgetKey === "workflow-countdown");
       await rpc.waitFor(({ widgetKey }) => widgetKey === "workflow-countdown");
-      for (const control of [":status", ":panel", ":check", ":graph", ":report", ":panel"]) await rpc.prompt(`/workflow ${control}`);
-      assert.ok(countdowns().every(({ widgetLines }) => widgetLines), "the countdown was taken away");
+      for (const control of [":status", ":panel", ":check", ":graph", ":report", ":panel"])
+        await rpc.prompt(`/workflow ${control}`);
+      assert.ok(
+        countdowns().every(({ widgetLines }) => widgetLines),
+        "the countdown was taken away",
+      );
       assert.ok(!statuses().some((text) => text?.includes("waits for you")));
       await rpc.prompt("/workflow nobody knows");
       assert.equal(countdowns().at(-1).widgetLines, undefined);
@@ -75,8 +79,15 @@ for (const version of VERSIONS) {
       await tui.press("Enter");
       const screen = await tui.waitFor("Not yet");
       const [call, subject] = screen.split("Checked before:");
-      assert.match(call, /workflow_step next\s+The plan:\s+1\. \*\*Look\*\* at it\s+2\. Leap/, "the call shows its summary");
-      assert.match(subject, /✓ the tests: exit status 0[^]*summary of 🔹 Plan:\s+The plan:\s+1\. Look at it\s+2\. Leap[^]*Ship it\?/);
+      assert.match(
+        call,
+        /workflow_step next\s+The plan:\s+1\. \*\*Look\*\* at it\s+2\. Leap/,
+        "the call shows its summary",
+      );
+      assert.match(
+        subject,
+        /✓ the tests: exit status 0[^]*summary of 🔹 Plan:\s+The plan:\s+1\. Look at it\s+2\. Leap[^]*Ship it\?/,
+      );
     });
 
     test("have No first before a run is replaced", async (t) => {
@@ -111,11 +122,17 @@ for (const version of VERSIONS) {
     });
 
     test("of a workflow with errors shows the errors, and a misspelt control a suggestion", async (t) => {
-      const globalFiles = { ...HELLO, "typos/workflow.yaml": "name: Typos\ncommandName: tidy\ninitialMesage: Go\nphases: [a.md]\n" };
+      const globalFiles = {
+        ...HELLO,
+        "typos/workflow.yaml": "name: Typos\ncommandName: tidy\ninitialMesage: Go\nphases: [a.md]\n",
+      };
       const { sandbox } = await stage(t, [REST], { globalFiles });
       const rpc = await startRpc({ version, sandbox });
       const notices = () => rpc.ui("notify").map(({ message }) => message);
-      await rpc.waitFor(({ method, message }) => method === "notify" && /typos\/workflow\.yaml: \d errors: \/workflow :check$/.test(message));
+      await rpc.waitFor(
+        ({ method, message }) =>
+          method === "notify" && /typos\/workflow\.yaml: \d errors: \/workflow :check$/.test(message),
+      );
       await rpc.prompt("/workflow tidy the house");
       assert.equal(notices().at(-1), 'The workflow "tidy" has errors: /workflow :check shows them.');
       await rpc.prompt("/workflow :stauts");

@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -11,7 +20,12 @@ import { fileOperations } from "../../host-shim/sandbox/file-operations.js";
 
 const HOST = fileURLToPath(new URL("confined-host.mjs", import.meta.url));
 
-/** A home with a project and the folder `.pi/agent`, which may be behind a link. @param {import("node:test").TestContext} t @param {boolean} [linked] */
+/**
+ * A home with a project and the folder `.pi/agent`, which may be behind a link.
+ *
+ * @param {import("node:test").TestContext} t
+ * @param {boolean} [linked]
+ */
 function home(t, linked = false) {
   const root = mkdtempSync("/var/tmp/agent-folder-");
   t.after(() => rmSync(root, { recursive: true, force: true }));
@@ -24,7 +38,14 @@ function home(t, linked = false) {
   writeFileSync(limits, "mine\n");
   writeFileSync(at("other/x"), "mine\n");
   /** Runs these lines confined. @param {string[]} writable @param {...string} lines */
-  const run = (writable, ...lines) => JSON.parse(execFileSync(process.execPath, [HOST, at("project"), JSON.stringify({ writable, agent, keepsAgentFolder: true }), ...lines], { encoding: "utf8" }));
+  const run = (writable, ...lines) =>
+    JSON.parse(
+      execFileSync(
+        process.execPath,
+        [HOST, at("project"), JSON.stringify({ writable, agent, keepsAgentFolder: true }), ...lines],
+        { encoding: "utf8" },
+      ),
+    );
   return { root, at, agent, limits, run };
 }
 
@@ -51,7 +72,10 @@ suite("pi's agent folder", { skip: process.platform === "linux" ? false : "needs
         ];
         run(everything ? ["/"] : [`${root}/`], ...ways);
         assert.equal(readFileSync(limits, "utf8"), "mine\n");
-        assert.deepEqual([existsSync(`${agent}2`), existsSync(at(".pi2")), existsSync(join(agent, "workflows/limits2"))], [false, false, false]);
+        assert.deepEqual(
+          [existsSync(`${agent}2`), existsSync(at(".pi2")), existsSync(join(agent, "workflows/limits2"))],
+          [false, false, false],
+        );
         const [free] = run(everything ? ["/"] : [`${root}/`], `echo free > ${root}/other/x`);
         assert.equal(free.status, 0);
         assert.equal(readFileSync(at("other/x"), "utf8"), "free\n");
@@ -80,7 +104,13 @@ suite("pi's agent folder", { skip: process.platform === "linux" ? false : "needs
     symlinkSync(agent, at("project/soft"));
     for (const byDescriptor of [true, false]) {
       const { writeFile, mkdir, access } = fileOperations(["/"], undefined, agentFolder(agent), byDescriptor);
-      for (const path of [limits, join(agent, "new"), at("project/hard"), at("project/soft/workflows/limits.yaml"), join(root, "project/../.pi/agent/x")]) {
+      for (const path of [
+        limits,
+        join(agent, "new"),
+        at("project/hard"),
+        at("project/soft/workflows/limits.yaml"),
+        join(root, "project/../.pi/agent/x"),
+      ]) {
         await assert.rejects(writeFile(path, "theirs\n"), /is in pi's agent folder, which may not be written/, path);
       }
       await assert.rejects(access(limits), /is in pi's agent folder/);

@@ -1,4 +1,5 @@
-// The parts of child agents that need no pi: what can be started, the order of events, turns, and the interface of a child.
+// The parts of child agents that need no pi: what can be started, the order of events, turns, and the interface of a
+// child.
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -12,18 +13,39 @@ import { Children } from "../../host-shim/children.js";
 import { Turns } from "../../host-shim/turns.js";
 
 /** @param {string} key */
-const start = (key) => /** @type {any} */ ({ key, label: `The ${key}`, session: undefined, entries: [], prompt: "Go", report: "x" });
+const start = (key) =>
+  /** @type {any} */ ({ key, label: `The ${key}`, session: undefined, entries: [], prompt: "Go", report: "x" });
 
-/** Children whose sessions cannot be opened, and the events that their component gets. @param {{ max: number } | undefined} grant */
+/**
+ * Children whose sessions cannot be opened, and the events that their component gets.
+ *
+ * @param {{ max: number } | undefined} grant
+ */
 function family(grant) {
   /** @type {any[]} */
   const events = [];
   const calls = /** @type {any} */ ({
     context: { cwd: "/no/such/project" },
     guarded: (/** @type {object} */ functions) => functions,
-    call: async (/** @type {unknown} */ _context, /** @type {string} */ _name, /** @type {unknown} */ _at, /** @type {any} */ event) => void events.push(event),
+    call: async (
+      /** @type {unknown} */ _context,
+      /** @type {string} */ _name,
+      /** @type {unknown} */ _at,
+      /** @type {any} */ event,
+    ) => void events.push(event),
   });
-  const children = new Children(calls, grant, () => /** @type {any} */ ({ codingAgent: { getAgentDir: () => { throw new Error("no agent"); } } }));
+  const children = new Children(
+    calls,
+    grant,
+    () =>
+      /** @type {any} */ ({
+        codingAgent: {
+          getAgentDir: () => {
+            throw new Error("no agent");
+          },
+        },
+      }),
+  );
   return { events, children, api: children.imports() };
 }
 
@@ -47,7 +69,13 @@ suite("children", () => {
     api.show("Still.\u0007");
     assert.equal(await over, false);
     assert.deepEqual(shown, ["They work.", "Still."]);
-    assert.deepEqual(events.map(({ tag, val }) => [tag, val.report.key, val.outcome.tag]), [["child-end", "a", "failed"], ["child-end", "b", "failed"]]);
+    assert.deepEqual(
+      events.map(({ tag, val }) => [tag, val.report.key, val.outcome.tag]),
+      [
+        ["child-end", "a", "failed"],
+        ["child-end", "b", "failed"],
+      ],
+    );
     assert.match(events[0].val.outcome.val, /could not be started: no agent/);
     api.show("Nobody waits.");
     assert.equal(shown.length, 2);
@@ -60,7 +88,10 @@ suite("children", () => {
     const over = children.wait("", () => {}, controller.signal);
     controller.abort();
     assert.equal(await over, true);
-    assert.deepEqual(events.map(({ val }) => val.outcome.tag), ["aborted", "aborted"]);
+    assert.deepEqual(
+      events.map(({ val }) => val.outcome.tag),
+      ["aborted", "aborted"],
+    );
     api.start(start("c"));
     api.abort("c");
     api.abort("nobody");
@@ -97,10 +128,17 @@ suite("turns", () => {
       turn.end();
     };
     const controller = new AbortController();
-    const all = [take("a", new AbortController().signal), take("b", controller.signal), take("c", new AbortController().signal)];
+    const all = [
+      take("a", new AbortController().signal),
+      take("b", controller.signal),
+      take("c", new AbortController().signal),
+    ];
     controller.abort();
     await Promise.all(all);
-    assert.deepEqual(log.filter((line) => !line.startsWith("b")), ["a", "a over", "c", "c over"]);
+    assert.deepEqual(
+      log.filter((line) => !line.startsWith("b")),
+      ["a", "a over", "c", "c over"],
+    );
     assert.ok(log.includes("b given up"));
   });
 });
@@ -110,12 +148,20 @@ suite("the interface of a child", () => {
   function parent() {
     /** @type {unknown[][]} */
     const log = [];
-    const recorded = (/** @type {string} */ name, /** @type {unknown} */ result) => (/** @type {unknown[]} */ ...parameters) => {
-      log.push([name, ...parameters.slice(0, 2)]);
-      return result;
-    };
+    const recorded =
+      (/** @type {string} */ name, /** @type {unknown} */ result) =>
+      (/** @type {unknown[]} */ ...parameters) => {
+        log.push([name, ...parameters.slice(0, 2)]);
+        return result;
+      };
     const names = ["setStatus", "setWidget", "setTitle", "setEditorText", "setFooter", "notify"];
-    const ui = { ...Object.fromEntries(names.map((name) => [name, recorded(name, undefined)])), select: recorded("select", "b"), confirm: recorded("confirm", true), input: recorded("input", "text"), theme: { name: "dark" } };
+    const ui = {
+      ...Object.fromEntries(names.map((name) => [name, recorded(name, undefined)])),
+      select: recorded("select", "b"),
+      confirm: recorded("confirm", true),
+      input: recorded("input", "text"),
+      theme: { name: "dark" },
+    };
     return { log, context: /** @type {any} */ ({ ui }) };
   }
 
@@ -126,8 +172,12 @@ suite("the interface of a child", () => {
     assert.equal(await ui.confirm("Sure?", "Really"), true);
     assert.equal(await ui.input("Why?", ""), "text");
     ui.notify("Look", "info");
-    for (const name of ["setStatus", "setWidget", "setTitle", "setEditorText", "setFooter"]) assert.equal(ui[name]("x", "y"), undefined);
-    assert.deepEqual(log.map(([name, title]) => `${name} ${title}`), ["select Bugs: Which?", "confirm Bugs: Sure?", "input Bugs: Why?", "notify Bugs: Look"]);
+    for (const name of ["setStatus", "setWidget", "setTitle", "setEditorText", "setFooter"])
+      assert.equal(ui[name]("x", "y"), undefined);
+    assert.deepEqual(
+      log.map(([name, title]) => `${name} ${title}`),
+      ["select Bugs: Which?", "confirm Bugs: Sure?", "input Bugs: Why?", "notify Bugs: Look"],
+    );
     assert.deepEqual({ ...ui }.theme, { name: "dark" });
   });
 
@@ -151,7 +201,8 @@ test("only the session of a child of this session is opened again", (t) => {
   const parent = join(root, "s.jsonl");
   const folder = join(root, "s.children");
   mkdirSync(folder);
-  const header = (/** @type {object} */ fields) => `${JSON.stringify({ type: "session", id: "1", parentSession: parent, ...fields })}\n`;
+  const header = (/** @type {object} */ fields) =>
+    `${JSON.stringify({ type: "session", id: "1", parentSession: parent, ...fields })}\n`;
   const file = (/** @type {string} */ name, /** @type {string} */ text) => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);

@@ -2,19 +2,43 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { constants, homedir, tmpdir, userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SettingsManager, createEditToolDefinition, createReadToolDefinition, createWriteToolDefinition } from "@earendil-works/pi-coding-agent";
+import {
+  SettingsManager,
+  createEditToolDefinition,
+  createReadToolDefinition,
+  createWriteToolDefinition,
+} from "@earendil-works/pi-coding-agent";
 import { Confinement, resolveWrite } from "../../host-shim/sandbox/index.js";
 import { LONG } from "../pi/harness/extent.mjs";
 import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 
 /** @typedef {import("../../host-shim/interface.js").Confinement} Limits */
 
-/** A project with `docs/plan.md` and `src/main.rs`, and an agent directory. @param {import("node:test").TestContext} t */
+/**
+ * A project with `docs/plan.md` and `src/main.rs`, and an agent directory.
+ *
+ * @param {import("node:test").TestContext} t
+ */
 function project(t) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "confinement-test-")));
   t.after(() => rmSync(root, { recursive: true }));
@@ -42,17 +66,38 @@ afterEach(() => sessions.splice(0).forEach((end) => end()));
  */
 function confining(root, limits, manifest = { confine: true }, guarding = true) {
   const pi = standIn();
-  const tools = [createReadToolDefinition(root), createEditToolDefinition(root), createWriteToolDefinition(root)].map((tool) => ({ ...tool, sourceInfo: { source: "builtin" } }));
-  pi.behaviour.getAllTools = () => tools.map((tool) => ({ sourceInfo: { source: "cli" }, ...(pi.registered.get(`tool ${tool.name}`) ?? tool) }));
-  const outcome = limits ? { tag: "confine", val: { writable: [], hidden: [], network: true, notice: "Only docs/ is writable.", signs: ["read-only file system"], ...limits } } : { tag: "none" };
+  const tools = [createReadToolDefinition(root), createEditToolDefinition(root), createWriteToolDefinition(root)].map(
+    (tool) => ({ ...tool, sourceInfo: { source: "builtin" } }),
+  );
+  pi.behaviour.getAllTools = () =>
+    tools.map((tool) => ({ sourceInfo: { source: "cli" }, ...(pi.registered.get(`tool ${tool.name}`) ?? tool) }));
+  const outcome = limits
+    ? {
+        tag: "confine",
+        val: {
+          writable: [],
+          hidden: [],
+          network: true,
+          notice: "Only docs/ is writable.",
+          signs: ["read-only file system"],
+          ...limits,
+        },
+      }
+    : { tag: "none" };
   const guest = plainGuest((imports) => ({
     init: () => {
       imports["pi:extension/api"].on("tool-call");
       if (guarding) imports["pi:extension/api"].guardTools(true);
     },
-    handleEvent: (/** @type {unknown} */ _, /** @type {{ tag: string }} */ event) => (event.tag === "tool-call" ? outcome : { tag: "none" }),
+    handleEvent: (/** @type {unknown} */ _, /** @type {{ tag: string }} */ event) =>
+      event.tag === "tool-call" ? outcome : { tag: "none" },
   }));
-  Object.assign(CODING_AGENT, { SettingsManager, createEditToolDefinition, createReadToolDefinition, createWriteToolDefinition });
+  Object.assign(CODING_AGENT, {
+    SettingsManager,
+    createEditToolDefinition,
+    createReadToolDefinition,
+    createWriteToolDefinition,
+  });
   loadInto(pi, guest, manifest, join(root, "agent"));
   const context = pi.context({
     cwd: root,
@@ -81,14 +126,21 @@ function confining(root, limits, manifest = { confine: true }, guarding = true) 
   const use = async (/** @type {string} */ toolName, /** @type {any} */ input) => {
     const { refused } = call(toolName, input);
     if (refused !== undefined) return refused;
-    return pi.tool(toolName, input, context).then((/** @type {any} */ { content }) => content[0].text, (/** @type {Error} */ { message }) => message);
+    return pi.tool(toolName, input, context).then(
+      (/** @type {any} */ { content }) => content[0].text,
+      (/** @type {Error} */ { message }) => message,
+    );
   };
   return { pi, context, call, end, run, use };
 }
 
 /** @param {string} command @param {string} cwd */
 function bash(command, cwd) {
-  const { status, signal, stdout, stderr } = spawnSync("bash", ["-c", command], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const { status, signal, stdout, stderr } = spawnSync("bash", ["-c", command], {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   return { status: status ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)], stdout, stderr };
 }
 
@@ -137,29 +189,45 @@ suite("a confined command line", () => {
   test("is refused if it cannot be a command line, or is too long with its limits", (t) => {
     const { root } = project(t);
     const { call } = confining(root, {});
-    for (const [command, reason] of [["echo \0", /NUL/], ["x".repeat(131_000), /too long/]]) {
+    for (const [command, reason] of [
+      ["echo \0", /NUL/],
+      ["x".repeat(131_000), /too long/],
+    ]) {
       assert.match(call("bash", { command }).refused, /** @type {RegExp} */ (reason));
     }
     const { call: callWithNew } = confining(root, { writable: [`${root}/new/file`] });
     assert.match(callWithNew("bash", { command: "x".repeat(131_000) }).refused, /too long/);
     assert.equal(existsSync(join(root, "new")), false);
-    for (const input of [{}, { command: 1 }, { command: ["x"] }, null, "x"]) assert.match(call("bash", input).refused, /cannot be confined/);
+    for (const input of [{}, { command: 1 }, { command: ["x"] }, null, "x"])
+      assert.match(call("bash", input).refused, /cannot be confined/);
   });
 
   test("writes the listed folders, and its own folder for temporary files", (t) => {
     const { root, read } = project(t);
     const { run } = confining(root, { writable: [`${root}/docs/`] });
-    const { status, stderr } = run("echo new > docs/plan.md && echo t > /tmp/t && echo t >> $TMPDIR/t; echo x > src/main.rs; echo x > new; echo x > ~/new-file");
+    const { status, stderr } = run(
+      "echo new > docs/plan.md && echo t > /tmp/t && echo t >> $TMPDIR/t; echo x > src/main.rs; echo x > new; echo x > ~/new-file",
+    );
     assert.equal(status, 1);
     assert.equal(stderr.match(/Read-only file system/g)?.length, 3);
-    assert.deepEqual([read("docs/plan.md"), read("src/main.rs"), existsSync(join(root, "new")), existsSync(join(homedir(), "new-file"))], ["new\n", "main", false, false]);
+    assert.deepEqual(
+      [
+        read("docs/plan.md"),
+        read("src/main.rs"),
+        existsSync(join(root, "new")),
+        existsSync(join(homedir(), "new-file")),
+      ],
+      ["new\n", "main", false, false],
+    );
     assert.equal(run("cat /tmp/t").stdout, "t\nt\n");
     assert.equal(existsSync("/tmp/t"), false);
   });
 
   test("can create listed files and folders, which otherwise are not left behind", (t) => {
     const { root, read } = project(t);
-    const { run } = confining(root, { writable: [`${root}/new/sub/file.md`, `${root}/build/`, `${root}/docs/`, `${root}/docs/plan.md`] });
+    const { run } = confining(root, {
+      writable: [`${root}/new/sub/file.md`, `${root}/build/`, `${root}/docs/`, `${root}/docs/plan.md`],
+    });
     run("true");
     assert.equal(existsSync(join(root, "new")), false);
     assert.equal(existsSync(join(root, "build")), false);
@@ -177,7 +245,10 @@ suite("a confined command line", () => {
     const { run } = confining(root, { writable: [`${root}/docs/`] });
     assert.equal(run("echo x > docs/plan.md").status, 0);
     assert.match(run("echo x > docs/linked").stderr, /Read-only file system/);
-    assert.match(run("mv docs/sub docs/moved; mkdir docs/sub; echo y > docs/sub/linked; echo x > docs/moved/linked").stderr, /Read-only file system/);
+    assert.match(
+      run("mv docs/sub docs/moved; mkdir docs/sub; echo y > docs/sub/linked; echo x > docs/moved/linked").stderr,
+      /Read-only file system/,
+    );
     assert.match(run("echo x > docs/moved/linked").stderr, /Read-only file system/);
     assert.equal(read("src/main.rs"), "main");
     assert.equal(read("docs/moved/plan.md"), "x\n");
@@ -193,7 +264,10 @@ suite("a confined command line", () => {
     }
     const { run, call } = confining(root, { writable: [`${root}/docs/`] });
     assert.equal(run("echo x > docs/plan.md").status, 0);
-    assert.match(run("echo x > docs/modules/a/7; echo x > docs/modules/new; mv docs/modules docs/moved").stderr, /(Read-only file system[^]*){2}Device or resource busy/);
+    assert.match(
+      run("echo x > docs/modules/a/7; echo x > docs/modules/new; mv docs/modules docs/moved").stderr,
+      /(Read-only file system[^]*){2}Device or resource busy/,
+    );
     for (const command of ["true", "echo x > docs/other"]) assert.equal(call("bash", { command }).refused, undefined);
     assert.equal(read("store/7"), "stored");
   });
@@ -214,7 +288,8 @@ suite("a confined command line", () => {
     const interfaces = `node -e 'console.log(Object.keys(os.networkInterfaces()))'`;
     assert.match(confining(root, { network: false }).run(interfaces).stdout, /\[( 'lo' )?\]/);
     const python = `python3 -c "import socket; socket.socket(socket.AF_UNIX)"`;
-    for (const network of [true, false]) assert.match(confining(root, { network, writable: ["/"] }).run(python).stderr, /Operation not permitted/);
+    for (const network of [true, false])
+      assert.match(confining(root, { network, writable: ["/"] }).run(python).stderr, /Operation not permitted/);
   });
 
   test("that may write everything has the system's folder for temporary files", (t) => {
@@ -227,22 +302,36 @@ suite("a confined command line", () => {
   test("ends with all of its processes", async (t) => {
     const { root, read } = project(t);
     const { run } = confining(root, { writable: [`${root}/docs/`] });
-    run("(setsid sh -c 'sleep 0.4; echo late > docs/plan.md' &) ; nohup sh -c 'sleep 0.4; echo late > docs/plan.md' >/dev/null 2>&1 & true");
+    run(
+      "(setsid sh -c 'sleep 0.4; echo late > docs/plan.md' &) ; nohup sh -c 'sleep 0.4; echo late > docs/plan.md' >/dev/null 2>&1 & true",
+    );
     await new Promise((resolve) => setTimeout(resolve, 700));
     assert.equal(read("docs/plan.md"), "plan");
   });
 
   test("begins with the prefix of the user's settings", (t) => {
     const { root, write } = project(t);
-    write("agent/settings.json", JSON.stringify({ shellCommandPrefix: "shopt -s expand_aliases\nalias greet='echo hello'" }));
+    write(
+      "agent/settings.json",
+      JSON.stringify({ shellCommandPrefix: "shopt -s expand_aliases\nalias greet='echo hello'" }),
+    );
     assert.equal(confining(root, {}).run("greet").stdout, "hello\n");
   });
 
   test("gets the notice if its limits made it fail", (t) => {
     const { root } = project(t);
-    const { pi, call, end, context } = confining(root, { network: false, signs: ["read-only file system", "could not resolve"] });
+    const { pi, call, end, context } = confining(root, {
+      network: false,
+      signs: ["read-only file system", "could not resolve"],
+    });
     const result = (/** @type {string} */ id, /** @type {string} */ text) =>
-      pi.emit("tool_result", { toolCallId: id, toolName: "bash", isError: true, content: [{ type: "text", text }] }, context)?.content.at(-1).text;
+      pi
+        .emit(
+          "tool_result",
+          { toolCallId: id, toolName: "bash", isError: true, content: [{ type: "text", text }] },
+          context,
+        )
+        ?.content.at(-1).text;
     const { toolCallId } = call("bash", { command: "true" });
     assert.equal(result(toolCallId, "sh: cannot create x: Read-only file system"), "Only docs/ is writable.");
     assert.equal(result(toolCallId, "curl: (6) COULD NOT RESOLVE host: example.org"), "Only docs/ is writable.");
@@ -257,7 +346,13 @@ suite("a confined command line", () => {
     const { pi, call, context } = confining(root, { signs: undefined });
     const { toolCallId } = call("bash", { command: "true" });
     const result = (/** @type {boolean} */ isError) =>
-      pi.emit("tool_result", { toolCallId, toolName: "bash", isError, content: [{ type: "text", text: "out" }] }, context)?.content.at(-1).text;
+      pi
+        .emit(
+          "tool_result",
+          { toolCallId, toolName: "bash", isError, content: [{ type: "text", text: "out" }] },
+          context,
+        )
+        ?.content.at(-1).text;
     assert.equal(result(true), "Only docs/ is writable.");
     assert.equal(result(false), undefined);
   });
@@ -265,7 +360,8 @@ suite("a confined command line", () => {
 
 const USERS = process.getuid?.() === 0 ? [0, 12345] : [undefined];
 /** @param {number | undefined} user */
-const asUser = (user) => (user ? ["setpriv", "--reuid", String(user), "--regid", String(user), "--clear-groups", "--"] : []);
+const asUser = (user) =>
+  user ? ["setpriv", "--reuid", String(user), "--regid", String(user), "--clear-groups", "--"] : [];
 
 /**
  * Runs command lines confined, as a user.
@@ -279,7 +375,14 @@ const asUser = (user) => (user ? ["setpriv", "--reuid", String(user), "--regid",
  */
 function runAs(user, root, writable, lines, env) {
   if (user !== undefined) spawnSync("chown", ["-Rh", `${user}:${user}`, root]);
-  const [program, ...args] = [...asUser(user), process.execPath, new URL("confined-host.mjs", import.meta.url).pathname, root, JSON.stringify(writable), ...lines];
+  const [program, ...args] = [
+    ...asUser(user),
+    process.execPath,
+    new URL("confined-host.mjs", import.meta.url).pathname,
+    root,
+    JSON.stringify(writable),
+    ...lines,
+  ];
   const { stdout, stderr } = spawnSync(program, args, { encoding: "utf8", env: { ...process.env, ...env } });
   assert.notEqual(stdout, "", stderr);
   return JSON.parse(stdout);
@@ -292,7 +395,10 @@ suite("what commands leave in a listed folder", () => {
     const { run } = confining(root, { writable: [`${root}/docs/`] });
     run("true");
     bash(link, root);
-    assert.match(run("echo x > docs/linked; mv docs/linked docs/y; chmod 777 docs/linked").stderr, /Read-only file system[^]*busy[^]*Read-only file system/);
+    assert.match(
+      run("echo x > docs/linked; mv docs/linked docs/y; chmod 777 docs/linked").stderr,
+      /Read-only file system[^]*busy[^]*Read-only file system/,
+    );
     rmSync(join(root, "docs/linked"));
     run("mkdir docs/sub");
     linkSync(join(root, "src/main.rs"), join(root, "docs/sub/linked"));
@@ -305,22 +411,31 @@ suite("what commands leave in a listed folder", () => {
 
     test(`does not keep later commands from running: too deep, without rights, with other names${who}`, (t) => {
       const { root, read } = project(t);
-      const DEEP = "cd docs; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do mkdir deep-$(printf %0200d 1) && cd -P deep-*; done; echo x > x";
-      const results = runAs(user, root, [`${root}/docs/`], [
-        DEEP,
-        "mkdir -p docs/closed/inner docs/listed/inner docs/$'\\xff'/sub && echo x > docs/$'\\xff'/sub/$'\\xfe' && chmod 0 docs/closed/inner && chmod 400 docs/listed",
-        "echo more > docs/plan.md; echo more > docs/$'\\xff'/sub/y && echo written",
-        "rm -rf docs/deep-*; echo x > docs/closed/inner/x; chmod 700 docs/closed/inner",
-        "mkdir /tmp/closed; chmod 0 /tmp/closed; echo x > /tmp/x",
-        "echo more >> docs/plan.md; touch /tmp/y; ls /tmp",
-        "for n in {1..300}; do mkdir -m 0 docs/closed-$n; done",
-        "echo ran; echo x > docs/plan.md",
-        "echo ran",
-      ]);
+      const DEEP =
+        "cd docs; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do mkdir deep-$(printf %0200d 1) && cd -P deep-*; done; echo x > x";
+      const results = runAs(
+        user,
+        root,
+        [`${root}/docs/`],
+        [
+          DEEP,
+          "mkdir -p docs/closed/inner docs/listed/inner docs/$'\\xff'/sub && echo x > docs/$'\\xff'/sub/$'\\xfe' && chmod 0 docs/closed/inner && chmod 400 docs/listed",
+          "echo more > docs/plan.md; echo more > docs/$'\\xff'/sub/y && echo written",
+          "rm -rf docs/deep-*; echo x > docs/closed/inner/x; chmod 700 docs/closed/inner",
+          "mkdir /tmp/closed; chmod 0 /tmp/closed; echo x > /tmp/x",
+          "echo more >> docs/plan.md; touch /tmp/y; ls /tmp",
+          "for n in {1..300}; do mkdir -m 0 docs/closed-$n; done",
+          "echo ran; echo x > docs/plan.md",
+          "echo ran",
+        ],
+      );
       assert.deepEqual(results.map(({ refused }) => refused).filter(Boolean), []);
       assert.equal(results[2].stdout, "written\n", results[2].stderr);
       assert.match(results[3].stderr, /Read-only file system/);
-      assert.match(results[3].notice ?? "", /^NOTICE Read-only, because it cannot be reached or searched: .*docs\/deep-/);
+      assert.match(
+        results[3].notice ?? "",
+        /^NOTICE Read-only, because it cannot be reached or searched: .*docs\/deep-/,
+      );
       assert.equal(results[7].stdout, "ran\n");
       assert.equal(results[8].stdout, "ran\n");
       if (user) {
@@ -335,14 +450,25 @@ suite("what commands leave in a listed folder", () => {
 
     test(`hides no hard link: in folders without rights, behind names that are not UTF-8, too deep${who}`, (t) => {
       const { root, read } = project(t);
-      bash("mkdir docs/closed docs/$'\\xff'; ln src/main.rs docs/closed/h; ln src/main.rs docs/$'\\xff'/h; ln src/main.rs docs/$'\\xfe'", root);
-      bash("d=$PWD; cd docs; for i in $(seq 25); do mkdir $(printf %0200d 1) && cd -P 0*; done; ln $d/src/main.rs h", root);
+      bash(
+        "mkdir docs/closed docs/$'\\xff'; ln src/main.rs docs/closed/h; ln src/main.rs docs/$'\\xff'/h; ln src/main.rs docs/$'\\xfe'",
+        root,
+      );
+      bash(
+        "d=$PWD; cd docs; for i in $(seq 25); do mkdir $(printf %0200d 1) && cd -P 0*; done; ln $d/src/main.rs h",
+        root,
+      );
       chmodSync(join(root, "docs/closed"), 0);
-      runAs(user, root, [`${root}/docs/`], [
-        "chmod 700 docs/closed; echo x > docs/closed/h; echo x > docs/$'\\xff'/h; mv docs/$'\\xff' docs/u; echo x > docs/u/h; echo x > docs/$'\\xfe'; mv docs/$'\\xfe' docs/v; echo x > docs/v",
-        "mv docs/closed docs/c; chmod 700 docs/c; echo x > docs/c/h; for i in $(seq 25); do cd -P 0*; done; echo x > h",
-        "cd docs; for i in $(seq 25); do cd -P 0* && touch here; done; echo x > h",
-      ]);
+      runAs(
+        user,
+        root,
+        [`${root}/docs/`],
+        [
+          "chmod 700 docs/closed; echo x > docs/closed/h; echo x > docs/$'\\xff'/h; mv docs/$'\\xff' docs/u; echo x > docs/u/h; echo x > docs/$'\\xfe'; mv docs/$'\\xfe' docs/v; echo x > docs/v",
+          "mv docs/closed docs/c; chmod 700 docs/c; echo x > docs/c/h; for i in $(seq 25); do cd -P 0*; done; echo x > h",
+          "cd docs; for i in $(seq 25); do cd -P 0* && touch here; done; echo x > h",
+        ],
+      );
       assert.equal(read("src/main.rs"), "main");
       spawnSync("rm", ["-rf", join(root, "docs")]);
     });
@@ -350,9 +476,19 @@ suite("what commands leave in a listed folder", () => {
     test(`a listed path that cannot be reached or created is left out${who}`, (t) => {
       const { root, read } = project(t);
       mkdirSync(join(root, "closed/inner"), { recursive: true });
-      const results = runAs(user, root, [`${root}/docs/`, `${root}/closed/inner/`, `${root}/src/main.rs/x`], ["chmod 0 closed/inner; echo x > docs/plan.md", "echo y > docs/plan.md"]);
+      const results = runAs(
+        user,
+        root,
+        [`${root}/docs/`, `${root}/closed/inner/`, `${root}/src/main.rs/x`],
+        ["chmod 0 closed/inner; echo x > docs/plan.md", "echo y > docs/plan.md"],
+      );
       chmodSync(join(root, "closed"), 0);
-      const [last] = runAs(user, root, [`${root}/docs/`, `${root}/closed/inner/`, `${root}/src/main.rs/x`], ["echo z > docs/plan.md; echo x > src/new"]);
+      const [last] = runAs(
+        user,
+        root,
+        [`${root}/docs/`, `${root}/closed/inner/`, `${root}/src/main.rs/x`],
+        ["echo z > docs/plan.md; echo x > src/new"],
+      );
       chmodSync(join(root, "closed"), 0o700);
       assert.deepEqual([...results, last].map(({ refused }) => refused).filter(Boolean), []);
       assert.match(last.notice ?? "", user ? /searched: .*closed\/inner, .*main\.rs\/x/ : /searched: .*main\.rs\/x/);
@@ -367,16 +503,26 @@ suite("the keys of the user", () => {
     rm -rf ~/keys ~/dotfiles; mv ~/keys ~/keys2; mv ~/dotfiles ~/dotfiles2; mkdir -p ~/keys ~/dotfiles/ssh; echo key > ~/keys/authorized_keys; echo key > ~/dotfiles/ssh/authorized_keys
     h=$(realpath ~); d=$(dirname $h); echo begun > ~/f; cd /; mv $h $h-2 && mkdir -p $h/.ssh && echo key > $h/.ssh/authorized_keys
     mv $d $d-2 && mkdir -p $h/.ssh && echo key > $h/.ssh/authorized_keys; true`;
-  /** The places of the keys: the line that prepares them in the home directory, and the file of a key. @type {Record<string, [string, string?]>} */
+  /**
+   * The places of the keys: the line that prepares them in the home directory, and the file of a key.
+   *
+   * @type {Record<string, [string, string?]>}
+   */
   const PLACES = {
     "in a folder": ["mkdir .ssh; echo secret > .ssh/id", ".ssh/id"],
     "in a folder that does not exist": [":"],
     "behind a link": ["mkdir keys; echo secret > keys/id; ln -s keys .ssh", "keys/id"],
-    "behind an absolute link to a folder in another": ["mkdir -p dotfiles/ssh; echo secret > dotfiles/ssh/id; ln -s $PWD/dotfiles/ssh .ssh", "dotfiles/ssh/id"],
+    "behind an absolute link to a folder in another": [
+      "mkdir -p dotfiles/ssh; echo secret > dotfiles/ssh/id; ln -s $PWD/dotfiles/ssh .ssh",
+      "dotfiles/ssh/id",
+    ],
     "behind a link to a link": ["mkdir keys; echo secret > keys/id; ln -s keys l; ln -s l .ssh", "keys/id"],
     "behind a link to nothing": ["ln -s keys .ssh"],
     "behind a link to itself": ["ln -s .ssh .ssh"],
-    "behind a link to elsewhere": ["mkdir ../elsewhere; echo secret > ../elsewhere/id; ln -s ../elsewhere .ssh", "../elsewhere/id"],
+    "behind a link to elsewhere": [
+      "mkdir ../elsewhere; echo secret > ../elsewhere/id; ln -s ../elsewhere .ssh",
+      "../elsewhere/id",
+    ],
     "in a file": ["echo secret > .ssh", ".ssh"],
   };
   for (const user of USERS) {
@@ -399,8 +545,13 @@ suite("the keys of the user", () => {
           assert.equal(key && readFileSync(join(home, key), "utf8"), before, seen);
           assert.equal(existsSync(join(home, ".ssh/authorized_keys")), false, seen);
           // Another pi may have hidden it too.
-          if (place.includes("does not exist")) assert.equal(existsSync(join(home, ".ssh")), writable !== "home/sub/", seen);
-          assert.equal(existsSync(join(home, "f")), !["home/sub/", "home/.ssh/"].includes(writable) && !(readlink(join(home, ".ssh")) !== undefined), seen);
+          if (place.includes("does not exist"))
+            assert.equal(existsSync(join(home, ".ssh")), writable !== "home/sub/", seen);
+          assert.equal(
+            existsSync(join(home, "f")),
+            !["home/sub/", "home/.ssh/"].includes(writable) && !(readlink(join(home, ".ssh")) !== undefined),
+            seen,
+          );
         }
       });
     }
@@ -409,7 +560,9 @@ suite("the keys of the user", () => {
   test("are those of the user, whatever HOME is", (t) => {
     const { root } = project(t);
     const keys = join(userInfo().homedir, ".ssh");
-    const [result] = runAs(undefined, root, ["/"], [`ls -A ${keys}; echo key > ${keys}/ways; echo key > ${root}/f`], { HOME: join(root, "docs") });
+    const [result] = runAs(undefined, root, ["/"], [`ls -A ${keys}; echo key > ${keys}/ways; echo key > ${root}/f`], {
+      HOME: join(root, "docs"),
+    });
     assert.match(result.stderr, /Read-only file system/);
     assert.deepEqual([existsSync(join(keys, "ways")), existsSync(join(root, "f"))], [false, true]);
     for (const HOME of ["/no/such/home", "", "relative", "/dev/null", "/proc/1"]) {
@@ -431,7 +584,8 @@ suite("the processes of a confined command line", () => {
     test(`end with the process that confined it, whenever that is killed${user ? ", of an ordinary user" : ""}`, async (t) => {
       const { root } = project(t);
       if (user) for (const path of ["", "docs", "src"]) chownSync(join(root, path), user, user);
-      const line = "(setsid sh -c 'while :; do echo x >> late; sleep 0.01; done' &) ; while :; do echo x >> late; sleep 0.01; done";
+      const line =
+        "(setsid sh -c 'while :; do echo x >> late; sleep 0.01; done' &) ; while :; do echo x >> late; sleep 0.01; done";
       const size = () => (existsSync(join(root, "late")) ? readFileSync(join(root, "late")).length : 0);
       for (const delay of ["0", "4", "8", "12", "16", "20", "25", "30", "35", "40", "late", "0", "5"]) {
         const [program, ...args] = [...asUser(user), process.execPath, HOST, root, line, delay];
@@ -452,10 +606,15 @@ suite("the processes of a confined command line", () => {
   test("have a first process that nobody can reach into, and the environment of pi", (t) => {
     const { root } = project(t);
     const { run } = confining(root, {});
-    const { stdout } = run("echo $PPID; ls /proc/self/fd | wc -l; for f in mem fd/0 root cwd exe environ maps; do cat /proc/1/$f 2>&1 | head -c 200; done");
+    const { stdout } = run(
+      "echo $PPID; ls /proc/self/fd | wc -l; for f in mem fd/0 root cwd exe environ maps; do cat /proc/1/$f 2>&1 | head -c 200; done",
+    );
     const [parent, descriptors, ...refused] = stdout.trim().split("\n");
     assert.deepEqual([parent, descriptors], ["1", bash("ls /proc/self/fd | wc -l", root).stdout.trim()]);
-    assert.deepEqual(refused.map((line) => line.replace(/^.*: /, "")), Array(7).fill("Permission denied"));
+    assert.deepEqual(
+      refused.map((line) => line.replace(/^.*: /, "")),
+      Array(7).fill("Permission denied"),
+    );
     process.env["with.dots"] = "kept";
     process.env["BASH_FUNC_greet%%"] = "() { echo hello; }";
     t.after(() => {
@@ -470,7 +629,10 @@ suite("the processes of a confined command line", () => {
     const { root } = project(t);
     const { call } = confining(root, { writable: [`${root}/docs/`] });
     const { input } = call("bash", { command: "touch docs/ran" });
-    const { status, stderr } = spawnSync("bash", ["-c", 'bash -c "$0"; exit $?', input.command], { cwd: root, encoding: "utf8" });
+    const { status, stderr } = spawnSync("bash", ["-c", 'bash -c "$0"; exit $?', input.command], {
+      cwd: root,
+      encoding: "utf8",
+    });
     assert.equal(status, 126);
     assert.match(stderr, /The process that confined this command has ended, or did not start it itself/);
     assert.equal(existsSync(join(root, "docs/ran")), false);
@@ -480,7 +642,9 @@ suite("the processes of a confined command line", () => {
     const { root } = project(t);
     const { run } = confining(root, { writable: [`${root}/docs/`] });
     for (let round = 0; round < 10; round += 1) {
-      run("for i in 1 2 3 4 5; do (trap '' TERM HUP INT; exec setsid sh -c 'while :; do echo x >> docs/late; done') & done; sleep 0.02");
+      run(
+        "for i in 1 2 3 4 5; do (trap '' TERM HUP INT; exec setsid sh -c 'while :; do echo x >> docs/late; done') & done; sleep 0.02",
+      );
       const ended = readFileSync(join(root, "docs/late")).length;
       await sleep(20);
       assert.equal(readFileSync(join(root, "docs/late")).length, ended);
@@ -495,17 +659,44 @@ suite("a file tool within limits", () => {
     symlinkSync("../src", join(root, "docs/src"));
     symlinkSync(`${root}/none`, join(root, "docs/dangling"));
     linkSync(join(root, "src/main.rs"), join(root, "docs/linked"));
-    for (const path of ["docs/plan.md", "docs/new/deep.md", "@docs/x", `${root}/docs/x`, "src/../docs/x", "README.md", `file://${root}/docs/x`]) {
+    for (const path of [
+      "docs/plan.md",
+      "docs/new/deep.md",
+      "@docs/x",
+      `${root}/docs/x`,
+      "src/../docs/x",
+      "README.md",
+      `file://${root}/docs/x`,
+    ]) {
       assert.equal(await use("write", { path, content: "new" }), `Successfully wrote to ${path}`);
     }
     assert.equal(read("docs/new/deep.md"), "new");
-    for (const path of ["src/main.rs", "docs/../src/x", "docs2/x", "docs/src/main.rs", "docs/dangling", "~/x", "/etc/x", "README.md.bak"]) {
+    for (const path of [
+      "src/main.rs",
+      "docs/../src/x",
+      "docs2/x",
+      "docs/src/main.rs",
+      "docs/dangling",
+      "~/x",
+      "/etc/x",
+      "README.md.bak",
+    ]) {
       assert.match(await use("write", { path, content: "new" }), /may not be (written|created)$/, path);
     }
-    assert.match(await use("write", { path: "docs/linked", content: "new" }), /docs\/linked has other names \(hard links\)/);
-    assert.match(await use("edit", { path: "docs/src/main.rs", edits: [{ oldText: "main", newText: "new" }] }), /^Could not edit file: .*\/src\/main.rs may not be written/);
-    for (const path of ["docs", "", "docs/\0"]) assert.notEqual(await use("write", { path, content: "new" }), `Successfully wrote to ${path}`);
-    assert.deepEqual([read("src/main.rs"), existsSync(join(root, "none")), existsSync(join(root, "docs2"))], ["main", false, false]);
+    assert.match(
+      await use("write", { path: "docs/linked", content: "new" }),
+      /docs\/linked has other names \(hard links\)/,
+    );
+    assert.match(
+      await use("edit", { path: "docs/src/main.rs", edits: [{ oldText: "main", newText: "new" }] }),
+      /^Could not edit file: .*\/src\/main.rs may not be written/,
+    );
+    for (const path of ["docs", "", "docs/\0"])
+      assert.notEqual(await use("write", { path, content: "new" }), `Successfully wrote to ${path}`);
+    assert.deepEqual(
+      [read("src/main.rs"), existsSync(join(root, "none")), existsSync(join(root, "docs2"))],
+      ["main", false, false],
+    );
     for (const input of [{}, { path: 1 }, null]) assert.match(await use("edit", input), /cannot be confined/);
   });
 
@@ -549,7 +740,8 @@ suite("any other call", () => {
   test("is refused", (t) => {
     const { root } = project(t);
     const { call } = confining(root, { writable: ["/"] });
-    for (const tool of ["powershell", "Bash", "toString", "", "deploy"]) assert.match(call(tool, { command: "true", path: "x" }).refused, /cannot be confined/, tool);
+    for (const tool of ["powershell", "Bash", "toString", "", "deploy"])
+      assert.match(call(tool, { command: "true", path: "x" }).refused, /cannot be confined/, tool);
   });
 
   test("is refused without a grant", (t) => {
@@ -582,7 +774,8 @@ suite("the file that a path leads to", () => {
       [`${root}/link/x`, `${root}/src/x`, true],
       [`file://${root}/docs/x`, `${root}/docs/x`, false],
     ]);
-    for (const [path, expected, linked] of cases) assert.deepEqual(resolveWrite(path, root), { path: expected, linked }, path);
+    for (const [path, expected, linked] of cases)
+      assert.deepEqual(resolveWrite(path, root), { path: expected, linked }, path);
     for (const path of ["loop", "loop/x", "x\0", "file://%zz"]) assert.throws(() => resolveWrite(path, root), path);
   });
 });

@@ -19,14 +19,20 @@ suite("a component of version 0.1", () => {
     const pi = loadInto(standIn(), builtGuest(STORED));
     assert.ok(pi.registered.has("command hello") && pi.registered.has("tool greet"));
     await pi.tool("greet", { name: "Ann" });
-    assert.ok(pi.entries.some(({ customType }) => customType === "hello:greeting"), JSON.stringify(pi.entries));
+    assert.ok(
+      pi.entries.some(({ customType }) => customType === "hello:greeting"),
+      JSON.stringify(pi.entries),
+    );
     assert.match(JSON.stringify(pi.did()), /1 greeting/);
     assert.equal(pi.emit("tool_call", { toolName: "read", toolCallId: "1", input: {} }), undefined);
   });
 
   for (const version of VERSIONS) {
     test(`runs in pi ${version}`, async (t) => {
-      const { sandbox } = await stage(t, [{ calls: [{ name: "greet", arguments: { name: "Ann" } }] }, { text: "Greeted." }]);
+      const { sandbox } = await stage(t, [
+        { calls: [{ name: "greet", arguments: { name: "Ann" } }] },
+        { text: "Greeted." },
+      ]);
       const home = join(sandbox.root, "stored");
       cpSync(STORED, home, { recursive: true });
       writeFileSync(join(home, "index.cjs"), INDEX);
@@ -39,7 +45,11 @@ suite("a component of version 0.1", () => {
   }
 });
 
-/** Loads a guest that exports a version of the interface, and returns the version that its `init` gets. @param {string} version */
+/**
+ * Loads a guest that exports a version of the interface, and returns the version that its `init` gets.
+ *
+ * @param {string} version
+ */
 function initOf(version) {
   /** @type {string | undefined} */
   let given;
@@ -50,8 +60,11 @@ function initOf(version) {
 
 test("a component of this version, or an earlier minor one, is told the version that it knows; others are refused with both numbers", () => {
   const [major, minor] = INTERFACE_VERSION.split(".").map(Number);
-  for (const version of [INTERFACE_VERSION, `${major}.${minor - 1}.0`, `${major}.${minor}.7`]) assert.equal(initOf(version), version);
+  for (const version of [INTERFACE_VERSION, `${major}.${minor - 1}.0`, `${major}.${minor}.7`])
+    assert.equal(initOf(version), version);
   for (const version of [`${major}.${minor + 1}.0`, `${major + 1}.0.0`, `${INTERFACE_VERSION}-rc.1`, "1", ""]) {
-    assert.throws(() => initOf(version), { message: `The component implements pi:extension ${version}, pi's side implements ${INTERFACE_VERSION}.` });
+    assert.throws(() => initOf(version), {
+      message: `The component implements pi:extension ${version}, pi's side implements ${INTERFACE_VERSION}.`,
+    });
   }
 });

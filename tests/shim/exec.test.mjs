@@ -22,11 +22,15 @@ const CODING_AGENT = {
 };
 
 /** pi's shell in a folder. */
-const shell = (cwd = folder) => () => userShell(CODING_AGENT, cwd);
+const shell =
+  (cwd = folder) =>
+  () =>
+    userShell(CODING_AGENT, cwd);
 
 /**
  * @param {string} line
- * @param {{ timeoutMs?: number, signal?: AbortSignal, cwd?: string, env?: [string, string][], apart?: boolean }} [options]
+ * @param {{ timeoutMs?: number, signal?: AbortSignal, cwd?: string, env?: [string, string][], apart?: boolean }}
+ *   [options]
  */
 const run = (line, { timeoutMs = 20_000, signal = new AbortController().signal, cwd, env = [], apart = false } = {}) =>
   runCommandLine(shell(cwd), { line, timeoutMs, progress: "", env, apart }, signal);
@@ -52,7 +56,13 @@ const exited = (/** @type {number} */ status) => ({ tag: "exited", val: status }
 
 suite("a command line", () => {
   test("ends with the status of its last command, or 128 plus the signal", async () => {
-    for (const [line, status] of /** @type {const} */ ([["true", 0], ["exit 3", 3], ["no-such-program", 127], ["kill -TERM $$", 143], ["", 0]])) {
+    for (const [line, status] of /** @type {const} */ ([
+      ["true", 0],
+      ["exit 3", 3],
+      ["no-such-program", 127],
+      ["kill -TERM $$", 143],
+      ["", 0],
+    ])) {
       assert.deepEqual((await run(line)).end, exited(status), line);
     }
   });
@@ -72,7 +82,10 @@ suite("a command line", () => {
     assert.equal(Number(loud.outputBytes), 3000000);
     const late = await run("echo begun; sleep 60", { apart: true, timeoutMs: 300 });
     assert.deepEqual([late.end, late.standardOutput], [{ tag: "timed-out" }, "begun\n"]);
-    assert.deepEqual(readdirSync(tmpdir()).filter((name) => name.startsWith("pi-command-")), before);
+    assert.deepEqual(
+      readdirSync(tmpdir()).filter((name) => name.startsWith("pi-command-")),
+      before,
+    );
   });
 
   test("writes its output to a file while it runs, apart standard error behind standard output", async () => {
@@ -80,7 +93,15 @@ suite("a command line", () => {
     const path = join(folder, "whole.log");
     const start = (/** @type {string} */ line, /** @type {object} */ options = {}) => {
       const file = new OutputFile(() => ({ descriptor: openSync(path, "w"), path: `of ${(made += 1)}` }));
-      const commandLine = { line, timeoutMs: 20_000, progress: "", env: [], apart: false, outputFile: undefined, ...options };
+      const commandLine = {
+        line,
+        timeoutMs: 20_000,
+        progress: "",
+        env: [],
+        apart: false,
+        outputFile: undefined,
+        ...options,
+      };
       return runCommandLine(shell(), commandLine, new AbortController().signal, file);
     };
     const read = () => readFileSync(path, "utf8");
@@ -121,7 +142,9 @@ suite("a command line", () => {
   });
 
   test("has a result although an escaped process keeps writing", async () => {
-    const result = await run("setsid bash -c 'echo $$; while :; do echo x; sleep 0.03; done' & sleep 60", { timeoutMs: 1000 });
+    const result = await run("setsid bash -c 'echo $$; while :; do echo x; sleep 0.03; done' & sleep 60", {
+      timeoutMs: 1000,
+    });
     process.kill(parseInt(result.output), "SIGKILL");
     assert.deepEqual(result.end, { tag: "timed-out" });
     assert.ok(result.durationMs > 2000n && result.durationMs < 15_000n, String(result.durationMs));
@@ -166,7 +189,11 @@ suite("a command line", () => {
     const broken = () => {
       throw new Error("No bash shell found.");
     };
-    const result = await runCommandLine(broken, { line: "true", timeoutMs: 1000, progress: "", env: [], apart: false }, new AbortController().signal);
+    const result = await runCommandLine(
+      broken,
+      { line: "true", timeoutMs: 1000, progress: "", env: [], apart: false },
+      new AbortController().signal,
+    );
     assert.deepEqual(result.end, { tag: "not-started", val: "No bash shell found." });
   });
 });
@@ -175,7 +202,9 @@ suite("the environment", () => {
   test("has the variables, in the place of those of pi, and all of pi's own", async () => {
     process.env.EXEC_TEST_OF_PI = "pi's";
     const value = `$(touch made) \`id\` "'\\ *\n-rf {task}`;
-    const { output } = await run('printf "%s|%s|%s" "$VALUE" "$EXEC_TEST_OF_PI" "$PATH"; test -e made', { env: [["VALUE", value]] });
+    const { output } = await run('printf "%s|%s|%s" "$VALUE" "$EXEC_TEST_OF_PI" "$PATH"; test -e made', {
+      env: [["VALUE", value]],
+    });
     delete process.env.EXEC_TEST_OF_PI;
     const [given, ofPi, path] = output.split("|");
     assert.deepEqual([given, ofPi], [value, "pi's"]);
@@ -238,7 +267,10 @@ suite("the output", () => {
       const output = await outputOf(sign.repeat(300_000));
       const bytes = Buffer.byteLength(output);
       assert.ok(bytes <= 16 * 1024 && bytes > 16 * 1024 - 8, `${sign}: ${bytes}`);
-      assert.deepEqual([...new Set(output)].filter((c) => c !== sign && c !== "\ufffd"), []);
+      assert.deepEqual(
+        [...new Set(output)].filter((c) => c !== sign && c !== "\ufffd"),
+        [],
+      );
       assert.equal(output.at(-1), sign.at(-1));
     }
   });
@@ -254,7 +286,10 @@ suite("the output", () => {
 
   test("uses bounded memory, in large pieces and small ones", async () => {
     const small = "for i in {1..100000}; do echo -n x; done";
-    for (const [line, bytes] of /** @type {const} */ ([["yes | head -c 200000000", 200_000_000n], [small, 100_000n]])) {
+    for (const [line, bytes] of /** @type {const} */ ([
+      ["yes | head -c 200000000", 200_000_000n],
+      [small, 100_000n],
+    ])) {
       const before = process.memoryUsage();
       let most = 0;
       const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().arrayBuffers)), 5);

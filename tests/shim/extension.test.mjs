@@ -1,5 +1,5 @@
-// The shim converts pi's events for the guest and the guest's calls for pi. The guests in this file are plain functions;
-// hello.test.mjs has a real one.
+// The shim converts pi's events for the guest and the guest's calls for pi. The guests in this file are plain
+// functions; hello.test.mjs has a real one.
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
@@ -132,7 +132,10 @@ suite("events", () => {
   }
 
   test("of a session that no longer exists are harmless", () => {
-    const pi = loaded(() => ({}), EVENTS.map(([name]) => name.replaceAll("_", "-")));
+    const pi = loaded(
+      () => ({}),
+      EVENTS.map(([name]) => name.replaceAll("_", "-")),
+    );
     for (const [name, event] of EVENTS) assert.equal(pi.emit(name, event, pi.staleContext()), undefined, name);
   });
 
@@ -389,7 +392,11 @@ suite("a call of the guest", () => {
     }));
     await pi.command("a");
     const sent = (/** @type {any} */ value) => value?.content ?? value;
-    const texts = pi.did().flatMap(([, ...rest]) => rest.flat()).map(sent).filter((text) => typeof text === "string");
+    const texts = pi
+      .did()
+      .flatMap(([, ...rest]) => rest.flat())
+      .map(sent)
+      .filter((text) => typeof text === "string");
     assert.equal(texts.length, 11);
     for (const text of texts) assert.doesNotMatch(text, /[\0-\x08\x0b-\x1f\x7f-\x9f]/);
     assert.deepEqual(texts[0], "a]52;c;eA==b2Jcd\te\nf");
@@ -533,13 +540,19 @@ suite("a call of the guest", () => {
     const write = t.mock.method(process.stderr, "write", () => true);
     try {
       for (const mode of ["print", "json"]) await pi.command("a", "", pi.context({ mode, hasUI: false }));
-      assert.deepEqual(write.mock.calls.map((call) => call.arguments[0]), ["said\n", "said\n"]);
+      assert.deepEqual(
+        write.mock.calls.map((call) => call.arguments[0]),
+        ["said\n", "said\n"],
+      );
       assert.equal(process.exitCode, 3);
       assert.deepEqual(pi.did(), []);
       process.exitCode = exitCode;
       for (const mode of ["tui", "rpc"]) await pi.command("a", "", pi.context({ mode }));
       assert.equal(process.exitCode, exitCode);
-      assert.deepEqual(pi.did(), [["notify", "said", "error"], ["notify", "said", "error"]]);
+      assert.deepEqual(pi.did(), [
+        ["notify", "said", "error"],
+        ["notify", "said", "error"],
+      ]);
     } finally {
       process.exitCode = exitCode;
       write.mock.restore();
@@ -581,7 +594,10 @@ suite("dialogs", () => {
     const pi = asking();
     pi.behaviour.confirm = () => pi.calls.length === 1;
     await pi.command("a");
-    assert.deepEqual(pi.did(), [["confirm", "Title", "Message"], ["confirm", "Title", "Message"]]);
+    assert.deepEqual(pi.did(), [
+      ["confirm", "Title", "Message"],
+      ["confirm", "Title", "Message"],
+    ]);
     assert.deepEqual(answers, [
       [7n, { tag: "confirmed", val: true }],
       [8n, { tag: "confirmed", val: false }],
@@ -795,12 +811,19 @@ suite("a guest that traps", () => {
     await pi.command("a");
     await sleep(30);
     assert.deepEqual(rung, ["instance 1"]);
-    assert.deepEqual(pi.did().map(([name]) => name), ["onTerminalInput", "notify"]);
+    assert.deepEqual(
+      pi.did().map(([name]) => name),
+      ["onTerminalInput", "notify"],
+    );
   });
 
   /** A guest that traps in every call until it is repaired. */
   const unsound = () => {
-    const state = { sound: true, guard: /** @type {boolean | undefined} */ (undefined), events: /** @type {string[]} */ ([]) };
+    const state = {
+      sound: true,
+      guard: /** @type {boolean | undefined} */ (undefined),
+      events: /** @type {string[]} */ ([]),
+    };
     const check = () => {
       if (!state.sound) throw new WebAssembly.RuntimeError("unreachable");
     };
@@ -827,8 +850,13 @@ suite("a guest that traps", () => {
     const call = () => pi.emit("tool_call", { toolName: "x" });
     return { pi, state, call };
   };
-  const OFF = ["notify", "hello-guest broke and is switched off until a command of its own or /reload starts it again: RuntimeError: unreachable", "error"];
-  const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
+  const OFF = [
+    "notify",
+    "hello-guest broke and is switched off until a command of its own or /reload starts it again: RuntimeError: unreachable",
+    "error",
+  ];
+  const OFF_CALL =
+    "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
   test("three times in a row is switched off, and tool calls are refused until a session starts it again", async () => {
     const { pi, state, call } = unsound();
@@ -958,7 +986,12 @@ suite("tools", () => {
       assert.deepEqual(result, { content: [{ type: "text", text: "text" }], details: { a: [1, null] } });
     }
     const call = { id: "call-1", name: "t", parent: undefined, carriesCalls: false };
-    assert.deepEqual(got, [[call, '{"a":1}'], [call, "null"], [call, "null"], [call, '"x"']]);
+    assert.deepEqual(got, [
+      [call, '{"a":1}'],
+      [call, "null"],
+      [call, "null"],
+      [call, '"x"'],
+    ]);
   });
 
   test("receive the outer call of a nested call until it ends", async () => {
@@ -994,14 +1027,21 @@ suite("tools", () => {
         },
       };
     });
-    const call = (/** @type {string} */ toolCallId, /** @type {string} */ toolName, /** @type {string} */ parentToolCallId) =>
-      pi.emit("tool_call", { toolCallId, toolName, parentToolCallId });
+    const call = (
+      /** @type {string} */ toolCallId,
+      /** @type {string} */ toolName,
+      /** @type {string} */ parentToolCallId,
+    ) => pi.emit("tool_call", { toolCallId, toolName, parentToolCallId });
     call("1", "script", /** @type {any} */ (undefined));
     call("1/1", "bash", "1");
     call("1/2", "write", "1");
     call("1/3", "read", "1");
     assert.deepEqual(seen, [1, 2, 3, 3]);
-    assert.deepEqual(running(), [["1", undefined], ["1/1", "1"], ["1/3", "1"]]);
+    assert.deepEqual(running(), [
+      ["1", undefined],
+      ["1/1", "1"],
+      ["1/3", "1"],
+    ]);
     pi.emit("tool_result", { toolCallId: "1/3" });
     pi.emit("tool_execution_end", { toolCallId: "unknown" });
     // The call of the model ends with the run of the agent, another may run on.
@@ -1027,13 +1067,19 @@ suite("tools", () => {
       { name: "old", reachesTools },
       { name: "read", sourceInfo: builtin },
     ];
-    for (const toolName of ["codemode", "other", "old", "read", "unknown", "__proto__"]) pi.emit("tool_call", { toolName });
+    for (const toolName of ["codemode", "other", "old", "read", "unknown", "__proto__"])
+      pi.emit("tool_call", { toolName });
     /** @type {any} */ (pi.api).getAllTools = () => {
       throw new Error("gone");
     };
     pi.emit("tool_call", { toolName: "codemode" });
     assert.deepEqual(got, [
-      ["codemode", true], ["other", false], ["old", false], ["read", false], ["unknown", false], ["__proto__", false],
+      ["codemode", true],
+      ["other", false],
+      ["old", false],
+      ["read", false],
+      ["unknown", false],
+      ["__proto__", false],
       ["codemode", false],
     ]);
   });
@@ -1057,7 +1103,11 @@ suite("tools", () => {
     result.render(20);
     // An older pi does not pass it.
     bare.render(20);
-    assert.deepEqual(got, [["t", '{"a":1}', true], ["t", { text: "one\ntwo", details: "null" }, true], ["t", "{}", false]]);
+    assert.deepEqual(got, [
+      ["t", '{"a":1}', true],
+      ["t", { text: "one\ntwo", details: "null" }, true],
+      ["t", "{}", false],
+    ]);
     call.invalidate();
     call.render(20);
     assert.equal(got.length, 4);

@@ -2,7 +2,18 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { createServer } from "node:net";
@@ -120,7 +131,10 @@ suite("reading", () => {
     // U+1F600 is D83D DE00 and sorts before U+FF5E, but not in UTF-8.
     const names = ["B", "_", "a", "b", "ä", "\u{1f600}", "\uff5e"];
     for (const name of [...names].reverse()) write(`agent/things/${name}`, "");
-    assert.deepEqual(list("").map(({ name }) => name), names);
+    assert.deepEqual(
+      list("").map(({ name }) => name),
+      names,
+    );
     assert.deepEqual(names, [...names].sort());
   });
 
@@ -202,13 +216,17 @@ suite("paths", () => {
     });
   }
 
-  test("a backslash is part of a name on systems where it is no separator", { skip: process.platform === "win32" }, (t) => {
-    const { read, list, write } = grant(t);
-    write("agent/things/a\\b", "one name");
-    assert.equal(read("a\\b"), "one name");
-    assert.deepEqual(list(""), [{ name: "a\\b", kind: "file" }]);
-    refused(() => read("..\\..\\outside"), "not-found");
-  });
+  test(
+    "a backslash is part of a name on systems where it is no separator",
+    { skip: process.platform === "win32" },
+    (t) => {
+      const { read, list, write } = grant(t);
+      write("agent/things/a\\b", "one name");
+      assert.equal(read("a\\b"), "one name");
+      assert.deepEqual(list(""), [{ name: "a\\b", kind: "file" }]);
+      refused(() => read("..\\..\\outside"), "not-found");
+    },
+  );
 });
 
 suite("links", () => {
@@ -238,9 +256,20 @@ suite("links", () => {
     link("agent/things/deep/up", "../here/deep/er");
     link("agent/things/deep/top", "..");
     const targets = (/** @type {string} */ path) => list(path).map(({ name, target }) => [name, target]);
-    assert.deepEqual(targets(""), [["deep", undefined], ["here", ""]]);
+    assert.deepEqual(targets(""), [
+      ["deep", undefined],
+      ["here", ""],
+    ]);
     for (const path of ["deep", "here/deep", "here/here/deep/top/deep"]) {
-      assert.deepEqual(targets(path), [["er", undefined], ["top", ""], ["up", "deep/er"]], path);
+      assert.deepEqual(
+        targets(path),
+        [
+          ["er", undefined],
+          ["top", ""],
+          ["up", "deep/er"],
+        ],
+        path,
+      );
     }
   });
 
@@ -297,7 +326,10 @@ suite("links", () => {
     link("agent/linked", join(root, "outside"));
     link("outside/within", "folder/b.txt");
     link("outside/without", "../agent/things");
-    assert.deepEqual(roots().map(({ name }) => name), ["global"]);
+    assert.deepEqual(
+      roots().map(({ name }) => name),
+      ["global"],
+    );
     assert.equal(read("a.txt"), "A");
     assert.equal(read("within"), "B");
     refused(() => list("without"), "outside-root");
@@ -328,7 +360,10 @@ suite("neither a file nor a folder", { skip: process.platform === "win32" }, () 
     link("agent/things/null", "/dev/null");
     refused(() => read("zero"), "outside-root");
     refused(() => read("null"), "outside-root");
-    assert.deepEqual(list("").map(({ kind }) => kind), ["other", "other"]);
+    assert.deepEqual(
+      list("").map(({ kind }) => kind),
+      ["other", "other"],
+    );
   });
 
   test("a root that is a device, a file or missing", (t) => {
@@ -347,7 +382,9 @@ suite("neither a file nor a folder", { skip: process.platform === "win32" }, () 
 suite("a file that changes while it is read", () => {
   test("is read to its end, up to the maximum size", { timeout: 20_000 }, async (t) => {
     const { read, root } = grant(t);
-    const churn = spawn("bash", ["-c", "while :; do head -c 3000000 /dev/zero > f; head -c 100 /dev/zero > f; done"], { cwd: join(root, "agent/things") });
+    const churn = spawn("bash", ["-c", "while :; do head -c 3000000 /dev/zero > f; head -c 100 /dev/zero > f; done"], {
+      cwd: join(root, "agent/things"),
+    });
     t.after(() => churn.kill("SIGKILL"));
     const lengths = new Set();
     // On a busy machine the other process starts late.
@@ -359,7 +396,10 @@ suite("a file that changes while it is read", () => {
         lengths.add(error.tag);
       }
     }
-    assert.deepEqual([...lengths].filter((found) => found !== true && found !== "too-large" && found !== "not-found"), []);
+    assert.deepEqual(
+      [...lengths].filter((found) => found !== true && found !== "too-large" && found !== "not-found"),
+      [],
+    );
     assert.ok(lengths.has(true));
   });
 
@@ -392,7 +432,10 @@ suite("the working directory", () => {
     const { read, roots, write } = grant(t, { grants: [AGENT, { ...TREE, listed: false }] });
     write("project/src/a", "A");
     assert.equal(read("src/a", "tree"), "A");
-    assert.deepEqual(roots().map(({ name }) => name), ["global"]);
+    assert.deepEqual(
+      roots().map(({ name }) => name),
+      ["global"],
+    );
   });
 });
 
@@ -436,10 +479,16 @@ suite("roots", () => {
     let trusted = true;
     const { roots, read, list, write } = grant(t, { trusted: () => trusted });
     write("project/.conf/things/a.txt", "P");
-    assert.deepEqual(roots().map(({ name }) => name), ["global", "project"]);
+    assert.deepEqual(
+      roots().map(({ name }) => name),
+      ["global", "project"],
+    );
     assert.equal(read("a.txt", "project"), "P");
     trusted = false;
-    assert.deepEqual(roots().map(({ name }) => name), ["global"]);
+    assert.deepEqual(
+      roots().map(({ name }) => name),
+      ["global"],
+    );
     refused(() => read("a.txt", "project"), "no-such-root");
     refused(() => list("", "project"), "no-such-root");
   });
@@ -486,7 +535,10 @@ suite("a root of the project", () => {
       place.link("project/second", "../outside");
       rmSync(join(place.root, link), { recursive: true });
       place.link(link, target);
-      assert.deepEqual(place.roots().map(({ name }) => name), ["global", "project"]);
+      assert.deepEqual(
+        place.roots().map(({ name }) => name),
+        ["global", "project"],
+      );
       for (const call of [
         () => place.list("", "project"),
         () => place.list("outside", "project"),
@@ -531,7 +583,10 @@ suite("a root of the project", () => {
     });
     assert.equal(files.readFile("project", "a.txt").toString(), "P");
     assert.equal(files.readFile("tree", "src/b.txt").toString(), "B");
-    assert.deepEqual(files.roots().map(({ path }) => path), [".conf/things", "."]);
+    assert.deepEqual(
+      files.roots().map(({ path }) => path),
+      [".conf/things", "."],
+    );
   });
 
   test("is resolved again by the next snapshot", (t) => {
@@ -573,7 +628,10 @@ suite("a folder with too many entries", () => {
   test("is not listed", { timeout: 60_000, ...LONG }, (t) => {
     const { root, list, write } = grant(t);
     write("agent/things/few/a.txt");
-    for (const [folder, count] of /** @type {const} */ ([["most", 50_000], ["more", 50_001]])) {
+    for (const [folder, count] of /** @type {const} */ ([
+      ["most", 50_000],
+      ["more", 50_001],
+    ])) {
       mkdirSync(join(root, "agent/things", folder));
       for (let n = 0; n < count; n += 1) closeSync(openSync(join(root, "agent/things", folder, `f${n}`), "w"));
     }
@@ -599,26 +657,33 @@ suite("a session that no longer exists", () => {
   });
 
   for (const within of ["stale-branch", "what is stale", "a context is stale", STALE.slice(0, 60)]) {
-    test(`is not assumed because of a path like ${JSON.stringify(within)}`, { skip: process.platform === "win32" }, (t) => {
-      const { root, roots, read, list, write, link } = grant(t, { within });
-      write("agent/things/a.txt", "A");
-      write("project/.conf/things/a.txt", "P");
-      link("agent/things/round is stale", "round is stale");
-      chmodSync(write(`agent/things/${within}`), 0);
-      assert.deepEqual(roots().map(({ name }) => name), ["global", "project"]);
-      assert.equal(read("a.txt"), "A");
-      assert.equal(read("a.txt", "project"), "P");
-      for (const name of ["global", "project"]) {
-        refused(() => read("b.txt", name), "not-found");
-        refused(() => list("no", name), "not-found");
-        refused(() => read("a.txt/is stale", name), "not-found");
-      }
-      refused(() => read("round is stale"), "failed");
-      refused(() => list("round is stale"), "failed");
-      chmodSync(join(root, ".."), 0o755);
-      for (const folder of [root, join(root, "agent"), join(root, "agent/things")]) chmodSync(folder, 0o755);
-      asNobody(() => refused(() => read(within), "failed"));
-    });
+    test(
+      `is not assumed because of a path like ${JSON.stringify(within)}`,
+      { skip: process.platform === "win32" },
+      (t) => {
+        const { root, roots, read, list, write, link } = grant(t, { within });
+        write("agent/things/a.txt", "A");
+        write("project/.conf/things/a.txt", "P");
+        link("agent/things/round is stale", "round is stale");
+        chmodSync(write(`agent/things/${within}`), 0);
+        assert.deepEqual(
+          roots().map(({ name }) => name),
+          ["global", "project"],
+        );
+        assert.equal(read("a.txt"), "A");
+        assert.equal(read("a.txt", "project"), "P");
+        for (const name of ["global", "project"]) {
+          refused(() => read("b.txt", name), "not-found");
+          refused(() => list("no", name), "not-found");
+          refused(() => read("a.txt/is stale", name), "not-found");
+        }
+        refused(() => read("round is stale"), "failed");
+        refused(() => list("round is stale"), "failed");
+        chmodSync(join(root, ".."), 0o755);
+        for (const folder of [root, join(root, "agent"), join(root, "agent/things")]) chmodSync(folder, 0o755);
+        asNobody(() => refused(() => read(within), "failed"));
+      },
+    );
   }
 });
 

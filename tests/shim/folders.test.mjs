@@ -2,7 +2,19 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
@@ -29,8 +41,13 @@ function makeProject() {
     sessionManager: { getSessionId: () => state.session },
   });
   const folders = folderImports(calls, { path: "jobs" }, ".pi");
-  const open = (/** @type {string} */ key, /** @type {string | undefined} */ copyOf = undefined) => folders.open(key, copyOf);
-  const create = (/** @type {string} */ stem) => createFile({ context: /** @type {any} */ (calls.context), grant: { path: "jobs" }, configDirName: ".pi", key: "a" }, stem);
+  const open = (/** @type {string} */ key, /** @type {string | undefined} */ copyOf = undefined) =>
+    folders.open(key, copyOf);
+  const create = (/** @type {string} */ stem) =>
+    createFile(
+      { context: /** @type {any} */ (calls.context), grant: { path: "jobs" }, configDirName: ".pi", key: "a" },
+      stem,
+    );
   const output = (/** @type {string} */ stem) => new OutputFile(() => create(stem));
   return { cwd, state, open, jobs: join(cwd, ".pi/jobs"), calls, output };
 }
@@ -58,7 +75,8 @@ suite("folders", () => {
     assert.deepEqual(open("a"), first);
     assert.deepEqual(readdirSync(join(cwd, first.path)), ["kept"]);
     const names = new Set([first.name]);
-    for (const key of ["b", "../../etc", "/etc", "", "\0", "a\n", "a".repeat(100_000), "ключ"]) names.add(open(key).name);
+    for (const key of ["b", "../../etc", "/etc", "", "\0", "a\n", "a".repeat(100_000), "ключ"])
+      names.add(open(key).name);
     state.session = "s-2";
     names.add(open("a").name);
     assert.equal(names.size, 10);
@@ -120,21 +138,46 @@ suite("folders", () => {
     const { cwd, jobs, open, state } = makeProject();
     open("a");
     symlinkSync(root, join(jobs, "11111111111111111111"));
-    assert.match(fault(() => open("b", "11111111111111111111")), /^\.pi\/jobs\/1{20}: it is a link$/);
+    assert.match(
+      fault(() => open("b", "11111111111111111111")),
+      /^\.pi\/jobs\/1{20}: it is a link$/,
+    );
     const first = open("c");
     for (let index = 0; index <= 10_000; index += 1) writeFileSync(join(cwd, first.path, `f${index}`), "");
     state.session = "s-2";
-    assert.match(fault(() => open("c", first.name)), /has more than 10000 entries$/);
+    assert.match(
+      fault(() => open("c", first.name)),
+      /has more than 10000 entries$/,
+    );
     state.session = "s-1";
-    assert.deepEqual(readdirSync(jobs).sort(), [".gitignore", "1".repeat(20), open("a").name, first.name].sort(), "nothing is left of it");
+    assert.deepEqual(
+      readdirSync(jobs).sort(),
+      [".gitignore", "1".repeat(20), open("a").name, first.name].sort(),
+      "nothing is left of it",
+    );
   });
 
   test("names that this side does not make are refused", () => {
     const { cwd, open } = makeProject();
     mkdirSync(join(cwd, ".pi/etc"), { recursive: true });
     writeFileSync(join(cwd, ".pi/etc/x"), "");
-    for (const name of ["../../etc", "../etc", "/etc", "..", ".", "", "0123456789abcdef012", "0123456789ABCDEF0123", "0123456789abcdef0123\n", "0123456789abcdef0123/.."]) {
-      assert.equal(fault(() => open("a", name)), "The name of the folder to copy is no such name.", JSON.stringify(name));
+    for (const name of [
+      "../../etc",
+      "../etc",
+      "/etc",
+      "..",
+      ".",
+      "",
+      "0123456789abcdef012",
+      "0123456789ABCDEF0123",
+      "0123456789abcdef0123\n",
+      "0123456789abcdef0123/..",
+    ]) {
+      assert.equal(
+        fault(() => open("a", name)),
+        "The name of the folder to copy is no such name.",
+        JSON.stringify(name),
+      );
     }
     assert.deepEqual(readdirSync(join(cwd, ".pi")), ["etc"]);
   });
@@ -142,14 +185,21 @@ suite("folders", () => {
   test("links and files in the way are refused, and nothing is made behind them", () => {
     const own = makeProject();
     const { name } = own.open("a");
-    for (const [place, where] of /** @type {const} */ ([[".pi", ""], [".pi/jobs", ".pi"], [`.pi/jobs/${name}`, ".pi/jobs"]])) {
+    for (const [place, where] of /** @type {const} */ ([
+      [".pi", ""],
+      [".pi/jobs", ".pi"],
+      [`.pi/jobs/${name}`, ".pi/jobs"],
+    ])) {
       for (const what of ["a link", "a broken link", "a file"]) {
         const { cwd, open } = makeProject();
         const elsewhere = mkdtempSync(join(root, "elsewhere-"));
         if (where) mkdirSync(join(cwd, where), { recursive: true });
         if (what === "a file") writeFileSync(join(cwd, place), "mine");
         else symlinkSync(what === "a link" ? elsewhere : join(elsewhere, "nowhere"), join(cwd, place));
-        assert.equal(fault(() => open("a")), `${place}: ${what === "a file" ? "it is not a folder" : "it is a link"}`);
+        assert.equal(
+          fault(() => open("a")),
+          `${place}: ${what === "a file" ? "it is not a folder" : "it is a link"}`,
+        );
         assert.deepEqual(readdirSync(elsewhere), [], `${what} at ${place}`);
         assert.equal(lstatSync(join(cwd, place)).isSymbolicLink(), what !== "a file");
       }
@@ -177,22 +227,35 @@ suite("folders", () => {
   test("are refused without a grant, and where the project is not trusted", () => {
     const { cwd, state, open, calls } = makeProject();
     state.trusted = false;
-    assert.equal(fault(() => open("a")), "The project is not trusted.");
+    assert.equal(
+      fault(() => open("a")),
+      "The project is not trusted.",
+    );
     const { open: notGranted } = folderImports(calls, undefined, ".pi");
-    assert.equal(fault(() => notGranted("a", undefined)), "The manifest does not grant it.");
+    assert.equal(
+      fault(() => notGranted("a", undefined)),
+      "The manifest does not grant it.",
+    );
     assert.deepEqual(readdirSync(cwd), []);
   });
 
-  test("a project that cannot be written is named", { skip: process.platform !== "linux" || process.getuid?.() !== 0 }, () => {
-    const { cwd, open } = makeProject();
-    // Also root cannot write there.
-    execFileSync("mount", ["-t", "tmpfs", "-o", "ro", "none", cwd]);
-    try {
-      assert.equal(fault(() => open("a")), ".pi: the file system is read-only");
-    } finally {
-      execFileSync("umount", [cwd]);
-    }
-  });
+  test(
+    "a project that cannot be written is named",
+    { skip: process.platform !== "linux" || process.getuid?.() !== 0 },
+    () => {
+      const { cwd, open } = makeProject();
+      // Also root cannot write there.
+      execFileSync("mount", ["-t", "tmpfs", "-o", "ro", "none", cwd]);
+      try {
+        assert.equal(
+          fault(() => open("a")),
+          ".pi: the file system is read-only",
+        );
+      } finally {
+        execFileSync("umount", [cwd]);
+      }
+    },
+  );
 });
 
 suite("files of output", () => {
@@ -225,11 +288,32 @@ suite("files of output", () => {
     const session = /** @type {any} */ ({ getSessionId: () => "s-1" });
     // Each of them has a session of its own.
     state.session = "child";
-    const files = Array.from({ length: 8 }, () => new OutputFile(() => createFile({ context: /** @type {any} */ (calls.context), session, grant: { path: "jobs" }, configDirName: ".pi", key: "a" }, "look")));
+    const files = Array.from(
+      { length: 8 },
+      () =>
+        new OutputFile(() =>
+          createFile(
+            {
+              context: /** @type {any} */ (calls.context),
+              session,
+              grant: { path: "jobs" },
+              configDirName: ".pi",
+              key: "a",
+            },
+            "look",
+          ),
+        ),
+    );
     for (let round = 0; round < 3; round += 1) files.forEach((file, index) => file.add(Buffer.from(`${index}`)));
     const paths = files.map((file) => /** @type {any} */ (file.close(3)).val);
-    assert.deepEqual(paths, files.map((_, index) => `${folder}/look-${index + 1}.log`));
-    assert.deepEqual(paths.map((path) => readFileSync(join(cwd, path), "utf8")), files.map((_, index) => `${index}`.repeat(3)));
+    assert.deepEqual(
+      paths,
+      files.map((_, index) => `${folder}/look-${index + 1}.log`),
+    );
+    assert.deepEqual(
+      paths.map((path) => readFileSync(join(cwd, path), "utf8")),
+      files.map((_, index) => `${index}`.repeat(3)),
+    );
     assert.deepEqual(readdirSync(join(cwd, ".pi/jobs")).sort(), [".gitignore", folder.split("/").at(-1)].sort());
   });
 
@@ -256,7 +340,8 @@ suite("files of output", () => {
       assert.equal(closed?.tag, "err", JSON.stringify(closed));
       return closed?.val;
     };
-    for (const stem of ["", "../up", "a/b", ".hidden", "a".repeat(81), "a\0", "a\n", "ключ"]) assert.match(why(stem) ?? "", /no such name/);
+    for (const stem of ["", "../up", "a/b", ".hidden", "a".repeat(81), "a\0", "a\n", "ключ"])
+      assert.match(why(stem) ?? "", /no such name/);
     state.trusted = false;
     assert.equal(why("look"), "The project is not trusted.");
     assert.equal(existsSync(join(cwd, ".pi")), false);

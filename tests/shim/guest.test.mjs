@@ -80,9 +80,16 @@ suite("versions", () => {
 
   test("a component without the guest interface is refused", () => {
     for (const exported of [{}, { guest: { init() {} } }, { "pi:other/guest@0.1.0": { init() {} } }]) {
-      assert.throws(() => started(() => exported, () => {}), {
-        message: "The component is not a pi extension: it does not export pi:extension/guest.",
-      });
+      assert.throws(
+        () =>
+          started(
+            () => exported,
+            () => {},
+          ),
+        {
+          message: "The component is not a pi extension: it does not export pi:extension/guest.",
+        },
+      );
     }
   });
 
@@ -115,7 +122,10 @@ suite("a trap", () => {
     assert.equal(guest.call("runCommand", "a"), undefined);
     assert.deepEqual(told, ["panicked at the disco"]);
     assert.equal(instances.length, 2);
-    assert.deepEqual(instances[1].map(([name]) => name), ["init", "handleEvent"]);
+    assert.deepEqual(
+      instances[1].map(([name]) => name),
+      ["init", "handleEvent"],
+    );
     assert.deepEqual(instances[1][1][2], { tag: "restarted" });
     assert.equal(guest.call("runCommand", "b"), "done b");
     assert.equal(instances[0].length, 2, "the instance that trapped is not called again");
@@ -148,7 +158,11 @@ suite("a trap", () => {
     /** @type {boolean[]} */
     const told = [];
     let ended = 0;
-    const guest = started(instantiate, (_words, off) => told.push(off), () => (ended += 1));
+    const guest = started(
+      instantiate,
+      (_words, off) => told.push(off),
+      () => (ended += 1),
+    );
     assert.equal(guest.call("handleEvent"), undefined);
     assert.equal(guest.off, true);
     assert.deepEqual(told, [true]);

@@ -20,7 +20,10 @@ const PANIC = (/** @type {string} */ words) =>
   new RegExp(`^hello-guest broke and was started again: panicked at tests/guests/hello\\.rs:\\d+:\\d+:\\n${words}$`);
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
 
-const COMMANDS = "hello say remind note newest choose run run-briefly cancel keep recall forget look again child children end-child flag boom trap guard".split(" ");
+const COMMANDS =
+  "hello say remind note newest choose run run-briefly cancel keep recall forget look again child children end-child flag boom trap guard".split(
+    " ",
+  );
 
 /** The package's folder. */
 let home = "";
@@ -109,11 +112,14 @@ suite("in plain Node", () => {
     pi.did();
     await pi.command("boom");
     const [cleared, inputs, status, notice, ...rest] = pi.did();
-    assert.deepEqual([cleared, inputs, status], [
-      ["setStatus", "hello", undefined],
-      ["setStatus", "hello-inputs", undefined],
-      ["setStatus", "hello", "1 greetings"],
-    ]);
+    assert.deepEqual(
+      [cleared, inputs, status],
+      [
+        ["setStatus", "hello", undefined],
+        ["setStatus", "hello-inputs", undefined],
+        ["setStatus", "hello", "1 greetings"],
+      ],
+    );
     assert.match(String(notice[1]), PANIC("boom, as asked"));
     assert.deepEqual(rest, []);
     pi.emit("input", { source: "rpc" });
@@ -148,7 +154,10 @@ suite("in plain Node", () => {
   test("drawings use pi's components and the theme's colours", async () => {
     const { pi } = loaded();
     const rendered = (/** @type {any} */ component) =>
-      component.render(60).map((/** @type {string} */ line) => line.trim()).filter(Boolean);
+      component
+        .render(60)
+        .map((/** @type {string} */ line) => line.trim())
+        .filter(Boolean);
     const tool = pi.registered.get("tool greet");
     assert.deepEqual(rendered(tool.renderCall({ name: "Ann" }, pi.theme)), [
       '<toolTitle>*greet*<muted> {"name":"Ann"}',
@@ -261,7 +270,10 @@ for (const version of VERSIONS) {
       assert.deepEqual(toolResults(model), ["Hello, Ann!"]);
       const entries = await rpc.entries();
       const greetings = entries.filter((entry) => entry.customType === "hello:greeting");
-      assert.deepEqual(greetings.map(({ data }) => data), [{ name: "Ann" }]);
+      assert.deepEqual(
+        greetings.map(({ data }) => data),
+        [{ name: "Ann" }],
+      );
       const result = entries.find((entry) => entry.message?.role === "toolResult");
       assert.deepEqual(result.message.details, { name: "Ann" });
       assert.deepEqual(statuses("hello"), ["0 greetings", "1 greetings"]);
@@ -346,14 +358,20 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(model.messagesText(1), /^note 1$/m);
       assert.match(model.messagesText(1), /Read note 1/);
       const notes = (await rpc.entries()).filter(({ customType }) => customType === "hello:note");
-      assert.deepEqual(notes.map(({ content }) => content), ["note 1", "note 2"]);
+      assert.deepEqual(
+        notes.map(({ content }) => content),
+        ["note 1", "note 2"],
+      );
       await rpc.prompt("/newest");
       assert.equal((await rpc.send({ type: "compact" })).success, true);
       assert.deepEqual(statuses("hello-compacted"), ["compacted"]);
       await rpc.promptAndSettle("Go on");
       assert.doesNotMatch(model.messagesText(), /^note 2$/m);
       await rpc.prompt("/newest");
-      assert.deepEqual(notices(), [["info", "note 2"], ["info", "No note."]]);
+      assert.deepEqual(notices(), [
+        ["info", "note 2"],
+        ["info", "No note."],
+      ]);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 

@@ -9,8 +9,19 @@ const list = (depth, inner = 0) => (depth === 0 ? inner : [list(depth - 1, inner
 
 suite("json", () => {
   test("equals JSON.stringify for ordinary values", () => {
-    const long = Array.from({ length: 500 }, (_, index) => ({ [`k${index}`]: ["[[[", "\\\"", "\\", { a: [] }] }));
-    for (const value of [null, 7, "x", { a: [1, null, "\u2028"] }, "\\ud800", "\\\\ud800", "😀\n", long, list(100), { toJSON: () => 1 }]) {
+    const long = Array.from({ length: 500 }, (_, index) => ({ [`k${index}`]: ["[[[", '\\"', "\\", { a: [] }] }));
+    for (const value of [
+      null,
+      7,
+      "x",
+      { a: [1, null, "\u2028"] },
+      "\\ud800",
+      "\\\\ud800",
+      "😀\n",
+      long,
+      list(100),
+      { toJSON: () => 1 },
+    ]) {
       assert.equal(json(value), JSON.stringify(value));
     }
   });
@@ -20,7 +31,8 @@ suite("json", () => {
     const cycle = { a: 1 };
     cycle.cycle = cycle;
     const thrower = { toJSON: () => assert.fail() };
-    for (const value of [undefined, () => 1, Symbol("x"), 7n, cycle, thrower, list(98, cycle)]) assert.equal(json(value), "null");
+    for (const value of [undefined, () => 1, Symbol("x"), 7n, cycle, thrower, list(98, cycle)])
+      assert.equal(json(value), "null");
   });
 
   test("contains no unpaired surrogate", () => {
@@ -41,7 +53,11 @@ suite("json", () => {
   test("is at most 100 deep, and complete up to there", () => {
     assert.equal(json(list(101)), JSON.stringify(list(100, null)));
     for (const depth of [101, 128, 500, 3000]) {
-      assert.deepEqual(JSON.parse(json([{ a: {}, b: list(depth) }, {}, list(3)])), [{ a: {}, b: list(98, null) }, {}, list(3)]);
+      assert.deepEqual(JSON.parse(json([{ a: {}, b: list(depth) }, {}, list(3)])), [
+        { a: {}, b: list(98, null) },
+        {},
+        list(3),
+      ]);
       const { action, summary, deep } = JSON.parse(json({ action: "next", deep: list(depth), summary: "{[" }));
       assert.deepEqual([action, summary, deep], ["next", "{[", list(99, null)]);
     }
@@ -58,7 +74,8 @@ suite("json", () => {
   test("of a very long string is complete", () => {
     /** @param {number} calls @param {unknown} value @returns {string} */
     const deeper = (calls, value) => (calls === 0 ? json(value) : deeper(calls - 1, value));
-    for (const text of ["x".repeat(9_000_000), "\n\"".repeat(3_000_000)]) assert.equal(deeper(1000, [text]), JSON.stringify([text]));
+    for (const text of ["x".repeat(9_000_000), '\n"'.repeat(3_000_000)])
+      assert.equal(deeper(1000, [text]), JSON.stringify([text]));
   });
 
   test("that would be too long is replaced by spaces", () => {

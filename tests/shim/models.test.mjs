@@ -1,5 +1,5 @@
-// A guest sets the model and the thinking level. The stand-in sets a model as pi does: after a while, with a level of its own and
-// with events, for the handlers of which it waits.
+// A guest sets the model and the thinking level. The stand-in sets a model as pi does: after a while, with a level of
+// its own and with events, for the handlers of which it waits.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,12 @@ const API = "pi:extension/api";
 const CONTEXT = "pi:extension/context";
 
 /** @param {string} name */
-const model = (name) => ({ provider: name.split("/")[0], id: name.slice(name.indexOf("/") + 1), apiKey: "secret", cost: { input: name.startsWith("c") ? 3 : 0, output: 0 } });
+const model = (name) => ({
+  provider: name.split("/")[0],
+  id: name.slice(name.indexOf("/") + 1),
+  apiKey: "secret",
+  cost: { input: name.startsWith("c") ? 3 : 0, output: 0 },
+});
 /** @param {string} name */
 const named = (name) => ({ provider: name.split("/")[0], id: name.slice(name.indexOf("/") + 1) });
 const MODELS = ["a/user", "a/big", "b/x/y:z", "c/paid"].map(model);
@@ -19,7 +24,8 @@ const MODELS = ["a/user", "a/big", "b/x/y:z", "c/paid"].map(model);
  * @param {(imports: Record<string, any>) => Record<string, Function>} exports the guest's; `runCommand` and others
  * @param {object} [options]
  * @param {boolean} [options.granted]
- * @param {() => Promise<unknown>} [options.beforeLevel] what the handlers of others do before the guest gets the event of a level
+ * @param {() => Promise<unknown>} [options.beforeLevel] what the handlers of others do before the guest gets the event
+ *   of a level
  * @param {() => Promise<unknown>} [options.check] what pi does before it sets a model
  */
 function loaded(exports, { granted = true, beforeLevel, check = () => sleep(5) } = {}) {
@@ -34,7 +40,8 @@ function loaded(exports, { granted = true, beforeLevel, check = () => sleep(5) }
       },
       modelRegistry: {
         getAll: () => MODELS,
-        find: (/** @type {string} */ provider, /** @type {string} */ id) => MODELS.find((known) => known.provider === provider && known.id === id),
+        find: (/** @type {string} */ provider, /** @type {string} */ id) =>
+          MODELS.find((known) => known.provider === provider && known.id === id),
         hasConfiguredAuth: (/** @type {{ provider: string }} */ { provider }) => provider !== "c",
       },
     };
@@ -68,7 +75,8 @@ function loaded(exports, { granted = true, beforeLevel, check = () => sleep(5) }
   });
   const guest = plainGuest((imports) => ({
     init() {
-      for (const event of ["session-start", "before-agent-start", "model-select", "thinking-level-select"]) imports[API].on(event);
+      for (const event of ["session-start", "before-agent-start", "model-select", "thinking-level-select"])
+        imports[API].on(event);
       imports[API].registerCommand({ name: "a", description: "runs a" });
     },
     handleEvent(/** @type {unknown} */ _, /** @type {any} */ { tag, val }) {
@@ -121,7 +129,15 @@ suite("the model and the thinking level", () => {
     await done;
     assert.deepEqual(log, [
       ...["note before", "event medium true", "event big true", "model a/big", "level high", "event high true"],
-      ...["event medium true", "event x/y:z true", "model b/x/y:z", "level off", "event off true", "message go", "note after"],
+      ...[
+        "event medium true",
+        "event x/y:z true",
+        "model b/x/y:z",
+        "level off",
+        "event off true",
+        "message go",
+        "note after",
+      ],
     ]);
     assert.deepEqual(told, [named("a/big"), named("b/x/y:z"), "off"]);
     assert.deepEqual([now.model.id, now.level], ["x/y:z", "off"]);
@@ -132,11 +148,18 @@ suite("the model and the thinking level", () => {
     const told = [];
     const work = command(({ [API]: api, [CONTEXT]: context }) => {
       told.push(context.currentModel(), api.getThinkingLevel(), context.models());
-      told.push(answer(() => api.setModel(named("a/big"))), answer(() => api.setThinkingLevel("high")));
+      told.push(
+        answer(() => api.setModel(named("a/big"))),
+        answer(() => api.setThinkingLevel("high")),
+      );
     });
     const { pi, context, log } = loaded(work, { granted: false });
     await pi.command("a", "", context());
-    const models = MODELS.map(({ provider, id }) => ({ model: { provider, id }, available: provider !== "c", priced: provider === "c" }));
+    const models = MODELS.map(({ provider, id }) => ({
+      model: { provider, id },
+      available: provider !== "c",
+      priced: provider === "c",
+    }));
     const refused = { tag: "failed", val: "The manifest does not grant it." };
     assert.deepEqual(told, [named("a/user"), "low", models, refused, refused]);
     assert.deepEqual(log, []);
@@ -146,47 +169,69 @@ suite("the model and the thinking level", () => {
     /** @type {unknown[]} */
     const told = [];
     const work = command(({ [API]: api, [CONTEXT]: context }) => {
-      told.push(answer(() => api.setModel(named("d/none"))), answer(() => api.setThinkingLevel("other")));
+      told.push(
+        answer(() => api.setModel(named("d/none"))),
+        answer(() => api.setThinkingLevel("other")),
+      );
       told.push(context.currentModel(), api.getThinkingLevel());
     });
     const { pi, context, now } = loaded(work);
     Object.assign(now, { model: undefined, level: "ultra" });
     await pi.command("a", "", context());
     const failed = (/** @type {string} */ val) => ({ tag: "failed", val });
-    assert.deepEqual(told, [failed("There is no model d/none."), failed("This thinking level cannot be set."), undefined, "other"]);
+    assert.deepEqual(told, [
+      failed("There is no model d/none."),
+      failed("This thinking level cannot be set."),
+      undefined,
+      "other",
+    ]);
   });
 
   test("without a key the user is told, and the level is set", async () => {
-    const { pi, log, context } = loaded(command(({ [API]: api }) => {
-      api.setModel(named("c/paid"));
-      api.setThinkingLevel("high");
-    }));
+    const { pi, log, context } = loaded(
+      command(({ [API]: api }) => {
+        api.setModel(named("c/paid"));
+        api.setThinkingLevel("high");
+      }),
+    );
     await pi.command("a", "", context());
     assert.deepEqual(log, ["level high", "event high true"]);
-    assert.deepEqual(pi.did().filter(([name]) => name === "notify"), [["notify", "hello-guest: the model c/paid is not set, because there is no key for it.", "error"]]);
+    assert.deepEqual(
+      pi.did().filter(([name]) => name === "notify"),
+      [["notify", "hello-guest: the model c/paid is not set, because there is no key for it.", "error"]],
+    );
   });
 
   test("of a pi that fails: the user is told, and the rest is done", async () => {
     const fail = async () => {
       throw new Error("No API key");
     };
-    const { pi, log, context } = loaded(command(({ [API]: api }) => {
-      api.setModel(named("a/big"));
-      api.sendUserMessage("go", undefined);
-    }), { check: fail });
+    const { pi, log, context } = loaded(
+      command(({ [API]: api }) => {
+        api.setModel(named("a/big"));
+        api.sendUserMessage("go", undefined);
+      }),
+      { check: fail },
+    );
     await pi.command("a", "", context());
     assert.deepEqual(log, ["message go"]);
-    assert.deepEqual(pi.did().filter(([name]) => name === "notify"), [["notify", "hello-guest: No API key", "error"]]);
+    assert.deepEqual(
+      pi.did().filter(([name]) => name === "notify"),
+      [["notify", "hello-guest: No API key", "error"]],
+    );
   });
 
   test("of a session that ends meanwhile: nothing is told", async () => {
     let gone = false;
-    const { pi, context } = loaded(command(({ [API]: api }) => api.setModel(named("a/big"))), {
-      async check() {
-        gone = true;
-        throw new Error("This extension ctx is stale");
+    const { pi, context } = loaded(
+      command(({ [API]: api }) => api.setModel(named("a/big"))),
+      {
+        async check() {
+          gone = true;
+          throw new Error("This extension ctx is stale");
+        },
       },
-    });
+    );
     const ending = context({
       get cwd() {
         if (gone) throw new Error("stale");
@@ -194,7 +239,10 @@ suite("the model and the thinking level", () => {
       },
     });
     await pi.command("a", "", ending);
-    assert.deepEqual(pi.did().filter(([name]) => name === "notify"), []);
+    assert.deepEqual(
+      pi.did().filter(([name]) => name === "notify"),
+      [],
+    );
   });
 
   test("that the user selects are not the guest's", async () => {
@@ -205,7 +253,10 @@ suite("the model and the thinking level", () => {
   });
 
   test("that the user selects while the guest's is being set are the user's", async () => {
-    const { pi, log, context, setModel } = loaded(command(({ [API]: api }) => api.setModel(named("b/x/y:z"))), { check: () => sleep(20) });
+    const { pi, log, context, setModel } = loaded(
+      command(({ [API]: api }) => api.setModel(named("b/x/y:z"))),
+      { check: () => sleep(20) },
+    );
     const done = pi.command("a", "", context());
     const users = setModel(MODELS[1]);
     await Promise.all([done, users]);
@@ -233,7 +284,14 @@ suite("the model and the thinking level", () => {
     await sleep(60);
     const big = named("a/big");
     const other = named("b/x/y:z");
-    assert.deepEqual(told, [{ model: big, byGuest: false }, big, { model: other, byGuest: true }, big, { model: big, byGuest: true }, big]);
+    assert.deepEqual(told, [
+      { model: big, byGuest: false },
+      big,
+      { model: other, byGuest: true },
+      big,
+      { model: big, byGuest: true },
+      big,
+    ]);
     assert.deepEqual([now.model.id, now.level], ["big", "medium"]);
   });
 
@@ -268,7 +326,10 @@ suite("the model and the thinking level", () => {
     const { pi, log, context, setLevel } = loaded(work, { beforeLevel: () => sleep(10) });
     await pi.command("a", "", context());
     await sleep(30);
-    assert.deepEqual(log.filter((line) => line.startsWith("event")), ["event big true", "event medium true", "event high true"]);
+    assert.deepEqual(
+      log.filter((line) => line.startsWith("event")),
+      ["event big true", "event medium true", "event high true"],
+    );
     setLevel("high");
     setLevel("low");
     await sleep(30);
@@ -289,17 +350,23 @@ suite("the model and the thinking level", () => {
     await setModel(MODELS[2]);
     await sleep(30);
     assert.equal(now.model.id, "big");
-    assert.deepEqual(events.filter((event) => event.startsWith("model")), ["model-select false", "model-select true"]);
+    assert.deepEqual(
+      events.filter((event) => event.startsWith("model")),
+      ["model-select false", "model-select true"],
+    );
   });
 
   test("that a timer sets are set before the agent starts", async () => {
-    const { pi, log, context } = loaded(({ [API]: api, "pi:extension/timers": timers }) => ({
-      runCommand() {
-        timers.start(1n, 1);
-        return { tag: "done" };
-      },
-      timer: () => api.setModel(named("a/big")),
-    }), { check: () => sleep(30) });
+    const { pi, log, context } = loaded(
+      ({ [API]: api, "pi:extension/timers": timers }) => ({
+        runCommand() {
+          timers.start(1n, 1);
+          return { tag: "done" };
+        },
+        timer: () => api.setModel(named("a/big")),
+      }),
+      { check: () => sleep(30) },
+    );
     await pi.command("a", "", context());
     await sleep(10);
     await pi.emit("before_agent_start", {}, context());

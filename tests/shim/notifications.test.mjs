@@ -35,13 +35,20 @@ function guest(/** @type {import("node:test").TestContext} */ t, { mode = "rpc",
     end: () => pi.emit("session_shutdown", { reason: "quit" }, context),
     /** Notifies by a program that writes its arguments into the log. */
     send: (/** @type {string} */ text, /** @type {string} */ occasion = "waits") =>
-      send({ occasion, title: "T", text, command: ["/bin/sh", "-c", `printf '%s\\n' "$@" >> ${log}`, "sh", text], terminal: false }),
-    sendBy: (/** @type {string[]} */ ...command) => send({ occasion: `${Math.random()}`, title: "T", text: "x", command, terminal: false }),
+      send({
+        occasion,
+        title: "T",
+        text,
+        command: ["/bin/sh", "-c", `printf '%s\\n' "$@" >> ${log}`, "sh", text],
+        terminal: false,
+      }),
+    sendBy: (/** @type {string[]} */ ...command) =>
+      send({ occasion: `${Math.random()}`, title: "T", text: "x", command, terminal: false }),
     /** What was notified up to now, when at least so many programs have ended; also under a clock of the test. */
     async shown(/** @type {number} */ count) {
       const started = Date.now();
       while (shownNow().length < count && Date.now() - started < 5000) await immediate();
-      for (const written = Date.now(); Date.now() - written < 50; ) await immediate();
+      for (const written = Date.now(); Date.now() - written < 50;) await immediate();
       return shownNow();
     },
     shownNow,
@@ -147,7 +154,8 @@ test("a program that hangs is stopped with its children, and told", async (t) =>
   t.mock.timers.enable({ apis: ["setTimeout"] });
   sendBy("/bin/sh", "-c", `echo $$ > ${folder}/pid; sleep 60 & echo $! > ${folder}/child; wait`);
   t.mock.timers.tick(9000);
-  const alive = (/** @type {string} */ name) => existsSync(`/proc/${readFileSync(join(folder, name), "utf8").trim()}/fd/0`);
+  const alive = (/** @type {string} */ name) =>
+    existsSync(`/proc/${readFileSync(join(folder, name), "utf8").trim()}/fd/0`);
   const started = Date.now();
   while (!existsSync(join(folder, "child")) && Date.now() - started < 5000) await immediate();
   assert.ok(alive("pid") && alive("child"));
@@ -169,10 +177,14 @@ test("a program begins at home, and `~/` stands for it", async (t) => {
 });
 
 test("a terminal is told in its own words", () => {
-  const of = (/** @type {NodeJS.ProcessEnv} */ env) => terminalNotification("Workflow a;b waits", "In x:\n\x1b]0;evil\x07\x9b text", env);
+  const of = (/** @type {NodeJS.ProcessEnv} */ env) =>
+    terminalNotification("Workflow a;b waits", "In x:\n\x1b]0;evil\x07\x9b text", env);
   assert.equal(of({}), "\x1b]777;notify;Workflow a,b waits;In x: ]0;evil text\x07");
   assert.equal(of({ TERM_PROGRAM: "iTerm.app" }), "\x1b]9;Workflow a;b waits: In x: ]0;evil text\x07");
-  assert.equal(of({ KITTY_WINDOW_ID: "1" }), "\x1b]99;i=1:d=0;Workflow a;b waits\x1b\\\x1b]99;i=1:p=body;In x: ]0;evil text\x1b\\");
+  assert.equal(
+    of({ KITTY_WINDOW_ID: "1" }),
+    "\x1b]99;i=1:d=0;Workflow a;b waits\x1b\\\x1b]99;i=1:p=body;In x: ]0;evil text\x1b\\",
+  );
   assert.equal(of({ TMUX: "x" }), "\x1bPtmux;\x1b\x1b]777;notify;Workflow a,b waits;In x: ]0;evil text\x07\x1b\\");
 });
 
@@ -190,7 +202,15 @@ test("pi shows that it waits, where it can", (t) => {
   end();
   assert.deepEqual(customs(), [blocked("three"), ["customDone"]]);
 
-  for (const [version, mode, shows] of [["1.5.1", "tui", 1], ["1.10.0", "tui", 1], ["2.0.0-beta", "tui", 1], ["1.5.0", "tui", 0], ["0.87.1", "tui", 0], ["", "tui", 0], ["1.5.2", "rpc", 0]]) {
+  for (const [version, mode, shows] of [
+    ["1.5.1", "tui", 1],
+    ["1.10.0", "tui", 1],
+    ["2.0.0-beta", "tui", 1],
+    ["1.5.0", "tui", 0],
+    ["0.87.1", "tui", 0],
+    ["", "tui", 0],
+    ["1.5.2", "rpc", 0],
+  ]) {
     new BlockedStatus(String(version)).set(/** @type {any} */ (pi.context({ mode })), "x");
     assert.equal(customs().length, shows, `${version} ${mode}`);
   }

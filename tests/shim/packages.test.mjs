@@ -1,4 +1,5 @@
-// The grant of packages: the folders of installed pi packages whose `package.json` has a field can be read, and nothing else.
+// The grant of packages: the folders of installed pi packages whose `package.json` has a field can be read, and nothing
+// else.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,16 +46,26 @@ function grant(t, source = codingAgent) {
     files,
     packages,
     write,
-    /** Lists packages in the settings of the user or of the project. @param {"user" | "project"} scope @param {unknown} packages */
-    settings: (scope, packages) => write(scope === "user" ? "agent/settings.json" : `project/${CONFIG}/settings.json`, { packages }),
+    /**
+     * Lists packages in the settings of the user or of the project.
+     *
+     * @param {"user" | "project"} scope
+     * @param {unknown} packages
+     */
+    settings: (scope, packages) =>
+      write(scope === "user" ? "agent/settings.json" : `project/${CONFIG}/settings.json`, { packages }),
     /** Makes a package. @param {string} path @param {unknown} [manifest] */
     package(path, manifest = { name: path.split("/").at(-1), ...THINGS }) {
       write(`${path}/package.json`, manifest);
       write(`${path}/things/a.txt`, `a of ${path}`);
     },
-    read: (/** @type {string} */ root, /** @type {string} */ path) => Buffer.from(files.readFile(`package:${join(home, root)}`, path)).toString(),
+    read: (/** @type {string} */ root, /** @type {string} */ path) =>
+      Buffer.from(files.readFile(`package:${join(home, root)}`, path)).toString(),
     /** The packages, with their folders below the temporary one. */
-    roots: () => files.roots().map(({ name, installed }) => [name.replace(`package:${home}/`, ""), installed?.name, installed?.scope]),
+    roots: () =>
+      files
+        .roots()
+        .map(({ name, installed }) => [name.replace(`package:${home}/`, ""), installed?.name, installed?.scope]),
   };
 }
 
@@ -103,7 +114,10 @@ suite("installed packages", () => {
     refused(() => read("project/tools/kit", "package.json"), "no-such-root");
     state.trusted = true;
     refused(() => read("project/tools/kit", "package.json"), "no-such-root");
-    assert.deepEqual(roots(), [["kits/users", "users", "user"], ["project/tools/kit", "kit", "project"]]);
+    assert.deepEqual(roots(), [
+      ["kits/users", "users", "user"],
+      ["project/tools/kit", "kit", "project"],
+    ]);
     assert.equal(read("project/tools/kit", "things/a.txt"), "a of project/tools/kit");
     // Without another call of `roots`.
     state.trusted = false;
@@ -149,7 +163,20 @@ suite("installed packages", () => {
 
   test("without a valid name the folder's name is used", (t) => {
     const { roots, settings, ...made } = grant(t);
-    const names = ["", "../up", "a b", "/x", "@scope", "@a/b/c", ".hidden", 7, null, "x".repeat(215), "@acme/kit", "Kit_1.2~x"];
+    const names = [
+      "",
+      "../up",
+      "a b",
+      "/x",
+      "@scope",
+      "@a/b/c",
+      ".hidden",
+      7,
+      null,
+      "x".repeat(215),
+      "@acme/kit",
+      "Kit_1.2~x",
+    ];
     for (const [index, name] of names.entries()) made.package(`kits/k ${index}`, { name, ...THINGS });
     made.package("kits/a:1/é\n@", THINGS);
     settings("user", [...names.map((_, index) => `../kits/k ${index}`), "../kits/a:1/é\n@"]);
@@ -165,14 +192,24 @@ suite("installed packages", () => {
     made.package("kits/two", { name: "kit", ...THINGS });
     settings("user", ["../kits/one"]);
     settings("project", ["../../kits/two", "../../kits/one"]);
-    assert.deepEqual(roots(), [["kits/one", "kit", "user"], ["kits/two", "kit", "project"]]);
+    assert.deepEqual(roots(), [
+      ["kits/one", "kit", "user"],
+      ["kits/two", "kit", "project"],
+    ]);
   });
 
   test("bad settings, bad manifests and a host without packages are no packages", (t) => {
     const { roots, files, settings, write, ...made } = grant(t);
     assert.deepEqual(roots(), []);
     made.package("kits/one");
-    for (const packages of [null, "x", 7, {}, [null, 7, {}, [], { source: 7 }, "", "git:", "npm:", "\0", "https://", "-", "git:x@"], ["../kits"]]) {
+    for (const packages of [
+      null,
+      "x",
+      7,
+      {},
+      [null, 7, {}, [], { source: 7 }, "", "git:", "npm:", "\0", "https://", "-", "git:x@"],
+      ["../kits"],
+    ]) {
       settings("user", packages);
       assert.deepEqual(roots(), [], JSON.stringify(packages));
     }
@@ -182,7 +219,17 @@ suite("installed packages", () => {
     }
     settings("user", [7, "../kits/one"]);
     assert.deepEqual(roots().length, 1);
-    for (const text of ["", "{", "[]", "null", "7", '{"kit":7}', '{"kit":null}', '{"kit":["things"]}', `{"kit":${"[".repeat(100_000)}`]) {
+    for (const text of [
+      "",
+      "{",
+      "[]",
+      "null",
+      "7",
+      '{"kit":7}',
+      '{"kit":null}',
+      '{"kit":["things"]}',
+      `{"kit":${"[".repeat(100_000)}`,
+    ]) {
       write("kits/one/package.json", text);
       assert.deepEqual(roots(), [], text.slice(0, 40));
     }
@@ -192,7 +239,20 @@ suite("installed packages", () => {
       write("kits/one/package.json", { kit: { things: value } });
       assert.equal(files.roots()[0].installed?.value, JSON.stringify(value));
     }
-    for (const source of [{}, { ...codingAgent, DefaultPackageManager: undefined }, { ...codingAgent, DefaultPackageManager: /** @type {any} */ (class { constructor() { throw new Error("no"); } }) }]) {
+    for (const source of [
+      {},
+      { ...codingAgent, DefaultPackageManager: undefined },
+      {
+        ...codingAgent,
+        DefaultPackageManager: /** @type {any} */ (
+          class {
+            constructor() {
+              throw new Error("no");
+            }
+          }
+        ),
+      },
+    ]) {
       const other = grant(t, source);
       other.package("kits/one");
       other.settings("user", ["../kits/one"]);

@@ -39,10 +39,12 @@ export function standIn() {
   const entries = [];
 
   /** @param {string} name */
-  const recorded = (name) => (/** @type {unknown[]} */ ...parameters) => {
-    calls.push([name, ...parameters]);
-    return behaviour[name]?.(...parameters);
-  };
+  const recorded =
+    (name) =>
+    (/** @type {unknown[]} */ ...parameters) => {
+      calls.push([name, ...parameters]);
+      return behaviour[name]?.(...parameters);
+    };
   /** @param {string} kind */
   const registering = (kind) => (/** @type {any} */ nameOrTool, /** @type {any} */ rest) => {
     const name = typeof nameOrTool === "string" ? nameOrTool : nameOrTool.name;
@@ -51,10 +53,12 @@ export function standIn() {
   };
 
   /** Records a dialog without its options, which contain the signal. @param {string} name */
-  const dialog = (name) => async (/** @type {unknown[]} */ ...parameters) => {
-    calls.push([name, ...parameters.slice(0, 2)]);
-    return behaviour[name]?.(...parameters);
-  };
+  const dialog =
+    (name) =>
+    async (/** @type {unknown[]} */ ...parameters) => {
+      calls.push([name, ...parameters.slice(0, 2)]);
+      return behaviour[name]?.(...parameters);
+    };
 
   const ui = {
     notify: recorded("notify"),
@@ -66,7 +70,9 @@ export function standIn() {
     /** pi's own, for an overlay. */
     custom(/** @type {Function} */ factory, /** @type {any} */ options) {
       calls.push(["custom", options.blocked]);
-      return new Promise((resolve) => factory(undefined, undefined, undefined, () => resolve(calls.push(["customDone"]))));
+      return new Promise((resolve) =>
+        factory(undefined, undefined, undefined, () => resolve(calls.push(["customDone"]))),
+      );
     },
     onTerminalInput(/** @type {(data: string) => void} */ listener) {
       calls.push(["onTerminalInput"]);
@@ -172,7 +178,23 @@ export function standIn() {
  */
 export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/agent", registrations = undefined) {
   const host = /** @type {any} */ ({ codingAgent: { ...CODING_AGENT, getAgentDir: () => agentDir }, tui });
-  const manifest = { name: "hello-guest", glue: "", files: [], exec: false, confine: false, activeTools: false, conversation: false, models: false, notifications: false, projectState: false, store: undefined, folders: undefined, children: undefined, folder: "/no/such/package", ...changes };
+  const manifest = {
+    name: "hello-guest",
+    glue: "",
+    files: [],
+    exec: false,
+    confine: false,
+    activeTools: false,
+    conversation: false,
+    models: false,
+    notifications: false,
+    projectState: false,
+    store: undefined,
+    folders: undefined,
+    children: undefined,
+    folder: "/no/such/package",
+    ...changes,
+  };
   new Extension(/** @type {any} */ (pi.api), host, manifest, instantiate).start(registrations);
   pi.emit("session_start", { reason: "startup" });
   return pi;
@@ -202,7 +224,6 @@ export function plainGuest(exports) {
  */
 export function builtGuest(home) {
   const glue = createRequire(import.meta.url)(join(home, "component/hello_guest.js"));
-  const module = (/** @type {string} */ file) =>
-    new WebAssembly.Module(readFileSync(join(home, "component", file)));
+  const module = (/** @type {string} */ file) => new WebAssembly.Module(readFileSync(join(home, "component", file)));
   return (imports) => glue.instantiate(module, imports);
 }

@@ -2,7 +2,20 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -17,7 +30,8 @@ mkdirSync(FOLDER, { recursive: true });
 const AUTHOR = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "protocol.file.allow=always", "-c", "gc.auto=0"];
 
 /** @param {string} cwd @param {string[]} args */
-const git = (cwd, ...args) => execFileSync("git", [...AUTHOR, ...args], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+const git = (cwd, ...args) =>
+  execFileSync("git", [...AUTHOR, ...args], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 /** @param {string} root @param {Record<string, string>} files */
 function write(root, files) {
@@ -90,7 +104,13 @@ test("the state is that of all files that git does not ignore, tracked or not", 
   assert.deepEqual(await after(() => commit(root, "all of it")), []);
   assert.deepEqual(await after(() => rmSync(join(root, "b"), { recursive: true })), ["b/c.txt"]);
   assert.deepEqual(await after(() => write(root, { b: "a file now" })), ["b"]);
-  assert.deepEqual(await after(() => { rmSync(join(root, "b")); write(root, { "b/c.txt": "c" }); }), ["b", "b/c.txt"]);
+  assert.deepEqual(
+    await after(() => {
+      rmSync(join(root, "b"));
+      write(root, { "b/c.txt": "c" });
+    }),
+    ["b", "b/c.txt"],
+  );
   assert.deepEqual(await after(() => chmodSync(join(root, "a.txt"), 0o755)), ["a.txt"]);
   assert.deepEqual(await after(() => symlinkSync("/etc/passwd", join(root, "link"))), ["link"]);
   assert.deepEqual(await after(() => renameSync(join(root, "a.txt"), join(root, "z.txt"))), ["a.txt", "z.txt"]);
@@ -100,14 +120,31 @@ test("the state is that of all files that git does not ignore, tracked or not", 
   assert.deepEqual(await after(() => write(root, { "x.log": "again" })), ["x.log"]);
   assert.deepEqual(await after(() => git(root, "checkout", "--quiet", "--orphan", "other")), []);
   const env = { ...process.env, GIT_OBJECT_DIRECTORY: ownOf(agentDir) };
-  const objects = execFileSync("git", ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype)"], { cwd: root, env, encoding: "utf8" });
+  const objects = execFileSync("git", ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype)"], {
+    cwd: root,
+    env,
+    encoding: "utf8",
+  });
   assert.deepEqual([...new Set(objects.trim().split("\n"))], ["tree"], "no file is copied");
 });
 
 test("neither marks of the index nor times nor the configuration hide a change", async (t) => {
-  const { parent, root, known, after } = repository(t, { "a.txt": "a", "b.txt": "b", ".gitattributes": "*.txt filter=same\n" });
+  const { parent, root, known, after } = repository(t, {
+    "a.txt": "a",
+    "b.txt": "b",
+    ".gitattributes": "*.txt filter=same\n",
+  });
   const ran = join(parent, "ran");
-  for (const [name, value] of [["filter.same.clean", `touch ${ran}; echo same`], ["filter.same.required", "true"], ["core.fsmonitor", `touch ${ran}; true`], ["core.hooksPath", root], ["core.worktree", parent], ["core.excludesFile", join(root, "all")], ["core.attributesFile", join(root, "all")]]) git(root, "config", name, value);
+  for (const [name, value] of [
+    ["filter.same.clean", `touch ${ran}; echo same`],
+    ["filter.same.required", "true"],
+    ["core.fsmonitor", `touch ${ran}; true`],
+    ["core.hooksPath", root],
+    ["core.worktree", parent],
+    ["core.excludesFile", join(root, "all")],
+    ["core.attributesFile", join(root, "all")],
+  ])
+    git(root, "config", name, value);
   write(root, { all: "*\n" });
   assert.deepEqual(await after(() => write(root, { "a.txt": "A" })), ["a.txt"]);
   git(root, "-c", "core.worktree=", "--work-tree=.", "update-index", "--assume-unchanged", "a.txt");
@@ -117,7 +154,13 @@ test("neither marks of the index nor times nor the configuration hide a change",
   utimesSync(join(root, "a.txt"), past, past);
   // git compares the times of changes in seconds.
   await setTimeout(1100);
-  assert.deepEqual(await after(() => { write(root, { "a.txt": "D" }); utimesSync(join(root, "a.txt"), past, past); }), ["a.txt"]);
+  assert.deepEqual(
+    await after(() => {
+      write(root, { "a.txt": "D" });
+      utimesSync(join(root, "a.txt"), past, past);
+    }),
+    ["a.txt"],
+  );
   rmSync(ran, { force: true });
   assert.deepEqual(await after(() => write(root, { "a.txt": "E" })), ["a.txt"]);
   // The index is read in a later second than the one of the change.
@@ -142,7 +185,15 @@ test("no remote of the configuration is asked for what is missing, which would r
   for (const at of [root, inner]) {
     git(at, "update-index", "--add", "--cacheinfo", `100644,${"12".repeat(20)},x/.gitignore`);
     git(at, "update-index", "--skip-worktree", "x/.gitignore");
-    for (const [name, value] of [["core.repositoryFormatVersion", "1"], ["extensions.partialClone", "evil"], ["remote.evil.promisor", "true"], ["remote.evil.partialclonefilter", "blob:none"], ["remote.evil.url", root], ["remote.evil.uploadpack", `touch ${ran}; git-upload-pack`]]) git(at, "config", name, value);
+    for (const [name, value] of [
+      ["core.repositoryFormatVersion", "1"],
+      ["extensions.partialClone", "evil"],
+      ["remote.evil.promisor", "true"],
+      ["remote.evil.partialclonefilter", "blob:none"],
+      ["remote.evil.url", root],
+      ["remote.evil.uploadpack", `touch ${ran}; git-upload-pack`],
+    ])
+      git(at, "config", name, value);
   }
   write(root, { "a.txt": "A" });
   assert.deepEqual((await known([id])).since, [{ since: id, count: 1n, paths: ["a.txt"] }]);
@@ -150,9 +201,18 @@ test("no remote of the configuration is asked for what is missing, which would r
 });
 
 test("each byte of a file counts, whatever the attributes of the project and of the user", async (t) => {
-  const { parent, root, after } = repository(t, { "a.txt": "a\n", "b.txt": "$Id: 1 $\n", "c.txt": "c\n", "d.txt": "d", "e.txt": "$Id: 1 $\n" });
+  const { parent, root, after } = repository(t, {
+    "a.txt": "a\n",
+    "b.txt": "$Id: 1 $\n",
+    "c.txt": "c\n",
+    "d.txt": "d",
+    "e.txt": "$Id: 1 $\n",
+  });
   git(root, "config", "core.autocrlf", "input");
-  write(root, { ".gitattributes": "[attr]text filter=x\n[attr]binary text ident\n[attr]mine text=auto eol=crlf ident\n*.txt mine\na.txt text=auto\nb.txt ident\nc.txt binary\nd.txt working-tree-encoding=UTF-16LE\n" });
+  write(root, {
+    ".gitattributes":
+      "[attr]text filter=x\n[attr]binary text ident\n[attr]mine text=auto eol=crlf ident\n*.txt mine\na.txt text=auto\nb.txt ident\nc.txt binary\nd.txt working-tree-encoding=UTF-16LE\n",
+  });
   write(parent, { "user/git/attributes": "e.txt ident\n" });
   const user = process.env.XDG_CONFIG_HOME;
   t.after(() => (user === undefined ? delete process.env.XDG_CONFIG_HOME : (process.env.XDG_CONFIG_HOME = user)));
@@ -165,7 +225,11 @@ test("each byte of a file counts, whatever the attributes of the project and of 
 
 test("names that git takes on some systems only count, and what it never takes has a reason", async (t) => {
   const { root, state, after } = repository(t, { "a.txt": "a" });
-  assert.deepEqual(await after(() => write(root, { "git~1/t.sh": "1", "x\\y": "1", ".g\u200cit/z": "1" })), [".g\u200cit/z", "git~1/t.sh", "x\\y"]);
+  assert.deepEqual(await after(() => write(root, { "git~1/t.sh": "1", "x\\y": "1", ".g\u200cit/z": "1" })), [
+    ".g\u200cit/z",
+    "git~1/t.sh",
+    "x\\y",
+  ]);
   assert.deepEqual(await after(() => write(root, { "git~1/t.sh": "2" })), ["git~1/t.sh"]);
   const reasons = {
     ".GIT/y": "git takes no file of this name: .GIT/y",
@@ -184,7 +248,10 @@ test("names that git takes on some systems only count, and what it never takes h
   rmSync(join(root, "x\ny"), { recursive: true });
   write(root, { ".gitignore": "*.log\n", "l\n.log": "1" });
   git(root, "add", "--force", "l\n.log");
-  assert.deepEqual(await state(), { tag: "err", val: "the name of a file that is tracked and ignored has a line break" });
+  assert.deepEqual(await state(), {
+    tag: "err",
+    val: "the name of a file that is tracked and ignored has a line break",
+  });
 });
 
 test("nothing that is stored hides a change", async (t) => {
@@ -192,11 +259,27 @@ test("nothing that is stored hides a change", async (t) => {
   const stored = (/** @type {string} */ id) => join(ownOf(agentDir), id.slice(0, 2), id.slice(2));
   const mark = () => {
     const env = { ...process.env, GIT_DIR: join(root, ".git"), GIT_WORK_TREE: root };
-    for (const index of readdirSync(ownOf(agentDir)).filter((name) => name.startsWith("index"))) execFileSync("git", ["update-index", "--skip-worktree", "b.txt"], { cwd: root, env: { ...env, GIT_INDEX_FILE: join(ownOf(agentDir), index) } });
+    for (const index of readdirSync(ownOf(agentDir)).filter((name) => name.startsWith("index")))
+      execFileSync("git", ["update-index", "--skip-worktree", "b.txt"], {
+        cwd: root,
+        env: { ...env, GIT_INDEX_FILE: join(ownOf(agentDir), index) },
+      });
   };
-  assert.deepEqual(await after(() => { mark(); write(root, { "b.txt": "B" }); }), ["b.txt"]);
+  assert.deepEqual(
+    await after(() => {
+      mark();
+      write(root, { "b.txt": "B" });
+    }),
+    ["b.txt"],
+  );
   const config = join(ownOf(agentDir), "config");
-  assert.deepEqual(await after(() => { writeFileSync(config, `[core]\nfsmonitor = touch ${config}.ran\n`); write(root, { "b.txt": "b" }); }), ["b.txt"]);
+  assert.deepEqual(
+    await after(() => {
+      writeFileSync(config, `[core]\nfsmonitor = touch ${config}.ran\n`);
+      write(root, { "b.txt": "b" });
+    }),
+    ["b.txt"],
+  );
   assert.equal(existsSync(`${config}.ran`), false);
   const { id } = await known();
   write(root, { "b.txt": "B" });
@@ -219,10 +302,26 @@ test("files that git tracks although it ignores them", async (t) => {
   assert.deepEqual(await after(() => write(root, { "dist/y": "Y", "dist/new": "ignored" })), ["dist/y"]);
   assert.deepEqual(await after(() => write(root, { "dist/sub/s.txt": "S" })), ["dist/sub"]);
   assert.deepEqual(await after(() => write(root, { "dist/sub/new.txt": "n" })), ["dist/sub"]);
-  assert.deepEqual(await after(() => { rmSync(join(root, "dist/z")); write(root, { "dist/z/in": "ignored" }); }), ["dist/z"]);
-  assert.deepEqual(await after(() => { rmSync(join(root, "dist/y")); symlinkSync("z", join(root, "dist/y")); }), ["dist/y"]);
+  assert.deepEqual(
+    await after(() => {
+      rmSync(join(root, "dist/z"));
+      write(root, { "dist/z/in": "ignored" });
+    }),
+    ["dist/z"],
+  );
+  assert.deepEqual(
+    await after(() => {
+      rmSync(join(root, "dist/y"));
+      symlinkSync("z", join(root, "dist/y"));
+    }),
+    ["dist/y"],
+  );
   // What is only in the index says nothing.
-  const blob = execFileSync("git", ["hash-object", "-w", "--stdin"], { cwd: root, input: "!x.log\n", encoding: "utf8" }).trim();
+  const blob = execFileSync("git", ["hash-object", "-w", "--stdin"], {
+    cwd: root,
+    input: "!x.log\n",
+    encoding: "utf8",
+  }).trim();
   git(root, "update-index", "--add", "--cacheinfo", `100644,${blob},one/.gitignore`);
   git(root, "update-index", "--skip-worktree", "one/.gitignore");
   for (const text of ["X", "Y"]) assert.deepEqual(await after(() => write(root, { "one/x.log": text })), ["one/x.log"]);
@@ -234,9 +333,21 @@ test("files that git tracks although it ignores them", async (t) => {
 test("a link takes the place of a folder, and a folder that of a link", async (t) => {
   const { root, after } = repository(t, { "src/x.js": "x" });
   const [src, real] = [join(root, "src"), join(root, "real")];
-  assert.deepEqual(await after(() => { renameSync(src, real); symlinkSync("real", src); }), ["real/x.js", "src", "src/x.js"]);
+  assert.deepEqual(
+    await after(() => {
+      renameSync(src, real);
+      symlinkSync("real", src);
+    }),
+    ["real/x.js", "src", "src/x.js"],
+  );
   assert.deepEqual(await after(() => write(root, { "real/x.js": "X" })), ["real/x.js"]);
-  assert.deepEqual(await after(() => { rmSync(src); renameSync(real, src); }), ["real/x.js", "src", "src/x.js"]);
+  assert.deepEqual(
+    await after(() => {
+      rmSync(src);
+      renameSync(real, src);
+    }),
+    ["real/x.js", "src", "src/x.js"],
+  );
 });
 
 test("work trees, folders in them, submodules, and repositories in repositories", async (t) => {
@@ -255,7 +366,12 @@ test("work trees, folders in them, submodules, and repositories in repositories"
   git(root, "init", "--quiet", inner);
   write(inner, { "i.txt": "i" });
   assert.deepEqual(await after(() => write(inner, { "i.txt": "I" })), ["inner"]);
-  assert.deepEqual(await after(() => { rmSync(join(inner, ".git"), { recursive: true }); }), ["inner", "inner/i.txt"]);
+  assert.deepEqual(
+    await after(() => {
+      rmSync(join(inner, ".git"), { recursive: true });
+    }),
+    ["inner", "inner/i.txt"],
+  );
   assert.deepEqual(await after(() => rmSync(join(root, "lib"), { recursive: true })), ["lib/sub"]);
 });
 
@@ -289,7 +405,10 @@ test("repositories with SHA-256, a split index, and without a commit", async (t)
   rmSync(join(empty.root, ".git"), { recursive: true });
   git(empty.root, "init", "--quiet");
   assert.deepEqual(await empty.after(() => write(empty.root, { "b.txt": "A" })), ["b.txt"]);
-  assert.deepEqual(await empty.after(() => ["a.txt", "b.txt"].forEach((name) => rmSync(join(empty.root, name)))), ["a.txt", "b.txt"]);
+  assert.deepEqual(await empty.after(() => ["a.txt", "b.txt"].forEach((name) => rmSync(join(empty.root, name)))), [
+    "a.txt",
+    "b.txt",
+  ]);
   const fresh = repository(t, { "a.txt": "a" });
   rmSync(join(fresh.root, "a.txt"));
   assert.deepEqual(await fresh.after(() => write(fresh.root, { "b.txt": "A" })), ["b.txt"]);
@@ -300,12 +419,25 @@ test("the files of the session are left out, and earlier states that are not kno
   const sessionFile = join(root, "pi [1]", "session.jsonl");
   write(root, { "pi [1]/session.jsonl": "{}" });
   const changes = { sessionFile };
-  assert.deepEqual(await after(() => write(root, { "pi [1]/session.jsonl": "{}\n{}", "pi [1]/session.jsonl.process": "1", "pi [1]/session.children/c.jsonl": "2" }), changes), []);
+  assert.deepEqual(
+    await after(
+      () =>
+        write(root, {
+          "pi [1]/session.jsonl": "{}\n{}",
+          "pi [1]/session.jsonl.process": "1",
+          "pi [1]/session.children/c.jsonl": "2",
+        }),
+      changes,
+    ),
+    [],
+  );
   assert.deepEqual(await after(() => write(root, { "pi [1]/session.js": "code" }), changes), ["pi [1]/session.js"]);
   const child = join(root, "pi [1]", "session.children", "c.jsonl");
   assert.deepEqual(await after(() => appendFileSync(child, "more"), { sessionFile: child }), []);
   const { id } = await known();
-  assert.deepEqual((await known(["0".repeat(40), "--output=x", "$(touch x)", id])).since, [{ since: id, count: 0n, paths: [] }]);
+  assert.deepEqual((await known(["0".repeat(40), "--output=x", "$(touch x)", id])).since, [
+    { since: id, count: 0n, paths: [] },
+  ]);
   rmSync(agentDir, { recursive: true });
   write(root, { "a.txt": "other" });
   assert.deepEqual((await known([id])).since, []);
@@ -338,12 +470,21 @@ test("what cannot be told has a reason, and what a killed git leaves is no obsta
   renameSync(join(root, ".git"), join(root, "moved"));
   mkdirSync(join(root, ".git"));
   assert.equal(/** @type {any} */ (await state()).val, `${root}/.git is no repository`);
-  const ended = await projectState({ granted: true, cwd: root, agentDir, sessionFile: undefined }, [], AbortSignal.abort());
+  const ended = await projectState(
+    { granted: true, cwd: root, agentDir, sessionFile: undefined },
+    [],
+    AbortSignal.abort(),
+  );
   assert.deepEqual(ended, { tag: "cancelled" });
 });
 
 test("many requests at once, and a repository of 50,000 files", LONG, async (t) => {
-  const files = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`d${index % 20}/s${index % 500}/f${index}.txt`, `file ${index}\n`.repeat(20)]));
+  const files = Object.fromEntries(
+    Array.from({ length: 50_000 }, (_, index) => [
+      `d${index % 20}/s${index % 500}/f${index}.txt`,
+      `file ${index}\n`.repeat(20),
+    ]),
+  );
   const { root, known, after } = repository(t, files);
   const states = await Promise.all(Array.from({ length: 8 }, () => known()));
   assert.equal(new Set(states.map(({ id }) => id)).size, 1);

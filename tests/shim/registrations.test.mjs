@@ -60,7 +60,10 @@ suite("a new session", () => {
   test("is reported after pi has started", async () => {
     const { pi, told } = start();
     assert.deepEqual([...pi.registered.keys()], ["command a"]);
-    assert.deepEqual([...pi.handlers.keys()], ["session_start", "session_shutdown", "input", "tool_result", "tool_execution_end", "agent_end", "tool_call"]);
+    assert.deepEqual(
+      [...pi.handlers.keys()],
+      ["session_start", "session_shutdown", "input", "tool_result", "tool_execution_end", "agent_end", "tool_call"],
+    );
     assert.deepEqual(told, []);
     await started();
     assert.deepEqual(told, ["init", "session-start"]);
@@ -125,15 +128,24 @@ suite("an event that the shim does not know", () => {
 
   test("is not in the interface", () => {
     const wit = readFileSync(new URL("../../wit/extension.wit", import.meta.url), "utf8");
-    const kinds = /enum event-kind \{([^}]*)\}/.exec(wit)?.[1].replace(/\/\/.*/g, "").match(/[\w-]+/g) ?? [];
+    const kinds =
+      /enum event-kind \{([^}]*)\}/
+        .exec(wit)?.[1]
+        .replace(/\/\/.*/g, "")
+        .match(/[\w-]+/g) ?? [];
     assert.ok(kinds.length > 10);
-    const name = (/** @type {string} */ kind) => (["terminal-input", "child-progress", "child-end"].includes(kind) ? undefined : kind.replaceAll("-", "_"));
+    const name = (/** @type {string} */ kind) =>
+      ["terminal-input", "child-progress", "child-end"].includes(kind) ? undefined : kind.replaceAll("-", "_");
     assert.deepEqual(kinds.map(eventName), kinds.map(name));
-    for (const kind of ["turn-begin", "--proto--", "constructor", ""]) assert.throws(() => eventName(kind), /which the loader does not know/);
+    for (const kind of ["turn-begin", "--proto--", "constructor", ""])
+      assert.throws(() => eventName(kind), /which the loader does not know/);
   });
 
   test("fails the load, with and without stored registrations", () => {
-    const guest = plainGuest((imports) => ({ init: () => imports[API].on("turn-begin"), handleEvent: () => ({ tag: "none" }) }));
+    const guest = plainGuest((imports) => ({
+      init: () => imports[API].on("turn-begin"),
+      handleEvent: () => ({ tag: "none" }),
+    }));
     assert.throws(() => loadInto(standIn(), guest), { message: words });
     assert.throws(() => loadInto(standIn(), guest, {}, undefined, [["on", "turn-begin"]]), { message: words });
     const call = 'hello-guest calls "registerTheme", which pi:extension/api does not have.';

@@ -48,7 +48,11 @@ for (const version of VERSIONS) {
       return { model, sandbox, rpc, notices };
     }
 
-    /** Returns the results that the model received for its tool calls. @param {import("../pi/harness/scripted-model.mjs").ScriptedModel} model */
+    /**
+     * Returns the results that the model received for its tool calls.
+     *
+     * @param {import("../pi/harness/scripted-model.mjs").ScriptedModel} model
+     */
     const toolResults = (model) =>
       model.lastRequest().messages.flatMap((message) => (message.role === "tool" ? [messageText(message)] : []));
 
@@ -59,7 +63,9 @@ for (const version of VERSIONS) {
       rpc.onDialog(({ method }) => (method === "select" ? "green" : "It grows."));
       await rpc.prompt("/choose");
       assert.deepEqual(
-        rpc.records.flatMap(({ method, title, options, placeholder }) => (title ? [[method, title, options ?? placeholder]] : [])),
+        rpc.records.flatMap(({ method, title, options, placeholder }) =>
+          title ? [[method, title, options ?? placeholder]] : [],
+        ),
         [
           ["select", "Which one?", ["red", "green", "blue"]],
           ["input", "Why?", "because"],
@@ -99,7 +105,13 @@ for (const version of VERSIONS) {
 
     test("in JSON mode pi waits for a command line", async (t) => {
       const { sandbox } = await stage(t, []);
-      const run = await runPrint({ version, sandbox, extension: home, mode: "json", prompt: "/run sleep 0.5; echo done" });
+      const run = await runPrint({
+        version,
+        sandbox,
+        extension: home,
+        mode: "json",
+        prompt: "/run sleep 0.5; echo done",
+      });
       assert.equal(run.stderr, "exited 0, 5 bytes: done\n\n");
       for (const line of run.stdout.trim().split("\n")) JSON.parse(line);
     });
@@ -152,7 +164,11 @@ for (const version of VERSIONS) {
     test("the guest can cancel its pending requests", async (t) => {
       const { rpc, notices } = await inPi(t);
       rpc.onDialog(() => new Promise(() => {}));
-      const commands = [rpc.prompt("/hello Ann"), rpc.prompt("/choose"), rpc.prompt("/run echo begun; sleep 60 & wait")];
+      const commands = [
+        rpc.prompt("/hello Ann"),
+        rpc.prompt("/choose"),
+        rpc.prompt("/run echo begun; sleep 60 & wait"),
+      ];
       await rpc.waitFor(({ method }) => method === "select");
       await rpc.waitFor(({ method, widgetLines }) => method === "setWidget" && widgetLines?.[0].endsWith("· 1 s"));
       await rpc.prompt("/cancel");
@@ -243,7 +259,15 @@ for (const version of VERSIONS) {
       await rpc.prompt("/forget it");
       await rpc.prompt("/recall it");
       await rpc.prompt("/recall __proto__");
-      assert.deepEqual(notices(), ["Ok(None)", "Ok(())", "Ok(())", 'Ok(Some("is kept"))', "Ok(())", "Ok(None)", 'Ok(Some("too"))']);
+      assert.deepEqual(notices(), [
+        "Ok(None)",
+        "Ok(())",
+        "Ok(())",
+        'Ok(Some("is kept"))',
+        "Ok(())",
+        "Ok(None)",
+        'Ok(Some("too"))',
+      ]);
       const file = join(sandbox.agent, "extension-data/hello-guest.json");
       assert.equal(readFileSync(file, "utf8"), '{\n  "__proto__": "too"\n}\n');
       assert.equal(statSync(file).mode & 0o777, 0o600);

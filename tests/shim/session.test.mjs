@@ -44,7 +44,17 @@ suite("the newest message", () => {
       const steps = [
         () => ids.push(session.appendMessage({ role: "user", content: "Hello", timestamp: 0 })),
         () => ids.push(session.appendCustomMessageEntry(NOTE, `note ${ids.length}`, below(2) === 0)),
-        () => ids.push(session.appendCustomMessageEntry(NOTE, [{ type: "text", text: "a" }, { type: "text", text: "b" }], true)),
+        () =>
+          ids.push(
+            session.appendCustomMessageEntry(
+              NOTE,
+              [
+                { type: "text", text: "a" },
+                { type: "text", text: "b" },
+              ],
+              true,
+            ),
+          ),
         () => ids.push(session.appendCustomMessageEntry("test:other", "other", true)),
         () => ids.push(session.appendCustomEntry(NOTE, { an: "entry" })),
         () => ids.length && ids.push(session.appendCompaction("summary", some(), 1)),
@@ -69,7 +79,14 @@ suite("the newest message", () => {
   test("is found without reading entries before it", () => {
     let asked = 0;
     const session = {
-      getLeafEntry: () => ({ id: "2", parentId: "1", type: "custom_message", customType: NOTE, content: "b", display: true }),
+      getLeafEntry: () => ({
+        id: "2",
+        parentId: "1",
+        type: "custom_message",
+        customType: NOTE,
+        content: "b",
+        display: true,
+      }),
       getEntry: () => void (asked += 1),
     };
     assert.equal(newestMessage(/** @type {any} */ (session), NOTE)?.content, "b");
@@ -134,7 +151,12 @@ test("data that is too long is replaced by spaces, without converting all of it 
 
 test("long data up to the maximum length is returned", () => {
   const session = SessionManager.inMemory("/tmp");
-  for (const data of ["x".repeat(8 * 2 ** 20 - 2), "\n".repeat(4 * 2 ** 20 - 1), Array(2 ** 21).fill(1), Array(2 ** 20 - 1).fill({ a: 1 })]) {
+  for (const data of [
+    "x".repeat(8 * 2 ** 20 - 2),
+    "\n".repeat(4 * 2 ** 20 - 1),
+    Array(2 ** 21).fill(1),
+    Array(2 ** 20 - 1).fill({ a: 1 }),
+  ]) {
     session.appendCustomEntry(NOTE, data);
     assert.deepEqual(JSON.parse(newestEntries(session, NOTE, 0, 1)[0]), data);
   }
@@ -142,8 +164,10 @@ test("long data up to the maximum length is returned", () => {
 
 suite("the user's messages", () => {
   const since = { customType: NOTE, name: "run", value: "b" };
-  const say = (/** @type {SessionManager} */ session, /** @type {string} */ content) => session.appendMessage(/** @type {any} */ ({ role: "user", content, timestamp: 0 }));
-  const texts = (/** @type {SessionManager} */ session, limit = 9) => userMessages(session, since, limit).map(({ text }) => text);
+  const say = (/** @type {SessionManager} */ session, /** @type {string} */ content) =>
+    session.appendMessage(/** @type {any} */ ({ role: "user", content, timestamp: 0 }));
+  const texts = (/** @type {SessionManager} */ session, limit = 9) =>
+    userMessages(session, since, limit).map(({ text }) => text);
 
   test("are those behind the first entry with the field, whatever the times of the entries are", () => {
     const session = SessionManager.inMemory("/tmp");
@@ -156,11 +180,19 @@ suite("the user's messages", () => {
     session.appendCustomEntry(NOTE, { run: "b" });
     assert.deepEqual(texts(session), []);
     say(session, "3");
-    for (const data of [undefined, null, 7, "b", [], { run: 7 }, { other: "b" }, { run: "b" }]) session.appendCustomEntry(NOTE, data);
+    for (const data of [undefined, null, 7, "b", [], { run: 7 }, { other: "b" }, { run: "b" }])
+      session.appendCustomEntry(NOTE, data);
     const left = say(session, "4");
     session.appendCustomEntry(NOTE, { run: "b" });
     for (const times of [(/** @type {number} */ index) => -index, (/** @type {number} */ index) => index, () => NaN]) {
-      session.getEntries().forEach((entry, index) => (entry.timestamp = Number.isNaN(times(index)) ? "rubbish" : new Date(1e12 + 1e6 * times(index)).toISOString()));
+      session
+        .getEntries()
+        .forEach(
+          (entry, index) =>
+            (entry.timestamp = Number.isNaN(times(index))
+              ? "rubbish"
+              : new Date(1e12 + 1e6 * times(index)).toISOString()),
+        );
       assert.deepEqual(texts(session), ["4", "3"]);
       assert.deepEqual(texts(session, 1), ["4"]);
       assert.deepEqual(texts(session, 0), []);
@@ -179,20 +211,39 @@ suite("the messages for the model", () => {
   const said = /** @type {any} */ ({ role: "user", content: "Hello" });
 
   test("do not contain older messages of the selected types; the others keep their order", () => {
-    const messages = [note("a", "1"), said, note("b", "1"), note("a", "2"), note("c", "1"), note("b", "2"), note("c", "2"), said];
+    const messages = [
+      note("a", "1"),
+      said,
+      note("b", "1"),
+      note("a", "2"),
+      note("c", "1"),
+      note("b", "2"),
+      note("c", "2"),
+      said,
+    ];
     const left = [said, note("a", "2"), note("c", "1"), note("b", "2"), note("c", "2"), said];
     assert.deepEqual(withoutOlder(messages, new Set(["a", "b"])), left);
   });
 
   test("are unchanged if there are no older messages", () => {
-    for (const [messages, types] of [[[said, note("a", "1"), note("b", "1")], ["a"]], [[note("a", "1"), note("a", "1")], []]]) {
+    for (const [messages, types] of [
+      [[said, note("a", "1"), note("b", "1")], ["a"]],
+      [[note("a", "1"), note("a", "1")], []],
+    ]) {
       assert.equal(withoutOlder(messages, new Set(types)), messages);
     }
   });
 });
 
 test("where the branch names an entry that is missing, those before it in the file follow", () => {
-  const entry = (/** @type {string} */ id, /** @type {string | null} */ parentId, /** @type {object} */ more = {}) => ({ type: "custom", customType: NOTE, id, parentId, data: id, ...more });
+  const entry = (/** @type {string} */ id, /** @type {string | null} */ parentId, /** @type {object} */ more = {}) => ({
+    type: "custom",
+    customType: NOTE,
+    id,
+    parentId,
+    data: id,
+    ...more,
+  });
   const other = { customType: "test:other" };
   const session = (/** @type {any[]} */ entries) =>
     /** @type {any} */ ({
@@ -201,7 +252,13 @@ test("where the branch names an entry that is missing, those before it in the fi
       getEntries: () => entries,
     });
   const all = (/** @type {any[]} */ ...entries) => newestEntries(session(entries), NOTE, 0, 10, undefined);
-  assert.deepEqual(all(entry("a", null), entry("b", "a"), entry("d", "c"), entry("e", "d")), ['"e"', '"d"', "", '"b"', '"a"']);
+  assert.deepEqual(all(entry("a", null), entry("b", "a"), entry("d", "c"), entry("e", "d")), [
+    '"e"',
+    '"d"',
+    "",
+    '"b"',
+    '"a"',
+  ]);
   // Entries of the type only before it, only after it, and none.
   assert.deepEqual(all(entry("a", null), entry("d", "c", other)), ["", '"a"']);
   assert.deepEqual(all(entry("a", null, other), entry("d", "c")), ['"d"']);
@@ -234,7 +291,10 @@ suite("the file of a session", () => {
     session.appendCustomEntry(NOTE, { a: 3 });
     session.appendMessage({ role: "user", content: "Hello", timestamp: 0 });
     writeFile(session);
-    const stored = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+    const stored = readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     assert.deepEqual(stored, [session.getHeader(), ...session.getEntries()]);
     assert.deepEqual(SessionManager.open(file).getBranch(), session.getBranch());
     assert.equal(session.getBranch().length, 3);

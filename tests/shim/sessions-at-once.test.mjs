@@ -1,8 +1,20 @@
-// Several sessions of one process, each with its own `Confinement`, at work at once: what one of them creates, ends and removes takes
-// nothing from the limits of another one.
+// Several sessions of one process, each with its own `Confinement`, at work at once: what one of them creates, ends and
+// removes takes nothing from the limits of another one.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -35,12 +47,23 @@ function session(t, root, signal) {
   const id = `session ${(count += 1)}`;
   /** @type {Record<string, (event: object) => any>} */
   const handlers = {};
-  const pi = { on: (/** @type {string} */ name, /** @type {(event: object) => any} */ handler) => (handlers[name] = handler), getAllTools: () => [{ name: "grep", sourceInfo: { source: "builtin" } }] };
-  const codingAgent = { getAgentDir: () => root, SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) } };
+  const pi = {
+    on: (/** @type {string} */ name, /** @type {(event: object) => any} */ handler) => (handlers[name] = handler),
+    getAllTools: () => [{ name: "grep", sourceInfo: { source: "builtin" } }],
+  };
+  const codingAgent = {
+    getAgentDir: () => root,
+    SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) },
+  };
   const confinement = new Confinement(/** @type {any} */ (pi), /** @type {any} */ ({ codingAgent }), true);
   const context = { cwd: root, signal, isProjectTrusted: () => true, sessionManager: { getSessionId: () => id } };
-  const absolute = (/** @type {string[]} */ paths = []) => paths.map((path) => (path === "/" ? path : join(root, path)));
-  const confine = (/** @type {string} */ toolName, /** @type {any} */ input, /** @type {Limits} */ { writable, hidden }) => {
+  const absolute = (/** @type {string[]} */ paths = []) =>
+    paths.map((path) => (path === "/" ? path : join(root, path)));
+  const confine = (
+    /** @type {string} */ toolName,
+    /** @type {any} */ input,
+    /** @type {Limits} */ { writable, hidden },
+  ) => {
     // The ids of calls are those of models: two sessions may have the same.
     const event = { toolName, toolCallId: "call", input };
     const limits = { writable: absolute(writable), hidden: hidden ?? [], network: true, notice: "" };
@@ -74,7 +97,9 @@ function running(line, cwd) {
   const process = spawn("bash", ["-c", line], { cwd, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [process.stdout, process.stderr]) stream.on("data", (data) => (output += data));
-  const ended = new Promise((/** @type {(output: string) => void} */ resolve) => process.on("close", () => resolve(output)));
+  const ended = new Promise((/** @type {(output: string) => void} */ resolve) =>
+    process.on("close", () => resolve(output)),
+  );
   const began = (async () => {
     for (let tries = 0; !output.includes("began"); tries += 1) {
       assert.ok(tries < 500, output);
@@ -85,7 +110,8 @@ function running(line, cwd) {
 }
 
 /** Reads a file as soon as there is something in it, or gives up after about a second. @param {string} path */
-const LURK = (path) => `echo began; for i in $(seq 60); do cat ${path} 2>/dev/null | grep -q secret && { cat ${path}; exit; }; sleep 0.02; done; echo nothing`;
+const LURK = (path) =>
+  `echo began; for i in $(seq 60); do cat ${path} 2>/dev/null | grep -q secret && { cat ${path}; exit; }; sleep 0.02; done; echo nothing`;
 
 suite("a path that does not exist", () => {
   for (const first of [true, false]) {
@@ -126,7 +152,9 @@ suite("a path that does not exist", () => {
     const root = project(t);
     const [a, b] = [session(t, root), session(t, root)];
     assert.equal(b.begin({ writable: ["new/sub/plan.md"] }), undefined);
-    const command = await a.run("echo began; sleep 0.3; echo plan > new/sub/plan.md", { writable: ["new/sub/plan.md"] });
+    const command = await a.run("echo began; sleep 0.3; echo plan > new/sub/plan.md", {
+      writable: ["new/sub/plan.md"],
+    });
     await command.began;
     b.end();
     assert.equal(await command.ended, "began\n");
@@ -137,7 +165,9 @@ suite("a path that does not exist", () => {
   test("of several sessions goes with the last of them, with the folders above it", (t) => {
     const root = project(t);
     const all = Array.from({ length: 4 }, () => session(t, root));
-    all.forEach((one, index) => assert.equal(one.begin({ writable: [`new/${index % 2}/file`, "new/all/"] }), undefined));
+    all.forEach((one, index) =>
+      assert.equal(one.begin({ writable: [`new/${index % 2}/file`, "new/all/"] }), undefined),
+    );
     for (const one of all) {
       assert.ok(existsSync(join(root, "new/all")));
       one.end();
@@ -184,7 +214,10 @@ suite("a command that could uncover what is hidden from one of another session",
 
   /** @type {[Limits, Limits][]} */
   const APART = [
-    [{ writable: ["docs/"], hidden: ["secret"] }, { writable: ["src/"], hidden: ["secret"] }],
+    [
+      { writable: ["docs/"], hidden: ["secret"] },
+      { writable: ["src/"], hidden: ["secret"] },
+    ],
     [{ hidden: ["docs/secret"] }, { writable: ["docs/"], hidden: ["docs/secret"] }],
     [{ hidden: ["docs/secret/"] }, { writable: ["docs/secret/inner/"] }],
     [{ hidden: ["docs/secret"] }, { writable: ["docs/secret"] }],
@@ -209,7 +242,10 @@ suite("a command that could uncover what is hidden from one of another session",
     const [patient, aborted, over] = [b, c, d].map((one) => one.begin({ writable: ["docs/"] }));
     abort.abort();
     d.over();
-    assert.match((await aborted) ?? "", /cannot be confined now: a command of another agent is running, and one of the two could replace .*docs\/secret/);
+    assert.match(
+      (await aborted) ?? "",
+      /cannot be confined now: a command of another agent is running, and one of the two could replace .*docs\/secret/,
+    );
     assert.match((await over) ?? "", /cannot be confined now/);
     assert.ok(performance.now() - start < 1000);
     assert.match((await patient) ?? "", /cannot be confined now/);
@@ -226,7 +262,9 @@ suite("a command that could uncover what is hidden from one of another session",
     const other = b.run("echo secret > docs/x; mv docs/x docs/secret; echo began", { writable: ["docs/"] });
     assert.equal(await command.ended, "began\nnothing\n");
     a.end();
-    await (await other).ended;
+    await (
+      await other
+    ).ended;
     assert.equal(readFileSync(join(root, "docs/secret"), "utf8"), "secret\n");
   });
 });
@@ -288,15 +326,25 @@ test("a command of a session that has ended is taken for one of another session 
   assert.equal(await command.ended, "began\nnothing\n");
   assert.deepEqual(await Promise.all(waiting), [undefined, undefined]);
   for (const one of [a, b]) one.over();
-  assert.deepEqual(readdirSync(OWN).filter((name) => name.startsWith(`${process.pid}.`)), []);
+  assert.deepEqual(
+    readdirSync(OWN).filter((name) => name.startsWith(`${process.pid}.`)),
+    [],
+  );
 });
 
 test("nothing is left behind by a process that exits while a command runs", (t) => {
   const root = project(t);
-  const { pid, status, stderr } = spawnSync(process.execPath, [new URL("dying-host.mjs", import.meta.url).pathname, root, "touch began; sleep 5", "began", "exit"], { encoding: "utf8" });
+  const { pid, status, stderr } = spawnSync(
+    process.execPath,
+    [new URL("dying-host.mjs", import.meta.url).pathname, root, "touch began; sleep 5", "began", "exit"],
+    { encoding: "utf8" },
+  );
   assert.equal(status, 0, stderr);
   assert.deepEqual(readdirSync(root).sort(), ["began", "docs", "src"]);
-  assert.deepEqual(readdirSync(OWN).filter((name) => name.startsWith(`${pid}.`)), []);
+  assert.deepEqual(
+    readdirSync(OWN).filter((name) => name.startsWith(`${pid}.`)),
+    [],
+  );
 });
 
 test("what belongs to the process stays until the last session that uses it has ended", async (t) => {
@@ -305,14 +353,20 @@ test("what belongs to the process stays until the last session that uses it has 
   const [a, b] = [session(t, root), session(t, root)];
   const limits = { hidden: ["secret"] };
   assert.equal(a.begin(limits), undefined);
-  const { input, command } = { input: "cat secret; echo began", command: b.run("sleep 0.2; cat secret; echo began", limits) };
+  const { input, command } = {
+    input: "cat secret; echo began",
+    command: b.run("sleep 0.2; cat secret; echo began", limits),
+  };
   a.over();
   assert.doesNotMatch(await (await command).ended, /secret\n/);
   assert.ok(existsSync(join(OWN, `${process.pid}.running`)));
   b.end();
   assert.match(await (await b.run(input, limits)).ended, /Permission denied[^]*began/);
   b.over();
-  assert.deepEqual(readdirSync(OWN).filter((name) => name.startsWith(`${process.pid}.`)), []);
+  assert.deepEqual(
+    readdirSync(OWN).filter((name) => name.startsWith(`${process.pid}.`)),
+    [],
+  );
 });
 
 /** Numbers that look random, the same in each run. @param {number} seed */
@@ -330,7 +384,11 @@ test("in many orders of beginning, ending and aborting, each command keeps what 
     const root = project(t);
     const pick = random(seed);
     const sessions = Array.from({ length: 4 }, () => session(t, root));
-    /** What each session's command rests on: the paths, each with its file. @type {Map<object, { path: string, ino: number }[]>} */
+    /**
+     * What each session's command rests on: the paths, each with its file.
+     *
+     * @type {Map<object, { path: string, ino: number }[]>}
+     */
     const held = new Map();
     const some = () => PATHS.filter(() => pick(3) === 0);
     for (let step = 0; step < 40; step += 1) {
@@ -342,16 +400,29 @@ test("in many orders of beginning, ending and aborting, each command keeps what 
         const hidden = some();
         const writable = some().filter((path) => !hidden.includes(path));
         const refused = one.begin({ writable, hidden });
-        if (refused === undefined) held.set(one, [...hidden, ...writable].map((path) => ({ path, ino: lstatSync(join(root, path)).ino })));
+        if (refused === undefined)
+          held.set(
+            one,
+            [...hidden, ...writable].map((path) => ({ path, ino: lstatSync(join(root, path)).ino })),
+          );
         else {
           assert.ok(refused instanceof Promise, String(refused));
           one.over();
           await refused;
         }
       }
-      for (const { path, ino } of [...held.values()].flat()) assert.equal(lstatSync(join(root, path), { throwIfNoEntry: false })?.ino, ino, `seed ${seed}, step ${step}: ${path}`);
+      for (const { path, ino } of [...held.values()].flat())
+        assert.equal(
+          lstatSync(join(root, path), { throwIfNoEntry: false })?.ino,
+          ino,
+          `seed ${seed}, step ${step}: ${path}`,
+        );
     }
     for (const one of sessions) one.over();
-    assert.deepEqual(readdirSync(root, { recursive: true }).sort(), ["docs", "src", join("src", "main.rs")], `seed ${seed}`);
+    assert.deepEqual(
+      readdirSync(root, { recursive: true }).sort(),
+      ["docs", "src", join("src", "main.rs")],
+      `seed ${seed}`,
+    );
   }
 });

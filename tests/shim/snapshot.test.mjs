@@ -1,4 +1,5 @@
-// A snapshot of the files that were read is unchanged as long as the same would be read again; then the definitions are reused.
+// A snapshot of the files that were read is unchanged as long as the same would be read again; then the definitions are
+// reused.
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync } from "node:fs";
@@ -37,7 +38,12 @@ function folder(t) {
   };
 }
 
-/** Advances the clock, so that every file is older than the margin of time stamps. @param {TestContext} t @param {number} [age] */
+/**
+ * Advances the clock, so that every file is older than the margin of time stamps.
+ *
+ * @param {TestContext} t
+ * @param {number} [age]
+ */
 function later(t, age = 10_000) {
   const now = Date.now;
   t.mock.method(Date, "now", () => now() + age);
@@ -92,7 +98,8 @@ function recorded(t) {
       files.roots();
       files.listDirectory("global", "");
       for (const path of ["a.txt", "link/b.txt", "file"]) files.readFile("global", path);
-      for (const path of ["missing.txt", "missing/d.txt", "deep", "../out"]) attempt(() => files.readFile("global", path));
+      for (const path of ["missing.txt", "missing/d.txt", "deep", "../out"])
+        attempt(() => files.readFile("global", path));
       attempt(() => files.listDirectory("global", "nothing"));
       attempt(() => files.readFile("project", "p.txt"));
       files.finishSnapshot();
@@ -248,17 +255,29 @@ suite("definitions", () => {
     assert.deepEqual(offered(), [first, 0]);
   });
 
-  for (const [name, change, expected] of /** @type {[string, (place: ReturnType<typeof started>) => void, string[]][]} */ ([
-    ["changed with its size and time kept", ({ at }) => rewrite(at("workflows/one/workflow.yaml"), workflowYaml("The One")), ["The One"]],
+  for (const [
+    name,
+    change,
+    expected,
+  ] of /** @type {[string, (place: ReturnType<typeof started>) => void, string[]][]} */ ([
+    [
+      "changed with its size and time kept",
+      ({ at }) => rewrite(at("workflows/one/workflow.yaml"), workflowYaml("The One")),
+      ["The One"],
+    ],
     ["added", ({ writeAll }) => writeAll(workflow("three", ["a"])), ["The one", "The three", "The two"]],
     ["removed", ({ at }) => rmSync(at("workflows/two"), { recursive: true }), ["The one"]],
     ["a phase of it removed", ({ at }) => rmSync(at("workflows/one/b.md")), []],
-    ["put in another's place", ({ at, write }) => {
-      write("new.yaml", workflowYaml("The new"));
-      const { atime, mtime } = statSync(at("workflows/one/workflow.yaml"));
-      utimesSync(at("new.yaml"), atime, mtime);
-      renameSync(at("new.yaml"), at("workflows/one/workflow.yaml"));
-    }, ["The new"]],
+    [
+      "put in another's place",
+      ({ at, write }) => {
+        write("new.yaml", workflowYaml("The new"));
+        const { atime, mtime } = statSync(at("workflows/one/workflow.yaml"));
+        utimesSync(at("new.yaml"), atime, mtime);
+        renameSync(at("new.yaml"), at("workflows/one/workflow.yaml"));
+      },
+      ["The new"],
+    ],
   ])) {
     test(`a workflow is read again that was ${name}`, async (t) => {
       const place = started(t);

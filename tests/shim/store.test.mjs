@@ -2,7 +2,17 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
@@ -18,7 +28,11 @@ function makeStore() {
   const agent = join(root, `agent-${(agents += 1)}`);
   /** @type {string[]} */
   const told = [];
-  const store = storeImports({ name: "test" }, () => agent, (words) => told.push(words));
+  const store = storeImports(
+    { name: "test" },
+    () => agent,
+    (words) => told.push(words),
+  );
   const file = join(agent, "extension-data/test.json");
   /** Replaces the store's file. @param {string | Buffer} content */
   const put = (content) => {
@@ -44,7 +58,13 @@ suite("the store", () => {
     assert.equal(store.get("a"), undefined);
     store.remove("a");
     assert.equal(existsSync(file), false);
-    const pairs = [["a", "1"], ["__proto__", "{}"], ["constructor", ""], ["ключ", "значение 👩‍👩‍👧"], ["\n", "\0\ud7ff"]];
+    const pairs = [
+      ["a", "1"],
+      ["__proto__", "{}"],
+      ["constructor", ""],
+      ["ключ", "значение 👩‍👩‍👧"],
+      ["\n", "\0\ud7ff"],
+    ];
     for (const [key, value] of pairs) store.set(key, value);
     for (const [key, value] of pairs) assert.equal(store.get(key), value);
     store.set("a", "2");
@@ -85,8 +105,17 @@ suite("the store", () => {
   test("has maximum sizes of keys and values", () => {
     const { store } = makeStore();
     store.set("k".repeat(256), "v".repeat(64 * 1024));
-    for (const [key, value] of [["", "v"], ["k".repeat(257), "v"], ["ü".repeat(129), "v"], ["k", "v".repeat(64 * 1024 + 1)], ["k", "ü".repeat(32 * 1024 + 1)]]) {
-      assert.deepEqual(fault(() => store.set(key, value)), { tag: "too-large" });
+    for (const [key, value] of [
+      ["", "v"],
+      ["k".repeat(257), "v"],
+      ["ü".repeat(129), "v"],
+      ["k", "v".repeat(64 * 1024 + 1)],
+      ["k", "ü".repeat(32 * 1024 + 1)],
+    ]) {
+      assert.deepEqual(
+        fault(() => store.set(key, value)),
+        { tag: "too-large" },
+      );
     }
     assert.equal(store.get("k"), undefined);
   });
@@ -95,7 +124,10 @@ suite("the store", () => {
     const { store, put, file } = makeStore();
     put(JSON.stringify(Object.fromEntries(Array.from({ length: 999 }, (_, n) => [`k${n}`, "v"]))));
     store.set("one more", "v");
-    assert.deepEqual(fault(() => store.set("too many", "v")), { tag: "full" });
+    assert.deepEqual(
+      fault(() => store.set("too many", "v")),
+      { tag: "full" },
+    );
     store.set("k0", "another value");
     assert.equal(Object.keys(JSON.parse(readFileSync(file, "utf8"))).length, 1000);
   });
@@ -104,14 +136,26 @@ suite("the store", () => {
     const { store } = makeStore();
     const value = "v".repeat(64 * 1024);
     for (let n = 0; n < 63; n += 1) store.set(`k${n}`, value);
-    assert.deepEqual(fault(() => store.set("too much", value)), { tag: "full" });
+    assert.deepEqual(
+      fault(() => store.set("too much", value)),
+      { tag: "full" },
+    );
     assert.equal(store.get("too much"), undefined);
     assert.equal(store.get("k62"), value);
   });
 
   test("is refused without a grant", () => {
-    const store = storeImports(undefined, () => root, () => {});
-    for (const work of [() => store.get("a"), () => store.set("a", "1"), () => store.set("", ""), () => store.remove("a")]) {
+    const store = storeImports(
+      undefined,
+      () => root,
+      () => {},
+    );
+    for (const work of [
+      () => store.get("a"),
+      () => store.set("a", "1"),
+      () => store.set("", ""),
+      () => store.remove("a"),
+    ]) {
       assert.deepEqual(fault(work), { tag: "not-granted" });
     }
   });
@@ -145,13 +189,18 @@ suite("a file that is not a store", () => {
         store.set("a", "2");
         assert.equal(store.get("a"), "2");
         assert.deepEqual(readFileSync(`${file}.broken`), Buffer.from(content));
-        assert.deepEqual(told, [`${file} is broken: ${why}. It was renamed to ${file}.broken, and its values are lost.`]);
+        assert.deepEqual(told, [
+          `${file} is broken: ${why}. It was renamed to ${file}.broken, and its values are lost.`,
+        ]);
       }
     });
   }
 
   test("a directory or a pipe, is renamed without blocking", () => {
-    for (const make of [(/** @type {string} */ file) => mkdirSync(file), (/** @type {string} */ file) => execFileSync("mkfifo", [file])]) {
+    for (const make of [
+      (/** @type {string} */ file) => mkdirSync(file),
+      (/** @type {string} */ file) => execFileSync("mkfifo", [file]),
+    ]) {
       const { store, told, file, put } = makeStore();
       put("");
       rmSync(file);
@@ -184,10 +233,15 @@ suite("of several processes", () => {
     const writers = ["a", "b", "c"].map((name) => {
       const child = spawn(process.execPath, [script, agent, name], { stdio: ["ignore", "pipe", "pipe"] });
       let said = "";
-      for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding("utf8").on("data", (text) => (said += text));
       return new Promise((resolve) => child.on("close", (code) => resolve([code, said])));
     });
-    assert.deepEqual(await Promise.all(writers), [[0, ""], [0, ""], [0, ""]]);
+    assert.deepEqual(await Promise.all(writers), [
+      [0, ""],
+      [0, ""],
+      [0, ""],
+    ]);
     const keys = Object.keys(JSON.parse(readFileSync(file, "utf8")));
     assert.equal(keys.length, 1 + 3 * 40);
     assert.deepEqual(told, []);

@@ -105,7 +105,9 @@ for (const version of VERSIONS) {
       /** @type {(step: import("../pi/harness/scripted-model.mjs").Step) => void} */
       let go = () => {};
       const later = new Promise((resolve) => (go = resolve));
-      const { tui, model } = await inTerminal(t, async (_request, index) => (index === 0 ? await later : { text: "Done." }));
+      const { tui, model } = await inTerminal(t, async (_request, index) =>
+        index === 0 ? await later : { text: "Done." },
+      );
       await tui.submit("Greet Ann");
       await model.waitForRequests(1);
       await tui.submit("/hello Bob");

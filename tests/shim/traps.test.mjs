@@ -14,7 +14,8 @@ import { stage } from "../pi/harness/stage.mjs";
 import { builtGuest, loadInto, standIn } from "./pi-stand-in.mjs";
 
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
-const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
+const OFF_CALL =
+  "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
 /** The package's folder. */
 let home = "";
@@ -22,10 +23,16 @@ before(async () => {
   home = await buildHello("traps");
 });
 
-/** Parses the message to the user after a trap: the call that panicked, and `off: ` if the guest was switched off. @param {string} notice */
+/**
+ * Parses the message to the user after a trap: the call that panicked, and `off: ` if the guest was switched off.
+ *
+ * @param {string} notice
+ */
 function trapOf(notice) {
   const [, off, name] =
-    /^hello-guest broke and (was started again|is switched off)[^]*: panicked at tests\/guests\/hello\.rs:\d+:\d+:\n(.*), as asked$/.exec(notice) ?? [];
+    /^hello-guest broke and (was started again|is switched off)[^]*: panicked at tests\/guests\/hello\.rs:\d+:\d+:\n(.*), as asked$/.exec(
+      notice,
+    ) ?? [];
   return name && `${off === "was started again" ? "" : "off: "}${name}`;
 }
 
@@ -52,7 +59,8 @@ suite("a panic in plain Node", () => {
     "complete-argument": (pi) => pi.registered.get("command hello").getArgumentCompletions("w"),
     "draw-tool-call": (pi) => rendered(pi.registered.get("tool greet").renderCall({}, pi.theme)),
     "draw-tool-result": (pi) => rendered(pi.registered.get("tool greet").renderResult({ content: "A" }, {}, pi.theme)),
-    "draw-message": (pi) => rendered(pi.registered.get("message hello:note")({ content: "A", display: true }, {}, pi.theme)),
+    "draw-message": (pi) =>
+      rendered(pi.registered.get("message hello:note")({ content: "A", display: true }, {}, pi.theme)),
     "draw-entry": (pi) => rendered(pi.registered.get("entry hello:greeting")({ data: 1 }, {}, pi.theme)),
   };
   /** The result that pi receives for a call that trapped. @type {Record<string, unknown>} */
@@ -108,62 +116,68 @@ suite("a panic in plain Node", () => {
 
 for (const version of VERSIONS) {
   suite(`a panic in pi ${version}`, () => {
-    test("a thousand times in one session loses no state and leaks no memory", { timeout: 300_000, ...LONG }, async (t) => {
-      const greet = { calls: [{ name: "greet", arguments: { name: "Ann", ask: true } }] };
-      const { model, sandbox } = await stage(t, ({ messages }) => (messages.at(-1)?.role === "user" ? greet : { text: "Done." }));
-      const rpc = await startRpc({ version, sandbox, extension: home });
-      rpc.onDialog(() => true);
-      await rpc.promptAndSettle("Greet her");
-      const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${rpc.pid}/status`, "utf8"))?.[1]) / 1024;
-      /** @type {number[]} */
-      const used = [];
-      /** @type {string[]} */
-      const asked = [];
-      const RUNS = ["input", "before-agent-start", "tool-call", "execute-tool", "resume-tool"];
-      for (let turn = 0; asked.length < 1000; turn += 1) {
-        const n = asked.length;
-        if (turn % 30 === 0) {
-          const name = RUNS[(turn / 30) % RUNS.length];
-          asked.push(name);
-          await rpc.prompt(`/trap ${name}`);
-          await rpc.promptAndSettle("Greet her again");
-        } else if (turn % 5 === 1) {
-          asked.push("timer");
-          await rpc.prompt("/trap timer");
-          const from = rpc.records.length;
-          await rpc.prompt("/remind 0");
-          await rpc.waitFor(({ method }) => method === "notify", { from });
-        } else if (turn % 5 === 2) {
-          asked.push("resume-command");
-          await rpc.prompt("/trap resume-command");
-          await rpc.prompt("/hello Ann");
-          await rpc.prompt("/flag");
-        } else {
-          asked.push("boom", "boom");
-          await rpc.prompt("/boom");
-          await rpc.prompt("/boom");
-          await rpc.prompt("/flag");
+    test(
+      "a thousand times in one session loses no state and leaks no memory",
+      { timeout: 300_000, ...LONG },
+      async (t) => {
+        const greet = { calls: [{ name: "greet", arguments: { name: "Ann", ask: true } }] };
+        const { model, sandbox } = await stage(t, ({ messages }) =>
+          messages.at(-1)?.role === "user" ? greet : { text: "Done." },
+        );
+        const rpc = await startRpc({ version, sandbox, extension: home });
+        rpc.onDialog(() => true);
+        await rpc.promptAndSettle("Greet her");
+        const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${rpc.pid}/status`, "utf8"))?.[1]) / 1024;
+        /** @type {number[]} */
+        const used = [];
+        /** @type {string[]} */
+        const asked = [];
+        const RUNS = ["input", "before-agent-start", "tool-call", "execute-tool", "resume-tool"];
+        for (let turn = 0; asked.length < 1000; turn += 1) {
+          const n = asked.length;
+          if (turn % 30 === 0) {
+            const name = RUNS[(turn / 30) % RUNS.length];
+            asked.push(name);
+            await rpc.prompt(`/trap ${name}`);
+            await rpc.promptAndSettle("Greet her again");
+          } else if (turn % 5 === 1) {
+            asked.push("timer");
+            await rpc.prompt("/trap timer");
+            const from = rpc.records.length;
+            await rpc.prompt("/remind 0");
+            await rpc.waitFor(({ method }) => method === "notify", { from });
+          } else if (turn % 5 === 2) {
+            asked.push("resume-command");
+            await rpc.prompt("/trap resume-command");
+            await rpc.prompt("/hello Ann");
+            await rpc.prompt("/flag");
+          } else {
+            asked.push("boom", "boom");
+            await rpc.prompt("/boom");
+            await rpc.prompt("/boom");
+            await rpc.prompt("/flag");
+          }
+          if (Math.floor(asked.length / 250) > Math.floor(n / 250)) used.push(memory());
         }
-        if (Math.floor(asked.length / 250) > Math.floor(n / 250)) used.push(memory());
-      }
-      const told = rpc.ui("notify").flatMap(({ message }) => trapOf(message) ?? []);
-      assert.deepEqual(told, asked);
-      const grown = (used.at(-1) ?? 0) - used[0];
-      t.diagnostic(`MiB after each 250: ${used.map(Math.round).join(", ")}`);
-      assert.ok(grown < 60, `${used}`);
-      await rpc.promptAndSettle("Greet her once more");
-      const greetings = (await rpc.entries()).filter(({ customType }) => customType === "hello:greeting");
-      // In the other calls the panic interrupts the greeting itself.
-      const greeted = asked.filter((name) => name === "input" || name === "before-agent-start");
-      assert.ok(greeted.length >= 8, String(greeted.length));
-      assert.equal(greetings.length, 1 + greeted.length + 1);
-      const status = rpc.ui("setStatus").findLast(({ statusKey }) => statusKey === "hello");
-      assert.equal(status.statusText, `${greetings.length} greetings`);
-      assert.equal(messageText(model.lastRequest().messages.at(-1) ?? { role: "" }), "Hello, Ann!");
-      assert.deepEqual(rpc.extensionErrors(), []);
-      assert.equal(rpc.stderr(), "");
-      assert.equal(await rpc.close(), 0);
-    });
+        const told = rpc.ui("notify").flatMap(({ message }) => trapOf(message) ?? []);
+        assert.deepEqual(told, asked);
+        const grown = (used.at(-1) ?? 0) - used[0];
+        t.diagnostic(`MiB after each 250: ${used.map(Math.round).join(", ")}`);
+        assert.ok(grown < 60, `${used}`);
+        await rpc.promptAndSettle("Greet her once more");
+        const greetings = (await rpc.entries()).filter(({ customType }) => customType === "hello:greeting");
+        // In the other calls the panic interrupts the greeting itself.
+        const greeted = asked.filter((name) => name === "input" || name === "before-agent-start");
+        assert.ok(greeted.length >= 8, String(greeted.length));
+        assert.equal(greetings.length, 1 + greeted.length + 1);
+        const status = rpc.ui("setStatus").findLast(({ statusKey }) => statusKey === "hello");
+        assert.equal(status.statusText, `${greetings.length} greetings`);
+        assert.equal(messageText(model.lastRequest().messages.at(-1) ?? { role: "" }), "Hello, Ann!");
+        assert.deepEqual(rpc.extensionErrors(), []);
+        assert.equal(rpc.stderr(), "");
+        assert.equal(await rpc.close(), 0);
+      },
+    );
 
     /** @param {import("../pi/harness/sandbox.mjs").Sandbox} sandbox @param {string} name */
     const breakIn = (sandbox, name) => {
@@ -173,7 +187,9 @@ for (const version of VERSIONS) {
 
     test("three times in a row has tool calls refused until a command works again", async (t) => {
       const read = { calls: [{ name: "read", arguments: { path: "no-such-file" } }] };
-      const { model, sandbox } = await stage(t, ({ messages }) => (messages.at(-1)?.role === "user" ? read : { text: "Done." }));
+      const { model, sandbox } = await stage(t, ({ messages }) =>
+        messages.at(-1)?.role === "user" ? read : { text: "Done." },
+      );
       const rpc = await startRpc({ version, sandbox, extension: home });
       const traps = () => rpc.ui("notify").map(({ message }) => trapOf(message));
       const result = () => messageText(model.lastRequest().messages.at(-1) ?? { role: "" });
@@ -198,7 +214,9 @@ for (const version of VERSIONS) {
 
     test("three times in a row does not affect tool calls if guard-tools is off, and a new session starts it again", async (t) => {
       const read = { calls: [{ name: "read", arguments: { path: "no-such-file" } }] };
-      const { model, sandbox } = await stage(t, ({ messages }) => (messages.at(-1)?.role === "user" ? read : { text: "Done." }));
+      const { model, sandbox } = await stage(t, ({ messages }) =>
+        messages.at(-1)?.role === "user" ? read : { text: "Done." },
+      );
       const rpc = await startRpc({ version, sandbox, extension: home });
       await rpc.prompt("/guard off");
       breakIn(sandbox, "restarted");
@@ -207,7 +225,10 @@ for (const version of VERSIONS) {
       assert.match(messageText(model.lastRequest().messages.at(-1) ?? { role: "" }), /no-such-file/);
       await rpc.send({ type: "new_session" });
       await rpc.prompt("/flag");
-      assert.deepEqual(rpc.ui("notify").map(({ message }) => trapOf(message) ?? message), ["off: boom", "Ok(false)"]);
+      assert.deepEqual(
+        rpc.ui("notify").map(({ message }) => trapOf(message) ?? message),
+        ["off: boom", "Ok(false)"],
+      );
     });
 
     test("in the first init is reported with its message", async (t) => {

@@ -8,26 +8,57 @@ import { usageSince } from "../../host-shim/usage.js";
 const STATE = "workflow:state";
 
 /** @param {Partial<Record<"input" | "output" | "cacheRead" | "cacheWrite" | "reasoning", number>>} tokens */
-const usage = (tokens, cost = 0) => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, ...tokens, cost: { total: cost } });
+const usage = (tokens, cost = 0) => ({
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  ...tokens,
+  cost: { total: cost },
+});
 
 /** @param {any} used */
 const answer = (used, model = "m", calls = 0, stopReason = "stop") =>
   /** @type {any} */ ({
-    role: "assistant", provider: "p", model, usage: used, stopReason, timestamp: 0,
-    content: Array.from({ length: calls }, (_, index) => ({ type: "toolCall", id: `${index}`, name: "read", arguments: {} })),
+    role: "assistant",
+    provider: "p",
+    model,
+    usage: used,
+    stopReason,
+    timestamp: 0,
+    content: Array.from({ length: calls }, (_, index) => ({
+      type: "toolCall",
+      id: `${index}`,
+      name: "read",
+      arguments: {},
+    })),
   });
 const user = /** @type {any} */ ({ role: "user", content: "x", timestamp: 0 });
-const result = (/** @type {any} */ used) => /** @type {any} */ ({ role: "toolResult", toolCallId: "0", toolName: "read", content: [], isError: false, usage: used, timestamp: 0 });
+const result = (/** @type {any} */ used) =>
+  /** @type {any} */ ({
+    role: "toolResult",
+    toolCallId: "0",
+    toolName: "read",
+    content: [],
+    isError: false,
+    usage: used,
+    timestamp: 0,
+  });
 
 /** Sets the time of the newest entry, in milliseconds. @param {SessionManager} session @param {number} time */
-const at = (session, time) => void (/** @type {any} */ (session.getLeafEntry()).timestamp = new Date(time).toISOString());
+const at = (session, time) => {
+  /** @type {any} */ (session.getLeafEntry()).timestamp = new Date(time).toISOString();
+};
 
 suite("the usage of a session", () => {
   test("is added up by model, with answers without a price apart", () => {
     const session = SessionManager.inMemory("/tmp");
     session.appendMessage(answer(usage({ input: 99 }, 9)));
     session.appendCustomEntry(STATE, {});
-    session.appendMessage(answer(usage({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4, reasoning: 1 }, 0.5), "m", 2));
+    session.appendMessage(
+      answer(usage({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4, reasoning: 1 }, 0.5), "m", 2),
+    );
     session.appendMessage(result(usage({ input: 10 }, 0.25)));
     session.appendMessage(answer(usage({ input: 5 }), "free"));
     session.appendMessage(answer(usage({}), "m"));
@@ -36,7 +67,18 @@ suite("the usage of a session", () => {
     const by = Object.fromEntries(models.map(({ model, ...rest }) => [model ?? "none", rest]));
     const none = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n, reasoning: 0n };
     assert.deepEqual(by, {
-      "p/m": { ...none, answers: 2, input: 1n, output: 2n, cacheRead: 3n, cacheWrite: 4n, reasoning: 1n, cost: 0.5, unpriced: 1, unreported: 1 },
+      "p/m": {
+        ...none,
+        answers: 2,
+        input: 1n,
+        output: 2n,
+        cacheRead: 3n,
+        cacheWrite: 4n,
+        reasoning: 1n,
+        cost: 0.5,
+        unpriced: 1,
+        unreported: 1,
+      },
       "p/free": { ...none, answers: 1, input: 5n, cost: 0, unpriced: 1, unreported: 0 },
       none: { ...none, answers: 2, input: 10n, output: 7n, cost: 0.375, unpriced: 0, unreported: 0 },
     });
@@ -99,10 +141,25 @@ suite("the usage of a session", () => {
     const first = session.appendMessage(answer(usage({ input: 1 }, 1), "m", 1));
     assert.equal(usageSince(session, STATE).toolCalls, 1);
     session.appendCompaction("s", "x", 1, undefined, false, /** @type {any} */ (usage({ output: 7 }, 0.5)));
-    const totals = () => usageSince(session, STATE).models.map(({ model, answers, input, output, cost }) => [model, answers, input, output, cost]);
-    for (let time = 0; time < 2; time += 1) assert.deepEqual(totals(), [["p/m", 1, 1n, 0n, 1], [undefined, 1, 0n, 7n, 0.5]]);
+    const totals = () =>
+      usageSince(session, STATE).models.map(({ model, answers, input, output, cost }) => [
+        model,
+        answers,
+        input,
+        output,
+        cost,
+      ]);
+    for (let time = 0; time < 2; time += 1)
+      assert.deepEqual(totals(), [
+        ["p/m", 1, 1n, 0n, 1],
+        [undefined, 1, 0n, 7n, 0.5],
+      ]);
     session.appendMessage(answer(usage({ input: 2 }, 2)));
-    for (let time = 0; time < 2; time += 1) assert.deepEqual(totals(), [["p/m", 2, 3n, 0n, 3], [undefined, 1, 0n, 7n, 0.5]]);
+    for (let time = 0; time < 2; time += 1)
+      assert.deepEqual(totals(), [
+        ["p/m", 2, 3n, 0n, 3],
+        [undefined, 1, 0n, 7n, 0.5],
+      ]);
     session.branch(first);
     assert.deepEqual(totals(), [["p/m", 1, 1n, 0n, 1]]);
     session.appendMessage(answer(usage({ input: 4 }, 4)));
@@ -112,12 +169,20 @@ suite("the usage of a session", () => {
 
   test("has the requests that keep the prompt cache apart, and counts other requests beside the answers as no answer", () => {
     const session = SessionManager.inMemory("/tmp");
-    for (const [kind, used] of /** @type {const} */ ([["cache_warm", usage({ cacheRead: 9 }, 0.5)], ["cache_warm", usage({ cacheRead: 1 })], ["cache_warm", null], ["other", usage({ input: 4 }, 0.25)]])) {
+    for (const [kind, used] of /** @type {const} */ ([
+      ["cache_warm", usage({ cacheRead: 9 }, 0.5)],
+      ["cache_warm", usage({ cacheRead: 1 })],
+      ["cache_warm", null],
+      ["other", usage({ input: 4 }, 0.25)],
+    ])) {
       session.appendUsage(kind, "p", "m", /** @type {any} */ (used));
     }
     const { models, warmUps, warmTokens, warmCost } = usageSince(session, STATE);
     assert.deepEqual([warmUps, warmTokens, warmCost], [3, 10n, 0.5]);
-    assert.deepEqual(models.map(({ model, answers, input, cost, unpriced }) => [model, answers, input, cost, unpriced]), [["p/m", 0, 4n, 0.25, 0]]);
+    assert.deepEqual(
+      models.map(({ model, answers, input, cost, unpriced }) => [model, answers, input, cost, unpriced]),
+      [["p/m", 0, 4n, 0.25, 0]],
+    );
     // Read again behind a message that was summed up before.
     session.appendMessage(answer(usage({ input: 1 }, 1)));
     assert.equal(usageSince(session, STATE).warmUps, 3);
@@ -147,7 +212,13 @@ suite("the usage of a session", () => {
     }
     // An answer in the middle of which it was stopped has taken something.
     for (const stopReason of ["error", "aborted"]) {
-      assert.deepEqual(only({ ...answer(usage({}), "m", 0, stopReason), content: [{ type: "text", text: "I beg" }] }), [0n, 0n, 0, 1, 1]);
+      assert.deepEqual(only({ ...answer(usage({}), "m", 0, stopReason), content: [{ type: "text", text: "I beg" }] }), [
+        0n,
+        0n,
+        0,
+        1,
+        1,
+      ]);
       assert.deepEqual(only(answer(usage({}), "m", 1, stopReason)), [0n, 0n, 0, 1, 1]);
     }
   });
@@ -156,7 +227,13 @@ suite("the usage of a session", () => {
     for (const stopReason of ["error", "aborted"]) {
       for (const used of [usage({}), undefined, null]) {
         assert.deepEqual(only(answer(used, "m", 0, stopReason)), [0n, 0n, 0, 0, 0]);
-        assert.deepEqual(only({ ...answer(used, "m", 0, stopReason), content: [{ type: "text", text: "" }] }), [0n, 0n, 0, 0, 0]);
+        assert.deepEqual(only({ ...answer(used, "m", 0, stopReason), content: [{ type: "text", text: "" }] }), [
+          0n,
+          0n,
+          0,
+          0,
+          0,
+        ]);
       }
     }
     assert.deepEqual(only(answer(usage({ input: 7 }, 0.5))), [7n, 0n, 0.5, 0, 0]);
@@ -168,21 +245,34 @@ suite("the usage of a session", () => {
   });
 
   test("has the cost that the provider has billed, also if it is 0 or the tokens are unknown", () => {
-    const billed = (/** @type {any} */ total, tokens = {}) => ({ ...usage(tokens), cost: { total, totalFromProvider: true } });
+    const billed = (/** @type {any} */ total, tokens = {}) => ({
+      ...usage(tokens),
+      cost: { total, totalFromProvider: true },
+    });
     assert.deepEqual(only(answer(billed(0, { input: 5 }))), [5n, 0n, 0, 0, 0]);
     assert.deepEqual(only(answer(billed(0.25, { input: 5 }))), [5n, 0n, 0.25, 0, 0]);
     assert.deepEqual(only(answer(billed(0.25))), [0n, 0n, 0.25, 0, 1]);
-    for (const total of [undefined, null, -1, NaN, "1", 1e300]) assert.deepEqual(only(answer(billed(total, { input: 5 }))).slice(3), [1, 0]);
+    for (const total of [undefined, null, -1, NaN, "1", 1e300])
+      assert.deepEqual(only(answer(billed(total, { input: 5 }))).slice(3), [1, 0]);
     for (const totalFromProvider of [false, 1, "true", null]) {
-      assert.deepEqual(only(answer({ ...usage({ input: 5 }), cost: { total: 0, totalFromProvider } })).slice(3), [1, 0]);
+      assert.deepEqual(
+        only(answer({ ...usage({ input: 5 }), cost: { total: 0, totalFromProvider } })).slice(3),
+        [1, 0],
+      );
     }
   });
 
   test("is unknown for a summary that pi made without usage, and 0 for one of an extension", () => {
-    for (const [fromHook, unknown] of [[false, 1], [true, 0]]) {
+    for (const [fromHook, unknown] of [
+      [false, 1],
+      [true, 0],
+    ]) {
       const session = SessionManager.inMemory("/tmp");
       session.appendCompaction("s", "x", 1, undefined, Boolean(fromHook), /** @type {any} */ (usage({})));
-      assert.deepEqual(usageSince(session, STATE).models.map(({ unpriced, unreported }) => [unpriced, unreported]), [[unknown, unknown]]);
+      assert.deepEqual(
+        usageSince(session, STATE).models.map(({ unpriced, unreported }) => [unpriced, unreported]),
+        [[unknown, unknown]],
+      );
     }
   });
 

@@ -20,12 +20,15 @@ function begun() {
 }
 
 /** @param {Messages} messages */
-const texts = (messages) => messages.map((message) => ("summary" in message ? message.summary : "content" in message ? message.content : ""));
+const texts = (messages) =>
+  messages.map((message) => ("summary" in message ? message.summary : "content" in message ? message.content : ""));
 
 /** @param {SessionManager} session */
-const sent = (session) => /** @type {Messages} */ (session.buildSessionProjection().messages.filter(({ role }) => String(role) !== "system"));
+const sent = (session) =>
+  /** @type {Messages} */ (session.buildSessionProjection().messages.filter(({ role }) => String(role) !== "system"));
 
-const user = (/** @type {string} */ content) => /** @type {Messages[number]} */ ({ role: "user", content, timestamp: 1 });
+const user = (/** @type {string} */ content) =>
+  /** @type {Messages[number]} */ ({ role: "user", content, timestamp: 1 });
 
 suite("a begun view", () => {
   test("shows the messages that pi shows after a compaction at its entry", () => {
@@ -35,7 +38,11 @@ suite("a begun view", () => {
     session.appendCompaction(summary, firstKept, 1);
     assert.deepEqual(texts(sent(session)), texts(left));
     // After it, nothing more is left out.
-    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary: "AGAIN", imagesOf: [] }, session)), ["AGAIN", "three", "four"]);
+    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary: "AGAIN", imagesOf: [] }, session)), [
+      "AGAIN",
+      "three",
+      "four",
+    ]);
   });
 
   test("has no messages if there are none after its entry", () => {
@@ -43,18 +50,28 @@ suite("a begun view", () => {
     const firstKept = session.appendCustomEntry("test:begin", {});
     assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary, imagesOf: [] }, session)), ["SUMMARY"]);
     say("five");
-    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary, imagesOf: [] }, session)), ["SUMMARY", "five"]);
+    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary, imagesOf: [] }, session)), [
+      "SUMMARY",
+      "five",
+    ]);
   });
 
   test("keeps what other extensions add behind, and finds its beginning if they remove messages", () => {
     const { session, firstKept, summary } = begun();
     const [one, two, three, four] = sent(session);
     const begin = { firstKept, summary, imagesOf: [] };
-    assert.deepEqual(texts(withoutEarlier([user("zero"), one, two, three, four, user("five")], begin, session)), ["SUMMARY", "three", "four", "five"]);
+    assert.deepEqual(texts(withoutEarlier([user("zero"), one, two, three, four, user("five")], begin, session)), [
+      "SUMMARY",
+      "three",
+      "four",
+      "five",
+    ]);
     assert.deepEqual(texts(withoutEarlier([two, three, four], begin, session)), ["SUMMARY", "three", "four"]);
     assert.deepEqual(texts(withoutEarlier([one, two, four], begin, session)), ["SUMMARY", "four"]);
     // All are changed: as many as the session has.
-    const changed = [one, two, three, four].map((message) => /** @type {Messages[number]} */ ({ ...message, timestamp: 9 }));
+    const changed = [one, two, three, four].map(
+      (message) => /** @type {Messages[number]} */ ({ ...message, timestamp: 9 }),
+    );
     assert.deepEqual(texts(withoutEarlier(changed, begin, session)), ["SUMMARY", "three", "four"]);
   });
 
@@ -62,7 +79,10 @@ suite("a begun view", () => {
     const { session, say, firstKept, summary } = begun();
     const five = say("five");
     session.appendCompaction("the work of one to four", five, 1);
-    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary, imagesOf: [] }, session)), ["SUMMARY", "five"]);
+    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary, imagesOf: [] }, session)), [
+      "SUMMARY",
+      "five",
+    ]);
     session.resetLeaf();
     say("another branch");
     const messages = sent(session);
@@ -73,11 +93,15 @@ suite("a begun view", () => {
     const { session, firstKept, summary } = begun();
     /** @type {any} */
     let handler;
-    const view = new View(/** @type {any} */ ({ on: (/** @type {string} */ name, /** @type {any} */ added) => {
-      assert.equal(name, "context");
-      assert.equal(handler, undefined, "added once");
-      handler = added;
-    } }));
+    const view = new View(
+      /** @type {any} */ ({
+        on: (/** @type {string} */ name, /** @type {any} */ added) => {
+          assert.equal(name, "context");
+          assert.equal(handler, undefined, "added once");
+          handler = added;
+        },
+      }),
+    );
     const filter = () => handler({ messages: sent(session) }, { sessionManager: session });
     view.begin({ firstKept, summary, imagesOf: [] });
     assert.equal(filter().messages.length, 3);

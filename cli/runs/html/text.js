@@ -1,5 +1,5 @@
-// The texts and figures of the HTML report. Each function accepts values of any type: fields of a report may be absent, and texts come
-// from models and users.
+// The texts and figures of the HTML report. Each function accepts values of any type: fields of a report may be absent,
+// and texts come from models and users.
 import { plainText } from "../../../host-shim/plain-text.js";
 import { clock, day } from "../figures.js";
 
@@ -11,10 +11,17 @@ export class Html {
   }
 }
 
-const ENTITIES = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" });
+const ENTITIES = /** @type {Record<string, string>} */ ({
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+});
 
 /**
- * A template of HTML. Its values are escaped, except those that are `Html`; lists are joined, and `undefined`, `false` and `""` are empty.
+ * A template of HTML. Its values are escaped, except those that are `Html`; lists are joined, and `undefined`, `false`
+ * and `""` are empty.
  *
  * @param {TemplateStringsArray} parts
  * @param {...unknown} values
@@ -35,8 +42,8 @@ function source(value) {
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * A text from a file, a model or a user, as it can be shown: without control characters, with the characters that change the
- * direction written out, and at most `length` characters.
+ * A text from a file, a model or a user, as it can be shown: without control characters, with the characters that
+ * change the direction written out, and at most `length` characters.
  *
  * @param {unknown} value
  * @param {number} length
@@ -48,12 +55,16 @@ export function shown(value, length) {
     .replace(DIRECTION, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`)
     .trim();
   // Not within a pair of surrogates; a lone one becomes the replacement character.
-  const short = visible.slice(0, length).replace(/[\ud800-\udbff]$/, "").toWellFormed();
+  const short = visible
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, "")
+    .toWellFormed();
   return visible.length > length || value.length > length * 2 ? `${short.trimEnd()}…` : short;
 }
 
 /** `shown` on one line. @param {unknown} value @param {number} length */
-export const line = (value, length) => shown(typeof value === "string" ? value.slice(0, length * 4).replace(/\s+/g, " ") : "", length);
+export const line = (value, length) =>
+  shown(typeof value === "string" ? value.slice(0, length * 4).replace(/\s+/g, " ") : "", length);
 
 /**
  * One line of text with a direction of its own.
@@ -63,7 +74,8 @@ export const line = (value, length) => shown(typeof value === "string" ? value.s
 export const name = (value, length = 120) => html`<bdi>${line(value, length)}</bdi>`;
 
 /** A number that is not negative; `undefined` for everything else. @param {unknown} value */
-export const number = (value) => (typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined);
+export const number = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 
 /** @param {unknown} value */
 export const count = (value) => number(value) ?? 0;
@@ -75,13 +87,15 @@ export const time = (value) => {
 };
 
 /** A record, empty for everything else. @param {unknown} value @returns {Record<string, unknown>} */
-export const record = (value) => (typeof value === "object" && value !== null && !Array.isArray(value) ? /** @type {any} */ (value) : {});
+export const record = (value) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? /** @type {any} */ (value) : {};
 
 /** The records in a list; empty for everything else. @param {unknown} value */
 export const records = (value) => (Array.isArray(value) ? value.map(record) : []);
 
 /** `1 turn`, `2 turns`. @param {number} number @param {string} noun @param {string} [plural] */
-export const counted = (number, noun, plural = `${noun}s`) => `${number.toLocaleString("en-US")} ${number === 1 ? noun : plural}`;
+export const counted = (number, noun, plural = `${noun}s`) =>
+  `${number.toLocaleString("en-US")} ${number === 1 ? noun : plural}`;
 
 /** `UTC+01:00`. @param {number} ms */
 export function zone(ms) {

@@ -5,7 +5,8 @@ import { count, counted, html, line, name, time } from "./text.js";
 /**
  * @typedef {import("./text.js").Html} Html
  *
- * @typedef {"work" | "gate" | "pause" | "wait" | "open" | "visit"} Kind what happened in a part of a visit. `open`: nothing is
+ * @typedef {"work" | "gate" | "pause" | "wait" | "open" | "visit"} Kind what happened in a part of a visit. `open`:
+ *   nothing is
  *   recorded; `visit`: nothing is recorded of the whole run
  *
  * @typedef {{ key: string, name: string, pass: number, from: number, to: number, how: string }} Visit
@@ -28,7 +29,14 @@ import { count, counted, html, line, name, time } from "./text.js";
 const MAX = { rows: 40, letters: 12, columns: 1000, fewColumns: 400, described: 6, titled: 300, gaps: 60 };
 
 /** @type {Record<Kind, string>} */
-export const KINDS = { work: "At work", gate: "Gate", wait: "Waiting for the user", pause: "Paused", open: "In the phase, nothing recorded", visit: "In the phase" };
+export const KINDS = {
+  work: "At work",
+  gate: "Gate",
+  wait: "Waiting for the user",
+  pause: "Paused",
+  open: "In the phase, nothing recorded",
+  visit: "In the phase",
+};
 
 /** Kinds with a length that tells something; the others are shortened. */
 const BUSY = new Set(["work", "gate", "visit"]);
@@ -43,7 +51,13 @@ const SHORT = 10_000;
 const MIN_CUT = 1_000;
 
 /** The endings of visits that are marked. @type {Record<string, string>} */
-export const ENDINGS = { done: "done", skipped: "skipped by the user", again: "went back", ended: "ended with the run", current: "current" };
+export const ENDINGS = {
+  done: "done",
+  skipped: "skipped by the user",
+  again: "went back",
+  ended: "ended with the run",
+  current: "current",
+};
 
 /**
  * @param {Record<string, unknown>[]} visits
@@ -52,7 +66,14 @@ export const ENDINGS = { done: "done", skipped: "skipped by the user", again: "w
  */
 export function visitsOf(visits, phases) {
   const lastVisits = () =>
-    phases.map(({ key, name, passes, startedAt, endedAt, skipped }) => ({ key, name, pass: passes, from: startedAt, to: endedAt ?? startedAt, how: skipped === true ? "skipped" : "" }));
+    phases.map(({ key, name, passes, startedAt, endedAt, skipped }) => ({
+      key,
+      name,
+      pass: passes,
+      from: startedAt,
+      to: endedAt ?? startedAt,
+      how: skipped === true ? "skipped" : "",
+    }));
   return (visits.length > 0 ? visits : lastVisits()).flatMap(visitOf).sort((one, other) => one.from - other.from);
 }
 
@@ -92,7 +113,11 @@ export function spansOf(spans) {
 function stretchesOf(visits, spans) {
   /** @type {{ at: number, change: () => void }[]} */
   const changes = [];
-  /** Visits that have begun, the latest last; those that have ended are removed once they are the last. @type {number[]} */
+  /**
+   * Visits that have begun, the latest last; those that have ended are removed once they are the last.
+   *
+   * @type {number[]}
+   */
   const begun = [];
   /** @type {Set<number>} */
   const ended = new Set();
@@ -104,11 +129,16 @@ function stretchesOf(visits, spans) {
   const reasons = {};
   for (const { kind, from, to, reason } of spans) {
     const counter = /** @type {keyof typeof open} */ (kind);
-    changes.push({ at: from, change: () => void ((open[counter] += 1), (reasons[counter] = reason)) }, { at: to, change: () => void (open[counter] -= 1) });
+    changes.push(
+      { at: from, change: () => void ((open[counter] += 1), (reasons[counter] = reason)) },
+      { at: to, change: () => void (open[counter] -= 1) },
+    );
   }
   changes.sort((one, other) => one.at - other.at);
   const [first, last] = [visits[0].from, visits.reduce((latest, { to }) => Math.max(latest, to), 0)];
-  const kindNow = () => /** @type {const} */ (["gate", "work", "pause", "wait"]).find((kind) => open[kind] > 0) ?? (spans.length > 0 ? "open" : "visit");
+  const kindNow = () =>
+    /** @type {const} */ (["gate", "work", "pause", "wait"]).find((kind) => open[kind] > 0) ??
+    (spans.length > 0 ? "open" : "visit");
   /** @type {Stretch[]} */
   const stretches = [];
   let before = first;
@@ -143,8 +173,12 @@ function placed(stretches) {
   for (const stretch of stretches) if (!BUSY.has(stretch.kind) && length(stretch) > longest) stretch.cut = true;
   const scaled = stretches.filter(({ cut }) => !cut).reduce((all, stretch) => all + length(stretch), 0) || 1;
   const cutWidth = (/** @type {Stretch} */ { kind }) => (BUSY.has(kind) ? BUSY_CUT : CUT);
-  const ofCuts = Math.min(1, ALL_CUTS / (stretches.filter(({ cut }) => cut).reduce((all, stretch) => all + cutWidth(stretch), 0) || 1));
-  for (const stretch of stretches) stretch.width = stretch.cut ? ofCuts * cutWidth(stretch) : (100 * length(stretch)) / scaled;
+  const ofCuts = Math.min(
+    1,
+    ALL_CUTS / (stretches.filter(({ cut }) => cut).reduce((all, stretch) => all + cutWidth(stretch), 0) || 1),
+  );
+  for (const stretch of stretches)
+    stretch.width = stretch.cut ? ofCuts * cutWidth(stretch) : (100 * length(stretch)) / scaled;
   widenShortVisits(stretches);
   const all = stretches.reduce((sum, { width }) => sum + width, 0);
   let x = 0;
@@ -190,7 +224,12 @@ function timeAt(stretches, place) {
   return from + (width > 0 ? Math.min(1, (place - x) / width) : 0) * (to - from);
 }
 
-/** The index of the last stretch that passes, of which all before it pass too. @param {Stretch[]} stretches @param {(stretch: Stretch) => boolean} passes */
+/**
+ * The index of the last stretch that passes, of which all before it pass too.
+ *
+ * @param {Stretch[]} stretches
+ * @param {(stretch: Stretch) => boolean} passes
+ */
 function lastBegun(stretches, passes) {
   let [low, high] = [0, stretches.length - 1];
   while (low < high) {
@@ -215,32 +254,61 @@ export function timeline(visits, spans, rows) {
   const place = scale(stretches);
   const cuts = stretches.filter(({ cut }) => cut);
   const lettered = new Set([...cuts].sort((one, other) => length(other) - length(one)).slice(0, MAX.letters));
-  const letters = new Map(cuts.filter((cut) => lettered.has(cut)).map((cut, index) => [cut, String.fromCharCode(65 + index)]));
+  const letters = new Map(
+    cuts.filter((cut) => lettered.has(cut)).map((cut, index) => [cut, String.fromCharCode(65 + index)]),
+  );
   const { drawn, left } = chosen(rows, visits);
   /** @type {Map<string, { visits: Visit[], stretches: Stretch[] }>} */
   const parts = new Map(drawn.flatMap(({ key }) => (key === undefined ? [] : [[key, { visits: [], stretches: [] }]])));
   for (const visit of visits) parts.get(visit.key)?.visits.push(visit);
-  for (const stretch of stretches) if (stretch.visit !== undefined) parts.get(visits[stretch.visit].key)?.stretches.push(stretch);
+  for (const stretch of stretches)
+    if (stretch.visit !== undefined) parts.get(visits[stretch.visit].key)?.stretches.push(stretch);
   const columns = stretches.length > 2 * MAX.columns ? MAX.fewColumns : MAX.columns;
-  const bands = [...letters.keys()].map(({ x, width }) => html`<rect class="cut" x="${percent(x)}" width="${percent(width)}" height="100%"/>`);
+  const bands = [...letters.keys()].map(
+    ({ x, width }) => html`<rect class="cut" x="${percent(x)}" width="${percent(width)}" height="100%" />`,
+  );
   const titled = visits.length <= MAX.titled;
   return html`<figure class="timeline">
-<svg class="patterns" aria-hidden="true" width="0" height="0"><defs>
-<pattern id="p-wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M1 0v6" class="hatch"/></pattern>
-<pattern id="p-gate" width="5" height="5" patternUnits="userSpaceOnUse"><rect width="5" height="5" class="gate-ground"/><path d="M0 2.5h5" class="gate-line"/></pattern>
-</defs></svg>
-${drawn.map(({ key, label, text }) => {
-    const part = key === undefined ? undefined : parts.get(key);
-    if (!part) return html`<div class="row heading"><div class="label">${label}</div><svg width="100%" height="35" aria-hidden="true">${bands}</svg></div>`;
-    return html`<div class="row"><div class="label">${label}</div><svg role="img" width="100%" height="35" aria-label="${described(text, part.visits)}">${bands}${drawing(part, place, columns, titled)}</svg></div>`;
-  })}
-<div class="row axis"><div class="label"></div>${axis(stretches, letters)}</div>
-${left > 0 && html`<p class="note">The timeline shows the ${MAX.rows} phases with the longest visits; ${counted(left, "more phase")} not drawn.</p>`}
-<figcaption>${legend(stretches)}${cutList(letters, cuts.length)}</figcaption>
-</figure>`;
+    <svg class="patterns" aria-hidden="true" width="0" height="0">
+      <defs>
+        <pattern id="p-wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <path d="M1 0v6" class="hatch" />
+        </pattern>
+        <pattern id="p-gate" width="5" height="5" patternUnits="userSpaceOnUse">
+          <rect width="5" height="5" class="gate-ground" />
+          <path d="M0 2.5h5" class="gate-line" />
+        </pattern>
+      </defs>
+    </svg>
+    ${drawn.map(({ key, label, text }) => {
+      const part = key === undefined ? undefined : parts.get(key);
+      if (!part)
+        return html`<div class="row heading">
+          <div class="label">${label}</div>
+          <svg width="100%" height="35" aria-hidden="true">${bands}</svg>
+        </div>`;
+      return html`<div class="row">
+        <div class="label">${label}</div>
+        <svg role="img" width="100%" height="35" aria-label="${described(text, part.visits)}">
+          ${bands}${drawing(part, place, columns, titled)}
+        </svg>
+      </div>`;
+    })}
+    <div class="row axis">
+      <div class="label"></div>
+      ${axis(stretches, letters)}
+    </div>
+    ${left > 0 && html`<p class="note">The timeline shows the ${MAX.rows} phases with the longest visits; ${counted(left, "more phase")} not drawn.</p>`}
+    <figcaption>${legend(stretches)}${cutList(letters, cuts.length)}</figcaption>
+  </figure>`;
 }
 
-/** The rows that are drawn: those of the phases with the longest visits, with their headings. @param {Row[]} rows @param {Visit[]} visits */
+/**
+ * The rows that are drawn: those of the phases with the longest visits, with their headings.
+ *
+ * @param {Row[]} rows
+ * @param {Visit[]} visits
+ */
 function chosen(rows, visits) {
   /** @type {Map<string, number>} */
   const lengths = new Map();
@@ -294,25 +362,56 @@ function drawing({ visits, stretches }, place, columns, titled) {
   const at = (/** @type {number} */ column) => percent((column * 100) / columns);
   const begins = new Set(visits.map(({ from }) => Math.floor((place(from) * columns) / 100)));
   return [
-    bars.map(({ kind, from, to }) => html`<rect class="${kind}" x="${at(from)}" width="${at(to - from)}" y="14" height="14"/>`),
-    [...begins].map((column) => html`<rect class="begin" x="${at(column)}" width="1.5" y="9" height="19"/>`),
-    stretches.flatMap(({ cut, kind, x, width }) => (cut && BUSY.has(kind) ? [html`<rect class="gap" x="${percent(x + width / 2)}" width="3" y="12" height="18"/>`] : [])).slice(0, MAX.gaps),
+    bars.map(
+      ({ kind, from, to }) =>
+        html`<rect class="${kind}" x="${at(from)}" width="${at(to - from)}" y="14" height="14" />`,
+    ),
+    [...begins].map((column) => html`<rect class="begin" x="${at(column)}" width="1.5" y="9" height="19" />`),
+    stretches
+      .flatMap(({ cut, kind, x, width }) =>
+        cut && BUSY.has(kind)
+          ? [html`<rect class="gap" x="${percent(x + width / 2)}" width="3" y="12" height="18" />`]
+          : [],
+      )
+      .slice(0, MAX.gaps),
     numbers(visits, place),
-    titled ? visits.map((visit) => html`<rect class="over" x="${percent(place(visit.from))}" width="${percent(Math.max(0.3, place(visit.to) - place(visit.from)))}" height="100%"><title>${sentence(visit)}</title></rect>`) : [],
+    titled
+      ? visits.map(
+          (visit) =>
+            html`<rect
+              class="over"
+              x="${percent(place(visit.from))}"
+              width="${percent(Math.max(0.3, place(visit.to) - place(visit.from)))}"
+              height="100%"
+              ><title>${sentence(visit)}</title></rect
+            >`,
+        )
+      : [],
   ];
 }
 
-/** The numbers of repeated visits and the mark of skipped ones, as far as there is room. @param {Visit[]} visits @param {(at: number) => number} place */
+/**
+ * The numbers of repeated visits and the mark of skipped ones, as far as there is room.
+ *
+ * @param {Visit[]} visits
+ * @param {(at: number) => number} place
+ */
 function numbers(visits, place) {
   let end = -Infinity;
   return visits.flatMap((visit, index) => {
     const x = place(visit.from);
-    const text = [visits.length > 1 && String(visit.pass || index + 1), visit.how === "skipped" && "⤼"].filter(Boolean).join(" ");
+    const text = [visits.length > 1 && String(visit.pass || index + 1), visit.how === "skipped" && "⤼"]
+      .filter(Boolean)
+      .join(" ");
     // Before the beginning of the visit where there is no room behind it.
     const before = x > 92;
     if (text === "" || x < end + (before ? 5 : 0)) return [];
     end = x + 2 + 1.6 * text.length;
-    return [html`<text x="${percent(x)}" dx="${before ? -3 : 4}" y="11" text-anchor="${before ? "end" : "start"}">${text}</text>`];
+    return [
+      html`<text x="${percent(x)}" dx="${before ? -3 : 4}" y="11" text-anchor="${before ? "end" : "start"}"
+        >${text}</text
+      >`,
+    ];
   });
 }
 
@@ -337,25 +436,45 @@ function axis(stretches, letters) {
   const days = times.map(day);
   const precise = times[4] - times[0] < 600_000;
   return html`<svg width="100%" height="46" aria-hidden="true">
-${[...letters].map(([{ x, width }, letter]) => html`<text class="letter" x="${percent(x + width / 2)}" y="11" text-anchor="middle">${letter}</text>`)}
-${places.map((place, index) => {
-    const anchor = place === 0 ? "start" : place === 100 ? "end" : "middle";
-    const rare = place % 50 === 0 ? "" : " rare";
-    // A narrow screen shows every second one.
-    const newDay = days[index] !== days[rare ? index - 1 : index - 2];
-    return html`<g class="tick${rare}"><rect x="${percent(Math.min(place, 99.8))}" y="15" width="1" height="4"/><text x="${place}%" y="31" text-anchor="${anchor}">${precise ? clock(times[index]) : clock(times[index]).slice(0, 5)}</text>${newDay && html`<text x="${place}%" y="44" text-anchor="${anchor}">${days[index]}</text>`}</g>`;
-  })}
-</svg>`;
+    ${[...letters].map(([{ x, width }, letter]) => html`<text class="letter" x="${percent(x + width / 2)}" y="11" text-anchor="middle">${letter}</text>`)}
+    ${places.map((place, index) => {
+      const anchor = place === 0 ? "start" : place === 100 ? "end" : "middle";
+      const rare = place % 50 === 0 ? "" : " rare";
+      // A narrow screen shows every second one.
+      const newDay = days[index] !== days[rare ? index - 1 : index - 2];
+      return html`<g class="tick${rare}"
+        ><rect x="${percent(Math.min(place, 99.8))}" y="15" width="1" height="4" /><text
+          x="${place}%"
+          y="31"
+          text-anchor="${anchor}"
+          >${precise ? clock(times[index]) : clock(times[index]).slice(0, 5)}</text
+        >${newDay && html`<text x="${place}%" y="44" text-anchor="${anchor}">${days[index]}</text>`}</g
+      >`;
+    })}
+  </svg>`;
 }
 
 /** @param {Stretch[]} stretches */
 function legend(stretches) {
   const items = /** @type {Kind[]} */ (Object.keys(KINDS)).flatMap((kind) => {
-    const all = stretches.filter((stretch) => stretch.kind === kind && stretch.visit !== undefined).reduce((sum, stretch) => sum + length(stretch), 0);
+    const all = stretches
+      .filter((stretch) => stretch.kind === kind && stretch.visit !== undefined)
+      .reduce((sum, stretch) => sum + length(stretch), 0);
     if (all === 0) return [];
-    return [html`<li><svg width="26" height="14" aria-hidden="true"><rect class="${kind}" x="1" y="1" width="24" height="12"/></svg> ${KINDS[kind]} <span class="muted">${preciseDuration(all)}</span></li>`];
+    return [
+      html`<li>
+        <svg width="26" height="14" aria-hidden="true"><rect class="${kind}" x="1" y="1" width="24" height="12" /></svg>
+        ${KINDS[kind]} <span class="muted">${preciseDuration(all)}</span>
+      </li>`,
+    ];
   });
-  return html`<ul class="legend">${items}<li><svg width="12" height="14" aria-hidden="true"><rect class="begin" x="4" width="1.5" height="14"/></svg> A visit begins</li></ul>`;
+  return html`<ul class="legend">
+    ${items}
+    <li>
+      <svg width="12" height="14" aria-hidden="true"><rect class="begin" x="4" width="1.5" height="14" /></svg> A visit
+      begins
+    </li>
+  </ul>`;
 }
 
 /** @param {Map<Stretch, string>} letters @param {number} all */
@@ -363,7 +482,15 @@ function cutList(letters, all) {
   if (all === 0) return undefined;
   const items = [...letters].map(([cut, letter]) => {
     const what = cut.visit === undefined ? "between visits" : KINDS[cut.kind].toLowerCase();
-    return html`<li><b>${letter}</b> ${preciseDuration(length(cut))} ${what}${cut.reason && html`: ${name(cut.reason)}`}</li>`;
+    return html`<li>
+      <b>${letter}</b> ${preciseDuration(length(cut))} ${what}${cut.reason && html`: ${name(cut.reason)}`}
+    </li>`;
   });
-  return html`<ul class="cuts"><li><svg width="26" height="14" aria-hidden="true"><rect class="cut" width="26" height="14"/></svg> Longer than drawn:</li>${items}${all > letters.size && html`<li>${counted(all - letters.size, "shorter time")} without a letter</li>`}</ul>`;
+  return html`<ul class="cuts">
+    <li>
+      <svg width="26" height="14" aria-hidden="true"><rect class="cut" width="26" height="14" /></svg> Longer than
+      drawn:
+    </li>
+    ${items}${all > letters.size && html`<li>${counted(all - letters.size, "shorter time")} without a letter</li>`}
+  </ul>`;
 }

@@ -13,7 +13,10 @@ const REFUSED_BY_OURS = [
   [64, /: `[^`]+` has no value$/],
   [21, /: `(show|loopable|tools|tools\.blacklist|tools\.whitelist)`: expected /],
   [45, /: not valid YAML: control characters are not allowed/],
-  [45, /: not valid YAML: (found character that cannot start any token|found a tab character that violates indentation)/],
+  [
+    45,
+    /: not valid YAML: (found character that cannot start any token|found a tab character that violates indentation)/,
+  ],
   [45, /: (the YAML tag `.*` does not fit |a key cannot have a YAML tag|expected a string as the key, found )/],
   [45, /: not valid YAML: .*invalid type: .*, expected a scalar/],
   [45, /: not valid YAML: did not find expected alphabetic or numeric character/],
@@ -45,8 +48,8 @@ const REFUSED_BY_REFERENCE = [
 ];
 
 /**
- * Text that the two packages read differently, and a replacement that both read alike. The difference explains a case only if
- * the packages agree after the replacement.
+ * Text that the two packages read differently, and a replacement that both read alike. The difference explains a case
+ * only if the packages agree after the replacement.
  * @type {[number: number, odd: RegExp, instead: (odd: string) => string][]}
  */
 const READ_DIFFERENTLY = [
@@ -58,7 +61,8 @@ const READ_DIFFERENTLY = [
   [60, /(?<=^|\n)(\? )?["']?inputs["']?\s*:.*(\r?\n|$)/g, () => ""],
   [61, /(?<=^|\n)(\? )?["']?outcomes["']?\s*:.*(\r?\n|$)/g, () => ""],
   [62, /, when: \{[^{}]*\}/g, () => ""],
-  // A missing key, a colon as a value, a multi-line key in a flow mapping, a quoted string that ends in an escaped quote.
+  // A missing key, a colon as a value, a multi-line key in a flow mapping, a quoted string that ends in an escaped
+  // quote.
   [45, /(?<=^|\n)(?<!(?:^|\n)\? [^\n]*\n):(?=\s)/g, () => "x:"],
   [45, /(?<=^\ufeff?)---[^\n-](?=:\s)/g, () => "---\nx"],
   [45, /(?<=: ):(?=\s)/g, () => "x"],
@@ -90,7 +94,8 @@ function knownDifference({ what, details, printed, diagnostics }) {
     case "the reference refuses":
       return find(REFUSED_BY_REFERENCE, printed[0] ?? "");
     default:
-      if (diagnostics.includes("`sessionNameMaxLength`: expected a number from 0, found `") && isOfName(details)) return 32;
+      if (diagnostics.includes("`sessionNameMaxLength`: expected a number from 0, found `") && isOfName(details))
+        return 32;
       if (diagnostics.includes("`availableProfiles`: expected names only") && isOfProfiles(details)) return 49;
       return undefined;
   }
@@ -148,7 +153,8 @@ function kindOf({ what, where, details, printed, diagnostics }) {
 const find = (patterns, words) => patterns.find(([, pattern]) => pattern.test(words))?.[0];
 
 /** Returns the errors that are not caused by other errors. @param {string} diagnostics */
-const errorsOf = (diagnostics) => diagnostics.split("\n").filter((diagnostic) => / error: /.test(diagnostic) && !/ refers to /.test(diagnostic));
+const errorsOf = (diagnostics) =>
+  diagnostics.split("\n").filter((diagnostic) => / error: /.test(diagnostic) && !/ refers to /.test(diagnostic));
 
 /** @param {string[]} details */
 const isOfName = (details) => details.length === 1 && details[0].startsWith("sessionNames");
@@ -156,9 +162,14 @@ const isOfName = (details) => details.length === 1 && details[0].startsWith("ses
 /** Returns true if the details differ only in the names of profiles. @param {string[]} details */
 function isOfProfiles(details) {
   const [, reference, ours] = /^answer\n {2}reference: (.*)\n {2}ours: {6}(.*)$/.exec(details.join("\n")) ?? [];
-  const rest = (/** @type {string} */ prompt) => prompt.replace(/(?<=profiles(?: for this phase)?:\*\* ).*?(?=\\n)/g, "");
+  const rest = (/** @type {string} */ prompt) =>
+    prompt.replace(/(?<=profiles(?: for this phase)?:\*\* ).*?(?=\\n)/g, "");
   return reference !== undefined && rest(reference) === rest(ours);
 }
 
 /** Removes the parts of a text that are specific to one case: paths, quoted names, numbers. @param {string} words */
-const withoutNames = (words) => words.split("\n")[0].replace(/\S*\/\S+ ?|"[^"]*"|\d+/g, "").trim();
+const withoutNames = (words) =>
+  words
+    .split("\n")[0]
+    .replace(/\S*\/\S+ ?|"[^"]*"|\d+/g, "")
+    .trim();

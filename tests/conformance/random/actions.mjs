@@ -8,13 +8,15 @@ import { TIME_STEP } from "./world.mjs";
  * @typedef {{ do: "workflow", line: string, randomDigits: string, yes: boolean, during: Action[], edit?: Edit }} Start
  * @typedef {{ do: "cancel" | "turn" | "key" | "retry" | "compact" }} Plain
  * @typedef {{ do: "prompt", source: string }} Prompt
- * @typedef {{ do: "step", action: unknown, more?: object, no?: true }} StepAction `more`: other arguments; `no`: the user
+ * @typedef {{ do: "step", action: unknown, more?: object, no?: true }} StepAction `more`: other arguments; `no`: the
+ *   user
  *   answers No to a question
  * @typedef {{ do: "tool", name: string }} ToolAction
  * @typedef {{ do: "stop", reason: string | undefined }} Stop `undefined`: the model gave no answer
  * @typedef {{ do: "wait", ms: number }} Wait
  * @typedef {{ do: "restart", reason: string, edit?: Edit }} RestartAction
- * @typedef {{ do: "back", percent: number, edit?: Edit }} BackAction `percent`: the share of the state entries that are kept
+ * @typedef {{ do: "back", percent: number, edit?: Edit }} BackAction `percent`: the share of the state entries that are
+ *   kept
  * @typedef {{ do: "complete", prefix: string }} CompleteAction
  * @typedef {Start | Plain | Prompt | StepAction | ToolAction | Stop | Wait} UsualAction
  * @typedef {UsualAction | RestartAction | BackAction | CompleteAction} Action
@@ -32,7 +34,14 @@ const TASKS = [
 ];
 const ODD_ACTIONS = ["NEXT", " next", "", "skip", 1, true, null, ["next"], { action: "next" }, undefined];
 const MORE_ARGUMENTS = [
-  ...[{ summary: "Done, all of it." }, { summary: " Two\n\nlines: {description} " }, { summary: "" }, { summary: null }, { summary: 7 }, { summary: ["a"] }],
+  ...[
+    { summary: "Done, all of it." },
+    { summary: " Two\n\nlines: {description} " },
+    { summary: "" },
+    { summary: null },
+    { summary: 7 },
+    { summary: ["a"] },
+  ],
   ...[{ outcome: "ok" }, { outcome: " so-so\n" }, { outcome: "Ok" }, { outcome: "" }],
   ...[{ reason: "why not" }, { action2: "cancel" }, { toolName: "x", __proto__x: [1] }],
 ];
@@ -66,11 +75,21 @@ function makeScene(choices, tree, names) {
   const step = (action) => ({
     do: "step",
     action,
-    ...(choices.chance(0.15) ? { more: choices.pick(MORE_ARGUMENTS) } : hasOutcomes && choices.chance(0.8) && { more: { outcome: "ok" } }),
+    ...(choices.chance(0.15)
+      ? { more: choices.pick(MORE_ARGUMENTS) }
+      : hasOutcomes && choices.chance(0.8) && { more: { outcome: "ok" } }),
     ...(choices.chance(0.3) && { no: /** @type {const} */ (true) }),
   });
   const anyStep = () =>
-    step(choices.weighted([[8, "next"], [2, "loop"], [2, "status"], [1, "cancel"], [0.3, choices.pick(ODD_ACTIONS)]]));
+    step(
+      choices.weighted([
+        [8, "next"],
+        [2, "loop"],
+        [2, "status"],
+        [1, "cancel"],
+        [0.3, choices.pick(ODD_ACTIONS)],
+      ]),
+    );
   /** @type {import("./choices.mjs").Weighted<() => Action>} */
   const works = [
     [3, anyStep],
@@ -82,13 +101,21 @@ function makeScene(choices, tree, names) {
   const work = () => choices.weighted(works)();
   /** @type {() => Action} */
   const stop = () => {
-    const reason = choices.weighted([[5, "stop"], [2, "aborted"], [1, "error"], [1, undefined]]);
+    const reason = choices.weighted([
+      [5, "stop"],
+      [2, "aborted"],
+      [1, "error"],
+      [1, undefined],
+    ]);
     return { do: "stop", reason };
   };
   /** @type {() => Action} */
   const wait = () => ({ do: "wait", ms: TIME_STEP * choices.pick([1, 2, 5, 6, 6, 20]) });
   /** @type {() => Action[]} */
-  const idle = () => [{ do: "stop", reason: "stop" }, { do: "wait", ms: 3000 }];
+  const idle = () => [
+    { do: "stop", reason: "stop" },
+    { do: "wait", ms: 3000 },
+  ];
   /** @type {() => Action} */
   const prompt = () => ({ do: "prompt", source: choices.pick(["interactive", "rpc", "extension"]) });
   /** @type {Action} */
@@ -130,9 +157,26 @@ function makeScene(choices, tree, names) {
  */
 function makeLine(choices, names) {
   const known = choices.pick(names.length > 0 ? names : ["c0"]);
-  const name = choices.weighted([[12, known], [1, "nobody"], [1, "c1"], [0.5, ""]]);
-  const task = choices.weighted([[12, choices.pick(TASKS)], [1, ""], [0.5, " \n"]]);
-  return choices.pick(["", "", " "]) + name + choices.weighted([[9, " "], [3, choices.pick(SEPARATORS)]]) + task;
+  const name = choices.weighted([
+    [12, known],
+    [1, "nobody"],
+    [1, "c1"],
+    [0.5, ""],
+  ]);
+  const task = choices.weighted([
+    [12, choices.pick(TASKS)],
+    [1, ""],
+    [0.5, " \n"],
+  ]);
+  return (
+    choices.pick(["", "", " "]) +
+    name +
+    choices.weighted([
+      [9, " "],
+      [3, choices.pick(SEPARATORS)],
+    ]) +
+    task
+  );
 }
 
 /**
@@ -165,7 +209,10 @@ export function edited(tree, edit) {
 export function describe(action) {
   const { do: verb, ...rest } = action;
   const details = Object.entries(rest)
-    .filter(([name, value]) => !(name === "randomDigits" || (name === "during" && Array.isArray(value) && value.length === 0)))
+    .filter(
+      ([name, value]) =>
+        !(name === "randomDigits" || (name === "during" && Array.isArray(value) && value.length === 0)),
+    )
     .map(([name, value]) => `${name} ${visible(value)}`);
   return [verb, ...details].join(", ");
 }

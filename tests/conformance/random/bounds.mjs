@@ -1,5 +1,5 @@
-// Models the rules of docs/reference.md for automatic continuation, pauses and refused loops (differences 7 and 27), to compare
-// ours with them.
+// Models the rules of docs/reference.md for automatic continuation, pauses and refused loops (differences 7 and 27), to
+// compare ours with them.
 
 import { Place } from "./place.mjs";
 
@@ -51,7 +51,8 @@ export class Bounds {
     if ("event" in trigger) this.#event(trigger);
     if ("stop" in trigger && place && !this.paused) goesOn = this.#stop(trigger.stop, place, asking);
     const changed = path !== undefined && before !== this.paused;
-    const refusesLoop = path !== undefined && "step" in trigger && trigger.step === "loop" && this.#refusesLoop(path, tree);
+    const refusesLoop =
+      path !== undefined && "step" in trigger && trigger.step === "loop" && this.#refusesLoop(path, tree);
     this.#verdicts.set(trigger, { path, paused: this.paused, changed, goesOn, refusesLoop });
   }
 

@@ -11,7 +11,10 @@ import { resolve } from "./place.mjs";
 const OUTER_TOTAL = /(?<=\n\*\*Progress:\*\* Step \d+ \(\d+\/)\d+(?= in current scope\))/;
 const WHAT_TO_DO = "**What to do in this phase:**\n";
 
-/** The maximum number of steps of a complete list. In a longer one, the number of steps listed before the current one, and after it. */
+/**
+ * The maximum number of steps of a complete list. In a longer one, the number of steps listed before the current one,
+ * and after it.
+ */
 const MAX_COMPLETE = 20;
 const AROUND = 5;
 /** The maximum lengths of a reminder and of the path in it, in bytes. */
@@ -19,7 +22,8 @@ const MAX_REMINDER = 300;
 const MAX_PATH = 100;
 
 /**
- * Converts the context prompt: 2 (the innermost scope), 14 (the role), 18 (all steps), 39 (tools, summary, pass), 40 (results).
+ * Converts the context prompt: 2 (the innermost scope), 14 (the role), 18 (all steps), 39 (tools, summary, pass), 40
+ * (results).
  * @param {string} prompt
  * @param {Place} place
  * @param {Visits} visits
@@ -44,7 +48,9 @@ export function contextPrompt(prompt, place, visits, delegates) {
   const pass = visits.pass(place.state);
   prompt = replaced(18, prompt, WHAT_TO_DO, `${allSteps(place)}\n\n${WHAT_TO_DO}`);
   if (results) prompt = replaced(40, prompt, WHAT_TO_DO, `${results}\n\n${WHAT_TO_DO}`);
-  const inputs = Object.entries(place.inputs()).map(([name, value]) => `${name}: ${value}`).join(", ");
+  const inputs = Object.entries(place.inputs())
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(", ");
   if (inputs) prompt = replaced(60, prompt, "\n\n**All steps:**", `\n**Inputs:** ${inputs}\n\n**All steps:**`);
   if (pass > 1) prompt = replaced(39, prompt, "\n\n**All steps:**", `\n**Pass:** ${pass}\n\n**All steps:**`);
   prompt = replaced(39, prompt, "\n**All profiles:** \n", "\n**All profiles:** (none)\n");
@@ -59,7 +65,9 @@ const OUTCOMES = "**Outcomes:** with `next`, give workflow_step one of these as 
 
 /** Returns the list of the outcomes of the phase. @param {Place} place */
 function outcomeLines({ phase: { outcomes = {} } }) {
-  const lines = Object.entries(outcomes).map(([name, target]) => `- \`${name}\`: ${target === "next" ? "the next phase" : "the end of this workflow"}`);
+  const lines = Object.entries(outcomes).map(
+    ([name, target]) => `- \`${name}\`: ${target === "next" ? "the next phase" : "the end of this workflow"}`,
+  );
   return lines.join("\n");
 }
 
@@ -71,7 +79,8 @@ function outcomeLines({ phase: { outcomes = {} } }) {
 export function outcomeMissing(place, input) {
   const title = `${place.phase.emoji} ${place.phase.name}`;
   const given = typeof input?.outcome === "string" ? input.outcome.trim() : "";
-  const found = given === "" ? `The phase ${title} is left with an outcome` : `\`${given}\` is no outcome of the phase ${title}`;
+  const found =
+    given === "" ? `The phase ${title} is left with an outcome` : `\`${given}\` is no outcome of the phase ${title}`;
   const text = `⚠️ ${found}. Call workflow_step with action='next' again and give it an \`outcome\`:\n${outcomeLines(place)}`;
   return { text, details: { active: true, error: "outcome required" } };
 }
@@ -83,7 +92,10 @@ export function outcomeMissing(place, input) {
  */
 export function withOutcome(answer, outcome) {
   if (outcome === undefined) return answer;
-  const text = answer.text.replace(/^✓ (.*?): /, (/** @type {string} */ _, /** @type {string} */ verb) => `✓ ${verb} with \`${outcome}\`: `);
+  const text = answer.text.replace(
+    /^✓ (.*?): /,
+    (/** @type {string} */ _, /** @type {string} */ verb) => `✓ ${verb} with \`${outcome}\`: `,
+  );
   return because(61, answer, { ...answer, text, details: { ...answer.details, outcome } });
 }
 
@@ -123,7 +135,8 @@ export function reminder(place) {
   const path = `[Workflow path: ${place.variables().breadcrumbPath} ▸ ${phase.emoji} ${phase.name}]`;
   const { current, total } = place.outline();
   const own = root.fields.advanceReminder;
-  const how = own === undefined ? "Phase done? Call workflow_step with action='next'." : resolve(own, place.variables());
+  const how =
+    own === undefined ? "Phase done? Call workflow_step with action='next'." : resolve(own, place.variables());
   const words = "The instructions of this phase stand above and still hold.";
   return shortened(`${shortened(path, MAX_PATH)}\nStep ${current}/${total}. ${words} ${how}`, MAX_REMINDER);
 }
@@ -143,8 +156,8 @@ function shortened(text, limit) {
 }
 
 /**
- * Converts the message to an agent that stops too early: it does not repeat the instructions, which are already in the context,
- * and is short if the agent was told in this phase before.
+ * Converts the message to an agent that stops too early: it does not repeat the instructions, which are already in the
+ * context, and is short if the agent was told in this phase before.
  * @param {string} text
  * @param {Place | undefined} place
  * @param {boolean} again
@@ -193,7 +206,9 @@ function allSteps(place) {
   const steps = place.steps();
   const { current } = place.outline();
   const isListed = (/** @type {number} */ number) => {
-    return steps.length <= MAX_COMPLETE || number === 1 || number === steps.length || Math.abs(number - current) <= AROUND;
+    return (
+      steps.length <= MAX_COMPLETE || number === 1 || number === steps.length || Math.abs(number - current) <= AROUND
+    );
   };
   const lines = [];
   for (let number = 1; number <= steps.length; number += 1) {

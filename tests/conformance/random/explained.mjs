@@ -31,5 +31,9 @@ export function because(number, before, after) {
  * @param {string} to
  */
 export function replaced(number, text, from, to) {
-  return because(number, text, text.replace(from, () => to));
+  return because(
+    number,
+    text,
+    text.replace(from, () => to),
+  );
 }

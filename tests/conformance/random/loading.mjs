@@ -46,7 +46,8 @@ export async function findDifference(files) {
 
 /**
  * @param {Files} files
- * @returns {Promise<{ difference: Difference | undefined, accepted: boolean }>} `accepted`: the reference loads the workflow
+ * @returns {Promise<{ difference: Difference | undefined, accepted: boolean }>} `accepted`: the reference loads the
+ *   workflow
  */
 export async function compareFiles(files) {
   writeWorkflows(files);
@@ -68,7 +69,9 @@ class Comparison {
   constructor() {
     const tree = treeOf(loadWorkflows(projectDir));
     this.#printed = [...printed];
-    const listed = tree.flatMap(({ phases }) => phases.filter(isPhase)).flatMap(({ tools }) => Object.values(tools ?? {}));
+    const listed = tree
+      .flatMap(({ phases }) => phases.filter(isPhase))
+      .flatMap(({ tools }) => Object.values(tools ?? {}));
     this.#tools = new Set([...TOOLS, ...listed.flat()]);
     this.#reference.tree = this.#ours.tree = loadable(tree);
     // 33: the reference keeps workflows that nest a broken one.
@@ -197,5 +200,7 @@ export function* smallerFiles(files) {
  * @param {Files} files
  */
 export function textOf(files) {
-  return Object.entries(files).map(([path, content]) => `  ${path} ${visible(content.toString())}`).join("\n");
+  return Object.entries(files)
+    .map(([path, content]) => `  ${path} ${visible(content.toString())}`)
+    .join("\n");
 }

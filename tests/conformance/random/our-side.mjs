@@ -78,9 +78,17 @@ export class OurSide extends Side {
     this.#rest(trigger, effects);
     const { paused, changed } = this.#bounds.verdict(trigger);
     const others = effects.notices.filter(({ text }) => !DIAGNOSTIC_NOTICE.test(text));
-    const told = because(23, others, others.map(({ level, text }) => ({ level, text: text.replace(MEANT, "$1") })));
+    const told = because(
+      23,
+      others,
+      others.map(({ level, text }) => ({ level, text: text.replace(MEANT, "$1") })),
+    );
     this.diagnostics = effects.notices.find(({ text }) => DIAGNOSTIC_NOTICE.test(text))?.text ?? this.diagnostics;
-    const asked = because(26, effects.questions, effects.questions.filter((question) => !this.#isOfCancel(trigger, question)));
+    const asked = because(
+      26,
+      effects.questions,
+      effects.questions.filter((question) => !this.#isOfCancel(trigger, question)),
+    );
     const common = because(29, effects.entries, this.#withoutWord(trigger, effects.entries));
     const stored = common.filter(({ data }) => !(changed && this.#isOfPause(data, paused)));
     const continued = trigger && "stop" in trigger && effects.answer?.continue;
@@ -90,7 +98,11 @@ export class OurSide extends Side {
       ...effects,
       entries: because(7, common, stored).map((entry) => this.#withoutMore(entry)),
       prompts: continued ? because(8, prompts, effects.answer.entries.map(reminderOf)) : prompts,
-      notices: because(7, because(9, effects.notices, told), changed && paused && place ? this.#withoutPause(told) : told),
+      notices: because(
+        7,
+        because(9, effects.notices, told),
+        changed && paused && place ? this.#withoutPause(told) : told,
+      ),
       questions: this.#questions(asked),
       status: this.#status(effects.status),
       answer: continued ? undefined : this.#answer(trigger, effects.answer),
@@ -109,8 +121,8 @@ export class OurSide extends Side {
   }
 
   /**
-   * 55: tracks whether the run waits for the user: after a restart, after navigation in the session tree, after an interrupted
-   * countdown, and without automatic continuation.
+   * 55: tracks whether the run waits for the user: after a restart, after navigation in the session tree, after an
+   * interrupted countdown, and without automatic continuation.
    * @param {Trigger | undefined} trigger
    * @param {Effects} effects
    */
@@ -122,12 +134,16 @@ export class OurSide extends Side {
       if ("restart" in trigger || "back" in trigger) return true;
       if ("key" in trigger) return this.#wasAtRest && this.setting.mode === "tui";
       // The agent has stopped during the question, and the answer starts nothing.
-      const stopped = "answer" in effects && "during" in trigger && trigger.during.some((other) => "stop" in other && (other.stop === "stop" || other.stop === undefined));
+      const stopped =
+        "answer" in effects &&
+        "during" in trigger &&
+        trigger.during.some((other) => "stop" in other && (other.stop === "stop" || other.stop === undefined));
       if ("command" in trigger) return this.#wasAtRest || stopped;
       const isOver = "stop" in trigger && (trigger.stop === "stop" || trigger.stop === undefined);
       return isOver && place?.root.fields.autoContinue === false && this.setting.mode !== "print" && !this.asking;
     };
-    const goesOn = trigger && "event" in trigger && ["input", "before_agent_start", "agent_start"].includes(trigger.event);
+    const goesOn =
+      trigger && "event" in trigger && ["input", "before_agent_start", "agent_start"].includes(trigger.event);
     const ends = prompts.length > 0 || goesOn;
     this.#waits = (this.#waits || begins()) && !ends && place !== undefined && !this.#bounds.paused && !this.pi.running;
     // Used once: a command that asks a question calls this function before and after the answer.
@@ -210,7 +226,11 @@ export class OurSide extends Side {
   #answer(trigger, answer) {
     if (!trigger || !answer) return answer;
     if ("complete" in trigger) {
-      const workflows = because(28, answer, answer.filter((/** @type {any} */ { value }) => !value.startsWith(":")));
+      const workflows = because(
+        28,
+        answer,
+        answer.filter((/** @type {any} */ { value }) => !value.startsWith(":")),
+      );
       if (workflows.length === 0) return null;
       return because(13, workflows, workflows.map(withoutDescription));
     }

@@ -1,5 +1,5 @@
-// The position of a run in a tree, and the values of its template variables there. Implements the documentation, because the
-// reference does not resolve the variables everywhere.
+// The position of a run in a tree, and the values of its template variables there. Implements the documentation,
+// because the reference does not resolve the variables everywhere.
 
 import { isPhase } from "./trees.mjs";
 
@@ -101,8 +101,9 @@ export class Place {
       const entry = depth > 0 ? this.scopes[depth - 1].phases[this.state.currentPath[depth - 1].phaseIndex] : undefined;
       const given = entry && !isPhase(entry) ? (entry.with ?? {}) : {};
       const valueOf = (/** @type {string} */ text) => (text === "{input.scope}" ? outer.scope : text);
-      const own = Object.entries(fields.inputs ?? {}).map(([name, input]) =>
-        /** @type {const} */ ([name, Object.hasOwn(given, name) ? valueOf(given[name]) : (input.default ?? "false")]),
+      const own = Object.entries(fields.inputs ?? {}).map(
+        ([name, input]) =>
+          /** @type {const} */ ([name, Object.hasOwn(given, name) ? valueOf(given[name]) : (input.default ?? "false")]),
       );
       values = Object.fromEntries(own);
     }
@@ -151,7 +152,9 @@ export class Place {
    * @returns {number}
    */
   #count(entries) {
-    const counts = entries.map((entry) => (isPhase(entry) ? 1 : this.#count(this.workflows.get(entry.subworkflow)?.phases ?? [])));
+    const counts = entries.map((entry) =>
+      isPhase(entry) ? 1 : this.#count(this.workflows.get(entry.subworkflow)?.phases ?? []),
+    );
     return counts.reduce((sum, count) => sum + count, 0);
   }
 }

@@ -34,12 +34,16 @@ export function cancelling(workflow, task) {
 const framed = (text) => `│ ${inColumns(text, FRAMED)}`;
 
 /**
- * Converts a text to one line and truncates it to a width. A non-ASCII character takes two columns; an invisible one is escaped.
+ * Converts a text to one line and truncates it to a width. A non-ASCII character takes two columns; an invisible one is
+ * escaped.
  * @param {string} text
  * @param {number} width
  */
 function inColumns(text, width) {
-  const line = text.split(/[ \t\r\n]+/).filter(Boolean).join(" ");
+  const line = text
+    .split(/[ \t\r\n]+/)
+    .filter(Boolean)
+    .join(" ");
   /** @type {string[]} */
   const shown = [];
   for (const character of line) {

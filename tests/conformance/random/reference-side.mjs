@@ -1,6 +1,15 @@
 // The reference's side of a walk. Applies the deliberate differences to its behaviour or to its recorded effects.
 
-import { contextPrompt, everyRun, moved, notDone, outcomeMissing, reminder, toolsRule, withOutcome } from "./context-prompt.mjs";
+import {
+  contextPrompt,
+  everyRun,
+  moved,
+  notDone,
+  outcomeMissing,
+  reminder,
+  toolsRule,
+  withOutcome,
+} from "./context-prompt.mjs";
 import { UNAVAILABLE } from "./default-texts.mjs";
 import { because } from "./explained.mjs";
 import { Place, enter, resolve } from "./place.mjs";
@@ -56,7 +65,8 @@ export class ReferenceSide extends Side {
     if (key || "restart" in trigger || "command" in trigger || INTERRUPTIONS.has(event)) {
       this.#stopCountdown("command" in trigger && trigger.command === "cancel-workflow" ? 4 : 5);
     }
-    const otherStep = "step" in trigger && trigger.step !== "cancel" && this.pi.validated("workflow_step", trigger.input);
+    const otherStep =
+      "step" in trigger && trigger.step !== "cancel" && this.pi.validated("workflow_step", trigger.input);
     const ends = "stop" in trigger || "retry" in trigger;
     if (this.#cancelPending && (otherStep || ends || event === "before_agent_start")) {
       // 6: drops the pending cancellation, which the session does not store: a reload of the run removes it.
@@ -72,7 +82,10 @@ export class ReferenceSide extends Side {
     if (trigger && "retry" in trigger) this.#waitForRetry(effects);
     const refused = trigger && "step" in trigger && (await this.#refuse(trigger, effects));
     if (trigger && "step" in trigger && effects.answer?.details?.advanced) {
-      effects.answer = withOutcome(effects.answer, this.#place?.outcome(this.pi.validated("workflow_step", trigger.input)));
+      effects.answer = withOutcome(
+        effects.answer,
+        this.#place?.outcome(this.pi.validated("workflow_step", trigger.input)),
+      );
     }
     const starts = trigger && "command" in trigger && effects.prompts.length > 0;
     if (trigger && ("back" in trigger || starts)) {
@@ -108,12 +121,14 @@ export class ReferenceSide extends Side {
     const { state } = this;
     if ("restart" in trigger || "back" in trigger) {
       this.#visits = (state && this.#stored.get(state)?.copy()) ?? new Visits();
-      this.#inView = "restart" in trigger && trigger.restart === "reload" ? this.pi.newestMessage("workflow:context") : undefined;
+      this.#inView =
+        "restart" in trigger && trigger.restart === "reload" ? this.pi.newestMessage("workflow:context") : undefined;
     }
     if (starts) this.#visits = new Visits();
     const { details } = effects.answer ?? {};
     const hasMoved = "step" in trigger && (details?.advanced || details?.looped);
-    if (hasMoved && this.#place) this.#visits.handOver(this.#place, this.pi.validated("workflow_step", trigger.input)?.summary);
+    if (hasMoved && this.#place)
+      this.#visits.handOver(this.#place, this.pi.validated("workflow_step", trigger.input)?.summary);
     if (state?.active && (starts || hasMoved)) this.#visits.begin(state);
     for (const { customType, data } of effects.entries) {
       if (customType === "workflow:state") this.#stored.set(data, this.#visits.copy());
@@ -121,8 +136,8 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * Converts a message that was sent for the user. 24: while the agent works, pi refuses the message of the reference; ours queues
-   * its message, with the context prompt.
+   * Converts a message that was sent for the user. 24: while the agent works, pi refuses the message of the reference;
+   * ours queues its message, with the context prompt.
    * @param {Trigger | undefined} trigger
    * @param {import("./stand-in.mjs").Prompt} prompt
    * @returns {Promise<import("./stand-in.mjs").Prompt>}
@@ -146,7 +161,11 @@ export class ReferenceSide extends Side {
   async #briefed() {
     this.#inView = undefined;
     if (!this.pi.running || !Place.of(this.state, this.tree)) return [];
-    const message = { customType: "workflow:context", content: (this.#inView = await this.#contextPrompt()), display: false };
+    const message = {
+      customType: "workflow:context",
+      content: (this.#inView = await this.#contextPrompt()),
+      display: false,
+    };
     this.pi.append({ type: "custom_message", ...message });
     const options = { triggerTurn: false, deliverAs: "steer" };
     return because(38, [], [{ customType: "workflow:context", data: { message, options } }]);
@@ -164,7 +183,11 @@ export class ReferenceSide extends Side {
     const own = workflows.get(state.workflowKey)?.fields.completionMessage !== undefined;
     const lines = own ? [] : this.#visits.lines(state, workflows);
     if (lines.length === 0) return { customType, data };
-    return because(40, { customType, data }, { customType, data: { content: `${data.content}\n\n**Results:**\n${lines.join("\n")}` } });
+    return because(
+      40,
+      { customType, data },
+      { customType, data: { content: `${data.content}\n\n**Results:**\n${lines.join("\n")}` } },
+    );
   }
 
   /** @param {number} number */
@@ -195,8 +218,7 @@ export class ReferenceSide extends Side {
     for (const state of states) {
       because(6, state._cancelPending, undefined);
       delete state._cancelPending;
-      const announced =
-        trigger && ("stop" in trigger || "retry" in trigger || ("command" in trigger && !state.active));
+      const announced = trigger && ("stop" in trigger || "retry" in trigger || ("command" in trigger && !state.active));
       if (announced) state.completionNotified = because(3, state.completionNotified, true);
     }
   }
@@ -246,7 +268,8 @@ export class ReferenceSide extends Side {
     if (answer.invalid) return false;
     const place = this.#place;
     const refusal = () => {
-      if (late && place && (step === "next" || step === "loop" || step === "cancel")) return because(43, answer, outdated(place));
+      if (late && place && (step === "next" || step === "loop" || step === "cancel"))
+        return because(43, answer, outdated(place));
       const input = this.pi.validated("workflow_step", trigger.input);
       if (step === "next" && place?.phase.outcomes && answer.details?.advanced && place.outcome(input) === undefined) {
         return because(61, answer, outcomeMissing(place, input));
@@ -255,7 +278,8 @@ export class ReferenceSide extends Side {
         return because(40, answer, summaryMissing(place));
       }
       if (this.#bounds.verdict(trigger).refusesLoop) return because(27, answer, this.#exhausted(effects));
-      if (yes === false && answer.details?.cancelled && this.setting.mode !== "print") return because(26, answer, DECLINED);
+      if (yes === false && answer.details?.cancelled && this.setting.mode !== "print")
+        return because(26, answer, DECLINED);
       // 35: ours refuses a loop in a workflow that no longer exists.
       if (answer.threw === "Cannot read properties of undefined (reading 'loopable')") return because(35, answer, GONE);
       if (answer.text === "Error: could not resolve active workflow after loop.") return because(35, answer, STALE);
@@ -329,16 +353,25 @@ export class ReferenceSide extends Side {
     const place = Place.of(this.state, this.tree);
     if (!place) return text;
     const { instructions } = place.phase;
-    return because(1, text, text.replaceAll(instructions, () => resolve(instructions, place.variables())));
+    return because(
+      1,
+      text,
+      text.replaceAll(instructions, () => resolve(instructions, place.variables())),
+    );
   }
 
   /**
-   * Applies the differences in a terminal. 17: the end of a run is an entry. 50: missing arguments of `/workflow` are asked for.
+   * Applies the differences in a terminal. 17: the end of a run is an entry. 50: missing arguments of `/workflow` are
+   * asked for.
    * @param {Effects} effects
    */
   #inTerminal({ notices, questions }) {
     if (this.setting.mode !== "tui") return { notices, questions };
-    const others = because(17, notices, notices.filter(({ text }) => text !== "Workflow cancelled."));
+    const others = because(
+      17,
+      notices,
+      notices.filter(({ text }) => text !== "Workflow cancelled."),
+    );
     const asked = others.map((notice) => this.#asked(notice) ?? notice);
     return {
       notices: asked.filter((what) => "text" in what),
@@ -385,7 +418,8 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 9 and 23: offers only workflows that the user can start, each command name once; a workflow with errors is not called unknown.
+   * 9 and 23: offers only workflows that the user can start, each command name once; a workflow with errors is not
+   * called unknown.
    * @param {string} text
    */
   #offer(text) {
@@ -399,7 +433,14 @@ export class ReferenceSide extends Side {
     }
     const [, asked] = /^Usage: \/workflow (.*) \{description\}$/s.exec(text) ?? [];
     const inputs = this.tree.find(({ fields }) => fields.commandName === asked)?.fields.inputs;
-    if (asked !== undefined && inputs) return because(60, text, `Usage: /workflow ${asked} ${Object.keys(inputs).map((name) => `[${name}=…] `).join("")}{description}`);
+    if (asked !== undefined && inputs)
+      return because(
+        60,
+        text,
+        `Usage: /workflow ${asked} ${Object.keys(inputs)
+          .map((name) => `[${name}=…] `)
+          .join("")}{description}`,
+      );
     const usage = /^Usage: \/workflow \{name\} \{description\}\n\nAvailable workflows:\n/.exec(text)?.[0];
     if (!usage) return text;
     const lines = this.#startable().map(({ fields }) => `  ${fields.commandName} — ${fields.name}`);
@@ -510,7 +551,8 @@ const STALE = { text: UNAVAILABLE, details: { active: false, stale: true } };
  * @param {Place} place
  */
 function summaryMissing({ phase }) {
-  const how = "Call workflow_step with action='next' again and give it a `summary`: what this phase found or did, as far as later phases must know it.";
+  const how =
+    "Call workflow_step with action='next' again and give it a `summary`: what this phase found or did, as far as later phases must know it.";
   const text = `⚠️ The phase ${phase.emoji} ${phase.name} cannot be left without a summary. ${how}`;
   return { text, details: { active: true, error: "summary required" } };
 }

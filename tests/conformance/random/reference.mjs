@@ -26,5 +26,9 @@ export const reference = await jiti.import(`${FOLDER}/src/index.ts`, { default: 
 /** The countdown of the reference. @type {{ timerManager: { clearAll(): void } }} */
 export const { timerManager } = await jiti.import(`${FOLDER}/src/TimerManager.ts`);
 
-/** The loader of the reference; returns definitions by key. @type {{ loadWorkflows(cwd: string): Record<string, any> }} */
+/**
+ * The loader of the reference; returns definitions by key.
+ *
+ * @type {{ loadWorkflows(cwd: string): Record<string, any> }}
+ */
 export const { loadWorkflows } = await jiti.import(`${FOLDER}/src/config/index.ts`);

@@ -3,8 +3,8 @@
 import { isPhase } from "./trees.mjs";
 
 /**
- * Returns the rules of a workflow and of its nested workflows as JSON; `undefined` if the workflow does not exist. The defaults are
- * those of the documentation.
+ * Returns the rules of a workflow and of its nested workflows as JSON; `undefined` if the workflow does not exist. The
+ * defaults are those of the documentation.
  *
  * @param {import("./trees.mjs").Tree} tree
  * @param {string} key

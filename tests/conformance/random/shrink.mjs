@@ -13,7 +13,7 @@ const MAX_TRIES = 600;
  */
 export async function shrink(failing, smaller, fails) {
   let tries = 0;
-  for (let progress = true; progress; ) {
+  for (let progress = true; progress;) {
     progress = false;
     for (const candidate of smaller(failing)) {
       if (tries++ >= MAX_TRIES) return failing;

@@ -9,12 +9,14 @@ import { settle } from "./world.mjs";
 /**
  * An input to an extension.
  * @typedef {{ event: string, data?: any }} Event an event of pi
- * @typedef {{ stop: string | undefined }} Stop the agent stops, with the stop reason of the model's last answer, if there is one
+ * @typedef {{ stop: string | undefined }} Stop the agent stops, with the stop reason of the model's last answer, if
+ *   there is one
  * @typedef {{ retry: true }} Retry the model fails, and pi retries
  * @typedef {{ restart: string }} Restart the session or pi starts again with the current entries
  * @typedef {{ back: number }} Back the user navigates to the point with this number of state entries
  * @typedef {{ step: unknown, input: unknown, late: boolean, yes: boolean }} Step the agent calls `workflow_step`:
- *   `step` is the action, `input` all arguments; `late`: the call was begun before the user started the run; `yes`: the user's
+ *   `step` is the action, `input` all arguments; `late`: the call was begun before the user started the run; `yes`: the
+ *   user's
  *   answer to a question
  * @typedef {{ command: string, text: string, yes: boolean, during: Trigger[] }} Command
  *   the user runs a command; if it asks a question, `during` happens before the answer `yes`
@@ -72,7 +74,8 @@ export class Side {
     await this.prepare(trigger);
     const answer = await settle(this.#perform(trigger)).catch((error) => ({ threw: error.message }));
     const explained = await this.explain(trigger, { ...this.pi.takeEffects(), answer });
-    if ("event" in trigger && explained.answer?.message) this.pi.append({ type: "custom_message", ...explained.answer.message });
+    if ("event" in trigger && explained.answer?.message)
+      this.pi.append({ type: "custom_message", ...explained.answer.message });
     effects.push(explained);
     return effects;
   }

@@ -27,7 +27,8 @@ const { validateToolArguments } = await import(
  */
 
 /**
- * A message that an extension sends for the user. While the agent works pi refuses it, unless it names a time of delivery.
+ * A message that an extension sends for the user. While the agent works pi refuses it, unless it names a time of
+ * delivery.
  * @typedef {{ text: string, meanwhile?: string }} Prompt `meanwhile`: "refused", or the time of delivery
  */
 
@@ -161,7 +162,9 @@ export class MockPi {
 
   /** Returns the entries of a type on the current branch, oldest first. @param {string} customType */
   entriesOf(customType) {
-    return this.#branch().flatMap((entry) => (entry.type === "custom" && entry.customType === customType ? [entry] : []));
+    return this.#branch().flatMap((entry) =>
+      entry.type === "custom" && entry.customType === customType ? [entry] : [],
+    );
   }
 
   /** @param {string | undefined} line */
@@ -255,7 +258,8 @@ export class MockPi {
           if (!no.startsWith("No, ")) return undefined;
           return (await this.user()) ? yes : no;
         },
-        input: async (/** @type {string} */ title, /** @type {string} */ message) => void this.#effects.questions.push({ title, message }),
+        input: async (/** @type {string} */ title, /** @type {string} */ message) =>
+          void this.#effects.questions.push({ title, message }),
         onTerminalInput: (/** @type {(data: string) => void} */ listener) => {
           this.#keyListeners.add(listener);
           return () => this.#keyListeners.delete(listener);
@@ -265,7 +269,11 @@ export class MockPi {
   }
 }
 
-/** Schemas by their JSON: each instance of a tool has its own schema object, which would be compiled again. @type {Map<string, object>} */
+/**
+ * Schemas by their JSON: each instance of a tool has its own schema object, which would be compiled again.
+ *
+ * @type {Map<string, object>}
+ */
 const schemas = new Map();
 
 /** @param {object} schema */

@@ -13,7 +13,8 @@ import { without } from "./shrink.mjs";
  * @property {"required"} [summary] of ours only
  * @property {Record<string, "next" | "done">} [outcomes] of ours only; none leads back or past a phase
  *
- * @typedef {{ subworkflow: string, when?: Record<string, string[]>, with?: Record<string, string> }} Reference `when` holds; it
+ * @typedef {{ subworkflow: string, when?: Record<string, string[]>, with?: Record<string, string> }} Reference `when`
+ *   holds; it
  *   and `with` are of ours only
  * @typedef {Phase | Reference} Entry
  *
@@ -39,7 +40,8 @@ import { without } from "./shrink.mjs";
  * @property {false | { maxPerPhase?: number, maxIdle?: number }} [autoContinue] of ours only
  * @property {number} [maxLoops] of ours only
  * @property {"everyRun"} [contextInjection] of ours only
- * @property {Record<string, { type: string, options?: string[], default?: string }>} [inputs] of ours only; all have defaults
+ * @property {Record<string, { type: string, options?: string[], default?: string }>} [inputs] of ours only; all have
+ *   defaults
  * @property {"pause" | "next"} [onMaxLoops] of ours only
  *
  * @typedef {Workflow[]} Tree
@@ -71,8 +73,21 @@ export const isPhase = (entry) => "id" in entry;
  */
 export function makeTree(choices) {
   const large = choices.chance(0.08);
-  const count = large ? choices.between(3, 5) : choices.weighted([[3, 1], [4, 2], [4, 3], [2, 5], [1, 8]]);
-  let phasesLeft = large ? MAX_PHASES : choices.weighted([[4, 6], [3, 12]]);
+  const count = large
+    ? choices.between(3, 5)
+    : choices.weighted([
+        [3, 1],
+        [4, 2],
+        [4, 3],
+        [2, 5],
+        [1, 8],
+      ]);
+  let phasesLeft = large
+    ? MAX_PHASES
+    : choices.weighted([
+        [4, 6],
+        [3, 12],
+      ]);
   const keys = shuffled(KEYS, choices).slice(0, count);
   /** @type {Map<string, number>} */
   const depths = new Map();
@@ -102,7 +117,12 @@ export function makeTree(choices) {
     // The workflows that nest it may give it values.
     const { inputs: _inputs, ...fields } = makeFields(choices, tree.length);
     const { inputs } = replaced.fields;
-    tree.push({ ...replaced, root, fields: { ...fields, ...(inputs && { inputs }) }, phases: [makePhase(choices, "other")] });
+    tree.push({
+      ...replaced,
+      root,
+      fields: { ...fields, ...(inputs && { inputs }) },
+      phases: [makePhase(choices, "other")],
+    });
   }
   // 63: the two packages start different ones of a global and a project's workflow of one command name.
   for (const { root, fields } of tree) {
@@ -150,7 +170,14 @@ function makeReference(choices, { key, fields: { inputs = {} } }, fields) {
   const given = Object.keys(inputs).filter((name) => name === "scope" && choices.chance(0.5));
   return {
     subworkflow: key,
-    ...(condition && { when: { [`input.${condition[0]}`]: [/** @type {string} */ (condition[1].default), condition[1].type === "number" ? "4" : "web"] } }),
+    ...(condition && {
+      when: {
+        [`input.${condition[0]}`]: [
+          /** @type {string} */ (condition[1].default),
+          condition[1].type === "number" ? "4" : "web",
+        ],
+      },
+    }),
     ...(given.length > 0 && { with: { scope: fields.inputs?.scope ? "{input.scope}" : "web" } }),
   };
 }
@@ -248,8 +275,8 @@ export function filesOf(tree) {
 }
 
 /**
- * Returns the workflows of a tree that both packages load, in their order: the project's workflow where a key occurs twice, and
- * none that refers to a missing one.
+ * Returns the workflows of a tree that both packages load, in their order: the project's workflow where a key occurs
+ * twice, and none that refers to a missing one.
  * @param {Tree} tree
  */
 export function loadable(tree) {
@@ -319,7 +346,8 @@ export function* smallerTrees(tree) {
       yield instead({ fields: /** @type {Fields} */ (fields) });
     }
     const { initialMessage } = workflow.fields;
-    if (initialMessage && initialMessage !== "Go") yield instead({ fields: { ...workflow.fields, initialMessage: "Go" } });
+    if (initialMessage && initialMessage !== "Go")
+      yield instead({ fields: { ...workflow.fields, initialMessage: "Go" } });
   }
 }
 

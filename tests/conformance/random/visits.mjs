@@ -78,11 +78,15 @@ export class Visits {
   #groups(current, workflows) {
     /** @type {{ key: string, name: string | undefined, phases: { title: string, text: string }[] }[]} */
     let groups = [];
-    const handed = [...this.#visits].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, { path, summary }]) => (summary ? [{ path, ...summary }] : []));
+    const handed = [...this.#visits]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([, { path, summary }]) => (summary ? [{ path, ...summary }] : []));
     for (const { path, name: phase, text } of handed.sort((a, b) => a.step - b.step)) {
       const other = path.findIndex((part, at) => keyOf([part]) !== keyOf(current.slice(at, at + 1)));
       const outer = path.slice(0, Math.min(other < 0 ? path.length : other, path.length - 1) + 1);
-      const [name, ...scopes] = path.slice(outer.length).map(({ workflowKey }) => workflows.get(workflowKey)?.fields.name ?? "(a workflow that is gone)");
+      const [name, ...scopes] = path
+        .slice(outer.length)
+        .map(({ workflowKey }) => workflows.get(workflowKey)?.fields.name ?? "(a workflow that is gone)");
       const key = `${keyOf(outer)} ${name}`;
       const group = groups.find((group) => group.key === key) ?? { key, name, phases: [] };
       group.phases.push({ title: [...scopes, phase].join(" > "), text });
@@ -110,7 +114,10 @@ function item(indent, title, lines) {
 function excerpt(text) {
   const characters = [...text];
   const cut = characters.length > MAX_CHARACTERS ? `${characters.slice(0, MAX_CHARACTERS).join("")}… (cut)` : text;
-  const lines = cut.split(/\r?\n/).map((line) => line.trimEnd()).filter((line) => line !== "");
+  const lines = cut
+    .split(/\r?\n/)
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "");
   const more = lines.length - MAX_LINES;
   return more > 0 ? [...lines.slice(0, MAX_LINES), `… ${more} more ${more === 1 ? "line" : "lines"}`] : lines;
 }

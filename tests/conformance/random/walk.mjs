@@ -38,11 +38,23 @@ export function makeWalk(seed) {
   const tree = makeTree(choices);
   return {
     setting: {
-      mode: choices.weighted([[3, "tui"], [2, "rpc"], [1, "print"]]),
+      mode: choices.weighted([
+        [3, "tui"],
+        [2, "rpc"],
+        [1, "print"],
+      ]),
       tools: choices.chance(0.3) ? ["read", "delegate_to_subagents"] : ["read"],
     },
     tree,
-    actions: makeActions(choices, tree, choices.weighted([[3, 10], [3, 20], [1, 50]])),
+    actions: makeActions(
+      choices,
+      tree,
+      choices.weighted([
+        [3, 10],
+        [3, 20],
+        [1, 50],
+      ]),
+    ),
   };
 }
 
@@ -67,8 +79,8 @@ class Walker {
   /** @type {Disagreement | undefined} */
   disagreement;
   /**
-   * True once ours has paused the run because the rules in the files have changed (54), or because the agent wants to cancel it
-   * (66). The walk then ends.
+   * True once ours has paused the run because the rules in the files have changed (54), or because the agent wants to
+   * cancel it (66). The walk then ends.
    */
   held = false;
   /** The rules at the start of each run, by task id. @type {Map<string, string | undefined>} */
@@ -77,7 +89,10 @@ class Walker {
   #running = false;
   /** True if the model's current answer was begun before the run was started. */
   #late = false;
-  /** The values of `#running` and `#late` before the triggers during a question. They are restored if no question is asked. */
+  /**
+   * The values of `#running` and `#late` before the triggers during a question. They are restored if no question is
+   * asked.
+   */
   #before = { running: false, late: false };
   #bounds = new Bounds();
   #tree;
@@ -135,25 +150,29 @@ class Walker {
   }
 
   /**
-   * 54: returns true if the walk ends, because ours paused a run whose rules have changed. Reports a disagreement if ours did not.
+   * 54: returns true if the walk ends, because ours paused a run whose rules have changed. Reports a disagreement if
+   * ours did not.
    * @param {Trigger} trigger
    * @param {boolean} asked true if the run was already paused before a command, which may have started another run
    */
   async #holds(trigger, asked) {
     const { state, tree, pi } = this.#ours;
-    if (state?.active && !this.#rules.has(state.taskId)) this.#rules.set(state.taskId, rulesOf(tree, state.workflowKey));
+    if (state?.active && !this.#rules.has(state.taskId))
+      this.#rules.set(state.taskId, rulesOf(tree, state.workflowKey));
     const holds = this.#mustHold();
     this.held = holds || asked;
     if (!holds) return this.held;
     /** @type {any} */
     const answer = await pi.emit("tool_call", { toolCallId: "3", toolName: "read", input: {} });
     const why = /^The workflow is paused: (its rules are no longer|the files of the workflow|its files no longer have)/;
-    if (!why.test(because(54, undefined, answer?.reason) ?? "")) this.#disagree(visible(trigger), ["ours does not hold the run"]);
+    if (!why.test(because(54, undefined, answer?.reason) ?? ""))
+      this.#disagree(visible(trigger), ["ours does not hold the run"]);
     return true;
   }
 
   /**
-   * 66: returns true if the walk ends, because ours paused a run that the agent wants to cancel without a user interface.
+   * 66: returns true if the walk ends, because ours paused a run that the agent wants to cancel without a user
+   * interface.
    * @param {Trigger} trigger
    */
   #pausesForCancel(trigger) {
@@ -341,7 +360,7 @@ export function kindOf({ trigger, differences }) {
  * @param {Effects} effects
  */
 export function sorted(effects) {
-  return { ...effects, entries: effects.entries.toSorted((a, b) => (a.customType.localeCompare(b.customType))) };
+  return { ...effects, entries: effects.entries.toSorted((a, b) => a.customType.localeCompare(b.customType)) };
 }
 
 /**

@@ -6,7 +6,9 @@ import { ODD_SCALARS, comment, idleLine, paragraphs, sentence, textValue, wordVa
 /** @typedef {Record<string, string | Uint8Array>} Files from paths like `global/w/workflow.yaml` */
 
 /** The first four are names of tools; the others are unusual YAML. */
-const TOOL_NAMES = "read|edit|bash|mcp__x|Edit|007|1.0|yes|~|null|'a b'|\"é\"|2024-01-01|0x1f|1e21|[a]|{a: b}".split("|");
+const TOOL_NAMES = "read|edit|bash|mcp__x|Edit|007|1.0|yes|~|null|'a b'|\"é\"|2024-01-01|0x1f|1e21|[a]|{a: b}".split(
+  "|",
+);
 
 /** Invalid UTF-8. */
 const BAD_BYTES = Buffer.of(0xc3, 0x28, 0xf0, 0x9f, 0x41);
@@ -29,7 +31,11 @@ const PHASE = "---\nid: sound\nname: Sound\nemoji: S\n---\nDo what is sound.\n";
  * @returns {Files}
  */
 export function makeFiles(choices) {
-  const phaseFiles = choices.weighted([[3, ["p.md"]], [2, ["p.md", "q.md"]], [1, ["p.md", "sub/q.md"]]]);
+  const phaseFiles = choices.weighted([
+    [3, ["p.md"]],
+    [2, ["p.md", "q.md"]],
+    [1, ["p.md", "sub/q.md"]],
+  ]);
   /** @type {Files} */
   const files = {
     "global/outer/workflow.yaml": OUTER,
@@ -41,7 +47,11 @@ export function makeFiles(choices) {
   for (const [index, file] of phaseFiles.entries()) {
     files[`global/w/${file}`] = dressed(choices, phaseFile(choices, index));
   }
-  const unsound = choices.weighted([[9, undefined], [1, "global/w/workflow.yaml"], [1, "global/w/p.md"]]);
+  const unsound = choices.weighted([
+    [9, undefined],
+    [1, "global/w/workflow.yaml"],
+    [1, "global/w/p.md"],
+  ]);
   if (unsound) files[unsound] = mutated(choices, /** @type {string} */ (files[unsound]));
   const first = Buffer.from(files["global/w/p.md"]);
   if (choices.chance(0.02)) files["global/w/p.md"] = Buffer.concat([first, BAD_BYTES]);
@@ -56,7 +66,13 @@ function workflowYaml(choices, phaseFiles) {
   const text = (/** @type {string} */ usual) => () => textValue(choices, usual, 0);
   const long = () => textValue(choices, choices.chance(0.5) ? paragraphs(choices) : sentence(choices), 0);
   const one = (/** @type {string} */ values) => () => ` ${choices.pick(values.split(" "))}\n`;
-  const commandName = choices.weighted([[18, "w-1"], [0.3, "w 1"], [1, "W_2"], [0.3, "ü"], [0.5, "007"]]);
+  const commandName = choices.weighted([
+    [18, "w-1"],
+    [0.3, "w 1"],
+    [1, "W_2"],
+    [0.3, "ü"],
+    [0.5, "007"],
+  ]);
   /** @type {[field: string, probability: number, value: () => string][]} */
   const fields = [
     ["name", 0.99, text(choices.chance(0.8) ? "Some Work" : sentence(choices))],
@@ -71,7 +87,16 @@ function workflowYaml(choices, phaseFiles) {
     ["blockReasonTemplate", 0.25, long],
     ["completionMessage", 0.25, long],
     ["notDoneReminder", 0.25, long],
-    ["inputs", 0.06, () => choices.pick([` {scope: {type: choice, options: [api, web], default: api}}\n`, " {dry: {type: flag}, note: {type: text}}\n", " {scope: {type: list}}\n"])],
+    [
+      "inputs",
+      0.06,
+      () =>
+        choices.pick([
+          ` {scope: {type: choice, options: [api, web], default: api}}\n`,
+          " {dry: {type: flag}, note: {type: text}}\n",
+          " {scope: {type: list}}\n",
+        ]),
+    ],
     ["onMaxLoops", 0.06, one('next pause "pause" ~ done 7')],
     ["unknownField", 0.15, () => ` ${choices.pick(ODD_SCALARS)}\n`],
     ["phases", 0.99, () => phases(choices, phaseFiles)],
@@ -84,11 +109,24 @@ function workflowYaml(choices, phaseFiles) {
  * @param {string[]} phaseFiles
  */
 function phases(choices, phaseFiles) {
-  const odd = "./p.md|../w/p.md|p.md/|P.md|missing.md|../../x.md|/etc/passwd|p.md |sub\\q.md|7|~|[p.md]|{file: p.md}".split("|");
+  const odd =
+    "./p.md|../w/p.md|p.md/|P.md|missing.md|../../x.md|/etc/passwd|p.md |sub\\q.md|7|~|[p.md]|{file: p.md}".split("|");
   const nested = ["subworkflow: inner", "{subworkflow: inner}", '"subworkflow": "inner"'];
-  const ways = ["{subworkflow: inner, when: {input.scope: api}}", "{subworkflow: inner, when: {outcome.phase-0: ok}}", "{phase: p.md}", "{phase: p.md, when: {input.scope: [web]}}", "{subworkflow: inner, with: {a: b}}"];
+  const ways = [
+    "{subworkflow: inner, when: {input.scope: api}}",
+    "{subworkflow: inner, when: {outcome.phase-0: ok}}",
+    "{phase: p.md}",
+    "{phase: p.md, when: {input.scope: [web]}}",
+    "{subworkflow: inner, with: {a: b}}",
+  ];
   const broken = ["subworkflow: nowhere", "subworkflow: [inner]", "subworkflow: ''"];
-  const entries = phaseFiles.map((file) => choices.weighted([[6, file], [1, `"${file}"`], [1, `'${file}'`]]));
+  const entries = phaseFiles.map((file) =>
+    choices.weighted([
+      [6, file],
+      [1, `"${file}"`],
+      [1, `'${file}'`],
+    ]),
+  );
   if (choices.chance(0.25)) entries.splice(choices.between(0, entries.length), 0, choices.pick(nested));
   if (choices.chance(0.06)) entries.push(choices.pick(ways));
   if (choices.chance(0.08)) entries.push(choices.pick(choices.pick([odd, broken, ODD_SCALARS])));
@@ -113,7 +151,11 @@ function phaseFile(choices, index) {
     const some = TOOL_NAMES.slice(0, choices.chance(0.8) ? 4 : undefined);
     const list = choices.list(choices.between(0, 3), () => choices.pick(some));
     const separator = choices.pick([", ", ", ", ",", ",\n      ", choices.pick([",\n      ", ",\n"])]);
-    const dash = choices.weighted([[9, "- "], [1, "-   "], [0.5, "-\t"]]);
+    const dash = choices.weighted([
+      [9, "- "],
+      [1, "-   "],
+      [0.5, "-\t"],
+    ]);
     return choices.weighted([
       [4, () => ` [${list.join(separator)}${choices.pick(["", "", ","])}]\n`],
       [4, () => `\n${list.map((name) => `    ${dash}${name}\n`).join("")}`],
@@ -128,7 +170,12 @@ function phaseFile(choices, index) {
       [0.1, () => `\n  blocklist:${names()}`],
       [0.5, () => ` ${choices.pick(ODD_SCALARS)}\n`],
     ])();
-  const id = choices.weighted([[18, `phase-${index}`], [0.3, "phase-0"], [0.4, `0${index + 1}`], [0.2, String(index)]]);
+  const id = choices.weighted([
+    [18, `phase-${index}`],
+    [0.3, "phase-0"],
+    [0.4, `0${index + 1}`],
+    [0.2, String(index)],
+  ]);
   /** @type {[field: string, probability: number, value: () => string][]} */
   const fields = [
     ["id", 0.99, () => wordValue(choices, id)],
@@ -137,9 +184,22 @@ function phaseFile(choices, index) {
     ["tools", 0.5, tools],
     ["availableProfiles", 0.3, () => names()],
     ["description", 0.1, () => textValue(choices, paragraphs(choices), 0)],
-    ["outcomes", 0.06, () => choices.pick([" {ok: next}\n", ' {"ok": next, bad: loop, end: done}\n', ` {again: ${id}}\n`, " {ok: nowhere}\n", " [ok]\n"])],
+    [
+      "outcomes",
+      0.06,
+      () =>
+        choices.pick([
+          " {ok: next}\n",
+          ' {"ok": next, bad: loop, end: done}\n',
+          ` {again: ${id}}\n`,
+          " {ok: nowhere}\n",
+          " [ok]\n",
+        ]),
+    ],
   ];
-  const opening = choices.chance(0.97) ? "---\n" : choices.pick(["--- \n", "--- \n", "\n---\n", "----\n", "---\n\n", ""]);
+  const opening = choices.chance(0.97)
+    ? "---\n"
+    : choices.pick(["--- \n", "--- \n", "\n---\n", "----\n", "---\n\n", ""]);
   const closing = choices.chance(0.97) ? "---\n" : choices.pick(["---", "--- \n", "----\n", "...\n", "", " ---\n"]);
   const body = choices.weighted([
     [20, () => `\n# Do ${index}\n\n${paragraphs(choices)}\n`],

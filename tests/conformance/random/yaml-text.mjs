@@ -4,10 +4,14 @@
 
 /** Plain scalars that are ambiguous or invalid. */
 export const ODD_SCALARS = [
-  ..."yes no on off y n true false True TRUE null Null ~ = << - -- --- ... ? : , ] } [ { [] {} [a] {a} {{a}}".split(" "),
+  ..."yes no on off y n true false True TRUE null Null ~ = << - -- --- ... ? : , ] } [ { [] {} [a] {a} {{a}}".split(
+    " ",
+  ),
   ..."0 7 12 -3 +4 007 0777 0o17 -0o17 0x1F -0x1f 0b11 1_000 1.5 .5 5. 1e3 1e400 -0 .inf -.inf .nan".split(" "),
   ..."2024-01-01 12:30 12:30:45 1.2.3 2001-12-14t21:59:43Z 99999999999999999999 0xFFFFFFFFFFFFFFFFFF".split(" "),
-  ..."!important !!str !!bool %x @x `x` *x &x | > |2 >- # #x x#y \\n C:\\x a,b a]b :x ?x -x a:b http://x.y/z".split(" "),
+  ..."!important !!str !!bool %x @x `x` *x &x | > |2 >- # #x x#y \\n C:\\x a,b a]b :x ?x -x a:b http://x.y/z".split(
+    " ",
+  ),
   ...["{a: b}", "a: b", "a #b", "- x", "? x", "!x y", "!!str 12", "!!int 7", "!!bool false", "&a b", "x y: z"],
   ...["'a' b", '"a" b', "a 'b'", "{a} b", "[a] b", "it's", 'say "hi"', "a | b", "a > b", "a & b", "50%", "x@y.z"],
   ...["é", "ünï", "🚀", "⚙️", "👩‍💻", "1️⃣", "$&", "{description}", "a {phaseName} b", "a {{b}} c", "**b**", "_b_"],
@@ -54,13 +58,27 @@ export function wordValue(choices, word) {
 /** @param {Choices} choices */
 export function comment(choices) {
   if (choices.chance(0.9)) return "";
-  return choices.weighted([[5, " # note"], [2, "  "], [1, " #"], [0.5, "#tight"], [1, "\t"], [1, "\t# note"]]);
+  return choices.weighted([
+    [5, " # note"],
+    [2, "  "],
+    [1, " #"],
+    [0.5, "#tight"],
+    [1, "\t"],
+    [1, "\t# note"],
+  ]);
 }
 
 /** Returns nothing, or an empty line or a comment. @param {Choices} choices */
 export function idleLine(choices) {
   if (choices.chance(0.87)) return "";
-  return choices.weighted([[5, "\n"], [5, "# note\n"], [2, "   # note: x\n"], [2, "  \n"], [0.6, "\t\n"], [0.4, "\t# note\n"]]);
+  return choices.weighted([
+    [5, "\n"],
+    [5, "# note\n"],
+    [2, "   # note: x\n"],
+    [2, "  \n"],
+    [0.6, "\t\n"],
+    [0.4, "\t# note\n"],
+  ]);
 }
 
 /** @param {Choices} choices */
@@ -71,7 +89,10 @@ export function sentence(choices) {
 /** @param {Choices} choices */
 export function paragraphs(choices) {
   const separators = ["\n", "\n\n", "\n  ", "\n- ", " \n", "\n\n\n", "\n\t"];
-  return choices.list(choices.between(1, 4), () => sentence(choices) + choices.pick(separators)).join("").trimEnd();
+  return choices
+    .list(choices.between(1, 4), () => sentence(choices) + choices.pick(separators))
+    .join("")
+    .trimEnd();
 }
 
 /**
@@ -80,11 +101,18 @@ export function paragraphs(choices) {
  */
 function doubleQuoted(choices, text) {
   const quoted = JSON.stringify(text);
-  const escape = choices.weighted([[6, 0], [1, 0.1], [0.3, 1]]);
+  const escape = choices.weighted([
+    [6, 0],
+    [1, 0.1],
+    [0.3, 1],
+  ]);
   const escaped = (/** @type {string} */ character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   const long = (/** @type {string} */ character) => `\\U${character.codePointAt(0)?.toString(16).padStart(8, "0")}`;
   const pair = (/** @type {string} */ character) => character.split("").map(escaped).join("");
-  const style = choices.weighted([[2, long], [1, pair]]);
+  const style = choices.weighted([
+    [2, long],
+    [1, pair],
+  ]);
   return quoted.replace(/[^\x20-\x7e]/gu, (character) => {
     if (!choices.chance(escape)) return character;
     return character.length > 1 ? style(character) : escaped(character);
@@ -97,14 +125,44 @@ function doubleQuoted(choices, text) {
  * @param {number} indent
  */
 function blockScalar(choices, text, indent) {
-  const deeper = choices.weighted([[8, 2], [1, 4], [1, 1], [0.1, 0]]);
-  const chomping = choices.weighted([[6, ""], [2, "-"], [2, "+"], [0.5, String(deeper || 1)], [0.3, `-${deeper || 2}`]]);
-  const note = choices.weighted([[8, ""], [1, " # note"], [0.3, " "]]);
+  const deeper = choices.weighted([
+    [8, 2],
+    [1, 4],
+    [1, 1],
+    [0.1, 0],
+  ]);
+  const chomping = choices.weighted([
+    [6, ""],
+    [2, "-"],
+    [2, "+"],
+    [0.5, String(deeper || 1)],
+    [0.3, `-${deeper || 2}`],
+  ]);
+  const note = choices.weighted([
+    [8, ""],
+    [1, " # note"],
+    [0.3, " "],
+  ]);
   const header = choices.pick(["|", ">"]) + chomping + note;
-  const emptyLine = choices.weighted([[6, ""], [1, pad(indent + deeper)], [0.5, pad(indent + deeper + 1)], [0.3, "\t"]]);
+  const emptyLine = choices.weighted([
+    [6, ""],
+    [1, pad(indent + deeper)],
+    [0.5, pad(indent + deeper + 1)],
+    [0.3, "\t"],
+  ]);
   const lines = text.split("\n").map((line) => (line ? pad(indent + deeper) + line : emptyLine));
-  const before = choices.weighted([[10, []], [1, [""]], [0.5, [pad(indent + deeper)]], [0.2, [pad(indent + deeper + 2)]]]);
-  const after = choices.weighted([[8, []], [1, [""]], [0.5, ["", ""]], [0.3, [pad(indent + deeper)]]]);
+  const before = choices.weighted([
+    [10, []],
+    [1, [""]],
+    [0.5, [pad(indent + deeper)]],
+    [0.2, [pad(indent + deeper + 2)]],
+  ]);
+  const after = choices.weighted([
+    [8, []],
+    [1, [""]],
+    [0.5, ["", ""]],
+    [0.3, [pad(indent + deeper)]],
+  ]);
   return [header, ...before, ...lines, ...after].join("\n");
 }
 

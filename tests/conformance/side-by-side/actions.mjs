@@ -15,18 +15,23 @@ import { working } from "./workflows.mjs";
  * @param {string} text
  * @returns {Action}
  */
-export const run = (text) => ({ rpc }) => rpc.promptAndSettle(text);
+export const run =
+  (text) =>
+  ({ rpc }) =>
+    rpc.promptAndSettle(text);
 
 /**
  * Sends a command that starts no run.
  * @param {string} text
  * @returns {Action}
  */
-export const command = (text) => async ({ rpc }) => {
-  await rpc.prompt(text);
-  // The answer to a later command arrives after everything that the first command has sent.
-  await rpc.state();
-};
+export const command =
+  (text) =>
+  async ({ rpc }) => {
+    await rpc.prompt(text);
+    // The answer to a later command arrives after everything that the first command has sent.
+    await rpc.state();
+  };
 
 /**
  * Sends a prompt, performs actions while the model is `working`, and then aborts.
@@ -34,13 +39,15 @@ export const command = (text) => async ({ rpc }) => {
  * @param {...Action} meanwhile
  * @returns {Action}
  */
-export const interrupt = (text, ...meanwhile) => async (stage) => {
-  const works = modelWorks(stage.rpc);
-  await stage.rpc.prompt(text);
-  await works;
-  for (const action of meanwhile) await action(stage);
-  await abort(stage);
-};
+export const interrupt =
+  (text, ...meanwhile) =>
+  async (stage) => {
+    const works = modelWorks(stage.rpc);
+    await stage.rpc.prompt(text);
+    await works;
+    for (const action of meanwhile) await action(stage);
+    await abort(stage);
+  };
 
 /** Waits for the run that a countdown starts, and aborts it while the model is `working`. @type {Action} */
 export const interruptNext = async (stage) => {
@@ -64,20 +71,22 @@ export const abort = async ({ rpc }) => {
 };
 
 /**
- * Sends a prompt, performs actions after request number `request` to the model, and waits until the agent is idle. The answer to
- * that request should be delayed.
+ * Sends a prompt, performs actions after request number `request` to the model, and waits until the agent is idle. The
+ * answer to that request should be delayed.
  * @param {string} text
  * @param {number} request from 1
  * @param {...Action} meanwhile
  * @returns {Action}
  */
-export const during = (text, request, ...meanwhile) => async (stage) => {
-  const settled = stage.rpc.waitForSettled();
-  await stage.rpc.prompt(text);
-  await stage.model.waitForRequests(request);
-  for (const action of meanwhile) await action(stage);
-  await settled;
-};
+export const during =
+  (text, request, ...meanwhile) =>
+  async (stage) => {
+    const settled = stage.rpc.waitForSettled();
+    await stage.rpc.prompt(text);
+    await stage.model.waitForRequests(request);
+    for (const action of meanwhile) await action(stage);
+    await settled;
+  };
 
 /** Waits for the run that a countdown starts. @type {Action} */
 export const countdown = ({ rpc }) => rpc.waitForSettled({ timeoutMs: 15_000 });
@@ -88,7 +97,7 @@ export const rest = () => sleep(1_000);
 /** Waits longer than a countdown takes, and then until the agent is idle or hangs. @type {Action} */
 export const pause = async ({ rpc, model }) => {
   await sleep(4_000);
-  for (let seen = -1; seen !== model.requests.length; ) {
+  for (let seen = -1; seen !== model.requests.length;) {
     seen = model.requests.length;
     await sleep(300);
     await rpc.state();
@@ -110,12 +119,14 @@ export const answer = (value) => async (stage) => {
  *   and entries appended to the session; `args` replaces `--continue`
  * @returns {Action}
  */
-export const restart = ({ change, entries = [], args } = {}) => async (stage) => {
-  await stage.stop();
-  if (change) await files(change)(stage);
-  if (entries.length > 0) extendSession(stage.sandbox, entries);
-  await stage.restart(args);
-};
+export const restart =
+  ({ change, entries = [], args } = {}) =>
+  async (stage) => {
+    await stage.stop();
+    if (change) await files(change)(stage);
+    if (entries.length > 0) extendSession(stage.sandbox, entries);
+    await stage.restart(args);
+  };
 
 /**
  * Ends the running pi, and runs pi once in print or JSON mode.
@@ -123,7 +134,10 @@ export const restart = ({ change, entries = [], args } = {}) => async (stage) =>
  * @param {{ mode?: "text" | "json", args?: string[] }} [options]
  * @returns {Action}
  */
-export const print = (prompt, { mode = "text", args = [] } = {}) => (stage) => stage.print(prompt, mode, args);
+export const print =
+  (prompt, { mode = "text", args = [] } = {}) =>
+  (stage) =>
+    stage.print(prompt, mode, args);
 
 /** @type {Action} */
 export const newSession = ({ rpc }) => rpc.send({ type: "new_session" });
@@ -133,11 +147,14 @@ export const newSession = ({ rpc }) => rpc.send({ type: "new_session" });
  * @param {object[]} entries
  * @returns {Action}
  */
-export const open = (entries) => async ({ rpc, sandbox }) =>
-  rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, entries) });
+export const open =
+  (entries) =>
+  async ({ rpc, sandbox }) =>
+    rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, entries) });
 
 /** Opens the oldest session. @type {Action} */
-export const switchBack = ({ rpc, sandbox }) => rpc.send({ type: "switch_session", sessionPath: sessionFiles(sandbox)[0] });
+export const switchBack = ({ rpc, sandbox }) =>
+  rpc.send({ type: "switch_session", sessionPath: sessionFiles(sandbox)[0] });
 
 /** @type {Action} */
 export const clone = ({ rpc }) => rpc.send({ type: "clone" });
@@ -153,18 +170,23 @@ export const reload = command("/drive-reload");
  * @param {{ type: string, [field: string]: unknown }} record
  * @returns {Action}
  */
-export const send = (record) => ({ rpc }) => rpc.send(record);
+export const send =
+  (record) =>
+  ({ rpc }) =>
+    rpc.send(record);
 
 /**
  * Forks the session before the prompt with this text.
  * @param {string} text
  * @returns {Action}
  */
-export const forkBefore = (text) => async ({ rpc }) => {
-  const { data } = await rpc.send({ type: "get_fork_messages" });
-  const { entryId } = data.messages.find((/** @type {any} */ message) => message.text.includes(text));
-  await rpc.send({ type: "fork", entryId });
-};
+export const forkBefore =
+  (text) =>
+  async ({ rpc }) => {
+    const { data } = await rpc.send({ type: "get_fork_messages" });
+    const { entryId } = data.messages.find((/** @type {any} */ message) => message.text.includes(text));
+    await rpc.send({ type: "fork", entryId });
+  };
 
 /**
  * Navigates in the session tree to the first entry that contains a text.
@@ -187,14 +209,16 @@ export const moveTo = (text) => async (stage) => {
  * @param {FileChange} change
  * @returns {Action}
  */
-export const files = ({ global = {}, project = {} }) => async ({ sandbox }) => {
-  for (const [folder, changes] of /** @type {const} */ ([
-    [join(sandbox.agent, "workflows"), global],
-    [join(sandbox.project, ".pi/workflows"), project],
-  ])) {
-    for (const [path, text] of Object.entries(changes)) {
-      if (text === undefined) rmSync(join(folder, path), { recursive: true, force: true });
-      else writeAll(folder, { [path]: text });
+export const files =
+  ({ global = {}, project = {} }) =>
+  async ({ sandbox }) => {
+    for (const [folder, changes] of /** @type {const} */ ([
+      [join(sandbox.agent, "workflows"), global],
+      [join(sandbox.project, ".pi/workflows"), project],
+    ])) {
+      for (const [path, text] of Object.entries(changes)) {
+        if (text === undefined) rmSync(join(folder, path), { recursive: true, force: true });
+        else writeAll(folder, { [path]: text });
+      }
     }
-  }
-};
+  };

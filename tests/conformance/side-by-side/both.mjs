@@ -1,5 +1,5 @@
-// Returns the records of both packages for one scenario. `npm test` plays ours and reads the reference's from recorded/;
-// `npm run test:all` plays both and checks that the record of the reference is up to date.
+// Returns the records of both packages for one scenario. `npm test` plays ours and reads the reference's from
+// recorded/; `npm run test:all` plays both and checks that the record of the reference is up to date.
 
 import { ALL } from "../../pi/harness/extent.mjs";
 import { OURS, REFERENCE } from "./packages.mjs";

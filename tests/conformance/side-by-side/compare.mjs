@@ -5,13 +5,14 @@ import { diff, inspect, isDeepStrictEqual } from "node:util";
 import { KNOWN, mapStrings, states } from "./known.mjs";
 
 /**
- * A difference between the two records: the number of one in differences.mjs that has the same form everywhere (known.mjs), or
- * a number with the content of each side.
+ * A difference between the two records: the number of one in differences.mjs that has the same form everywhere
+ * (known.mjs), or a number with the content of each side.
  *
- * Without `at`, ours has the text `ours` wherever the reference has the text `reference`. With `at`, a path, each side has
- * the declared content there: a value, a pattern for its JSON, or nothing. A path that ends in `[2..]` means all items from
- * that index on: a list of such contents, or one pattern for all. `states[1]` and `results[1]` are the second state and tool result
- * of all sessions. 61 is in every record with the tool, and need not be declared. Differences are removed one after the other, so a path refers to the records without the previous ones.
+ * Without `at`, ours has the text `ours` wherever the reference has the text `reference`. With `at`, a path, each side
+ * has the declared content there: a value, a pattern for its JSON, or nothing. A path that ends in `[2..]` means all
+ * items from that index on: a list of such contents, or one pattern for all. `states[1]` and `results[1]` are the
+ * second state and tool result of all sessions. 61 is in every record with the tool, and need not be declared.
+ * Differences are removed one after the other, so a path refers to the records without the previous ones.
  *
  * @typedef {number | TextDifference | PlaceDifference} Difference
  * @typedef {{ number: number, at?: undefined, reference: string, ours: string }} TextDifference
@@ -132,7 +133,10 @@ function changes({ reference, ours }) {
  * @returns {string[]}
  */
 function textLines(value, indent = "") {
-  if (value === null || typeof value !== "object") return String(value).split("\n").map((line) => indent + line);
+  if (value === null || typeof value !== "object")
+    return String(value)
+      .split("\n")
+      .map((line) => indent + line);
   return Object.entries(value).flatMap(([key, inner]) => {
     const name = Array.isArray(value) ? "-" : `${key}:`;
     const below = textLines(inner, `${indent}  `);

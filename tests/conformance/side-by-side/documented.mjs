@@ -6,18 +6,20 @@ import { REFERENCE } from "./packages.mjs";
 import { hidden, phaseFile } from "./workflows.mjs";
 
 /**
- * Returns the files on a page of the documentation: each is a code block below a heading or a bold line that begins with
- * its path. The first block for a path counts.
+ * Returns the files on a page of the documentation: each is a code block below a heading or a bold line that begins
+ * with its path. The first block for a path counts.
  *
  * @param {string} page
  * @returns {Record<string, string>} texts by path
  */
 export function documentedFiles(page) {
   const text = readFileSync(join(REFERENCE, "docs", page), "utf8");
-  const labelled = /^(?:### |\*\*\w+ )`([^`]+\.(?:yaml|md))`.*\n\n(?:(?!```|#).*\n\n)*```(?:yaml|markdown)\n([^]*?)^```$/gm;
+  const labelled =
+    /^(?:### |\*\*\w+ )`([^`]+\.(?:yaml|md))`.*\n\n(?:(?!```|#).*\n\n)*```(?:yaml|markdown)\n([^]*?)^```$/gm;
   /** @type {Record<string, string>} */
   const files = {};
-  for (const [, path, content] of text.matchAll(labelled)) files[path.replace("~/.pi/agent/workflows/", "")] ??= content;
+  for (const [, path, content] of text.matchAll(labelled))
+    files[path.replace("~/.pi/agent/workflows/", "")] ??= content;
   return files;
 }
 
@@ -31,7 +33,9 @@ export function documentedFragments(page) {
   const text = readFileSync(join(REFERENCE, page), "utf8");
   const yamls = [...text.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, yaml]) => yaml);
   const whole = yamls.filter((yaml) => /^name:/m.test(yaml) && /^phases:/m.test(yaml));
-  const keys = whole.map((yaml) => (/^commandName: "?([\w-]+)/m.exec(yaml) ?? /^# \S*?([\w-]+)\/workflow\.yaml/m.exec(yaml))?.[1] ?? "");
+  const keys = whole.map(
+    (yaml) => (/^commandName: "?([\w-]+)/m.exec(yaml) ?? /^# \S*?([\w-]+)\/workflow\.yaml/m.exec(yaml))?.[1] ?? "",
+  );
   const files = whole.flatMap((yaml, index) => {
     const phases = [...yaml.matchAll(/^ +- (\S+\.md)/gm)].map(([, path]) => path);
     const made = phases.map((path) => [posix.join(keys[index], path), phaseFile(posix.basename(path, ".md"))]);

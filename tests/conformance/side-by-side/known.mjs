@@ -1,6 +1,6 @@
-// Differences that have the same form wherever they occur. Each function checks that the two sides differ exactly so, removes
-// the difference from both records, and returns the number of places. Number 38 comes before all others: after it, ours
-// has its context prompts in the same places as the reference.
+// Differences that have the same form wherever they occur. Each function checks that the two sides differ exactly so,
+// removes the difference from both records, and returns the number of places. Number 38 comes before all others: after
+// it, ours has its context prompts in the same places as the reference.
 
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
@@ -50,7 +50,11 @@ function templates({ reference, ours }) {
   const tasks = new Set(states(ours).map(({ data }) => data.taskDescription));
   assert.equal(tasks.size, 1, "1 can tell what {description} stands for only where there is one task");
   const [task] = tasks;
-  assert.equal(mapStrings(ours, (text) => text.replaceAll("{description}", "")), 0, "ours has {description}");
+  assert.equal(
+    mapStrings(ours, (text) => text.replaceAll("{description}", "")),
+    0,
+    "ours has {description}",
+  );
   return mapStrings(reference, (text) => text.replaceAll("{description}", task));
 }
 
@@ -80,8 +84,8 @@ function stoppedCountdown({ reference, ours }) {
 }
 
 /**
- * After an abort and after an error of the model ours pauses the run: it stores the pause, and shows it in the status and in a
- * notice. A message of the user ends the pause. The reference begins a countdown, except after an abort.
+ * After an abort and after an error of the model ours pauses the run: it stores the pause, and shows it in the status
+ * and in a notice. A message of the user ends the pause. The reference begins a countdown, except after an abort.
  * @param {Both} both
  */
 function pauses({ reference, ours }) {
@@ -89,7 +93,8 @@ function pauses({ reference, ours }) {
   const paused = ours.sessions.flatMap((entries) => {
     const begun = entries.flatMap((entry, index) => (entry.data?.progress?.paused ? [index] : []));
     for (const index of begun.toReversed()) {
-      const isSame = (/** @type {Entry} */ entry) => isDeepStrictEqual(withoutProgress(entry), withoutProgress(entries[index]));
+      const isSame = (/** @type {Entry} */ entry) =>
+        isDeepStrictEqual(withoutProgress(entry), withoutProgress(entries[index]));
       assert.ok(entries.slice(0, index).some(isSame), "a pause changes nothing but the progress");
       const ended = entries.findIndex((entry, at) => at > index && entry.customType === "workflow:state");
       if (ended > index && isSame(entries[ended])) resumed += entries.splice(ended, 1).length;
@@ -118,8 +123,8 @@ function pauses({ reference, ours }) {
 }
 
 /**
- * Ours shows in the status that a run waits for the user; the reference shows a working run, or no new status. When the wait
- * ends the status is as before.
+ * Ours shows in the status that a run waits for the user; the reference shows a working run, or no new status. When the
+ * wait ends the status is as before.
  * @param {Both} both
  */
 function waits({ reference, ours }) {
@@ -185,8 +190,8 @@ function pendingStored({ reference, ours }) {
 }
 
 /**
- * The reference prints diagnostics repeatedly; ours shows one line with the error or the number of errors, and all diagnostics
- * on request. Both concern the same workflows.
+ * The reference prints diagnostics repeatedly; ours shows one line with the error or the number of errors, and all
+ * diagnostics on request. Both concern the same workflows.
  * @param {Both} both
  */
 function diagnostics({ reference, ours }) {
@@ -194,11 +199,16 @@ function diagnostics({ reference, ours }) {
   const notices = take(ours.screen, (line) => NOTICE.test(line));
   const checked = take(ours.checked, () => true);
   const duplicates = checked.filter((text) => text.includes(": duplicate command name "));
-  assert.equal(notices.length > 0, checked.length > duplicates.length, "a notice without errors, or errors without one");
+  assert.equal(
+    notices.length > 0,
+    checked.length > duplicates.length,
+    "a notice without errors, or errors without one",
+  );
   for (const notice of notices) {
     const { file, message } = NOTICE.exec(notice)?.groups ?? {};
     const ofFile = checked.filter((text) => file && text.includes(`${file}: `));
-    const isTrue = !file || ofFile.some((text) => text.endsWith(`${file}: ${message}`)) || message === `${ofFile.length} errors`;
+    const isTrue =
+      !file || ofFile.some((text) => text.endsWith(`${file}: ${message}`)) || message === `${ofFile.length} errors`;
     assert.ok(isTrue, `nothing is checked that is so: ${notice}`);
   }
   const printedOf = printed.flatMap((text) => {
@@ -219,7 +229,8 @@ const NOTICE = new RegExp(
 
 /** The default role if no tool for delegation is registered. @param {Both} both */
 function role({ reference, ours }) {
-  const inContext = (/** @type {RegExp} */ paragraph) => (/** @type {string} */ text) => text.replace(paragraph, "$1(role)");
+  const inContext = (/** @type {RegExp} */ paragraph) => (/** @type {string} */ text) =>
+    text.replace(paragraph, "$1(role)");
   const orchestrator = /(\[Workflow path: [^\n]*\n\n)You are the ORCHESTRATOR [^\n]*/g;
   const worker = /(\[Workflow path: [^\n]*\n\n)You are working through this workflow, [^\n]*/g;
   assert.equal(mapStrings(ours, inContext(orchestrator)), 0);
@@ -229,13 +240,16 @@ function role({ reference, ours }) {
 }
 
 /**
- * Information for the user is a message in the reference, which is sent to the model with every later request. In ours it is an
- * entry with the same text, next to the same state entry.
+ * Information for the user is a message in the reference, which is sent to the model with every later request. In ours
+ * it is an entry with the same text, next to the same state entry.
  * @param {Both} both
  */
 function forThePerson({ reference, ours }) {
   const types = ["workflow:complete", "workflow:countdown"];
-  const messages = takeEntries(reference, (entry) => entry.type === "custom_message" && types.includes(entry.customType));
+  const messages = takeEntries(
+    reference,
+    (entry) => entry.type === "custom_message" && types.includes(entry.customType),
+  );
   const entries = takeEntries(ours, (entry) => entry.type === "custom" && types.includes(entry.customType));
   assert.deepEqual(
     entries.map(({ customType, data }) => [customType, data.content]),
@@ -252,7 +266,10 @@ export const USAGE = /\n\n\*\*Usage:\*\* [^\n]*/g;
 
 /** The line of the usage in the message at the end. @param {Both} both */
 function usage({ reference, ours }) {
-  assert.equal(mapStrings(reference, (text) => text.replace(USAGE, "")), 0);
+  assert.equal(
+    mapStrings(reference, (text) => text.replace(USAGE, "")),
+    0,
+  );
   return mapStrings(ours, (text) => text.replace(USAGE, ""));
 }
 
@@ -260,7 +277,11 @@ function usage({ reference, ours }) {
 function steps({ reference, ours }) {
   const list = /\n\*\*All steps:\*\*\n((?:[▸ ] \d+\. [^\n]*\n|  … \d+ (?:earlier|later) steps\n)+)(?=\n)/g;
   const position = /\n\*\*Previous:\*\* [^\n]*\n\*\*Current:\*\* ([^\n]*) \(\d+\/\d+\)\n\*\*Next:\*\* [^\n]*\n(?=\n)/g;
-  for (const block of [list, position]) assert.equal(mapStrings(reference, (text) => text.replace(block, "")), 0);
+  for (const block of [list, position])
+    assert.equal(
+      mapStrings(reference, (text) => text.replace(block, "")),
+      0,
+    );
   return mapStrings(ours, (text) =>
     text
       .replace(list, (_block, steps) => {
@@ -279,9 +300,9 @@ function steps({ reference, ours }) {
 }
 
 /**
- * Ours sends a context prompt once, at the start of an agent run or in the result of `next` or `loop`, and then reminders. This
- * function replaces a reminder with the prompt, if the model has it in its context, or with its instructions where the
- * reference sends only those.
+ * Ours sends a context prompt once, at the start of an agent run or in the result of `next` or `loop`, and then
+ * reminders. This function replaces a reminder with the prompt, if the model has it in its context, or with its
+ * instructions where the reference sends only those.
  * @param {Both} both
  */
 function oncePerPhase({ ours }) {
@@ -318,7 +339,8 @@ function oncePerPhase({ ours }) {
 }
 
 const PROMPT = /\[Workflow path: [^\n]*\]\n\n[^]*\n\*\*Task:\*\* [^]*\n\*\*What to do in this phase:\*\*\n[^]*$/;
-const REMINDER = /\[Workflow path: [^\n]*\]\nStep \d+\/\d+\. The instructions of this phase stand above and still hold\. [^]*$/;
+const REMINDER =
+  /\[Workflow path: [^\n]*\]\nStep \d+\/\d+\. The instructions of this phase stand above and still hold\. [^]*$/;
 
 const AGAIN = /⚠️ (The .*) is still active in (.*)\. Complete the phase, and call workflow_step\./;
 const NOT_DONE = `⚠️ $1 is still active. Current phase: $2.
@@ -331,7 +353,8 @@ Current phase instructions:
 Continue working on the current phase and call workflow_step when done.`;
 
 /**
- * Converts a text of ours to the text of the reference, depending on the prompt in the model's context; stores a new prompt.
+ * Converts a text of ours to the text of the reference, depending on the prompt in the model's context; stores a new
+ * prompt.
  * @param {{ prompt?: string }} view
  * @param {string} text
  */
@@ -361,7 +384,8 @@ function asInReference(view, text) {
 
 /** @param {string} prompt */
 function instructionsOf(prompt) {
-  const found = /\n\*\*What to do in this phase:\*\*\n([^]*)\n\n\*\*Available subagent profiles for this phase:\*\*/.exec(prompt);
+  const found =
+    /\n\*\*What to do in this phase:\*\*\n([^]*)\n\n\*\*Available subagent profiles for this phase:\*\*/.exec(prompt);
   return found?.[1] ?? assert.fail(`no instructions in ${prompt}`);
 }
 
@@ -378,38 +402,58 @@ function rules({ reference, ours }) {
     `(When finished, call workflow_step to advance to the next phase\\.)\\nTools in this phase: ${rule}\\. workflow_step always works\\.$`,
   );
   const added = /Tools in this phase:|\*\*(Hand-over|Pass):\*\*|\*\*All profiles:\*\* \(none\)/;
-  assert.equal(mapStrings(reference, (text) => text.replace(added, "")), 0);
-  const places = mapStrings(ours, (text) =>
-    text.replace(ofPrompt, "$1").replace("\n**All profiles:** (none)", "\n**All profiles:** ").replace(pass, "$1\n").replace(ofRefusal, "$1"),
+  assert.equal(
+    mapStrings(reference, (text) => text.replace(added, "")),
+    0,
   );
-  assert.equal(mapStrings(ours, (text) => text.replace(added, "")), 0, "there is more of it");
+  const places = mapStrings(ours, (text) =>
+    text
+      .replace(ofPrompt, "$1")
+      .replace("\n**All profiles:** (none)", "\n**All profiles:** ")
+      .replace(pass, "$1\n")
+      .replace(ofRefusal, "$1"),
+  );
+  assert.equal(
+    mapStrings(ours, (text) => text.replace(added, "")),
+    0,
+    "there is more of it",
+  );
   return places;
 }
 
 /**
- * If the rules in the files have changed since the start of the run, ours shows it in the status, in a notice and after each
- * answer, sends no context prompt and does not continue. The reference shows no status if it cannot find the phase.
+ * If the rules in the files have changed since the start of the run, ours shows it in the status, in a notice and after
+ * each answer, sends no context prompt and does not continue. The reference shows no status if it cannot find the
+ * phase.
  * @param {Both} both
  */
 function held({ reference, ours }) {
-  const why = "(?:its rules are no longer those with which it was started|the files of the workflow “[^”]*” cannot be read|its files no longer have the phase that it is in)";
+  const why =
+    "(?:its rules are no longer those with which it was started|the files of the workflow “[^”]*” cannot be read|its files no longer have the phase that it is in)";
   const sign = /^status workflow: ⏸ (.*) \(paused: its (?:rules have changed|files cannot be read|phase is gone)\)$/;
   ours.screen.forEach((line, index) => {
     const shown = sign.exec(line)?.[1];
     if (shown) ours.screen[index] = `status workflow: ${shown.includes(" > ") ? shown : "(none)"}`;
   });
-  const notices = take(ours.screen, (line) => new RegExp(`^notify warning: ⏸ .* is paused: ${why}\\.\n.*/workflow :cancel ends the run\\.$`).test(line));
+  const notices = take(ours.screen, (line) =>
+    new RegExp(`^notify warning: ⏸ .* is paused: ${why}\\.\n.*/workflow :cancel ends the run\\.$`).test(line),
+  );
   assert.ok(notices.length > 0, "nobody is told");
   const continues = (/** @type {import("./play.mjs").PlayRecord} */ { screen }) => / in 3s/.test(screen.at(-1) ?? "");
   if (continues(reference) && !continues(ours)) reference.screen.pop();
-  const behind = new RegExp(`\n\nThe workflow is paused: ${why}\\. All tool calls are refused [^\n]* wait for the user\\.$`);
+  const behind = new RegExp(
+    `\n\nThe workflow is paused: ${why}\\. All tool calls are refused [^\n]* wait for the user\\.$`,
+  );
   mapStrings(ours, (text) => text.replace(behind, ""));
   const isPrompt = (/** @type {string} */ message) => message.startsWith("user: [Workflow path: ");
   const prompts = reference.requests.flatMap(({ messages }, index) => {
     const more = messages.length > (ours.requests[index]?.messages.length ?? 0);
     return more ? take(messages, isPrompt).map((message) => message.slice("user: ".length)) : [];
   });
-  const missing = takeEntries(reference, ({ customType, content }) => customType === "workflow:context" && prompts.includes(content));
+  const missing = takeEntries(
+    reference,
+    ({ customType, content }) => customType === "workflow:context" && prompts.includes(content),
+  );
   assert.equal(missing.length, prompts.length);
   return notices.length;
 }
@@ -420,13 +464,26 @@ function held({ reference, ours }) {
  */
 function unreadable({ reference, ours }) {
   const why = "its stored state cannot be read in full: an entry is malformed";
-  const text = /^(.*tool: )?The workflow configuration for this session is no longer available\.[^]* stored state cannot be read in full[^]*$/;
-  const places = mapStrings(ours, (shown) => shown.replace(text, "$1No active workflow. Use /workflow {name} {description} to start one."));
+  const text =
+    /^(.*tool: )?The workflow configuration for this session is no longer available\.[^]* stored state cannot be read in full[^]*$/;
+  const places = mapStrings(ours, (shown) =>
+    shown.replace(text, "$1No active workflow. Use /workflow {name} {description} to start one."),
+  );
   for (const { details } of ours.sessions.flat()) if (details) delete details.stale;
   takeEntries(ours, ({ data }) => [data?.workflow, data?.workflowKey].includes("?"));
-  assert.ok(take(ours.screen, (line) => line.startsWith(`notify warning: ⏸ The stored run is paused: ${why}.`)).length > 0, "nobody is told");
+  assert.ok(
+    take(ours.screen, (line) => line.startsWith(`notify warning: ⏸ The stored run is paused: ${why}.`)).length > 0,
+    "nobody is told",
+  );
   take(ours.screen, (line) => line.startsWith("status workflow: ⏸ The stored run (paused: its state cannot be read)"));
-  for (const { screen } of [reference, ours]) take(screen, (line) => ["status workflow: (none)", "notify info: No active workflow to cancel.", "notify info: Workflow cancelled."].includes(line));
+  for (const { screen } of [reference, ours])
+    take(screen, (line) =>
+      [
+        "status workflow: (none)",
+        "notify info: No active workflow to cancel.",
+        "notify info: Workflow cancelled.",
+      ].includes(line),
+    );
   return places;
 }
 
@@ -444,7 +501,11 @@ function summaries({ reference, ours }) {
   };
   const results = /\*\*Results so far:\*\*\n\n([^]*?)\n\n(?=\*\*(?:What to do in this phase|Available profiles):\*\*)/;
   const atTheEnd = /\n\n\*\*Results:\*\*\n([^]*)$/;
-  for (const block of [results, atTheEnd]) assert.equal(mapStrings(reference, (text) => text.replace(block, "")), 0);
+  for (const block of [results, atTheEnd])
+    assert.equal(
+      mapStrings(reference, (text) => text.replace(block, "")),
+      0,
+    );
   return mapStrings(ours, (text) =>
     text
       .replace(results, (_block, list) => check(/^### [^\n]*\n([^]*?)(?=\n\n### |$)/g, list))
@@ -478,7 +539,9 @@ function status({ reference, ours }) {
  * @param {Both} both
  */
 function complaints({ reference }) {
-  return take(reference.printed, (text) => /^\[pi-workflows\] (Path segment references missing|Invalid persisted state)/.test(text)).length;
+  return take(reference.printed, (text) =>
+    /^\[pi-workflows\] (Path segment references missing|Invalid persisted state)/.test(text),
+  ).length;
 }
 
 /**

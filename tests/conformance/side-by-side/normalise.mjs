@@ -1,5 +1,5 @@
-// Replaces what differs between two plays of one scenario: times, ids, paths of temporary folders. Leaves out fields that
-// are undefined, so that a record equals its JSON.
+// Replaces what differs between two plays of one scenario: times, ids, paths of temporary folders. Leaves out fields
+// that are undefined, so that a record equals its JSON.
 
 /**
  * @param {import("../../pi/harness/sandbox.mjs").Sandbox} sandbox

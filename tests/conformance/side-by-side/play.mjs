@@ -1,4 +1,5 @@
-// Plays a scenario in the real pi, and records everything that is visible to the user, to the model or in a session file.
+// Plays a scenario in the real pi, and records everything that is visible to the user, to the model or in a session
+// file.
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -200,7 +201,10 @@ const ADVICE = new RegExp(
  * @param {string} text
  */
 function complaints(text) {
-  return text.split(/\n(?=\[pi-workflows\] )/).map((warning) => warning.trim()).filter(Boolean);
+  return text
+    .split(/\n(?=\[pi-workflows\] )/)
+    .map((warning) => warning.trim())
+    .filter(Boolean);
 }
 
 /** @param {string} text */

@@ -5,7 +5,8 @@ import { messageText } from "../../pi/harness/scripted-model.mjs";
 
 /**
  * @typedef {object} Request one request to the model
- * @property {boolean} continues true if it begins with all messages of the previous request; `messages` are the additional ones
+ * @property {boolean} continues true if it begins with all messages of the previous request; `messages` are the
+ *   additional ones
  * @property {string[]} messages without the system prompt
  * @property {string} tools the names of the tools
  *

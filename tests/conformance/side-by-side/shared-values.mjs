@@ -1,10 +1,12 @@
-// JSON in which a value that repeats is written once: prompts, states and tool definitions come again and again in a record.
+// JSON in which a value that repeats is written once: prompts, states and tool definitions come again and again in a
+// record.
 
 /** The length from which a value that repeats is shared, as JSON. */
 const LONG = 60;
 
 /**
- * A value with references: `{ "same": 3 }` stands for the item 3 of `shared`, counted from 0. Items contain references too.
+ * A value with references: `{ "same": 3 }` stands for the item 3 of `shared`, counted from 0. Items contain references
+ * too.
  * @typedef {{ shared: unknown[], value: unknown }} Shared
  */
 

@@ -8,7 +8,8 @@
  */
 
 /**
- * Returns the files of a workflow. Its command name is its key by default; an undefined value in `fields` omits the field.
+ * Returns the files of a workflow. Its command name is its key by default; an undefined value in `fields` omits the
+ * field.
  *
  * @param {string} key
  * @param {PhaseSpec[]} phases
@@ -62,7 +63,9 @@ function title(key) {
  * @param {...("next" | "status" | "loop" | "cancel")} actions
  * @returns {Step}
  */
-export const step = (...actions) => ({ calls: actions.map((action) => ({ name: "workflow_step", arguments: { action } })) });
+export const step = (...actions) => ({
+  calls: actions.map((action) => ({ name: "workflow_step", arguments: { action } })),
+});
 
 /**
  * The model calls a tool.

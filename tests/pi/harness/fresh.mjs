@@ -27,14 +27,15 @@ export const next = (summary = "the results") => ({ calls: [call({ action: "next
 export const call = (input) => ({ name: "workflow_step", arguments: input });
 
 /** The messages of a request without the system prompt. @param {ChatRequest | undefined} request */
-export const said = (request) => (request?.messages ?? []).filter(({ role }) => role !== "system" && role !== "developer");
+export const said = (request) =>
+  (request?.messages ?? []).filter(({ role }) => role !== "system" && role !== "developer");
 
 /** The text of these messages. @param {ChatRequest | undefined} request */
 export const text = (request) => said(request).map(messageText).join("\n\n");
 
 /**
- * Starts pi in RPC mode with a model that gives the answers set by `play`, in order, and then rests. Requests without tools,
- * for a summary of the conversation, are answered apart.
+ * Starts pi in RPC mode with a model that gives the answers set by `play`, in order, and then rests. Requests without
+ * tools, for a summary of the conversation, are answered apart.
  *
  * @param {import("node:test").TestContext} t
  * @param {string} version
@@ -56,7 +57,12 @@ export async function startFresh(t, version, { extensions = [], ...options }) {
     { ...options, files: { ...FILES, ...options.files } },
   );
   const start = (/** @type {string[]} */ ...args) =>
-    startRpc({ version, sandbox, args, extension: [...extensions.map((name) => `${sandbox.project}/${name}`), ...withTravel(sandbox)] });
+    startRpc({
+      version,
+      sandbox,
+      args,
+      extension: [...extensions.map((name) => `${sandbox.project}/${name}`), ...withTravel(sandbox)],
+    });
   /** Sets the next answers. @param {...Answer} next */
   const play = (...next) => void (answers = next);
   return { model, sandbox, play, requests, start };

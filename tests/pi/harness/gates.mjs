@@ -25,7 +25,12 @@ export const evidence = (entries, phase = "hello:0") => progress(entries).visits
 /** @param {any[]} entries */
 export const lastPath = (entries) => paths(states(entries)).at(-1);
 
-/** Waits until a command has created this file in the project. @param {import("./sandbox.mjs").Sandbox} sandbox @param {string} file */
+/**
+ * Waits until a command has created this file in the project.
+ *
+ * @param {import("./sandbox.mjs").Sandbox} sandbox
+ * @param {string} file
+ */
 export async function madeBy(sandbox, file) {
   for (let tries = 0; !existsSync(join(sandbox.project, file)); tries += 1) {
     if (tries > 500) throw new Error(`no command made ${file}`);

@@ -14,11 +14,14 @@ export const bash = (command, more) => ({ name: "bash", arguments: { command, ..
 /** @param {string} path @param {string} [content] @returns {Call} */
 export const write = (path, content = "changed\n") => ({ name: "write", arguments: { path, content } });
 /** @param {string} path @returns {Call} */
-export const edit = (path) => ({ name: "edit", arguments: { path, edits: [{ oldText: "untouched", newText: "changed" }] } });
+export const edit = (path) => ({
+  name: "edit",
+  arguments: { path, edits: [{ oldText: "untouched", newText: "changed" }] },
+});
 
 /**
- * Starts pi with an agent that prepares in a phase without limits, plays these messages in a phase with limits, and moves on to a
- * phase without. `play` returns the results of their calls, flat.
+ * Starts pi with an agent that prepares in a phase without limits, plays these messages in a phase with limits, and
+ * moves on to a phase without. `play` returns the results of their calls, flat.
  *
  * @param {import("node:test").TestContext} t
  * @param {string} version
@@ -34,7 +37,10 @@ export async function limited(t, version, limits, { prepare, files, hidden = fal
   const globalFiles = workflow("ways", ["open", { id: "limited", ...limits }, "after"], { autoContinue: false });
   /** @type {import("./scripted-model.mjs").Step[]} */
   const script = [];
-  const { model, sandbox } = await (hidden ? stage : visibleStage)(t, (_, index) => script[index], { globalFiles, files });
+  const { model, sandbox } = await (hidden ? stage : visibleStage)(t, (_, index) => script[index], {
+    globalFiles,
+    files,
+  });
   before?.(sandbox);
   const rpc = await startRpc({ version, sandbox, ...pi, env: { PYTHON, ...pi?.env } });
   let started = false;
@@ -52,7 +58,12 @@ export async function limited(t, version, limits, { prepare, files, hidden = fal
       started = true;
       return toolResults(model.lastRequest()).slice(done);
     },
-    /** Plays these messages in another pi that goes on with the session. @param {import("./rpc.mjs").Rpc} other @param {...Call[]} messages */
+    /**
+     * Plays these messages in another pi that goes on with the session.
+     *
+     * @param {import("./rpc.mjs").Rpc} other
+     * @param {...Call[]} messages
+     */
     async playOn(other, ...messages) {
       script.length = model.requests.length;
       script.push(...messages.map((calls) => ({ calls })), { text: "Over." });

@@ -2,8 +2,8 @@
 const hooks = new Set();
 
 /**
- * Runs `hook` (synchronous) when this process ends, unless the returned function is called before. Hooks run in the reverse order
- * of their registration, so that a process ends before its folder is removed.
+ * Runs `hook` (synchronous) when this process ends, unless the returned function is called before. Hooks run in the
+ * reverse order of their registration, so that a process ends before its folder is removed.
  *
  * @param {() => void} hook
  * @returns {() => void}

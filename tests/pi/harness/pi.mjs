@@ -151,5 +151,8 @@ export function readSession(sandbox, file = sessionFiles(sandbox).at(-1)) {
  * @returns {any[]}
  */
 export function parseJsonLines(text) {
-  return text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  return text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 }

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { spawnPi } from "./pi.mjs";
 
 /**
- * The answer to a dialog: a boolean for `confirm`, a string for `select`, `input` and `editor`; `undefined` or `null` cancels. A
- * promise keeps the dialog open until it resolves.
+ * The answer to a dialog: a boolean for `confirm`, a string for `select`, `input` and `editor`; `undefined` or `null`
+ * cancels. A promise keeps the dialog open until it resolves.
  *
  * @typedef {boolean | string | undefined | null} DialogAnswer
  * @typedef {(request: any) => DialogAnswer | Promise<DialogAnswer>} DialogHandler
@@ -142,14 +142,20 @@ export async function startRpc({ onDialog, ...options }) {
     waitFor,
     /** Everything pi wrote to stderr so far. */
     stderr: () => stderr,
-    /** Resolves at the next `agent_settled`. Call it before the run starts, or pass the index of the first record to check. */
+    /**
+     * Resolves at the next `agent_settled`. Call it before the run starts, or pass the index of the first record to
+     * check.
+     */
     waitForSettled: (/** @type {{ timeoutMs?: number, from?: number }} */ { timeoutMs, from = records.length } = {}) =>
       waitFor((record) => record.type === "agent_settled", { timeoutMs, from, what: "agent_settled" }),
     /** Sends a prompt or a slash command and resolves with the response: a command's comes when its handler is done. */
     prompt: (/** @type {string} */ message, /** @type {Record<string, unknown>} */ fields = {}) =>
       send({ type: "prompt", message, ...fields }),
     /** Sends a prompt or a slash command and resolves when the run it starts has settled. */
-    async promptAndSettle(/** @type {string} */ message, /** @type {{ timeoutMs?: number, images?: object[] }} */ { images, ...options } = {}) {
+    async promptAndSettle(
+      /** @type {string} */ message,
+      /** @type {{ timeoutMs?: number, images?: object[] }} */ { images, ...options } = {},
+    ) {
       const settled = client.waitForSettled(options);
       const response = await send({ type: "prompt", message, images }, options);
       if (!response.success) throw fault(`prompt ${JSON.stringify(message)} failed: ${response.error}`);

@@ -15,8 +15,8 @@ import { setTimeout as sleep } from "node:timers/promises";
  * @property {number} [status]
  * @property {number} [delayMs]
  * @property {boolean} [hang]
- * @property {{ prompt?: number, completion?: number, cacheRead?: number, cacheWrite?: number, reasoning?: number }} [usage] tokens
- *   reported to pi; `prompt` includes those of the cache, `completion` those of reasoning
+ * @property {{ prompt?: number, completion?: number, cacheRead?: number, cacheWrite?: number, reasoning?: number }}
+ *   [usage] tokens reported to pi; `prompt` includes those of the cache, `completion` those of reasoning
  * @property {string} [answeredBy] the name of the model that the provider reports
  * @property {unknown} [rawUsage] sent as the usage as it is, whatever it is; "none" sends no usage at all
  *
@@ -84,7 +84,12 @@ export async function startModel(script = []) {
       return;
     }
     response.writeHead(200, { "content-type": "text/event-stream" });
-    const head = { id: `scripted-${index}`, object: "chat.completion.chunk", created: 0, model: step.answeredBy ?? chat.model };
+    const head = {
+      id: `scripted-${index}`,
+      object: "chat.completion.chunk",
+      created: 0,
+      model: step.answeredBy ?? chat.model,
+    };
     for (const chunk of chunks(step, index, body.length)) {
       response.write(`data: ${JSON.stringify({ ...head, ...chunk })}\n\n`);
     }
@@ -165,7 +170,10 @@ function* chunks(step, index, requestLength) {
     prompt_tokens_details: { cached_tokens: step.usage?.cacheRead, cache_write_tokens: step.usage?.cacheWrite },
     completion_tokens_details: { reasoning_tokens: step.usage?.reasoning },
   };
-  yield { choices: [], usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total, ...details } };
+  yield {
+    choices: [],
+    usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total, ...details },
+  };
 }
 
 /**

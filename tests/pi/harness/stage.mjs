@@ -2,7 +2,8 @@ import { makeSandbox } from "./sandbox.mjs";
 import { startModel } from "./scripted-model.mjs";
 
 /**
- * Starts a scripted model and a sandbox whose pi uses it. After the test the model, the sandbox and every pi in it are closed.
+ * Starts a scripted model and a sandbox whose pi uses it. After the test the model, the sandbox and every pi in it are
+ * closed.
  *
  * @param {import("node:test").TestContext} t
  * @param {Parameters<typeof startModel>[0]} script

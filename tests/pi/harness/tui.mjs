@@ -60,7 +60,8 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
     /** Writes what pi sends to the terminal from now on into a file. */
     record: (/** @type {string} */ file) => tmux("pipe-pane", "-O", `cat >> '${file}'`),
     /** Changes the terminal's size. */
-    resize: (/** @type {number} */ columns, /** @type {number} */ rows) => tmux("resize-window", "-x", String(columns), "-y", String(rows)),
+    resize: (/** @type {number} */ columns, /** @type {number} */ rows) =>
+      tmux("resize-window", "-x", String(columns), "-y", String(rows)),
     /** The terminal's title. */
     title: () => pane("pane_title"),
     /** The visible screen with the escape sequences for colours. */
@@ -68,8 +69,8 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
     /** Types text key by key, so completion popups open as they do for a user. */
     type: (/** @type {string} */ text) => tmux("send-keys", "-l", "--", text),
     /**
-     * Presses keys by tmux's names: Enter, Escape, Tab, C-c, Up … After Escape, wait until the screen shows its effect: pi
-     * reads Escape and a key that follows too soon as Alt+key.
+     * Presses keys by tmux's names: Enter, Escape, Tab, C-c, Up … After Escape, wait until the screen shows its effect:
+     * pi reads Escape and a key that follows too soon as Alt+key.
      */
     async press(/** @type {string[]} */ ...keys) {
       for (const key of keys) await tmux("send-keys", "--", key);
@@ -126,7 +127,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
   async function poll(condition, what, timeoutMs) {
     const deadline = Date.now() + timeoutMs;
     // Checked in this order, so that the last screen before pi ended still counts.
-    for (let over = false; ; ) {
+    for (let over = false; ;) {
       if (await condition()) return;
       if (over || Date.now() > deadline) {
         const how = over ? "pi ended; waited" : `waited ${timeoutMs} ms`;

@@ -42,7 +42,13 @@ export async function underLimits(t, version, limits, { files, globalFiles, proj
     rpc,
     /** @param {...Call[]} messages */
     play: (...messages) => playIn(rpc, "Go on", ...messages),
-    /** Plays these messages in a pi, after a prompt. @param {import("./rpc.mjs").Rpc} other @param {string} prompt @param {...Call[]} messages */
+    /**
+     * Plays these messages in a pi, after a prompt.
+     *
+     * @param {import("./rpc.mjs").Rpc} other
+     * @param {string} prompt
+     * @param {...Call[]} messages
+     */
     playIn,
   };
 

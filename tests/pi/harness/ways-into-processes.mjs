@@ -1,5 +1,5 @@
-// Ways into other processes: those that try to change a process that is not the agent's, or to learn something from it. In a
-// sandbox this is its first process, which ends all others when it ends; without one, the process outside ($T).
+// Ways into other processes: those that try to change a process that is not the agent's, or to learn something from it.
+// In a sandbox this is its first process, which ends all others when it ends; without one, the process outside ($T).
 
 const PRELUDE = `import ctypes, os, platform, struct, subprocess, sys, time
 c = ctypes.CDLL(None, use_errno=True)
@@ -45,31 +45,31 @@ const REACHES = {
   "reading memory": `into = ctypes.create_string_buffer(8)\nreaches("process_vm_readv", T, struct.pack("QQ", ctypes.addressof(into), 8), 1, struct.pack("QQ", 4096, 8), 1, 0)`,
   "writing memory": `text = ctypes.create_string_buffer(8)\nreaches("process_vm_writev", T, struct.pack("QQ", ctypes.addressof(text), 8), 1, struct.pack("QQ", 4096, 8), 1, 0)`,
   "opened memory": `for path in ("mem", "task/%d/mem" % T):\n  for flags in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR):\n    try: os.open("/proc/%d/%s" % (T, path), flags); led()\n    except OSError as error: print(error)`,
-  "maps": `for path in ("maps", "smaps", "environ", "auxv", "syscall", "stack"):\n  try: open("/proc/%d/%s" % (T, path)).read(1) and led()\n  except OSError as error: print(error)`,
-  "root": `for path in ("root", "cwd", "exe"):\n  try: os.stat("/proc/%d/%s" % (T, path)); led()\n  except OSError as error: print(error)`,
+  maps: `for path in ("maps", "smaps", "environ", "auxv", "syscall", "stack"):\n  try: open("/proc/%d/%s" % (T, path)).read(1) and led()\n  except OSError as error: print(error)`,
+  root: `for path in ("root", "cwd", "exe"):\n  try: os.stat("/proc/%d/%s" % (T, path)); led()\n  except OSError as error: print(error)`,
   "opened files": `for n in range(256):\n  try: os.open("/proc/%d/fd/%d" % (T, n), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY); led()\n  except OSError as error: pass`,
   "mapped files": `try: [os.stat("/proc/%d/map_files/%s" % (T, name)) for name in os.listdir("/proc/%d/map_files" % T)]; led()\nexcept OSError as error: print(error)`,
   "written settings": `for path in ("comm", "clear_refs", "coredump_filter", "oom_score_adj", "oom_adj", "timerslack_ns", "autogroup", "attr/current", "sched", "loginuid", "uid_map", "setgroups", "projid_map", "make-it-fail"):\n  try: os.open("/proc/%d/%s" % (T, path), os.O_WRONLY); led()\n  except OSError as error: print(error)`,
-  "namespaces": `for path in ("mnt", "pid", "user", "net", "ipc", "cgroup", "uts", "time", "pid_for_children"):\n  try: c.setns(os.open("/proc/%d/ns/%s" % (T, path), 0), 0) == 0 and led()\n  except OSError as error: print(error)`,
-  "pidfd_getfd": `fd = call("pidfd_open", T, 0)\nfor n in (0, 1, 2, 6): reaches("pidfd_getfd", fd, n, 0)`,
+  namespaces: `for path in ("mnt", "pid", "user", "net", "ipc", "cgroup", "uts", "time", "pid_for_children"):\n  try: c.setns(os.open("/proc/%d/ns/%s" % (T, path), 0), 0) == 0 and led()\n  except OSError as error: print(error)`,
+  pidfd_getfd: `fd = call("pidfd_open", T, 0)\nfor n in (0, 1, 2, 6): reaches("pidfd_getfd", fd, n, 0)`,
   "namespaces of a pidfd": `import fcntl\nfd = call("pidfd_open", T, 0)\nfor n in range(0xff01, 0xff0b):\n  try: fcntl.ioctl(fd, n, 0); led()\n  except OSError as error: print(error)`,
   "setns of a pidfd": `fd = call("pidfd_open", T, 0)\nfor kind in (0x20000, 0x20000000, 0x10000000, 0x40000000): c.setns(fd, kind) == 0 and led()`,
-  "kcmp": `reaches("kcmp", T, os.getpid(), 2, 0, 0)`,
-  "process_madvise": `fd = call("pidfd_open", T, 0)\nreaches("process_madvise", fd, struct.pack("QQ", 4096, 4096), 1, 21, 0)`,
-  "perf_event_open": `attributes = ctypes.create_string_buffer(struct.pack("IIQQ", 1, 128, 0, 0) + bytes(104))\nreaches("perf_event_open", ctypes.addressof(attributes), T, -1, -1, 0)`,
-  "move_pages": `status = ctypes.create_string_buffer(4)\nreaches("move_pages", T, 1, struct.pack("Q", 4096), 0, ctypes.addressof(status), 0)`,
-  "migrate_pages": `reaches("migrate_pages", T, 64, struct.pack("Q", 1), struct.pack("Q", 1))`,
+  kcmp: `reaches("kcmp", T, os.getpid(), 2, 0, 0)`,
+  process_madvise: `fd = call("pidfd_open", T, 0)\nreaches("process_madvise", fd, struct.pack("QQ", 4096, 4096), 1, 21, 0)`,
+  perf_event_open: `attributes = ctypes.create_string_buffer(struct.pack("IIQQ", 1, 128, 0, 0) + bytes(104))\nreaches("perf_event_open", ctypes.addressof(attributes), T, -1, -1, 0)`,
+  move_pages: `status = ctypes.create_string_buffer(4)\nreaches("move_pages", T, 1, struct.pack("Q", 4096), 0, ctypes.addressof(status), 0)`,
+  migrate_pages: `reaches("migrate_pages", T, 64, struct.pack("Q", 1), struct.pack("Q", 1))`,
   "limits of resources": `for n in range(16): reaches("prlimit64", T, n, 0, ctypes.create_string_buffer(16))`,
   "a limit of CPU time": `reaches("prlimit64", T, 0, struct.pack("QQ", 2**64 - 1, 2**64 - 1), 0)`,
   "idle scheduling": `reaches("sched_setscheduler", T, 5, struct.pack("i", 0))\nreaches("sched_setparam", T, struct.pack("i", 0))`,
   "attributes of scheduling": `reaches("sched_setattr", T, struct.pack("IIQiIQQQ", 48, 5, 0, 0, 0, 0, 0, 0), 0)`,
-  "processors": `reaches("sched_setaffinity", T, 8, struct.pack("Q", 1))`,
-  "priority": `reaches("setpriority", 0, T, 1)`,
+  processors: `reaches("sched_setaffinity", T, 8, struct.pack("Q", 1))`,
+  priority: `reaches("setpriority", 0, T, 1)`,
   "priority of a group": `reaches("setpriority", 1, os.getpgid(T), 1)`,
   "priority of input and output": `reaches("ioprio_set", 1, T, 3 << 13)`,
   "priority of input and output of a group": `reaches("ioprio_set", 2, os.getpgid(T), 3 << 13)`,
   "core scheduling": `reaches("prctl", 62, 2, T, 1, 0) if call("prctl", 62, 1, 0, 1, 0) == 0 else None`,
-  "kill": `os.kill(T, 0) or None\nimport signal\nfor n in (19, 20, 9): os.kill(T, n) if T == 1 else None`,
+  kill: `os.kill(T, 0) or None\nimport signal\nfor n in (19, 20, 9): os.kill(T, n) if T == 1 else None`,
 };
 
 /** Ways that would need machine code of x64. @type {Record<string, string>} */
@@ -80,7 +80,7 @@ memory = mmap.mmap(-1, 4096, prot=7)
 memory.write(bytes.fromhex("53b81a000000bb10000000b9") + struct.pack("I", T) + bytes.fromhex("31d231f6cd804898" "5bc3"))
 attach = ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
 if attach() == 0: led()`,
-  "x32": `if c.syscall(ctypes.c_long(0x40000000 + 521), 16, T, 0, 0) == 0: led()`,
+  x32: `if c.syscall(ctypes.c_long(0x40000000 + 521), 16, T, 0, 0) == 0: led()`,
 };
 
 /** Ways to outlive the call. @type {Record<string, string>} */
@@ -143,10 +143,35 @@ const effect = ({ name, exists, changed }) => exists(`docs/alive-${name}`) || ch
 /**
  * Those that lead nowhere on some machines without limits too, or would break the process outside.
  */
-const UNCERTAIN = ["a debugger", "an injected prctl", "an injected prctl after a seizure", "mapped files", "written settings", "namespaces", "namespaces of a pidfd", "setns of a pidfd", "perf_event_open", "core scheduling", "kill", "32 bits", "x32", "a killed parent", "a killed shell", "process_madvise", "migrate_pages"];
+const UNCERTAIN = [
+  "a debugger",
+  "an injected prctl",
+  "an injected prctl after a seizure",
+  "mapped files",
+  "written settings",
+  "namespaces",
+  "namespaces of a pidfd",
+  "setns of a pidfd",
+  "perf_event_open",
+  "core scheduling",
+  "kill",
+  "32 bits",
+  "x32",
+  "a killed parent",
+  "a killed shell",
+  "process_madvise",
+  "migrate_pages",
+];
 
 /** @type {import("./ways-out.mjs").Way[]} */
 export const INTO_PROCESSES = [
-  ...Object.entries({ ...REACHES, ...MACHINE, ...OUTLIVES }).map(([name, text]) => ({ name: `into a process: ${name}`, run: python(text) })),
+  ...Object.entries({ ...REACHES, ...MACHINE, ...OUTLIVES }).map(([name, text]) => ({
+    name: `into a process: ${name}`,
+    run: python(text),
+  })),
   ...Object.entries(LINES).map(([name, line]) => ({ name: `into a process: ${name}`, run: aimed(line) })),
-].map((way) => ({ ...way, effect, ...(UNCERTAIN.includes(way.name.slice("into a process: ".length)) ? { control: /** @type {const} */ (false) } : {}) }));
+].map((way) => ({
+  ...way,
+  effect,
+  ...(UNCERTAIN.includes(way.name.slice("into a process: ".length)) ? { control: /** @type {const} */ (false) } : {}),
+}));

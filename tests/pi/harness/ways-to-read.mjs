@@ -1,7 +1,7 @@
 // Ways to read a hidden file: command lines that print its content, unless it is hidden. The content is not in them.
 //
-// Shell variables: $F the file and $D its folder, relative to the project; $A the project; $M another mount of the project, and $I one
-// of the folder; $PI pi's process; $V a process outside, with the file as its descriptor $OPENED.
+// Shell variables: $F the file and $D its folder, relative to the project; $A the project; $M another mount of the
+// project, and $I one of the folder; $PI pi's process; $V a process outside, with the file as its descriptor $OPENED.
 
 /**
  * @typedef {object} WayToRead
@@ -12,7 +12,8 @@
  */
 
 /** @param {string} text */
-const python = (text) => `"$PYTHON" - <<'END'\nimport ctypes, mmap, os, sys\nF, D, A = os.environ["F"], os.environ["D"], os.environ["A"]\nc = ctypes.CDLL(None, use_errno=True)\n${text}\nEND`;
+const python = (text) =>
+  `"$PYTHON" - <<'END'\nimport ctypes, mmap, os, sys\nF, D, A = os.environ["F"], os.environ["D"], os.environ["A"]\nc = ctypes.CDLL(None, use_errno=True)\n${text}\nEND`;
 
 /** @type {Record<string, string>} */
 const PROGRAMS = {
@@ -28,7 +29,7 @@ const PROGRAMS = {
   descriptor: "exec 5<$F; cat <&5",
   "read-write descriptor": "exec 5<>$F; cat <&5",
   mapfile: 'mapfile -t x < $F; echo "${x[@]}"',
-  "read": 'IFS= read -r x < $F; echo "$x"',
+  read: 'IFS= read -r x < $F; echo "$x"',
   source: ". $F",
   "as a script": "bash $F",
   head: "head -c 100 $F",
@@ -51,14 +52,20 @@ const PROGRAMS = {
   install: "install -m 644 $F docs/i; cat docs/i; rm -f docs/i",
   tar: "tar -c tests | tar -xO",
   "tar of all": "tar -c . | tar -xO",
-  "gzip": "gzip -c $F | gunzip",
-  "python": `"$PYTHON" -c 'print(open("tests/acceptance/a.txt").read())'`,
-  "python as root of a folder": python("fd = os.open(D, os.O_PATH)\nprint(os.read(os.open('a.txt', os.O_RDONLY, dir_fd=fd), 100))"),
+  gzip: "gzip -c $F | gunzip",
+  python: `"$PYTHON" -c 'print(open("tests/acceptance/a.txt").read())'`,
+  "python as root of a folder": python(
+    "fd = os.open(D, os.O_PATH)\nprint(os.read(os.open('a.txt', os.O_RDONLY, dir_fd=fd), 100))",
+  ),
   "python O_PATH": python("fd = os.open(F, os.O_PATH)\nprint(open('/proc/self/fd/%d' % fd).read())"),
   mmap: python("print(mmap.mmap(os.open(F, os.O_RDONLY), 0, prot=mmap.PROT_READ)[:])"),
-  sendfile: python("sys.stdout.flush(); fd = os.open(F, os.O_RDONLY)\nr, w = os.pipe()\nprint(os.sendfile(w, fd, 0, 100)); print(os.read(r, 100))"),
+  sendfile: python(
+    "sys.stdout.flush(); fd = os.open(F, os.O_RDONLY)\nr, w = os.pipe()\nprint(os.sendfile(w, fd, 0, 100)); print(os.read(r, 100))",
+  ),
   splice: python("r, w = os.pipe()\nos.splice(os.open(F, os.O_RDONLY), w, 100)\nprint(os.read(r, 100))"),
-  "copy_file_range": python("o = os.open('docs/r', os.O_RDWR | os.O_CREAT)\nos.copy_file_range(os.open(F, os.O_RDONLY), o, 100)\nprint(open('docs/r').read()); os.unlink('docs/r')"),
+  copy_file_range: python(
+    "o = os.open('docs/r', os.O_RDWR | os.O_CREAT)\nos.copy_file_range(os.open(F, os.O_RDONLY), o, 100)\nprint(open('docs/r').read()); os.unlink('docs/r')",
+  ),
   perl: `perl -e 'open F, "<", $ENV{F}; print <F>'`,
   node: `node -e 'console.log(fs.readFileSync(process.env.F, "utf8"))'`,
   "node url": `node -e 'console.log(fs.readFileSync(new URL("file://" + process.env.A + "/" + process.env.F), "utf8"))'`,
@@ -68,7 +75,8 @@ const PROGRAMS = {
   vim: "vim -es -u NONE +%p +q! $F < /dev/null",
   "git diff": "git diff --no-index /dev/null $F",
   "git grep": "git grep --no-index . -- $F",
-  "git blob": "git cat-file -p $(git --git-dir=$PWD/docs/g init -q . ; git --git-dir=docs/g hash-object -w $F) 2>/dev/null || git --git-dir=docs/g cat-file -p $(git --git-dir=docs/g hash-object -w $F); rm -rf docs/g",
+  "git blob":
+    "git cat-file -p $(git --git-dir=$PWD/docs/g init -q . ; git --git-dir=docs/g hash-object -w $F) 2>/dev/null || git --git-dir=docs/g cat-file -p $(git --git-dir=docs/g hash-object -w $F); rm -rf docs/g",
 };
 
 /** @type {Record<string, string>} */
@@ -93,11 +101,12 @@ const NAMES = {
   "renaming the folder around": "mv tests other; cat other/acceptance/a.txt; mv other tests",
   "renaming the project": "cd /; mv $A $A-2; cat $A-2/$F; mv $A-2 $A",
   "another folder in its place": "mv $D docs/n; mkdir -p $D; cat docs/n/a.txt; rmdir $D; mv docs/n $D",
-  "rights": "chmod -R u+rwX tests; cat $F",
+  rights: "chmod -R u+rwX tests; cat $F",
   "another mount": "cat $M/$F",
   "another mount of the folder": "cat $I/a.txt",
   "removing the stand-in": "rm -rf ./$D/none; rmdir $D 2>/dev/null; cat $F",
-  "a race of links": "for i in $(seq 200); do ln -sfn ../$D docs/r; cat docs/r/a.txt; ln -sfn ../src docs/r; done & for i in $(seq 200); do cat docs/r/a.txt; done; wait; rm -f docs/r",
+  "a race of links":
+    "for i in $(seq 200); do ln -sfn ../$D docs/r; cat docs/r/a.txt; ln -sfn ../src docs/r; done & for i in $(seq 200); do cat docs/r/a.txt; done; wait; rm -f docs/r",
   "the other name in the project": "cat src/other-name.txt",
 };
 
@@ -111,17 +120,21 @@ const SYSTEM = {
   chroot: "chroot /proc/1/root cat $A/$F || cat $F",
   nsenter: "nsenter -t 1 -m cat $A/$F || cat $F",
   "nsenter of pi": "nsenter -t $PI -m cat $A/$F || cat $F",
-  "namespace of a process": python("fd = os.open('/proc/%s/ns/mnt' % os.environ['V'], os.O_RDONLY)\nprint(c.setns(fd, 0))\nprint(open(A + '/' + F).read())"),
+  "namespace of a process": python(
+    "fd = os.open('/proc/%s/ns/mnt' % os.environ['V'], os.O_RDONLY)\nprint(c.setns(fd, 0))\nprint(open(A + '/' + F).read())",
+  ),
   "handle of the file": python(`
 class Handle(ctypes.Structure): _fields_ = [("size", ctypes.c_uint), ("type", ctypes.c_int), ("bytes", ctypes.c_char * 128)]
 h = Handle(128); m = ctypes.c_int()
 print(c.name_to_handle_at(-100, F.encode(), ctypes.byref(h), ctypes.byref(m), 0))
 fd = c.open_by_handle_at(os.open(A, os.O_RDONLY), ctypes.byref(h), 0)
 print(os.read(fd, 100) if fd >= 0 else open(F).read())`),
-  "pivot_root": python("print(c.syscall(155, b'/', b'/'))\nprint(open(F).read())"),
-  "open_tree": python("fd = c.syscall(428, -100, A.encode(), 1)\nprint(open('/proc/self/fd/%d/%s' % (fd, F)).read() if fd >= 0 else open(F).read())"),
+  pivot_root: python("print(c.syscall(155, b'/', b'/'))\nprint(open(F).read())"),
+  open_tree: python(
+    "fd = c.syscall(428, -100, A.encode(), 1)\nprint(open('/proc/self/fd/%d/%s' % (fd, F)).read() if fd >= 0 else open(F).read())",
+  ),
   "tracing pi": "gdb -p $PI -batch -ex 'call (int) system(\"cat $A/$F\")' 2>&1; cat $F",
-  "su": "su -c 'cat '$A/$F nobody || sudo -n cat $A/$F || cat $F",
+  su: "su -c 'cat '$A/$F nobody || sudo -n cat $A/$F || cat $F",
 };
 
 /** @type {WayToRead[]} */
@@ -129,7 +142,11 @@ const PREPARED = [
   { name: "a link of before", prepare: "ln -s ../$F docs/before", run: "cat docs/before" },
   { name: "an absolute link of before", prepare: "ln -s $A/$F docs/absolute", run: "cat docs/absolute" },
   { name: "a link to the folder of before", prepare: "ln -s ../$D docs/folder", run: "cat docs/folder/a.txt" },
-  { name: "a link to a link of before", prepare: "ln -s ../tests docs/one; ln -s one/acceptance docs/two", run: "cd docs/two && cat a.txt" },
+  {
+    name: "a link to a link of before",
+    prepare: "ln -s ../tests docs/one; ln -s one/acceptance docs/two",
+    run: "cd docs/two && cat a.txt",
+  },
   { name: "a hard link of before", prepare: "ln $F docs/hard", run: "cat docs/hard" },
   { name: "a hard link with an odd name", prepare: "ln $F \"docs/h 'x' \\$y\"", run: "cat docs/h*" },
 ];
@@ -137,8 +154,14 @@ const PREPARED = [
 /** @param {Record<string, string>} ways @returns {WayToRead[]} */
 const waysOf = (ways) => Object.entries(ways).map(([name, run]) => ({ name, run }));
 
-/** Paths of processes that other users' processes do not open, and namespaces: what they need may be missing without a sandbox too. */
-const NOT_EVERYWHERE = /^(?:a race|vim|ed$|make|\/proc\/1|every process|root of|directory of|descriptor of|namespace of|another mount|renaming the project|tracing|su$|source|as a script)/;
+/**
+ * Paths of processes that other users' processes do not open, and namespaces: what they need may be missing without a
+ * sandbox too.
+ */
+const NOT_EVERYWHERE =
+  /^(?:a race|vim|ed$|make|\/proc\/1|every process|root of|directory of|descriptor of|namespace of|another mount|renaming the project|tracing|su$|source|as a script)/;
 
 /** @type {WayToRead[]} */
-export const TO_READ = [...waysOf(PROGRAMS), ...waysOf(NAMES), ...waysOf(SYSTEM), ...PREPARED].map((way) => (NOT_EVERYWHERE.test(way.name) ? { ...way, control: false } : way));
+export const TO_READ = [...waysOf(PROGRAMS), ...waysOf(NAMES), ...waysOf(SYSTEM), ...PREPARED].map((way) =>
+  NOT_EVERYWHERE.test(way.name) ? { ...way, control: false } : way,
+);

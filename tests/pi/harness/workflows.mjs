@@ -5,7 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageText } from "./scripted-model.mjs";
 
 /**
- * A phase: its id, or its fields. `@key` is a nested workflow; `entry` are the fields of its entry in `phases` beside those named here.
+ * A phase: its id, or its fields. `@key` is a nested workflow; `entry` are the fields of its entry in `phases` beside
+ * those named here.
  *
  * @typedef {object} PhaseSpec
  * @property {string} id
@@ -44,8 +45,8 @@ export const SHORT_COUNTDOWN = { autoContinue: { delaySeconds: 2 } };
 export const shortCountdownIsOver = () => sleep(2300);
 
 /**
- * Returns the files of one workflow, for `globalFiles` or `projectFiles`. `fields` are those of its workflow.yaml; an undefined
- * value omits the field.
+ * Returns the files of one workflow, for `globalFiles` or `projectFiles`. `fields` are those of its workflow.yaml; an
+ * undefined value omits the field.
  *
  * @param {string} key
  * @param {(string | PhaseSpec)[]} phases
@@ -132,7 +133,8 @@ export function toolResults(request) {
 }
 
 /**
- * Returns the tool results in a session, oldest first; the last ones are not in a request where the agent's run ends with them.
+ * Returns the tool results in a session, oldest first; the last ones are not in a request where the agent's run ends
+ * with them.
  *
  * @param {any[]} entries
  * @returns {string[]}
@@ -181,8 +183,8 @@ export function ends(entries) {
 }
 
 /**
- * Returns the states in a session, oldest first. Checks the task id and its time and replaces them with `TASK` and 0; removes
- * `progress`, which only ours has.
+ * Returns the states in a session, oldest first. Checks the task id and its time and replaces them with `TASK` and 0;
+ * removes `progress`, which only ours has.
  *
  * @param {any[]} entries
  * @returns {any[]}
@@ -244,7 +246,12 @@ export function path(...segments) {
  */
 export function paths(list) {
   return list.map(({ currentPath }) =>
-    currentPath.map((/** @type {any} */ { workflowKey, item, phaseIndex }) => `${workflowKey}${item === undefined ? "" : `@${item}`}:${phaseIndex}`).join(" "),
+    currentPath
+      .map(
+        (/** @type {any} */ { workflowKey, item, phaseIndex }) =>
+          `${workflowKey}${item === undefined ? "" : `@${item}`}:${phaseIndex}`,
+      )
+      .join(" "),
   );
 }
 

@@ -2,7 +2,16 @@
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { getPriority } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -33,7 +42,9 @@ import { step, toolResults, workflow } from "./workflows.mjs";
 /** Folders that confined commands see as they are, other than those below /tmp. */
 const VISIBLE = "/var/tmp";
 /** The path of Python, preferably one that every user may run: the first on PATH may be a slow script. */
-export const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : spawnSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" }).stdout.trim();
+export const PYTHON = existsSync("/usr/bin/python3")
+  ? "/usr/bin/python3"
+  : spawnSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" }).stdout.trim();
 const SOCKET_NAMES = ["helper", "bus", "docker", "agent", "private", "perl", "ssh-add", "curl", "stdout"];
 /** The number of calls in one message. */
 const BATCH = 12;
@@ -61,9 +72,9 @@ export async function visibleStage(...parameters) {
 const slug = (name) => name.replace(/\W+/g, "-");
 
 /**
- * Lets the agent try these ways in a phase with these fields. An earlier phase without limits prepares them, and a later one
- * without limits follows. With a text, the ways are tried without a run, under limits of the user with this text, which come into
- * force when all is prepared. Returns the names of those that led out, and the output of each.
+ * Lets the agent try these ways in a phase with these fields. An earlier phase without limits prepares them, and a
+ * later one without limits follows. With a text, the ways are tried without a run, under limits of the user with this
+ * text, which come into force when all is prepared. Returns the names of those that led out, and the output of each.
  *
  * @param {import("node:test").TestContext} t
  * @param {string} version
@@ -75,7 +86,10 @@ export async function tryWays(t, version, limits, ways, user) {
   const { calls, run, led } = await makeWorld(t, version, limits, ways, user);
   const alone = ways.filter(({ name }) => name.startsWith("renaming"));
   const together = ways.filter((way) => !alone.includes(way));
-  const batches = [...Array.from({ length: Math.ceil(together.length / BATCH) }, (_, n) => together.slice(n * BATCH, (n + 1) * BATCH)), ...alone.map((way) => [way])];
+  const batches = [
+    ...Array.from({ length: Math.ceil(together.length / BATCH) }, (_, n) => together.slice(n * BATCH, (n + 1) * BATCH)),
+    ...alone.map((way) => [way]),
+  ];
   const results = await run(batches.map((batch) => () => ({ calls: calls(batch) })));
   const output = Object.fromEntries(batches.flat().map(({ name }, index) => [name, results[index]]));
   return { out: await led(), output };
@@ -105,14 +119,20 @@ async function makeWorld(t, version, limits, ways, user) {
   }
   mkdirSync(join(home, ".ssh"));
   writeFileSync(join(home, ".ssh/id_ways"), "key");
-  writeFileSync(join(home, ".gitconfig"), "[user]\nname = x\nemail = x@x\n[safe]\ndirectory = *\n[init]\ndefaultBranch = main\n");
+  writeFileSync(
+    join(home, ".gitconfig"),
+    "[user]\nname = x\nemail = x@x\n[safe]\ndirectory = *\n[init]\ndefaultBranch = main\n",
+  );
   mkdirSync(join(project, "docs/repository"), { recursive: true });
   mkdirSync(outsideFolder);
   const git = "cd docs/repository && git init -q && for i in 1 2; do echo $i > f; git add f; git commit -qm $i; done";
   execFileSync("bash", ["-c", git], { cwd: project, env: { ...process.env, HOME: home } });
 
   const sockets = SOCKET_NAMES.map((name) => join(outsideFolder, name));
-  const outside = spawn(PYTHON, [join(REPO, "tests/pi/harness/outside.py")], { cwd: project, stdio: ["pipe", "pipe", "inherit"] });
+  const outside = spawn(PYTHON, [join(REPO, "tests/pi/harness/outside.py")], {
+    cwd: project,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const answers = createInterface({ input: outside.stdout })[Symbol.asyncIterator]();
   const ask = async (/** @type {object} */ question) => {
     outside.stdin.write(`${JSON.stringify(question)}\n`);
@@ -127,9 +147,11 @@ async function makeWorld(t, version, limits, ways, user) {
     victim.kill("SIGKILL");
     process.kill(Number(tmuxPid), "SIGKILL");
     const left = ["", ".d", ".js", ".sh"].flatMap((suffix) => ways.map((way) => unique(way) + suffix));
-    for (const folder of ["/tmp", "/var/tmp", "/dev/shm", "/etc/cron.d"]) for (const name of left) rmSync(join(folder, name), { recursive: true, force: true });
+    for (const folder of ["/tmp", "/var/tmp", "/dev/shm", "/etc/cron.d"])
+      for (const name of left) rmSync(join(folder, name), { recursive: true, force: true });
     if (read("/proc/sys/kernel/core_pattern")?.includes("ways")) writeFileSync("/proc/sys/kernel/core_pattern", "core");
-    for (const way of ways.filter(({ name }) => name.startsWith("System V"))) spawnSync("ipcrm", ["-M", String(key(way))]);
+    for (const way of ways.filter(({ name }) => name.startsWith("System V")))
+      spawnSync("ipcrm", ["-M", String(key(way))]);
   });
   const offer = await ask({ folder: outsideFolder, sockets, ports: ways.length });
 
@@ -154,15 +176,26 @@ async function makeWorld(t, version, limits, ways, user) {
       DOCKER_HOST: `unix://${outsideFolder}/docker`,
       SSH_AUTH_SOCK: join(outsideFolder, "agent"),
       LATE: "sleep 1; echo changed > docs/alive-$N; echo changed > $A/f",
-      ...Object.fromEntries(offer.buffers.map((/** @type {number} */ address, /** @type {number} */ n) => [`B${n}`, String(address)])),
+      ...Object.fromEntries(
+        offer.buffers.map((/** @type {number} */ address, /** @type {number} */ n) => [`B${n}`, String(address)]),
+      ),
     },
   });
 
   /** @param {import("./ways-out.mjs").Way} way @param {string} line */
   const withVariables = (way, line) => {
     const name = slug(way.name);
-    const variables = { N: name, U: unique(way), D: `src/${name}`, A: join(project, "src", name), P: offer.ports[ways.indexOf(way)], PI: rpc.pid };
-    return `export ${Object.entries(variables).map(([key, value]) => `${key}='${value}'`).join(" ")}; ${line}`;
+    const variables = {
+      N: name,
+      U: unique(way),
+      D: `src/${name}`,
+      A: join(project, "src", name),
+      P: offer.ports[ways.indexOf(way)],
+      PI: rpc.pid,
+    };
+    return `export ${Object.entries(variables)
+      .map(([key, value]) => `${key}='${value}'`)
+      .join(" ")}; ${line}`;
   };
   const prepared = () => ways.filter((way) => way.prepare).map((way) => `(${withVariables(way, way.prepare ?? ":")})`);
   const calls = (/** @type {readonly import("./ways-out.mjs").Way[]} */ batch) =>
@@ -179,11 +212,20 @@ async function makeWorld(t, version, limits, ways, user) {
 
   return {
     calls,
-    /** Plays these messages of the model in the phase with limits. Returns the results of their calls. @param {typeof script} messages */
+    /**
+     * Plays these messages of the model in the phase with limits. Returns the results of their calls.
+     *
+     * @param {typeof script} messages
+     */
     async run(messages) {
       const first = { calls: [{ name: "bash", arguments: { command: `${prepared().join("\n")}\ntrue` } }] };
       if (typeof limits === "string") {
-        script.push(() => first, () => ({ text: "Prepared." }), ...messages, () => ({ text: "Over." }));
+        script.push(
+          () => first,
+          () => ({ text: "Prepared." }),
+          ...messages,
+          () => ({ text: "Over." }),
+        );
         await rpc.promptAndSettle("Prepare", { timeoutMs: 60_000 });
         writeFileSync(join(sandbox.agent, "workflows/limits.yaml"), limits);
         await rpc.prompt("/workflow :limits");
@@ -192,7 +234,14 @@ async function makeWorld(t, version, limits, ways, user) {
         await sleep(1500);
         return toolResults(model.lastRequest()).slice(1);
       }
-      script.push(() => first, () => step("next"), ...messages, () => step("next"), () => ({ calls: [{ name: "bash", arguments: { command: "sleep 1.5" } }] }), () => ({ text: "Over." }));
+      script.push(
+        () => first,
+        () => step("next"),
+        ...messages,
+        () => step("next"),
+        () => ({ calls: [{ name: "bash", arguments: { command: "sleep 1.5" } }] }),
+        () => ({ text: "Over." }),
+      );
       await rpc.promptAndSettle("/workflow ways Get out", { timeoutMs: 120_000 });
       if (rpc.extensionErrors().length > 0) throw new Error(JSON.stringify(rpc.extensionErrors()));
       const [, moved, ...results] = toolResults(model.lastRequest());
@@ -208,12 +257,24 @@ async function makeWorld(t, version, limits, ways, user) {
         victim,
         exists: (/** @type {string} */ path) => existsSync(resolve(project, path)),
         niceness: getPriority(offer.pid),
-        sessionText: () => sessionFiles(sandbox).map((file) => readFileSync(file, "utf8")).join(),
+        sessionText: () =>
+          sessionFiles(sandbox)
+            .map((file) => readFileSync(file, "utf8"))
+            .join(),
       };
       return ways
         .filter((way, index) => {
           const changed = () => snapshots.get(way) !== snapshot(join(project, "src", slug(way.name)));
-          return way.effect ? way.effect({ ...facts, name: slug(way.name), port: offer.ports[index], unique: unique(way), key: key(way), changed }) : changed();
+          return way.effect
+            ? way.effect({
+                ...facts,
+                name: slug(way.name),
+                port: offer.ports[index],
+                unique: unique(way),
+                key: key(way),
+                changed,
+              })
+            : changed();
         })
         .map(({ name }) => name);
     },
@@ -228,5 +289,10 @@ function snapshot(folder) {
   if (stat.isSymbolicLink()) return `${own} ${readlinkSync(folder)}`;
   if (stat.isFile()) return `${own} ${stat.nlink} ${createHash("sha256").update(readFileSync(folder)).digest("hex")}`;
   if (!stat.isDirectory()) return own;
-  return [own, ...readdirSync(folder).sort().map((name) => `${name} ${snapshot(join(folder, name))}`)].join("\n");
+  return [
+    own,
+    ...readdirSync(folder)
+      .sort()
+      .map((name) => `${name} ${snapshot(join(folder, name))}`),
+  ].join("\n");
 }

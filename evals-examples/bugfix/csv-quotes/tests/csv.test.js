@@ -9,5 +9,8 @@ test("fields are split at commas, without white space around them", () => {
 });
 
 test("records have the names of the headings", () => {
-  assert.deepEqual(parse("x,y\n1,2\n3,4\n"), [{ x: "1", y: "2" }, { x: "3", y: "4" }]);
+  assert.deepEqual(parse("x,y\n1,2\n3,4\n"), [
+    { x: "1", y: "2" },
+    { x: "3", y: "4" },
+  ]);
 });

@@ -4,7 +4,10 @@ import { test } from "node:test";
 import { Shop } from "../shop.js";
 
 function storeOf(stock) {
-  return { get: async (article) => stock[article] ?? 0, set: async (article, pieces) => void (stock[article] = pieces) };
+  return {
+    get: async (article) => stock[article] ?? 0,
+    set: async (article, pieces) => void (stock[article] = pieces),
+  };
 }
 
 test("an order reduces the stock", async () => {

@@ -22,7 +22,9 @@ test("shares by weight add up, each less than a cent from its exact value", () =
     for (let cents = 0; cents <= 200; cents += 7) {
       const shares = splitByWeight(cents, weights);
       assert.equal(sum(shares), cents, `${cents} by ${weights}`);
-      shares.forEach((share, index) => assert.ok(Math.abs(share - (cents * weights[index]) / all) < 1, `${cents} by ${weights}`));
+      shares.forEach((share, index) =>
+        assert.ok(Math.abs(share - (cents * weights[index]) / all) < 1, `${cents} by ${weights}`),
+      );
     }
   }
 });

@@ -8,7 +8,10 @@ const examples = documentedFiles("examples.md");
 const global = Object.fromEntries(Object.entries(examples).filter(([path]) => !path.includes("/.pi/")));
 const webapp = below(examples, "webapp/.pi/workflows/");
 /** The documentation does not show the phases of a project's `rpir`; those of the global one have the same names. */
-const project = { ...Object.fromEntries(Object.entries(global).filter(([path]) => path.startsWith("rpir/"))), ...webapp };
+const project = {
+  ...Object.fromEntries(Object.entries(global).filter(([path]) => path.startsWith("rpir/"))),
+  ...webapp,
+};
 const bugfix = Object.fromEntries(
   Object.entries(documentedFiles("configuration-reference.md")).map(([name, text]) => [`bugfix/${name}`, text]),
 );
@@ -34,7 +37,8 @@ const TOOLS = {
 };
 
 /**
- * Goes through workflows phase by phase. In each phase a prompt shows the context prompt, and the model calls each tool.
+ * Goes through workflows phase by phase. In each phase a prompt shows the context prompt, and the model calls each
+ * tool.
  *
  * @param {string} name
  * @param {{ global: Record<string, string>, project?: Record<string, string> }} files
@@ -66,12 +70,14 @@ export default [
   walk("the examples", { global }, COMMANDS.global, [
     { number: 2, reference: "(1/3 in current scope)", ours: "(1/2 in current scope)" },
     { number: 2, reference: "(2/3 in current scope)", ours: "(2/2 in current scope)" },
-    14, 59,
+    14,
+    59,
   ]),
   walk("the examples of a project", { global, project }, COMMANDS.project, [14, 53, 59]),
   walk("the configuration reference", { global: bugfix }, COMMANDS.bugfix),
   walk("the fragments of other pages", { global: Object.assign({}, ...fragments) }, COMMANDS.fragments, [
     { number: 2, reference: "(1/4 in current scope)", ours: "(1/1 in current scope)" },
-    14, 59,
+    14,
+    59,
   ]),
 ];

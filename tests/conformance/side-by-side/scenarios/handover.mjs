@@ -75,8 +75,23 @@ export default [
   },
   {
     name: "after a phase with outputs, in phases that get no results and have hidden files",
-    global: workflow("hello", [{ id: "analyze", outputs: { size: { type: "choice", options: ["small", "large"] } } }, { id: "execute", results: "none", hide: [".env"] }, { id: "check", results: "none" }], { completionMessage: "Finished." }),
-    model: [{ calls: [{ name: "workflow_step", arguments: { action: "next", outputs: { size: "large" } } }] }, stop, step("status"), step("next"), step("next"), end],
+    global: workflow(
+      "hello",
+      [
+        { id: "analyze", outputs: { size: { type: "choice", options: ["small", "large"] } } },
+        { id: "execute", results: "none", hide: [".env"] },
+        { id: "check", results: "none" },
+      ],
+      { completionMessage: "Finished." },
+    ),
+    model: [
+      { calls: [{ name: "workflow_step", arguments: { action: "next", outputs: { size: "large" } } }] },
+      stop,
+      step("status"),
+      step("next"),
+      step("next"),
+      end,
+    ],
     actions: [run("/workflow hello Add a route"), restart(), run("Go on")],
   },
   {
@@ -88,9 +103,22 @@ export default [
   {
     name: "after a loop",
     global: DEEP,
-    model: [step("next"), step("next"), step("next"), step("loop"), stop, step("loop"), ...[1, 2, 3, 25].map(() => step("next")), end],
+    model: [
+      step("next"),
+      step("next"),
+      step("next"),
+      step("loop"),
+      stop,
+      step("loop"),
+      ...[1, 2, 3, 25].map(() => step("next")),
+      end,
+    ],
     actions: [run("/workflow one Dig"), restart(), run("Go on")],
-    toOurs: [pass("Step 4 (1/2 in current scope)", 2), pass("Step 5 (1/2 in current scope)", 3), pass("Step 6 (2/2 in current scope)", 2)],
+    toOurs: [
+      pass("Step 4 (1/2 in current scope)", 2),
+      pass("Step 5 (1/2 in current scope)", 3),
+      pass("Step 6 (2/2 in current scope)", 2),
+    ],
   },
   {
     name: "after a loop of a scope that begins with a nested workflow",
@@ -110,8 +138,20 @@ export default [
       {
         number: 20,
         at: "sessions[0][3..]",
-        reference: [/"details".*"currentPath":\[[^\]]*"front","phaseIndex":0\}\]/, /"calls"/, /"inner","phaseIndex":0\}\]/, /A1 → 🔹 A1/, /I stop\./],
-        ours: [/"details".*"currentPath":\[[^\]]*"inner","phaseIndex":0\}\]/, /"calls"/, /"inner","phaseIndex":1\}\]/, /A1 → 🔹 A2/, /I stop\./],
+        reference: [
+          /"details".*"currentPath":\[[^\]]*"front","phaseIndex":0\}\]/,
+          /"calls"/,
+          /"inner","phaseIndex":0\}\]/,
+          /A1 → 🔹 A1/,
+          /I stop\./,
+        ],
+        ours: [
+          /"details".*"currentPath":\[[^\]]*"inner","phaseIndex":0\}\]/,
+          /"calls"/,
+          /"inner","phaseIndex":1\}\]/,
+          /A1 → 🔹 A2/,
+          /I stop\./,
+        ],
       },
       {
         number: 20,

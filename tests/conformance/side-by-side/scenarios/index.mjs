@@ -14,6 +14,23 @@ import stored from "./stored.mjs";
 import templates from "./templates.mjs";
 import tools from "./tools.mjs";
 
-/** Hand-written scenarios, whose play by the reference is recorded. @type {Record<string, import("../play.mjs").Scenario[]>} */
-export const HAND_WRITTEN = { linear, nested, loops, cancel, restarts, sessions, active, tools, templates, names, loading, stored, modes };
-
+/**
+ * Hand-written scenarios, whose play by the reference is recorded.
+ *
+ * @type {Record<string, import("../play.mjs").Scenario[]>}
+ */
+export const HAND_WRITTEN = {
+  linear,
+  nested,
+  loops,
+  cancel,
+  restarts,
+  sessions,
+  active,
+  tools,
+  templates,
+  names,
+  loading,
+  stored,
+  modes,
+};

@@ -58,7 +58,12 @@ export default [
     model: [step("next"), stop],
     actions: [run("/workflow hello Add a route")],
     differs: [
-      { number: 40, at: "requests[1].messages[1]", reference: NEXT, ours: /^tool: ⚠️ .* cannot be left without a summary\./ },
+      {
+        number: 40,
+        at: "requests[1].messages[1]",
+        reference: NEXT,
+        ours: /^tool: ⚠️ .* cannot be left without a summary\./,
+      },
       { number: 40, at: "results[0].text", reference: NEXT, ours: /^⚠️ .* cannot be left without a summary\./ },
       {
         number: 40,
@@ -67,8 +72,17 @@ export default [
         ours: { active: true, error: "summary required" },
       },
       { number: 40, at: "sessions[0][5]", reference: STATE },
-      { number: 40, at: "screen[2..]", reference: [/\(none\)$/, /Execute/, /Execute/, /in 3s/], ours: [/Analyze/, /Analyze/, /in 3s/] },
-      14, 18, 22, 25, 39,
+      {
+        number: 40,
+        at: "screen[2..]",
+        reference: [/\(none\)$/, /Execute/, /Execute/, /in 3s/],
+        ours: [/Analyze/, /Analyze/, /in 3s/],
+      },
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -78,7 +92,12 @@ export default [
     actions: [run("/workflow hello Add a route"), run("Go on")],
     differs: [
       { number: 38, at: "requests[1]", reference: /"continues":true/, ours: /"continues":false/ },
-      5, 14, 18, 22, 25, 39,
+      5,
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -94,7 +113,11 @@ export default [
         reference: [STATE, STATE, NEXT, STATUS, NEXT, CALLS, STATE, NEXT, NONE, /Done/, STATE, /"workflow:complete"/],
         ours: [STATE, NEXT, STATUS, STATE, NEXT, CALLS, STATE, NEXT, NONE, /Done/, /"workflow:complete"/, STATE],
       },
-      14, 18, 22, 25, 39,
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -119,7 +142,9 @@ export default [
   },
   {
     name: "a task of several lines, with white space and template variables",
-    global: workflow("hello", [{ id: "analyze", text: "Do {phaseName}." }], { initialMessage: "{description} {phaseName}" }),
+    global: workflow("hello", [{ id: "analyze", text: "Do {phaseName}." }], {
+      initialMessage: "{description} {phaseName}",
+    }),
     model: [step("status"), step("next"), say("Done.")],
     actions: [run("/workflow   hello \t Add {phaseName}\nand {description}.  \n")],
     differs: [{ number: 1, reference: "Do {phaseName}.", ours: "Do Analyze." }, 3, 14, 59, 17, 18, 22, 25, 39],
@@ -155,7 +180,10 @@ export default [
   },
   {
     name: "more phases than the context prompt lists",
-    global: workflow("long", Array.from({ length: 25 }, (_, index) => `p${index + 1}`)),
+    global: workflow(
+      "long",
+      Array.from({ length: 25 }, (_, index) => `p${index + 1}`),
+    ),
     model: [...Array.from({ length: 25 }, () => step("next")), say("Done.")],
     actions: [run("/workflow long Add a route")],
     differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],

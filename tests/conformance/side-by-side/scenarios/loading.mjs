@@ -32,7 +32,11 @@ const withPhase = (changes) =>
  * @returns {Record<string, string>}
  */
 const withPhaseText = (texts) =>
-  Object.assign({}, GOOD, ...Object.entries(texts).map(([key, text]) => ({ ...workflow(key, ["a"]), [`${key}/1.md`]: text })));
+  Object.assign(
+    {},
+    GOOD,
+    ...Object.entries(texts).map(([key, text]) => ({ ...workflow(key, ["a"]), [`${key}/1.md`]: text })),
+  );
 
 /**
  * Workflows with these entries of `phases`, beside a file `a.md`.
@@ -85,42 +89,50 @@ export default [
         ...hidden("hidden-fine", ["a"]),
         "no-phases/workflow.yaml": "name: N\ncommandName: n\ninitialMessage: Go\n",
       }),
-      ...load(withFields({
-        "empty-name": { name: "" },
-        "blank-name": { name: " \t" },
-        "empty-command": { commandName: "" },
-        "empty-message": { initialMessage: "" },
-        "blank-message": { initialMessage: "\n " },
-      })),
-      ...load(withFields({
-        "number-name": { name: 7 },
-        "list-command": { commandName: ["x"] },
-        "true-message": { initialMessage: true },
-        "null-name": { name: null },
-      })),
-      ...load(withFields({
-        space: { commandName: "two words" },
-        umlaut: { commandName: "grün" },
-        slash: { commandName: "a/b" },
-        fine: { commandName: "Fine_1-2" },
-        digits: { commandName: "123" },
-      })),
+      ...load(
+        withFields({
+          "empty-name": { name: "" },
+          "blank-name": { name: " \t" },
+          "empty-command": { commandName: "" },
+          "empty-message": { initialMessage: "" },
+          "blank-message": { initialMessage: "\n " },
+        }),
+      ),
+      ...load(
+        withFields({
+          "number-name": { name: 7 },
+          "list-command": { commandName: ["x"] },
+          "true-message": { initialMessage: true },
+          "null-name": { name: null },
+        }),
+      ),
+      ...load(
+        withFields({
+          space: { commandName: "two words" },
+          umlaut: { commandName: "grün" },
+          slash: { commandName: "a/b" },
+          fine: { commandName: "Fine_1-2" },
+          digits: { commandName: "123" },
+        }),
+      ),
     ],
     differs: [9, { number: 23, reference: "Available: good, ", ours: "Available: good" }],
   },
   {
     name: "phases of workflow.yaml",
     actions: [
-      ...load(withEntries({
-        none: [],
-        text: "a.md",
-        number: ["a.md", 7],
-        nothing: [null],
-        list: [["a.md"]],
-        other: [{ workflow: "good" }],
-        blank: [{ subworkflow: " " }],
-        typed: [{ subworkflow: 7 }],
-      })),
+      ...load(
+        withEntries({
+          none: [],
+          text: "a.md",
+          number: ["a.md", 7],
+          nothing: [null],
+          list: [["a.md"]],
+          other: [{ workflow: "good" }],
+          blank: [{ subworkflow: " " }],
+          typed: [{ subworkflow: 7 }],
+        }),
+      ),
       ...load({
         ...withEntries({
           gone: ["a.md", "b.md"],
@@ -140,22 +152,26 @@ export default [
   {
     name: "phase files",
     actions: [
-      ...load(withPhaseText({
-        none: "Do it.\n",
-        unclosed: "---\nid: a\nname: A\nemoji: 1\nDo it.\n",
-        empty: "---\n---\nDo it.\n",
-        scalar: "---\njust text\n---\nDo it.\n",
-        invalid: "---\nid: [\n---\nDo it.\n",
-        twice: "---\nid: a\nid: b\nname: A\nemoji: x\n---\nDo it.\n",
-      })),
-      ...load(withPhase({
-        "no-id": { id: undefined },
-        "empty-name": { name: "" },
-        "blank-id": { id: " " },
-        "blank-emoji": { emoji: " " },
-        "number-emoji": { emoji: 1 },
-        "no-text": { text: " \n" },
-      })),
+      ...load(
+        withPhaseText({
+          none: "Do it.\n",
+          unclosed: "---\nid: a\nname: A\nemoji: 1\nDo it.\n",
+          empty: "---\n---\nDo it.\n",
+          scalar: "---\njust text\n---\nDo it.\n",
+          invalid: "---\nid: [\n---\nDo it.\n",
+          twice: "---\nid: a\nid: b\nname: A\nemoji: x\n---\nDo it.\n",
+        }),
+      ),
+      ...load(
+        withPhase({
+          "no-id": { id: undefined },
+          "empty-name": { name: "" },
+          "blank-id": { id: " " },
+          "blank-emoji": { emoji: " " },
+          "number-emoji": { emoji: 1 },
+          "no-text": { text: " \n" },
+        }),
+      ),
       ...load({
         ...GOOD,
         ...workflow("ids", ["a", "b", "a"]),
@@ -184,7 +200,8 @@ export default [
       { number: 21, at: "checked[0..]", ours: Array(7).fill(/: `(show|loopable|tools|tools.whitelist)`: expected /) },
       {
         number: 21,
-        reference: "  good — Good\n  inner — Inner\n  list — List\n  loop — Loop\n  loop-number — Loop-number\n  show — Show\n  show-list — Show-list\n  show-user — Show-user\n  text — Text",
+        reference:
+          "  good — Good\n  inner — Inner\n  list — List\n  loop — Loop\n  loop-number — Loop-number\n  show — Show\n  show-list — Show-list\n  show-user — Show-user\n  text — Text",
         ours: "  good — Good\n  show-user — Show-user",
       },
       {
@@ -198,18 +215,32 @@ export default [
     name: "rules without a value",
     global: {
       ...withFields({ show: { show: null }, loop: { loopable: null } }),
-      ...withPhase({ tools: { tools: null }, none: { tools: {} }, list: { tools: { whitelist: null } }, empty: { tools: { blacklist: [] } } }),
+      ...withPhase({
+        tools: { tools: null },
+        none: { tools: {} },
+        list: { tools: { whitelist: null } },
+        empty: { tools: { blacklist: [] } },
+      }),
     },
     actions: ask,
     differs: [
       { number: 64, at: "screen[0]", ours: "notify warning: 5 workflows have errors: /workflow :check" },
-      { number: 64, at: "checked[0..]", ours: Array(5).fill(/: `(show|loopable|tools|tools.whitelist)` has no value$/) },
       {
         number: 64,
-        reference: "  empty — Empty\n  good — Good\n  list — List\n  loop — Loop\n  none — None\n  show — Show\n  tools — Tools",
+        at: "checked[0..]",
+        ours: Array(5).fill(/: `(show|loopable|tools|tools.whitelist)` has no value$/),
+      },
+      {
+        number: 64,
+        reference:
+          "  empty — Empty\n  good — Good\n  list — List\n  loop — Loop\n  none — None\n  show — Show\n  tools — Tools",
         ours: "  empty — Empty\n  good — Good",
       },
-      { number: 64, reference: "Available: empty, good, list, loop, none, show, tools", ours: "Available: empty, good" },
+      {
+        number: 64,
+        reference: "Available: empty, good, list, loop, none, show, tools",
+        ours: "Available: empty, good",
+      },
     ],
   },
   {
@@ -226,10 +257,21 @@ export default [
     actions: ask,
     differs: [
       { number: 52, at: "screen[0]", ours: "notify warning: 5 workflows have errors: /workflow :check" },
-      { number: 52, at: "checked[0..]", ours: [/\/beside\/1\.md: .*`blacklist`$/, /`Edit`/, /\/key\/1\.md: .*`blocklist` in `tools`$/, /\/place\/workflow\.yaml: .*`tools`$/, /`Tools`$/] },
       {
         number: 52,
-        reference: "  beside — Beside\n  case — Case\n  good — Good\n  key — Key\n  place — Place\n  spelling — Spelling",
+        at: "checked[0..]",
+        ours: [
+          /\/beside\/1\.md: .*`blacklist`$/,
+          /`Edit`/,
+          /\/key\/1\.md: .*`blocklist` in `tools`$/,
+          /\/place\/workflow\.yaml: .*`tools`$/,
+          /`Tools`$/,
+        ],
+      },
+      {
+        number: 52,
+        reference:
+          "  beside — Beside\n  case — Case\n  good — Good\n  key — Key\n  place — Place\n  spelling — Spelling",
         ours: "  good — Good",
       },
       { number: 52, reference: "Available: beside, case, good, key, place, spelling", ours: "Available: good" },
@@ -260,8 +302,16 @@ export default [
     actions: [run("/workflow negative 1234567")],
     differs: [
       { number: 32, reference: "Workflow: 1234…", ours: "Workflow: 1234567" },
-      { number: 32, at: "checked[0]", ours: /`sessionNameMaxLength`: expected a number from 0, found `-3`; it has no effect$/ },
-      14, 18, 22, 25, 39,
+      {
+        number: 32,
+        at: "checked[0]",
+        ours: /`sessionNameMaxLength`: expected a number from 0, found `-3`; it has no effect$/,
+      },
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -351,7 +401,11 @@ export default [
     global: { ...GOOD, ...workflow("a", ["x", "@b"]), ...workflow("b", ["y", "@c"]), ...workflow("c", ["@gone"]) },
     actions: ask,
     differs: [
-      { number: 33, at: "printed[0..]", reference: Array(3).fill(/Workflow "c" references non-existent subworkflow "gone"/) },
+      {
+        number: 33,
+        at: "printed[0..]",
+        reference: Array(3).fill(/Workflow "c" references non-existent subworkflow "gone"/),
+      },
       { number: 33, at: "screen[0]", ours: "notify warning: 3 workflows have errors: /workflow :check" },
       { number: 33, at: "checked[0..]", ours: [/\/c\/.*"gone"/, /\/b\/.*"c"/, /\/a\/.*"b"/] },
       { number: 33, reference: "workflows:\n  a — A\n  b — B\n", ours: "workflows:\n" },
@@ -369,7 +423,11 @@ export default [
     actions: ask,
     differs: [
       { number: 19, at: "printed[0..]", reference: Array(9).fill(/back|windows|case/) },
-      { number: 19, reference: "workflows:\n  good — Good", ours: "workflows:\n  back — back\n  case — Case\n  good — Good\n  windows — windows" },
+      {
+        number: 19,
+        reference: "workflows:\n  good — Good",
+        ours: "workflows:\n  back — back\n  case — Case\n  good — Good\n  windows — windows",
+      },
       { number: 19, reference: "Available: good", ours: "Available: back, case, good, windows" },
     ],
   },

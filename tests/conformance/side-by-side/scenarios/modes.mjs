@@ -20,7 +20,14 @@ export default [
       38,
       { number: 17, at: "screen[7]", ours: "Done." },
       { number: 8, at: "printed[0..]", ours: ["Workflow Hello: DONE."] },
-      3, 14, 59, 17, 18, 22, 25, 39,
+      3,
+      14,
+      59,
+      17,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -39,7 +46,11 @@ export default [
       },
       { number: 8, at: "screen[7..]", ours: ["Done."] },
       { number: 8, at: "printed[0..]", ours: ["Workflow Hello: DONE."] },
-      14, 18, 22, 25, 39,
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -58,7 +69,12 @@ export default [
       },
       { number: 8, at: "screen[6..]", reference: ["(pi ends with 0)"], ours: ["(pi ends with 1)", "Cancelled."] },
       { number: 8, at: "printed[0..]", ours: [/^Workflow Hello: paused in 🔹 Execute/] },
-      6, 14, 18, 22, 25, 39,
+      6,
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -73,11 +89,20 @@ export default [
         number: 8,
         at: "sessions[0][11..]",
         reference: [/"workflow:countdown"/],
-        ours: [...Array(3).fill([REMINDER, /I stop\./]).flat(), /"workflow:state".*"paused"/],
+        ours: [
+          ...Array(3)
+            .fill([REMINDER, /I stop\./])
+            .flat(),
+          /"workflow:state".*"paused"/,
+        ],
       },
       { number: 8, at: "screen[6..]", reference: ["(pi ends with 0)"], ours: ["(pi ends with 1)"] },
       { number: 8, at: "printed[0..]", ours: [/^Workflow Hello: paused in 🔹 Execute/] },
-      14, 18, 22, 25, 39,
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -108,7 +133,11 @@ export default [
     actions: [print("/workflow"), print("/cancel-workflow"), print("/workflow unknown Do it")],
     differs: [
       { number: 8, at: "screen[3]", reference: "(pi ends with 0)", ours: "(pi ends with 1)" },
-      { number: 8, at: "printed[0..]", ours: [/^Usage: /, "No active workflow to cancel.", /^Unknown workflow: "unknown"/] },
+      {
+        number: 8,
+        at: "printed[0..]",
+        ours: [/^Usage: /, "No active workflow to cancel.", /^Unknown workflow: "unknown"/],
+      },
     ],
   },
 ];

@@ -21,10 +21,20 @@ export default [
   {
     name: "the list, and an unknown name",
     global: SOME,
-    actions: [...ask, command("/workflow   "), command("/workflow b"), command("/workflow b   \n "), command("/workflow B Do it")],
+    actions: [
+      ...ask,
+      command("/workflow   "),
+      command("/workflow b"),
+      command("/workflow b   \n "),
+      command("/workflow B Do it"),
+    ],
     differs: [
       { number: 23, reference: "Available: z_9-Z, b, ", ours: "Available: z_9-Z, b" },
-      { number: 23, reference: 'workflow: "B". Available: z_9-Z, b', ours: 'workflow: "B". Available: z_9-Z, b\nDid you mean "b"?' },
+      {
+        number: 23,
+        reference: 'workflow: "B". Available: z_9-Z, b',
+        ours: 'workflow: "B". Available: z_9-Z, b\nDid you mean "b"?',
+      },
     ],
   },
   {
@@ -35,7 +45,10 @@ export default [
       {
         number: 28,
         at: "screen[1..]",
-        reference: ["notify warning: Usage: /workflow :status {description}", 'notify error: Unknown workflow: ":next". Available: w'],
+        reference: [
+          "notify warning: Usage: /workflow :status {description}",
+          'notify error: Unknown workflow: ":next". Available: w',
+        ],
         ours: ["notify info: No active workflow.", "notify info: No active workflow."],
       },
     ],
@@ -79,7 +92,16 @@ export default [
     ],
     differs: [
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 5, 14, 59, 17, 18, 22, 25, 39, 53,
+      3,
+      5,
+      14,
+      59,
+      17,
+      18,
+      22,
+      25,
+      39,
+      53,
     ],
   },
   {
@@ -90,7 +112,11 @@ export default [
     differs: [
       { number: 63, reference: "  same — Global\n  same — Project", ours: "  same — Project" },
       { number: 63, at: "checked[0]", ours: /duplicate command name "same" of "one" and "two" .*; "two" is used/ },
-      { number: 63, at: "printed[0..]", reference: [/"one" and "two"\. The first one found will be used/, /The first one found will be used/] },
+      {
+        number: 63,
+        at: "printed[0..]",
+        reference: [/"one" and "two"\. The first one found will be used/, /The first one found will be used/],
+      },
     ],
   },
   {
@@ -152,7 +178,12 @@ export default [
           /^notify warning: ⏸ newer is paused: the files of the workflow “newer” cannot be read\./,
         ],
       },
-      5, 14, 18, 22, 25, 39,
+      5,
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -169,7 +200,11 @@ export default [
     actions: ask,
     differs: [
       { number: 52, at: "screen[0]", ours: "notify warning: 2 workflows have errors: /workflow :check" },
-      { number: 52, at: "checked[0..]", ours: [/\/WORKFLOW\.YAML: .* named `workflow\.yaml`$/, /\/workflow\.yml: .* named `workflow\.yaml`$/] },
+      {
+        number: 52,
+        at: "checked[0..]",
+        ours: [/\/WORKFLOW\.YAML: .* named `workflow\.yaml`$/, /\/workflow\.yml: .* named `workflow\.yaml`$/],
+      },
     ],
   },
   {
@@ -197,11 +232,17 @@ export default [
       ...workflow("10", ["a"], { commandName: "ten" }),
       "x/workflow.yaml": workflow("x", ["@__proto__"])["x/workflow.yaml"],
       // A literal key of this name would set the object's prototype.
-      ...Object.fromEntries(Object.entries(workflow("proto", ["a"])).map(([path, text]) => [path.replace("proto", "__proto__"), text])),
+      ...Object.fromEntries(
+        Object.entries(workflow("proto", ["a"])).map(([path, text]) => [path.replace("proto", "__proto__"), text]),
+      ),
     },
     actions: ask,
     differs: [
-      { number: 12, reference: "workflows:\n  nine — 9\n  ten — 10\n", ours: "workflows:\n  ten — 10\n  nine — 9\n  proto — Proto\n" },
+      {
+        number: 12,
+        reference: "workflows:\n  nine — 9\n  ten — 10\n",
+        ours: "workflows:\n  ten — 10\n  nine — 9\n  proto — Proto\n",
+      },
       { number: 12, reference: "Available: nine, ten, ", ours: "Available: ten, nine, proto, " },
     ],
   },

@@ -1,6 +1,19 @@
 // Operations on sessions: abort, tree, fork, compaction, reload.
 
-import { abort, clone, command, compact, files, forkBefore, interrupt, moveTo, pause, reload, run, switchBack } from "../actions.mjs";
+import {
+  abort,
+  clone,
+  command,
+  compact,
+  files,
+  forkBefore,
+  interrupt,
+  moveTo,
+  pause,
+  reload,
+  run,
+  switchBack,
+} from "../actions.mjs";
 import { hidden, say, step, stop, workflow, working } from "../workflows.mjs";
 
 const TWO = workflow("hello", ["analyze", "execute"]);
@@ -39,8 +52,19 @@ export default [
       { number: 5, at: "requests[4..]", reference: [STILL_ACTIVE] },
       { number: 5, at: "sessions[0][16..]", reference: [STILL_ACTIVE, /script ended/] },
       { number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" },
-      { number: 5, at: "screen[10..]", reference: [/in 2s/, /in 1s/, "widget workflow-countdown: (none)", "status workflow: (none)"] },
-      3, 14, 59, 17, 18, 22, 25, 39,
+      {
+        number: 5,
+        at: "screen[10..]",
+        reference: [/in 2s/, /in 1s/, "widget workflow-countdown: (none)", "status workflow: (none)"],
+      },
+      3,
+      14,
+      59,
+      17,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -71,9 +95,17 @@ export default [
     model: [step("next"), step("next"), step("next"), step("next"), end, step("status"), stop],
     actions: [run("/workflow outer Add a route"), moveTo("Entered subworkflow"), run("Where are you?")],
     differs: [
-      38, 55,
+      38,
+      55,
       { number: 2, reference: "(1/3 in current scope)", ours: "(1/2 in current scope)" },
-      3, 14, 59, 17, 18, 22, 25, 39,
+      3,
+      14,
+      59,
+      17,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -82,10 +114,7 @@ export default [
     waits: true,
     model: [say("Hello."), say("I stop."), say("Who woke me?")],
     actions: [run("Hello"), run("/workflow hello Add a route"), moveTo('"text":"Hello."'), pause],
-    differs: [
-      { number: 5, at: "screen[5]", ours: "widget workflow-countdown: (none)" },
-      14, 18, 22, 25, 39,
-    ],
+    differs: [{ number: 5, at: "screen[5]", ours: "widget workflow-countdown: (none)" }, 14, 18, 22, 25, 39],
   },
   {
     name: "a fork in the middle, and another before the start",
@@ -117,7 +146,15 @@ export default [
     differs: [
       38,
       { number: 2, reference: "(1/3 in current scope)", ours: "(1/2 in current scope)" },
-      3, 5, 14, 59, 17, 18, 22, 25, 39,
+      3,
+      5,
+      14,
+      59,
+      17,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -134,7 +171,14 @@ export default [
           "\n\n[User]: ✅ **Hello Complete**\n\n**Task:** Add a route\n**Task ID:** wf-TASK-1\n**Phases completed:** 2",
         ours: "",
       },
-      3, 14, 59, 17, 18, 22, 25, 39,
+      3,
+      14,
+      59,
+      17,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -160,7 +204,11 @@ export default [
       55,
       { number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" },
       { number: 5, at: "screen[5..]", reference: [/in 2s/, /in 1s/, "widget workflow-countdown: (none)"] },
-      14, 18, 22, 25, 39,
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -182,8 +230,16 @@ export default [
       { number: 5, at: "requests[1..]", reference: [STILL_ACTIVE] },
       { number: 5, at: "sessions[0][5..]", reference: [STILL_ACTIVE, /"workflow:context"/, /Working on it/] },
       { number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" },
-      { number: 5, at: "screen[5..]", reference: [/in 2s/, /in 1s/, "widget workflow-countdown: (none)", "status workflow: Hello > 🔹 Analyze [1/2]"] },
-      14, 18, 22, 25, 39,
+      {
+        number: 5,
+        at: "screen[5..]",
+        reference: [/in 2s/, /in 1s/, "widget workflow-countdown: (none)", "status workflow: Hello > 🔹 Analyze [1/2]"],
+      },
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
 ];

@@ -60,7 +60,16 @@ export default [
     }),
     model: [step("status"), step("next"), stop],
     actions: [run("Go on")],
-    differs: [38, 55, { number: 2, reference: "(1/3 in current scope)", ours: "(1/2 in current scope)" }, 14, 18, 22, 25, 39],
+    differs: [
+      38,
+      55,
+      { number: 2, reference: "(1/3 in current scope)", ours: "(1/2 in current scope)" },
+      14,
+      18,
+      22,
+      25,
+      39,
+    ],
   },
   {
     name: "the last of several counts, and entries without a workflow do not",
@@ -105,7 +114,13 @@ export default [
     ]),
     differs: [
       65,
-      { number: 11, at: "errors[0..]", reference: Array(2).fill([/^before_agent_start: Cannot read/, /^agent_end: Cannot read/]).flat() },
+      {
+        number: 11,
+        at: "errors[0..]",
+        reference: Array(2)
+          .fill([/^before_agent_start: Cannot read/, /^agent_end: Cannot read/])
+          .flat(),
+      },
       ...[1, 3].map((request) => ({
         number: 11,
         at: `requests[${request}].messages[1]`,
@@ -130,7 +145,16 @@ export default [
         { currentPath: [{ workflowKey: "w", phaseIndex: 3 }] },
       ].flatMap((change) => [open(session({ ...STATE, ...change })), run("Go on")]),
     ],
-    differs: [54, 35, { number: 54, at: "screen[3..]", reference: Array(10).fill("status workflow: (none)"), ours: Array(8).fill("status workflow: (none)") }],
+    differs: [
+      54,
+      35,
+      {
+        number: 54,
+        at: "screen[3..]",
+        reference: Array(10).fill("status workflow: (none)"),
+        ours: Array(8).fill("status workflow: (none)"),
+      },
+    ],
   },
   {
     name: "runs that have ended, announced or not",
@@ -150,18 +174,33 @@ export default [
   {
     name: "without task id, description and flags",
     global: FILES,
-    session: session({ ...STATE, taskId: undefined, taskDescription: undefined, completionNotified: undefined, cancelled: undefined }),
+    session: session({
+      ...STATE,
+      taskId: undefined,
+      taskDescription: undefined,
+      completionNotified: undefined,
+      cancelled: undefined,
+    }),
     model: [step("status"), step("next"), stop],
     actions: [run("Go on")],
     differs: [
-      38, 55,
+      38,
+      55,
       { number: 36, reference: "**Task:** undefined\n**Task ID:** undefined", ours: "**Task:** \n**Task ID:** " },
-      { number: 36, reference: "**Task ID:** undefined\n**Description:** undefined", ours: "**Task ID:** \n**Description:** " },
+      {
+        number: 36,
+        reference: "**Task ID:** undefined\n**Description:** undefined",
+        ours: "**Task ID:** \n**Description:** ",
+      },
       { number: 36, at: "states[1].taskId", ours: "" },
       { number: 36, at: "states[1].taskDescription", ours: "" },
       { number: 36, at: "states[1].completionNotified", ours: false },
       { number: 36, at: "states[1].cancelled", ours: false },
-      14, 18, 22, 25, 39,
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -171,11 +210,16 @@ export default [
     model: [step("status"), step("next"), stop],
     actions: [run("Go on")],
     differs: [
-      38, 55,
+      38,
+      55,
       { number: 37, at: "states[1].mood", reference: "good" },
       { number: 37, at: "states[1].currentPath[0].since", reference: 1 },
       { number: 37, at: "results[0].details.currentPath[0].since", reference: 1 },
-      14, 18, 22, 25, 39,
+      14,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -199,7 +243,9 @@ export default [
         reference: Array(4).fill("status workflow: (none)"),
         ours: [...Array(2).fill("status workflow: W > 🔹 B [2/3]"), /in 3s/],
       },
-      14, 18, 39,
+      14,
+      18,
+      39,
     ],
   },
   {
@@ -213,8 +259,18 @@ export default [
       { number: 55, at: "screen[0]", ours: /⏸ W > Inner \[3\/3\] > 🔹 X \[1\/2\] \(waits for you\)$/ },
       { number: 20, reference: "path: W ▸ 🔹 X]", ours: "path: W > Inner ▸ 🔹 X]" },
       { number: 20, reference: "(3/3 phases)", ours: "(1/2 in current scope)" },
-      { number: 20, at: "requests[1].messages[1]", reference: /Entered subworkflow 'Inner': X → 🔹 X/, ours: /Advanced: X → 🔹 Y/ },
-      { number: 20, at: "results[0].text", reference: /Entered subworkflow 'Inner': X → 🔹 X/, ours: /Advanced: X → 🔹 Y/ },
+      {
+        number: 20,
+        at: "requests[1].messages[1]",
+        reference: /Entered subworkflow 'Inner': X → 🔹 X/,
+        ours: /Advanced: X → 🔹 Y/,
+      },
+      {
+        number: 20,
+        at: "results[0].text",
+        reference: /Entered subworkflow 'Inner': X → 🔹 X/,
+        ours: /Advanced: X → 🔹 Y/,
+      },
       { number: 20, at: "results[0].details.to", reference: "X", ours: "Y" },
       { number: 20, at: "states[1].currentPath[1].phaseIndex", reference: 0, ours: 1 },
       {
@@ -223,13 +279,22 @@ export default [
         reference: [/W > Inner \[3\/3\]$/, /\(none\)$/, /X \[1\/2\]$/, /X \[1\/2\]$/, /in 3s/],
         ours: [/X \[1\/2\]$/, /Y \[2\/2\]$/, /Y \[2\/2\]$/, /Y \[2\/2\]$/, /in 3s/],
       },
-      14, 18, 25, 39,
+      14,
+      18,
+      25,
+      39,
     ],
   },
   {
     name: "a path whose workflows do not belong together",
     global: { ...FILES, ...workflow("other", ["p"]) },
-    session: session({ ...STATE, currentPath: [{ workflowKey: "w", phaseIndex: 0 }, { workflowKey: "other", phaseIndex: 0 }] }),
+    session: session({
+      ...STATE,
+      currentPath: [
+        { workflowKey: "w", phaseIndex: 0 },
+        { workflowKey: "other", phaseIndex: 0 },
+      ],
+    }),
     model: look(),
     actions: [run("Go on")],
     differs: [

@@ -4,7 +4,11 @@ import { fileURLToPath } from "node:url";
 import { countdown, run } from "../actions.mjs";
 import { hidden, say, step, stop, use, workflow } from "../workflows.mjs";
 
-const all = (/** @type {string} */ names) => names.split(" ").map((name) => `${name}={${name}}`).join("\n");
+const all = (/** @type {string} */ names) =>
+  names
+    .split(" ")
+    .map((name) => `${name}={${name}}`)
+    .join("\n");
 
 const IN_CONTEXT = all(
   "workflowName workflowKey description taskId phaseId phaseName previousPhaseName nextPhaseName blockedToolsList " +
@@ -63,7 +67,11 @@ export default [
           "previousPhaseName=A\nnextPhaseName=C\nblockedToolsList=edit, write\ntoolName=workflow_step\n" +
           "breadcrumbPath=W\nglobalStepCount=1",
       },
-      5, 18, 22, 25, 39,
+      5,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
@@ -83,7 +91,10 @@ export default [
   },
   {
     name: "instructions in the results of next, loop and status",
-    global: workflow("w", [{ id: "a", text: "A for {description}" }, { id: "b", text: "B for {description}" }]),
+    global: workflow("w", [
+      { id: "a", text: "A for {description}" },
+      { id: "b", text: "B for {description}" },
+    ]),
     model: [step("status"), step("next"), step("status"), step("loop"), stop],
     actions: [run("/workflow w Fill in")],
     differs: [38, 1, 14, 18, 22, 25, 39],
@@ -166,7 +177,20 @@ export default [
       ...workflow("none", ["a"], { sessionNameMaxLength: 0 }),
       ...workflow("half", ["a"], { sessionNameMaxLength: 4.9 }),
     },
-    model: [step("next"), end, step("next"), end, step("next"), end, step("next"), end, step("next"), end, step("next"), end],
+    model: [
+      step("next"),
+      end,
+      step("next"),
+      end,
+      step("next"),
+      end,
+      step("next"),
+      end,
+      step("next"),
+      end,
+      step("next"),
+      end,
+    ],
     actions: [
       run(`/workflow default ${"x".repeat(50)}`),
       run(`/workflow default ${"x".repeat(51)}`),
@@ -197,10 +221,27 @@ export default [
     model: [stop],
     actions: [run("/workflow w Ring the \u0007 bell")],
     differs: [
-      14, 18, 25, 39,
-      { number: 42, reference: "Begin with Red \u001b[31malert\u0007: Ring the \u0007 bell", ours: "Begin with Red [31malert: Ring the  bell" },
-      { number: 42, at: "sessions[0][1].name", reference: "Workflow: Ring the \u0007 bell", ours: "Workflow: Ring the  bell" },
-      { number: 22, at: "screen[1]", reference: "status workflow: (none)", ours: "status workflow: W > 🔹 Red [31malert [1/1]" },
+      14,
+      18,
+      25,
+      39,
+      {
+        number: 42,
+        reference: "Begin with Red \u001b[31malert\u0007: Ring the \u0007 bell",
+        ours: "Begin with Red [31malert: Ring the  bell",
+      },
+      {
+        number: 42,
+        at: "sessions[0][1].name",
+        reference: "Workflow: Ring the \u0007 bell",
+        ours: "Workflow: Ring the  bell",
+      },
+      {
+        number: 22,
+        at: "screen[1]",
+        reference: "status workflow: (none)",
+        ours: "status workflow: W > 🔹 Red [31malert [1/1]",
+      },
       {
         number: 42,
         at: "screen[1]",

@@ -70,7 +70,9 @@ export default [
   {
     name: "lists of a nested workflow, with the reason of the outer one",
     global: {
-      ...workflow("outer", ["a", "@inner", "z"], { blockReasonTemplate: "{workflowName} refuses {toolName} in {phaseName}" }),
+      ...workflow("outer", ["a", "@inner", "z"], {
+        blockReasonTemplate: "{workflowName} refuses {toolName} in {phaseName}",
+      }),
       ...hidden("inner", [{ id: "b", tools: { blacklist: ["write"] } }], { blockReasonTemplate: "never" }),
     },
     model: [write, step("next"), write, step("next"), write, step("next"), end],
@@ -97,15 +99,32 @@ export default [
     actions: [run("/workflow w Both at once")],
     differs: [
       38,
-      { number: 30, at: "requests[1].messages[2]", reference: "tool: hi\n", ours: /"bash\\?" is blocked during the Look phase/ },
-      { number: 30, at: "requests[2].messages[2]", reference: /"bash\\?" is blocked during the Look phase/, ours: "tool: hi\n" },
+      {
+        number: 30,
+        at: "requests[1].messages[2]",
+        reference: "tool: hi\n",
+        ours: /"bash\\?" is blocked during the Look phase/,
+      },
+      {
+        number: 30,
+        at: "requests[2].messages[2]",
+        reference: /"bash\\?" is blocked during the Look phase/,
+        ours: "tool: hi\n",
+      },
       { number: 30, at: "results[1].text", reference: "hi\n", ours: /is blocked during the Look phase/ },
       { number: 30, at: "results[3].text", reference: /is blocked during the Look phase/, ours: "hi\n" },
       { number: 30, at: "results[1].isError", reference: false, ours: true },
       { number: 30, at: "results[1].details", ours: {} },
       { number: 30, at: "results[3].isError", reference: true, ours: false },
       { number: 30, at: "results[3].details", reference: {} },
-      3, 14, 59, 17, 18, 22, 25, 39,
+      3,
+      14,
+      59,
+      17,
+      18,
+      22,
+      25,
+      39,
     ],
   },
   {
