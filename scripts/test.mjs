@@ -7,7 +7,7 @@
 // Two lanes run side by side: the build and the tests in pi, which wait a lot; and the steps of cargo and tsc. The
 // second lane has a lower priority, so that it does not slow down tests that measure time, and it waits for the build
 // before it tests the component.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,6 +36,7 @@ const NODE = join(root, "node_modules/.bin/node");
  * @property {string[]} parameters
  * @property {boolean} [built] true if it needs the built component
  * @property {boolean} [long] true if only `npm run test:all` runs it
+ * @property {() => string | undefined} [unless] returns the reason to pass over the step, if there is one
  */
 
 const RUST = ["test", "--quiet", "--locked"];
@@ -68,6 +69,7 @@ const CHECKS = [
     command: "cargo",
     parameters: ["clippy", "--quiet", "--locked", "--lib", "--examples", ...WASM, "--", "-D", "warnings"],
   },
+  { name: "deny", command: "cargo", parameters: ["deny", "--all-features", "check"], long: true, unless: noCargoDeny },
   // Compiles while the component is built.
   { name: "rust", title: "rust (compiling)", command: "cargo", parameters: [...RUST, "--no-run"] },
   { name: "rust", command: "cargo", parameters: RUST, built: true },
@@ -115,6 +117,11 @@ if (failed.length > 0) {
 async function inOrder(steps) {
   for (const step of steps) {
     if (step.built && !(await built)) return [];
+    const reason = step.unless?.();
+    if (reason !== undefined) {
+      console.log(`== ${step.name} passed over: ${reason}`);
+      continue;
+    }
     if (!(await passes(step, behind && steps === checks))) return [step.name];
   }
   return [];
@@ -141,4 +148,10 @@ function passes({ name, title = name, command, parameters }, behind) {
     child.once("error", (error) => end(false, `: ${error.message}`));
     child.once("close", (status) => end(status === 0, ""));
   });
+}
+
+/** @returns {string | undefined} */
+function noCargoDeny() {
+  const { status } = spawnSync("cargo", ["deny", "--version"], { stdio: "ignore" });
+  return status === 0 ? undefined : "cargo-deny is not installed (cargo install cargo-deny)";
 }

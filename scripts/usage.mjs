@@ -18,7 +18,7 @@ export const BENCHMARKS = {
 };
 
 /** The steps of `npm test`. */
-export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];
+export const TESTS = ["format", "clippy", "clippy-wasm", "types", "deny", "rust", "pi"];
 
 /**
  * @typedef {object} Script
