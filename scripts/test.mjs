@@ -40,6 +40,7 @@ const NODE = join(root, "node_modules/.bin/node");
  */
 
 const RUST = ["test", "--quiet", "--locked"];
+const DENY = ["deny", "--all-features"];
 
 /** @type {Step[]} */
 const CHECKS = [
@@ -69,7 +70,21 @@ const CHECKS = [
     command: "cargo",
     parameters: ["clippy", "--quiet", "--locked", "--lib", "--examples", ...WASM, "--", "-D", "warnings"],
   },
-  { name: "deny", command: "cargo", parameters: ["deny", "--all-features", "check"], long: true, unless: noCargoDeny },
+  {
+    name: "deny",
+    command: "cargo",
+    parameters: [...DENY, "check", "bans", "licenses", "sources"],
+    long: true,
+    unless: noCargoDeny,
+  },
+  {
+    name: "deny",
+    title: "deny (advisories)",
+    command: "cargo",
+    parameters: [...DENY, "check", "advisories"],
+    long: true,
+    unless: noAdvisories,
+  },
   // Compiles while the component is built.
   { name: "rust", title: "rust (compiling)", command: "cargo", parameters: [...RUST, "--no-run"] },
   { name: "rust", command: "cargo", parameters: RUST, built: true },
@@ -119,7 +134,7 @@ async function inOrder(steps) {
     if (step.built && !(await built)) return [];
     const reason = step.unless?.();
     if (reason !== undefined) {
-      console.log(`== ${step.name} passed over: ${reason}`);
+      console.log(`== ${step.title ?? step.name} passed over: ${reason}`);
       continue;
     }
     if (!(await passes(step, behind && steps === checks))) return [step.name];
@@ -152,6 +167,21 @@ function passes({ name, title = name, command, parameters }, behind) {
 
 /** @returns {string | undefined} */
 function noCargoDeny() {
-  const { status } = spawnSync("cargo", ["deny", "--version"], { stdio: "ignore" });
-  return status === 0 ? undefined : "cargo-deny is not installed (cargo install cargo-deny)";
+  return succeeds("cargo", ["deny", "--version"])
+    ? undefined
+    : "cargo-deny is not installed (cargo install cargo-deny)";
+}
+
+/** @returns {string | undefined} */
+function noAdvisories() {
+  const fetched = () => succeeds("cargo", [...DENY, "fetch", "db"]);
+  return noCargoDeny() ?? (fetched() ? undefined : "the advisory database cannot be fetched");
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} parameters
+ */
+function succeeds(command, parameters) {
+  return spawnSync(command, parameters, { cwd: root, stdio: "ignore" }).status === 0;
 }
