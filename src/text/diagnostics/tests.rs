@@ -5,6 +5,7 @@
 //!
 //!     UPDATE_DIAGNOSTICS=1 cargo test --lib diagnostics
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +73,7 @@ impl Case {
     /// | `===== pi OBJECT` | none: the object has `tools`, `moreTools`, `profiles`, `models`, `link` and `linked` |
     /// | `===== ROOT/PATH` | a file, up to the next part |
     /// | `===== json ROOT/PATH` | a file as a string of JSON, for characters that an editor does not show or keep |
+    /// | `===== same ROOT/PATH …` | none: these files are as in the newest earlier case that has them |
     fn read(text: &str) -> Self {
         let tools = ["read", "edit", "bash"].map(str::to_owned).into();
         let files = Files::default();
@@ -135,13 +137,34 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics")
 }
 
-/// The names and the cases of all inputs.
+/// The names and the cases of all inputs, with the files in the place of each `same`.
 fn inputs() -> Vec<(String, Vec<String>)> {
     let names = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.filter_map(|name| Some(name.to_str()?.strip_suffix(".input")?.to_owned()));
-    let mut inputs: Vec<_> = names.map(|name| (name.clone(), cases(&name, "input"))).collect();
+    let mut inputs: Vec<_> = names.map(|name| (name.clone(), with_same_files(cases(&name, "input")))).collect();
     inputs.sort();
     inputs
+}
+
+fn with_same_files(cases: Vec<String>) -> Vec<String> {
+    let mut files = BTreeMap::new();
+    let whole = cases.iter().map(|case| {
+        let mut whole = String::new();
+        for part in case.split(MARK).skip(1) {
+            let (title, content) = part.split_once('\n').unwrap();
+            let Some(same) = title.strip_prefix("same ") else {
+                files.insert(title.strip_prefix("json ").unwrap_or(title).to_owned(), part.to_owned());
+                whole += &format!("{MARK}{title}\n{content}");
+                continue;
+            };
+            for path in same.split(' ') {
+                let part = files.get(path).unwrap_or_else(|| panic!("no earlier case has {path}"));
+                whole += &format!("{MARK}{part}");
+            }
+        }
+        whole
+    });
+    whole.collect()
 }
 
 fn cases(name: &str, ending: &str) -> Vec<String> {
