@@ -125,7 +125,6 @@ fn library(template: &str) -> Library {
         on_max_loops: OnMaxLoops::Pause,
         inputs: Vec::new(),
         context_injection: ContextInjection::default(),
-        hides_tools: false,
         context: None,
         groups: Vec::new(),
         group: None,

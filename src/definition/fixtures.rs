@@ -240,7 +240,6 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         max_loops: DEFAULT_MAX_LOOPS.into(),
         on_max_loops: OnMaxLoops::Pause,
         context_injection: ContextInjection::default(),
-        hides_tools: false,
         context: None,
         groups: Vec::new(),
         group: None,

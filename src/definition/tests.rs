@@ -43,7 +43,7 @@ fn every_field_is_read() {
     let (library, diagnostics) = load(&[
         (
             "w/workflow.yaml",
-            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\ntoolVisibility: hidden\ncontext: fresh\nwrite: [docs/plan.md, 'tests\\**\\*.rs']\nnetwork: false\nsandbox: preferred\nbudget: {cost: 2.50, outputTokens: 60000, time: 45m, turns: 40}\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
+            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\ncontext: fresh\nwrite: [docs/plan.md, 'tests\\**\\*.rs']\nnetwork: false\nsandbox: preferred\nbudget: {cost: 2.50, outputTokens: 60000, time: 45m, turns: 40}\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
         ),
         (
             "w/a.md",
@@ -135,7 +135,6 @@ fn every_field_is_read() {
             max_loops: 2.into(),
             on_max_loops: OnMaxLoops::Pause,
             context_injection: ContextInjection::EveryRun,
-            hides_tools: true,
             context: Some(ContextMode::Fresh),
             phases: vec![Entry::phase(a.clone()), Entry::workflow("s"), Entry::phase(b)],
             parallel: None,

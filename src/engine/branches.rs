@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
-use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, Progress, RunState, restore};
+use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, RunState, restore};
 use crate::text::{self, BranchNow};
 
 use super::context::Cx;
@@ -401,12 +401,11 @@ fn child_start(
     }
 }
 
-/// The active tools without what the run has changed in them.
+/// The active tools without those that the run has added.
 fn users_tools(state: &RunState, cx: &Cx) -> Result<Option<Vec<String>>, Stale> {
-    let Progress { tools_added, tools_hidden, .. } = &state.progress;
+    let added = &state.progress.tools_added;
     let tools = cx.host.active_tools()?.map(|mut tools| {
-        tools.retain(|tool| !tools_added.contains(tool));
-        tools.extend(tools_hidden.iter().filter(|tool| !tools.contains(tool)).cloned().collect::<Vec<_>>());
+        tools.retain(|tool| !added.contains(tool));
         tools
     });
     Ok(tools)

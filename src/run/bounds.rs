@@ -45,7 +45,6 @@ impl RunState {
         progress.passed_over.keep_at_most(MAX_VISITS, |_| true);
         progress.allowances.keep_at_most(MAX_VISITS, |key| visits.contains_key(key));
         progress.tools_added.truncate(MAX_TOOLS);
-        progress.tools_hidden.truncate(MAX_TOOLS);
         self.drop_branches(MAX_BRANCHES);
     }
 
@@ -120,9 +119,8 @@ impl RunState {
             return true;
         }
         let progress = &mut self.progress;
-        if progress.tools_added.len() + progress.tools_hidden.len() > 0 {
+        if !progress.tools_added.is_empty() {
             progress.tools_added.truncate(progress.tools_added.len() / 2);
-            progress.tools_hidden.truncate(progress.tools_hidden.len() / 2);
             return true;
         }
         self.drop_outcomes() || self.drop_past()
@@ -283,7 +281,6 @@ mod tests {
                 }
             }
             Growth::Tools { count, size } => {
-                progress.tools_hidden = vec![text(size); count];
                 progress.tools_added = vec![text(size); count];
             }
             Growth::Inputs { count, size } => {

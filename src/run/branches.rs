@@ -204,7 +204,6 @@ impl RunState {
         progress.branches.clear();
         progress.gate_attempts.clear();
         progress.tools_added.clear();
-        progress.tools_hidden.clear();
         progress.users_model = None;
         progress.branch = Some(Branch { step: self.global_step_count, ..branch.clone() });
         child.current_path = branch.path()?;

@@ -211,7 +211,6 @@ fn part(new: &RunState, old: &RunState) -> Value {
         ways,
         visits,
         tools_added,
-        tools_hidden,
         inputs,
         outcomes,
         outputs,
@@ -231,7 +230,6 @@ fn part(new: &RunState, old: &RunState) -> Value {
     changed_records(&mut changed, "gateAttempts", gate_attempts, &was.gate_attempts);
     changed_records(&mut changed, "branches", branches, &was.branches);
     changed_field(&mut changed, "toolsAdded", tools_added, &was.tools_added);
-    changed_field(&mut changed, "toolsHidden", tools_hidden, &was.tools_hidden);
     changed_field(&mut changed, "inputs", inputs, &was.inputs);
     for (name, value) in others {
         changed_field(&mut changed, name, value, was.others.get(name).unwrap_or_default());
@@ -250,7 +248,6 @@ fn part(new: &RunState, old: &RunState) -> Value {
         passed_over: Records::default(),
         allowances: Records::default(),
         tools_added: Vec::new(),
-        tools_hidden: Vec::new(),
         inputs: crate::sorted::Map::new(),
         others: Map::new(),
         ..new.progress.clone()
@@ -394,7 +391,7 @@ mod tests {
                 let allowance = progress.allowances.get_or_insert(&key, Allowance::default);
                 allowance.added = Budget([(Measure::Turns, 1)].into());
             }
-            Action::Tools(count) => progress.tools_hidden = vec!["t".to_owned(); count],
+            Action::Tools(count) => progress.tools_added = vec!["t".to_owned(); count],
             Action::Pause(true) => return state.paused(PauseReason::User, 3),
             Action::Pause(false) => return state.resumed(),
             Action::Other(index, true) => {

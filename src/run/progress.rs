@@ -62,9 +62,6 @@ pub struct Progress {
     /// The tools that the run added to those that the model is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_added: Vec<String>,
-    /// The tools that the run hid from the model.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tools_hidden: Vec<String>,
     /// The current phase was entered, and the model has not been shown its context prompt alone yet. Without effect in
     /// a phase that shares the context.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

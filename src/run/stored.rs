@@ -317,7 +317,6 @@ fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
         bounded(progress, "allowances", MAX_VISITS);
         bounded(progress, "branches", MAX_VISITS);
         bounded(progress, "toolsAdded", MAX_TOOLS);
-        bounded(progress, "toolsHidden", MAX_TOOLS);
         let visits = progress.get_mut("visits").and_then(Value::as_object_mut);
         for visit in visits.into_iter().flat_map(Map::values_mut) {
             bounded(visit, "evidence", MAX_EVIDENCE);
@@ -456,7 +455,6 @@ fn progress(data: &Value) -> Progress {
             // Of another kind it holds as well.
             "rechecksLost" => progress.rechecks_lost |= *value != Value::Bool(false),
             "toolsAdded" => progress.tools_added = strings(value),
-            "toolsHidden" => progress.tools_hidden = strings(value),
             "forgotten" => progress.forgotten = usage(value),
             // Another name is none: the run gets a folder of its own.
             "runDir" => progress.run_dir = value.as_str().and_then(RunDir::stored),
@@ -1031,7 +1029,6 @@ mod tests {
                 broken: None,
                 visits: [("v".to_owned(), visit.clone()), ("w".to_owned(), begun.clone())].into(),
                 tools_added: vec!["grep".into()],
-                tools_hidden: vec!["bash".into(), "edit".into()],
                 fresh_start: true,
                 users_model: Some(UsersModel {
                     user: ModelSetting { model: model("m"), thinking: Some(Thinking::Max) },

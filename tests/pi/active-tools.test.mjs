@@ -1,10 +1,8 @@
-// The tools that the model is shown: a phase activates those that its whitelist names, and may hide those that it
-// refuses.
+// The tools that the model is shown: a phase activates those that its whitelist names.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
-import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { toolResults, workflow } from "./harness/workflows.mjs";
@@ -13,7 +11,6 @@ const NEXT = { calls: [{ name: "workflow_step", arguments: { action: "next" } }]
 const LIST = { calls: [{ name: "ls", arguments: { path: "." } }] };
 const REST = { text: "I rest." };
 const READING = { id: "look", tools: { whitelist: ["read", "grep", "ls"] } };
-const WITHOUT_BASH = { id: "think", tools: { blacklist: ["bash"] } };
 const QUIET = { autoContinue: false };
 
 for (const version of VERSIONS) {
@@ -51,15 +48,6 @@ for (const version of VERSIONS) {
       await second.promptAndSettle("Now?");
       assert.ok(!model.toolNames(2).includes("grep"));
       await second.close();
-    });
-
-    test("are not those that the phase refuses, if the workflow hides them", async (t) => {
-      const files = workflow("hello", [WITHOUT_BASH, "build"], { ...QUIET, toolVisibility: "hidden" });
-      const { model, sandbox } = await stage(t, [NEXT, REST], { globalFiles: files });
-      await runPrint({ version, sandbox, prompt: "/workflow hello Think" });
-      assert.ok(!model.toolNames(0).includes("bash"));
-      assert.ok(model.toolNames(0).includes("workflow_step"));
-      assert.ok(model.toolNames(1).includes("bash"));
     });
   });
 }

@@ -28,7 +28,7 @@ pub enum FieldProblem {
     EntryCount { field: &'static str, limit: usize },
     UnknownPart { of: &'static str, field: String, known: &'static [&'static str] },
     UnknownField { of: Mapping, field: String, known: &'static [&'static str] },
-    UnknownRule { field: String, rule: &'static str, here: bool },
+    UnknownRule { of: Mapping, field: String, rule: &'static str, here: bool },
     BadCommandName { value: String },
 }
 
@@ -99,7 +99,7 @@ impl FieldProblem {
             Self::EntryCount { field, limit } => error(format!("`{field}` must have 1 to {limit} entries")),
             Self::UnknownPart { of, field, known } => {
                 let mapping = if *of == "phases" { Mapping::Entry } else { Mapping::Other };
-                let help = meant::help(field, mapping);
+                let help = meant::gone(field, mapping).or_else(|| meant::help(field, mapping));
                 error(format!("unknown field `{field}` in `{of}`"))
                     .help(help.unwrap_or_else(|| suggestion(field, known, "fields")))
                     .marking(field)
@@ -110,9 +110,11 @@ impl FieldProblem {
                 let help = help.unwrap_or_else(|| suggestion(field, known, "fields"));
                 warning(format!("unknown field `{field}`; it has no effect")).help(help).marking(field)
             }
-            Self::UnknownRule { field, rule, here } => {
+            Self::UnknownRule { of, field, rule, here } => {
                 let unknown = error(format!("unknown field `{field}`")).marking(field);
-                if *here {
+                if let Some(help) = meant::gone(field, *of) {
+                    unknown.help(help)
+                } else if *here {
                     unknown.suggest(Some(rule))
                 } else {
                     let place = place_of(rule).unwrap_or("the front matter of a phase file");

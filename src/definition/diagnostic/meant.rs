@@ -158,10 +158,15 @@ const ROWS: [Row; 33] = [
     (&["icon", "symbol"], [Unknown, Unknown, Here("emoji: \"📝\""), Unknown]),
 ];
 
+/// A name in lower case without `_` and `-`.
+fn plain(field: &str) -> String {
+    let name: String = field.chars().filter(|c| !matches!(c, '_' | '-')).collect();
+    name.to_ascii_lowercase()
+}
+
 /// The row of a field and its meaning in a mapping.
 fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
-    let name: String = field.chars().filter(|c| !matches!(c, '_' | '-')).collect();
-    let name = name.to_ascii_lowercase();
+    let name = plain(field);
     let row = ROWS.iter().position(|(names, _)| names.contains(&&*name))?;
     let [workflow, entry, phase, check] = ROWS.get(row)?.1;
     let meant = match of {
@@ -182,6 +187,15 @@ pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
         Help(words) => Some(words.to_owned()),
         Unknown => None,
     }
+}
+
+/// The help for a field that no mapping has any longer, or not this one.
+pub(crate) fn gone(field: &str, _of: Mapping) -> Option<String> {
+    let help = match &*plain(field) {
+        "toolvisibility" => "remove it: the model is shown the tools that a phase refuses too",
+        _ => return None,
+    };
+    Some(help.to_owned())
 }
 
 /// Lines of YAML as an example of their fields.

@@ -220,7 +220,7 @@ pub(crate) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 /// The fields of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 30] = [
+pub const WORKFLOW_FIELDS: [Field; 29] = [
     needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
     needed(
         "commandName",
@@ -319,12 +319,6 @@ pub const WORKFLOW_FIELDS: [Field; 30] = [
         Kind::OneOf(&["oncePerPhase", "everyRun"]),
         "oncePerPhase",
         "When the agent gets the complete context prompt: once in each phase, or with every agent run.",
-    ),
-    field(
-        "toolVisibility",
-        Kind::OneOf(&["shown", "hidden"]),
-        "shown",
-        "`hidden`: the model is not shown the tools that the phase refuses. Each change of phase then costs the model's cache.",
     ),
     field(
         "context",

@@ -14,7 +14,7 @@
 //! | `outcomes`, `onMaxLoops`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
 //! | `outputs` with their types | their descriptions |
 //! | values of inputs in paths and as bounds, in the seal of a run | other values of inputs |
-//! | | `show`, `toolVisibility`: what a user is offered and the model is shown |
+//! | | `show`: what a user is offered and the model is shown |
 //!
 //! It covers the workflow and every workflow nested in it, at any depth.
 //!
@@ -221,7 +221,6 @@ impl Rules {
             max_loops,
             on_max_loops,
             context_injection: _,
-            hides_tools: _,
             context,
             phases,
             // They are hashed beside it; the key of a group tells its place.

@@ -69,8 +69,6 @@ pub struct Workflow {
     pub on_max_loops: OnMaxLoops,
     /// When the agent is given the whole context prompt. Default: [`ContextInjection::OncePerPhase`].
     pub context_injection: ContextInjection,
-    /// The model is not shown the tools that a phase refuses. Default: false.
-    pub hides_tools: bool,
     /// The default of its phases but the first, and of nested workflows where they begin.
     pub context: Option<ContextMode>,
     /// Its phases and nested workflows, in order; at least one.

@@ -144,7 +144,7 @@ impl<'a> Fields<'a> {
             let here = self.known.contains(&first);
             let field = key.clone();
             self.gaps.push(Anchor::of(&[Step::Key(first)]));
-            self.report(&[Step::Name(&key)], FieldProblem::UnknownRule { field, rule, here });
+            self.report(&[Step::Name(&key)], FieldProblem::UnknownRule { of: self.of, field, rule, here });
             sound = None;
         }
         sound
@@ -474,7 +474,7 @@ pub(crate) fn rule_meant(key: &str) -> Option<&'static str> {
         | "blocklist" | "deny" | "denied" | "disallow" => Some("tools.blacklist"),
         "cost" | "maxcost" => Some("budget"),
         "hidden" | "unreadable" => Some("hide"),
-        "tool" => Some("tools"),
+        "tool" | "toolvisibility" => Some("tools"),
         "when" => Some("when"),
         "with" => Some("with"),
         _ => None,

@@ -144,7 +144,6 @@ pub(crate) fn read(
         0 => ContextInjection::OncePerPhase,
         _ => ContextInjection::EveryRun,
     });
-    let hides_tools = fields.choice("toolVisibility", &["shown", "hidden"]);
     let context = fields.context();
     let confinement = confinement::read(&mut fields, PathVariables::OfRun);
     let budget = budget::read(&mut fields);
@@ -180,7 +179,6 @@ pub(crate) fn read(
         max_loops: whole.take(max_loops, DEFAULT_MAX_LOOPS.into()),
         on_max_loops: whole.take(on_max_loops, OnMaxLoops::Pause),
         context_injection: whole.take(context_injection, ContextInjection::default()),
-        hides_tools: whole.take(hides_tools, 0) == 1,
         context: whole.take(context, None),
         gate: whole.part(gate),
         key: key.to_owned(),
@@ -222,7 +220,6 @@ fn unread(key: &str, folder: &str) -> Workflow {
         max_loops: DEFAULT_MAX_LOOPS.into(),
         on_max_loops: OnMaxLoops::Pause,
         context_injection: ContextInjection::default(),
-        hides_tools: false,
         context: None,
         phases: Vec::new(),
         groups: Vec::new(),
