@@ -59,7 +59,6 @@ export const SCRIPTS = {
   },
   test: TEST,
   "test:all": { ...TEST, needs: "test:all", file: "test", env: { TESTS: "all" } },
-  record: { needs: "test", usage: "[-- GROUP …]", fits: (words) => words.every((word) => /^[a-z]+$/.test(word)) },
   release: {
     needs: "build",
     usage: "[-- BRANCH]",

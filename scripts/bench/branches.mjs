@@ -10,7 +10,7 @@ import { startRpc } from "../../tests/pi/harness/rpc.mjs";
 import { makeSandbox } from "../../tests/pi/harness/sandbox.mjs";
 import { startModel } from "../../tests/pi/harness/scripted-model.mjs";
 import { leave, workflow } from "../../tests/pi/harness/workflows.mjs";
-import { OURS } from "../../tests/conformance/side-by-side/packages.mjs";
+import { OURS } from "../../tests/conformance/packages.mjs";
 import { inTurns, median, residentMegabytes, spread, table, verdict } from "./measure.mjs";
 
 /** The numbers of agents. */

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { ours } from "../../tests/conformance/random/ours.mjs";
-import { reference } from "../../tests/conformance/random/reference.mjs";
+import { ours } from "./ours.mjs";
+import { reference } from "./reference.mjs";
 import { standIn } from "../../tests/shim/pi-stand-in.mjs";
 
 export const PHASES = 4;

@@ -3,7 +3,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 
-import { OURS, REFERENCE } from "../../tests/conformance/side-by-side/packages.mjs";
+import { OURS, REFERENCE } from "../../tests/conformance/packages.mjs";
 import { PI_VERSIONS, REPO } from "../../tests/pi/harness/pi.mjs";
 import { startRpc } from "../../tests/pi/harness/rpc.mjs";
 import { makeSandbox } from "../../tests/pi/harness/sandbox.mjs";

@@ -37,7 +37,6 @@ test("wrong arguments and --help are answered in a fresh clone", (t) => {
   for (const [name, word] of [
     ["test", "rsut"],
     ["test:all", "--all"],
-    ["record", "--all"],
     ["build", "--quikc"],
     ["release", "--force"],
   ]) {
@@ -63,8 +62,6 @@ test("the commands of the documentation are accepted", () => {
       ["test", "clippy", "rust"],
       ["test:all"],
       ["test:all", "pi"],
-      ["record"],
-      ["record", "linear"],
       ["build"],
       ["build", "--quick"],
       ["release"],
