@@ -3,28 +3,10 @@
 //! Requires `target/component/pi_workflows.wasm`: `npm run build`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "component/branches.rs"]
-mod branches;
-#[path = "component/confinement.rs"]
-mod confinement;
-#[path = "component/examples.rs"]
-mod examples;
-#[path = "component/folders.rs"]
-mod folders;
-#[path = "component/fresh.rs"]
-mod fresh;
-#[path = "component/gates.rs"]
-mod gates;
 #[path = "component/host.rs"]
 mod host;
 #[path = "component/hostile.rs"]
 mod hostile;
-#[path = "component/models.rs"]
-mod models;
-#[path = "component/packages.rs"]
-mod packages;
-#[path = "component/report.rs"]
-mod report;
 #[path = "component/stale.rs"]
 mod stale;
 
@@ -56,15 +38,6 @@ const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":
 const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"passes":1}}}}"#;
 /// The stored state at the end of the run.
 const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"endedAt":1747234567890,"passes":1}}}}"#;
-
-const REMINDER: &str = "⚠️ The Two is still active. Current phase: 👀 Look.
-
-You must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.
-
-Current phase instructions:
-(as given for this phase)
-
-Continue working on the current phase and call workflow_step when done.";
 
 /// The prompt of the first phase.
 const PROMPT_AT_LOOK: &str = "[Workflow path: Two ▸ 👀 Look]
@@ -145,14 +118,6 @@ fn counting_down() -> Pi {
         "start-timer 1 1000",
     ]);
     pi
-}
-
-/// Returns the state of a run, paused now for this reason.
-fn paused(state: &str, reason: &str) -> String {
-    let pause = format!(r#""}},"paused":{{"reason":{reason},"at":1747234567890}},"visits""#);
-    let paused = state.replace(r#""},"visits""#, &pause);
-    assert_ne!(paused, state);
-    paused
 }
 
 // --- the component ----------------------------------------------------------------------------------
@@ -362,76 +327,6 @@ fn the_tool_cancels_when_the_user_agrees() {
 }
 
 #[test]
-fn the_tool_does_not_cancel_against_the_user() {
-    for answer in [Answer::Confirmed(false), Answer::Cancelled] {
-        let (mut pi, ticket) = asked_to_cancel();
-        let declined = Stepped::Says {
-            text: "The user declined: the workflow is not cancelled. Continue with the current phase.".into(),
-            details: r#"{"active":true,"cancelled":false,"declined":true}"#.into(),
-        };
-        assert_eq!(pi.answer_tool(ticket, answer), declined);
-        pi.did(&[]);
-        assert!(pi.step("status").0.starts_with("**Workflow:** Two (two)"));
-    }
-}
-
-#[test]
-fn the_command_cancels_immediately() {
-    let mut pi = at_look();
-    assert_eq!(pi.command("cancel-workflow", ""), Outcome::Done);
-    let cancelled = STATE_AT_LOOK
-        .replace(r#""active":true"#, r#""active":false"#)
-        .replace(r#""completionNotified":false"#, r#""completionNotified":true"#)
-        .replace(r#""cancelled":false"#, r#""cancelled":true"#);
-    pi.did(&[
-        "append-entry workflow:complete {\"content\":\"❌ **Workflow Cancelled**\\n\\n**Task:** Fix it\\n**Task ID:** wf-1747234567890-000000\",\"taskId\":\"wf-1747234567890-000000\",\"cancelled\":true,\"workflow\":\"Two\"}",
-        &format!("append-entry workflow:state {cancelled}"),
-        "clear-status workflow",
-    ]);
-    assert_eq!(pi.command("cancel-workflow", ""), Outcome::Done);
-    pi.did(&["notify info: No active workflow to cancel."]);
-}
-
-#[test]
-fn a_command_that_cannot_start_shows_the_reason() {
-    let mut pi = Host::with_files(FILES).start_session();
-    for (arguments, notice) in [
-        ("three", "notify error: Unknown workflow: \"three\". Available: two, four"),
-        ("three Fix it", "notify error: Unknown workflow: \"three\". Available: two, four"),
-    ] {
-        assert_eq!(pi.command("workflow", arguments), Outcome::Done);
-        pi.did(&[notice]);
-    }
-}
-
-#[test]
-fn in_a_terminal_the_command_alone_shows_a_selection() {
-    let mut pi = Host::with_files(FILES).start_session();
-    let Outcome::Requests { ticket, request } = pi.command("workflow", "") else { panic!() };
-    assert_eq!(
-        request,
-        "select Which workflow?: two — Two: Look at all of it.  (~/global/two) | four — Four: Look at all of it.  (~/project/four)"
-    );
-    let answer = Answer::Selected(1);
-    let Outcome::Requests { ticket, request } = pi.answer(ticket, answer) else { panic!() };
-    assert!(request.starts_with("input Four: what is the task?"), "{request}");
-    assert_eq!(pi.answer(ticket, Answer::Entered("Fix it".into())), Outcome::Settle);
-    let calls = std::mem::take(&mut pi.host().calls);
-    assert!(calls.iter().any(|call| call == "set-session-name Workflow: Fix it"), "{calls:?}");
-}
-
-#[test]
-fn diagnostics_in_files_are_shown_once() {
-    let mut host = Host::with_files(FILES);
-    host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
-    let mut pi = host.start();
-    pi.event(Event::SessionStart(SessionReason::Startup));
-    pi.did(&["notify warning: ~/project/bad/workflow.yaml: 4 errors: /workflow :check", "clear-status workflow"]);
-    pi.event(Event::SessionTree);
-    pi.did(&["clear-status workflow"]);
-}
-
-#[test]
 fn all_diagnostics_are_shown_on_demand_and_checked_against_the_tools_of_pi() {
     let mut host = Host::with_files(FILES);
     host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
@@ -464,31 +359,6 @@ fn all_diagnostics_are_shown_on_demand_and_checked_against_the_tools_of_pi() {
 }
 
 #[test]
-fn the_agent_delegates_if_it_can() {
-    const ORCHESTRATOR: &str = "You are the ORCHESTRATOR for this workflow.";
-    let mut pi = at_look();
-    assert!(!pi.event(Event::BeforeAgentStart).contains(ORCHESTRATOR));
-    pi.host().tools.push("delegate_to_subagents".into());
-    assert!(pi.event(Event::BeforeAgentStart).contains(ORCHESTRATOR));
-    pi.host().failing.insert("tool-names", "not now");
-    let prompt = pi.event(Event::BeforeAgentStart);
-    assert!(prompt.starts_with("inject workflow:context hidden: [Workflow path: Two"), "{prompt}");
-    assert!(!prompt.contains(ORCHESTRATOR));
-    assert_eq!(pi.asked().iter().filter(|asked| *asked == "tool-names").count(), 3);
-}
-
-#[test]
-fn a_run_that_begins_while_the_agent_works_knows_the_tools() {
-    let mut pi = Host::with_files(FILES).start_session();
-    pi.host().tools.push("delegate_to_subagents".into());
-    pi.event(Event::BeforeAgentStart);
-    pi.event(Event::AgentStart);
-    pi.command("workflow", "two Fix it");
-    let did = pi.host().calls.join("\n");
-    assert!(did.contains("You are the ORCHESTRATOR for this workflow."), "{did}");
-}
-
-#[test]
 fn without_a_run_there_are_no_queries() {
     let mut pi = Host::with_files(FILES).start_session();
     pi.asked();
@@ -508,223 +378,7 @@ fn without_a_run_there_are_no_queries() {
 
 // --- an agent that stops early ----------------------------------------------------------------------
 
-#[test]
-fn timers_drive_the_countdown() {
-    let mut pi = counting_down();
-    pi.timer(1);
-    pi.did(&[
-        "set-widget workflow-countdown above-editor: ⏳ Auto-continuing in 2s... (type anything to interrupt)",
-        "start-timer 1 1000",
-    ]);
-    pi.timer(1);
-    pi.did(&[
-        "set-widget workflow-countdown above-editor: ⏳ Auto-continuing in 1s... (type anything to interrupt)",
-        "start-timer 1 1000",
-    ]);
-    pi.timer(1);
-    pi.did(&[
-        "stop-timer 1",
-        "watch-terminal false",
-        "clear-widget workflow-countdown",
-        &format!("send-user-message follow-up: {REMINDER}"),
-    ]);
-    pi.timer(1);
-    pi.did(&[]);
-}
-
-#[test]
-fn an_unknown_timer_has_no_effect() {
-    let mut pi = counting_down();
-    for id in [0, 2, u64::MAX] {
-        pi.timer(id);
-    }
-    pi.did(&[]);
-}
-
-#[test]
-fn every_other_event_stops_the_countdown() {
-    for (event, more) in [
-        (Event::TerminalInput, &["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"][..]),
-        (Event::Input(InputSource::Interactive), &[]),
-        (Event::Input(InputSource::Rpc), &[]),
-        (Event::Input(InputSource::Extension), &[]),
-        (Event::AgentStart, &[]),
-        (Event::BeforeAgentStart, &[]),
-        (Event::SessionTree, &["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]),
-        (Event::SessionStart(SessionReason::Resume), &["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]),
-    ] {
-        let mut pi = counting_down();
-        pi.event(event);
-        let stop = ["stop-timer 1", "watch-terminal false", "clear-widget workflow-countdown"];
-        pi.did(&[&stop[..], more].concat());
-        // A timer that had already ended.
-        pi.timer(1);
-        pi.did(&[]);
-    }
-}
-
-#[test]
-fn a_move_in_the_tree_is_not_work_of_the_agent() {
-    let mut pi = counting_down();
-    pi.host().is_idle = false;
-    pi.event(Event::SessionTree);
-    let waits = "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)";
-    pi.did(&["stop-timer 1", "watch-terminal false", "clear-widget workflow-countdown", waits]);
-    // A component that is restarted while the agent runs.
-    pi.event(Event::Restarted);
-    pi.did(&["set-status workflow: Two > 👀 Look [1/2]"]);
-}
-
-#[test]
-fn a_command_stops_the_countdown() {
-    let mut pi = counting_down();
-    pi.command("workflow", "three");
-    pi.did(&[
-        "stop-timer 1",
-        "watch-terminal false",
-        "clear-widget workflow-countdown",
-        "notify error: Unknown workflow: \"three\". Available: two, four",
-        "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)",
-    ]);
-    pi.timer(1);
-    pi.did(&[]);
-}
-
-#[test]
-fn the_end_of_the_session_ends_the_countdown() {
-    let mut pi = counting_down();
-    pi.event(Event::SessionShutdown(SessionReason::New));
-    pi.did(&["stop-timer 1", "watch-terminal false", "clear-widget workflow-countdown"]);
-    pi.timer(1);
-    pi.did(&[]);
-}
-
-#[test]
-fn without_a_user_interface_the_agent_continues_immediately_until_it_makes_no_progress() {
-    let mut pi = at_look_without_ui();
-    let mut outcomes = Vec::new();
-    for _ in 0..5 {
-        pi.event(Event::AgentEnd(Some(StopReason::Stop)));
-        outcomes.push(pi.event(Event::AgentBeforeSettle));
-    }
-    let goes_on = format!("continue workflow:reminder shown: {REMINDER}");
-    // The session was resumed: the agent has not received the phase's instructions in it.
-    let told = format!("{goes_on}\n\n{PROMPT_AT_LOOK}");
-    let again = "continue workflow:reminder shown: ⚠️ The Two is still active in 👀 Look. Complete the phase, and call workflow_step.";
-    assert_eq!(outcomes, [&*told, again, again, "none", "none"]);
-    pi.did(&[
-        &format!(
-            "append-entry workflow:state {}",
-            paused(STATE_AT_LOOK, r#"{"kind":"idle","times":3}"#)
-                .replace(r#""visits""#, r#""continuations":3,"idle":3,"visits""#)
-        ),
-        "set-status workflow: ⏸ Two > 👀 Look [1/2] (paused: the agent does nothing)",
-    ]);
-    pi.event(Event::AgentSettled);
-    pi.did(&[]);
-    pi.event(Event::SessionShutdown(SessionReason::Quit));
-    pi.did(&[
-        "notify info: Workflow Two: paused in 👀 Look: the agent did nothing in 3 automatic continuations.",
-        "set-exit-code 1",
-    ]);
-}
-
-#[test]
-fn an_agent_that_was_stopped_or_failed_waits_for_the_user() {
-    for (stop, kind, words) in [
-        (StopReason::Aborted, "aborted", "you stopped the agent"),
-        (StopReason::Error, "modelError", "the model failed"),
-    ] {
-        let mut pi = at_look();
-        pi.event(Event::AgentEnd(Some(stop)));
-        assert_eq!(pi.event(Event::AgentBeforeSettle), "none");
-        pi.event(Event::AgentSettled);
-        pi.did(&[
-            &format!(
-                "append-entry workflow:state {}",
-                paused(STATE_AT_LOOK, &format!(r#"{{"kind":"{kind}"}}"#))
-            ),
-            &format!("set-status workflow: ⏸ Two > 👀 Look [1/2] (paused: {words})"),
-            &format!(
-                "notify warning: ⏸ Two is paused in 👀 Look: {words}.\nYour next message resumes it, or /workflow :resume."
-            ),
-        ]);
-        pi.event(Event::AgentSettled);
-        pi.did(&[]);
-        // Input of an extension is not input of the user.
-        pi.event(Event::Input(InputSource::Extension));
-        pi.did(&[]);
-        pi.event(Event::Input(InputSource::Interactive));
-        pi.did(&[&format!("append-entry workflow:state {STATE_AT_LOOK}"), "set-status workflow: Two > 👀 Look [1/2]"]);
-    }
-}
-
-#[test]
-fn an_agent_that_stopped_for_another_reason_continues() {
-    for stop in [Some(StopReason::Length), Some(StopReason::ToolUse), Some(StopReason::Other), None] {
-        let mut pi = at_look();
-        pi.event(Event::AgentEnd(stop));
-        pi.event(Event::AgentSettled);
-        let calls = &pi.host().calls;
-        assert_eq!(calls.last().map(String::as_str), Some("start-timer 1 1000"), "{stop:?}");
-    }
-}
-
-#[test]
-fn the_end_of_a_process_reports_the_state_of_the_run() {
-    for (steps, line, code) in [
-        (0, "notify info: Workflow Two: not finished, in 👀 Look.", Some("set-exit-code 1")),
-        (1, "notify info: Workflow Two: not finished, in 🔨 Do.", Some("set-exit-code 1")),
-        (2, "notify info: Workflow Two: DONE.", None),
-    ] {
-        let mut pi = at_look_without_ui();
-        for _ in 0..steps {
-            pi.step("next");
-        }
-        pi.event(Event::AgentEnd(Some(StopReason::Stop)));
-        pi.host().calls.clear();
-        pi.event(Event::SessionShutdown(SessionReason::Quit));
-        pi.did(&Vec::from_iter(std::iter::once(line).chain(code)));
-    }
-}
-
-#[test]
-fn a_command_that_fails_without_a_user_interface_fails_the_process() {
-    let mut pi = Host { has_ui: false, ..Host::with_files(FILES) }.start_session();
-    assert_eq!(pi.command("workflow", "three Fix it"), Outcome::Done);
-    pi.did(&["notify error: Unknown workflow: \"three\". Available: two, four", "set-exit-code 1"]);
-}
-
 // --- manual control ------------------------------------------------------------------------------
-
-#[test]
-fn a_running_agent_is_told_that_the_user_moved_the_run() {
-    let mut pi = at_look();
-    pi.event(Event::BeforeAgentStart);
-    pi.event(Event::AgentStart);
-    pi.host().calls.clear();
-    assert_eq!(pi.command("workflow", ":next"), Outcome::Done);
-    let calls = std::mem::take(&mut pi.host().calls);
-    assert_eq!(
-        calls[..2],
-        [&format!("append-entry workflow:state {STATE_AT_DO}"), "set-status workflow: Two > 🔨 Do [2/2]",]
-    );
-    let told = "send-message steer and start nothing: workflow:moved shown: The user moved the workflow on: 👀 Look → 🔨 Do.\n\n[Workflow path: Two ▸ 🔨 Do]\n";
-    assert!(calls[2].starts_with(told), "{}", calls[2]);
-    assert_eq!(calls.len(), 3);
-}
-
-#[test]
-fn an_idle_agent_is_prompted_after_the_user_moved_the_run() {
-    let mut pi = at_look();
-    assert_eq!(pi.command("workflow", ":skip"), Outcome::Settle);
-    let skipped = STATE_AT_DO.replace(r#""endedAt":1747234567890,"#, r#""endedAt":1747234567890,"skipped":true,"#);
-    pi.did(&[
-        &format!("append-entry workflow:state {skipped}"),
-        "set-status workflow: Two > 🔨 Do [2/2]",
-        "send-user-message follow-up: The user moved the workflow on, and skipped a phase: 👀 Look → 🔨 Do.",
-    ]);
-}
 
 #[test]
 fn the_status_is_an_entry_and_without_a_user_interface_a_notice_too() {
@@ -754,38 +408,6 @@ fn asked_to_start_another() -> (Pi, u64) {
     }
 }
 
-/// The calls of the host that start the workflow `four`.
-fn started_four() -> [String; 4] {
-    [
-        r#"append-entry workflow:state {"active":true,"workflowKey":"four","currentPath":[{"workflowKey":"four","phaseIndex":0},{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Something else","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"87c86ae2705ab23d633601921c66dac76f82f460ac0c3db0dfa9551af31f4f56"},"visits":{"four:0/two:0":{"name":"Look","startedAt":1747234567890,"passes":1}}}}"#,
-        "set-status workflow: Four > Two [1/2] > 👀 Look [1/2]",
-        "set-session-name Workflow: Something else",
-        "send-user-message follow-up: Begin",
-    ]
-    .map(Into::into)
-}
-
-#[test]
-fn yes_starts_the_other_workflow() {
-    let (mut pi, ticket) = asked_to_start_another();
-    assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Settle);
-    pi.did(&started_four().each_ref().map(String::as_str));
-    // The ticket is no longer valid.
-    assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Done);
-    pi.did(&[]);
-}
-
-#[test]
-fn any_other_answer_changes_nothing() {
-    for answer in [Answer::Confirmed(false), Answer::Cancelled, Answer::NoUi] {
-        let (mut pi, ticket) = asked_to_start_another();
-        assert_eq!(pi.answer(ticket, answer.clone()), Outcome::Done, "{answer:?}");
-        assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Done);
-        pi.did(&[]);
-        assert!(pi.step("status").0.starts_with("**Workflow:** Two (two)"));
-    }
-}
-
 #[test]
 fn an_answer_without_a_pending_request_is_dropped() {
     let (mut pi, ticket) = asked_to_start_another();
@@ -805,30 +427,6 @@ fn an_answer_without_a_pending_request_is_dropped() {
         Outcome::Asks { ticket: new, .. } => assert_ne!(new, ticket),
         outcome => panic!("no question: {outcome:?}"),
     }
-}
-
-#[test]
-fn events_are_handled_while_a_dialog_is_open() {
-    let (mut pi, ticket) = asked_to_start_another();
-    assert!(pi.step("next").0.starts_with("✓ Advanced: Look → 🔨 Do"));
-    assert_eq!(pi.tool_call("write"), "none");
-    assert!(pi.step("next").0.starts_with("✓ Advanced: Do → DONE"));
-    pi.event(Event::AgentEnd(Some(StopReason::Stop)));
-    pi.host().calls.clear();
-    assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Settle);
-    pi.did(&started_four().each_ref().map(String::as_str));
-}
-
-#[test]
-fn two_dialogs_may_be_open() {
-    let (mut pi, first) = asked_to_start_another();
-    let Outcome::Asks { ticket: second, .. } = pi.command("workflow", "two Once more") else {
-        panic!("no question");
-    };
-    assert_ne!(first, second);
-    assert_eq!(pi.answer(second, Answer::Cancelled), Outcome::Done);
-    assert_eq!(pi.answer(first, Answer::Confirmed(true)), Outcome::Settle);
-    pi.did(&started_four().each_ref().map(String::as_str));
 }
 
 // --- the session ------------------------------------------------------------------------------------
@@ -904,16 +502,6 @@ fn entries_of_other_extensions_are_not_read() {
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
     pi.did(&["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]);
-}
-
-#[test]
-fn another_session_starts_without_the_run_of_the_last_one() {
-    let mut pi = at_look();
-    pi.event(Event::SessionShutdown(SessionReason::New));
-    pi.host().entries.clear();
-    pi.event(Event::SessionStart(SessionReason::New));
-    pi.did(&["clear-status workflow"]);
-    assert_eq!(pi.tool_call("write"), "none");
 }
 
 // --- failures ---------------------------------------------------------------------------------------
@@ -1134,29 +722,4 @@ fn the_argument_of_the_command_is_completed() {
         assert_eq!(completions, proposals, "{prefix:?}");
     }
     pi.did(&[]);
-}
-
-#[test]
-fn the_controls_are_completed_while_they_apply() {
-    let mut pi = at_look();
-    let controls = |pi: &mut Pi| {
-        let completions = pi.complete("workflow", ":");
-        completions.into_iter().map(|it| it.value).collect::<Vec<_>>().join(" ")
-    };
-    assert_eq!(
-        controls(&mut pi),
-        ":status :pause :resume :next :back :skip :cancel :graph :report :panel :limits :check"
-    );
-    pi.command("workflow", ":pause");
-    assert_eq!(controls(&mut pi), ":status :resume :next :back :skip :cancel :graph :report :panel :limits :check");
-    pi.command("workflow", ":cancel");
-    assert_eq!(controls(&mut pi), ":graph :report :panel :limits :check");
-}
-
-#[test]
-fn a_command_without_an_argument_has_no_completions() {
-    let mut pi = Host::with_files(FILES).start_session();
-    for prefix in ["", "t"] {
-        assert_eq!(pi.complete("cancel-workflow", prefix).len(), 0);
-    }
 }

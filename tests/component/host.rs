@@ -17,12 +17,11 @@ use bindings::pi::extension::{
 
 pub use bindings::ComponentPre;
 pub use bindings::exports::pi::extension::guest::{
-    Answer, ChildEnd, ChildOutcome, ChildReport, CommandEnd, CommandOutcome, CommandResult, Completion, Event,
-    EventOutcome, InitError, InputSource, ModelSelection, Pending, Request, SessionReason, StopReason,
-    ThinkingLevelSelection, ToolOutcome,
+    Answer, CommandEnd, CommandOutcome, CommandResult, Completion, Event, EventOutcome, InitError, InputSource,
+    Pending, Request, SessionReason, StopReason, ThinkingLevelSelection, ToolOutcome,
 };
 pub use bindings::exports::pi_workflows::tools::workflows::{RunReport, StoredRun};
-pub use bindings::pi::extension::session::{ModelUsage, Usage, UserMessage};
+pub use bindings::pi::extension::session::{ModelUsage, Usage};
 pub use bindings::pi::extension::types::{
     CustomMessage, Drawing, Mode, Moment, Span, ThinkingLevel, ToolCall, ToolResult,
 };
@@ -185,10 +184,6 @@ pub fn known(name: &str, available: bool) -> context::KnownModel {
     context::KnownModel { model: model(name), available, priced: true }
 }
 
-pub fn model_selection(name: &str, by_guest: bool) -> ModelSelection {
-    ModelSelection { model: model(name), by_guest }
-}
-
 pub fn level_selection(level: ThinkingLevel, by_guest: bool) -> ThinkingLevelSelection {
     ThinkingLevelSelection { level, by_guest }
 }
@@ -198,24 +193,6 @@ impl Host {
     pub fn with_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let files = files.into_iter().map(|(path, text)| (path.into(), text.as_bytes().to_vec()));
         Self { files: files.collect(), ..Self::default() }
-    }
-
-    /// Creates a pi that grants everything below a folder of this repository as the root `global`.
-    pub fn with_folder(folder: &str) -> Self {
-        fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
-            for entry in std::fs::read_dir(folder).expect("a folder") {
-                let entry = entry.expect("an entry");
-                let name = format!("{prefix}/{}", entry.file_name().to_string_lossy());
-                if entry.path().is_dir() {
-                    collect(&entry.path(), &name, files);
-                } else {
-                    files.insert(name, std::fs::read(entry.path()).expect("a file"));
-                }
-            }
-        }
-        let mut host = Self::default();
-        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), "global", &mut host.files);
-        host
     }
 
     /// Adds state entries to the session, oldest first.

@@ -273,7 +273,7 @@ fn ask_everything(pi: &mut Pi) {
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn tool_input_of_any_kind(input in any_text(), running in any::<bool>()) {
@@ -289,7 +289,7 @@ proptest! {
         ],
         tool in select(vec!["edit", "write", "bash"]),
     ) {
-        let mut pi = super::confinement::at_plan();
+        let mut pi = super::stale::at_plan();
         pi.host().tool_input = input;
         let outcome = pi.tool_call(tool);
         assert_eq!(outcome.starts_with("confine "), tool == "bash", "{outcome}");

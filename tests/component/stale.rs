@@ -53,6 +53,37 @@ fn command_given_up(prepare: impl Fn() -> Pi, name: &str, arguments: &str) {
     });
 }
 
+/// A workflow whose phases have a model, may write some files without network, and use the folder of the run.
+const LIMITED: [(&str, &str); 4] = [
+    ("global/models.yaml", "strong: [one/paid, one/big:high]"),
+    (
+        "project/plan/workflow.yaml",
+        "name: Plan\ncommandName: plan\ninitialMessage: Begin\nnetwork: false\nphases: [plan.md, do.md]\n",
+    ),
+    (
+        "project/plan/plan.md",
+        "---\nid: plan\nname: Plan\nemoji: 📐\nwrite: [docs/, a.md]\nmodel: strong\nthinking: max\n---\nPlan in {runDir}.\n",
+    ),
+    ("project/plan/do.md", "---\nid: do\nname: Do\nemoji: 🔨\n---\nDo.\n"),
+];
+
+/// Starts a session with the workflow `plan`, in a pi with the model `scripted/scripted`.
+fn limited() -> Pi {
+    let mut host = Host::with_files(LIMITED);
+    host.models = vec![known("one/paid", false), known("one/big", true)];
+    host.start_session()
+}
+
+/// The same in the phase that may write `docs/` and `a.md`, without network.
+pub fn at_plan() -> Pi {
+    let mut pi = limited();
+    pi.command("workflow", "plan Fix it");
+    let host = pi.host();
+    host.calls.clear();
+    host.questions.clear();
+    pi
+}
+
 fn in_a_session() -> Pi {
     Host::with_files(FILES).start_session()
 }
@@ -94,17 +125,11 @@ fn the_start_of_a_run() {
 }
 
 #[test]
-fn a_phase_with_a_model() {
-    command_given_up(super::models::session, "workflow", "two Fix it");
-    command_given_up(super::folders::session, "workflow", "two Fix it");
-    let at_look = || {
-        let mut pi = super::models::session();
-        pi.command("workflow", "two Fix it");
-        pi
-    };
-    command_given_up(at_look, "workflow", ":next");
+fn a_phase_with_a_model_and_a_folder() {
+    command_given_up(limited, "workflow", "plan Fix it");
+    command_given_up(at_plan, "workflow", ":next");
     let selection = level_selection(ThinkingLevel::Low, false);
-    event_given_up(at_look, &Event::ThinkingLevelSelect(selection));
+    event_given_up(at_plan, &Event::ThinkingLevelSelect(selection));
 }
 
 #[test]
@@ -182,7 +207,7 @@ fn stopped(reason: StopReason) -> Pi {
 fn a_tool_call() {
     for (tool, input) in [("edit", r#"{"path":"src/a"}"#), ("write", r#"{"path":"docs/a"}"#), ("bash", "{}")] {
         let asked = || {
-            let mut pi = super::confinement::at_plan();
+            let mut pi = at_plan();
             pi.host().tool_input = input.into();
             pi
         };
@@ -194,7 +219,7 @@ fn a_tool_call() {
         });
     }
     let without_a_sandbox = || {
-        let mut pi = super::confinement::at_plan();
+        let mut pi = at_plan();
         pi.host().failing.insert("can-confine", "There is none.");
         pi
     };
