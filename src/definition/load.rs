@@ -2,10 +2,8 @@
 
 use crate::sorted::Map;
 
-use super::check::subject::Subject;
 use super::check::{command_names, context, expected_calls, limits, models, references, variables, ways};
 use super::diagnostic::anchor::{Step, Unplaced};
-use super::diagnostic::gaps::Gaps;
 use super::diagnostic::phase::PhaseProblem;
 use super::diagnostic::problem::Problem;
 use super::diagnostic::report::{self, Diagnostic};
@@ -30,7 +28,7 @@ impl Library {
     pub fn new(workflows: Vec<Workflow>, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut unplaced = Vec::new();
         let parts = Parts { workflows, ..Parts::default() };
-        let (library, _) = build(parts, Vec::new(), &mut Gaps::default(), &mut unplaced);
+        let library = build(parts, &mut unplaced);
         diagnostics.extend(unplaced.into_iter().map(|Unplaced { diagnostic, .. }| diagnostic));
         library
     }
@@ -68,18 +66,12 @@ fn read(files: &dyn WorkflowFiles, check: Option<&Surroundings>) -> Result<(Libr
     let roots = files.roots()?;
     let mut bounded = Bounded::new(files);
     let mut sources = Sources::default();
-    let (mut gaps, mut drafts) = (Gaps::default(), Vec::new());
     for (number, root) in roots.iter().enumerate() {
         if bounded.reached_at().is_some() {
             break;
         }
-        let reader =
-            RootReader::new(&mut bounded, root, check.map(Lint::new), (&mut sources, &mut gaps), &mut diagnostics);
-        let (parts_of_root, drafts_of_root) = reader.read()?;
-        let Parts { workflows, left_out, mut listed, aliases, .. } = parts_of_root;
-        let is_replaced = |draft: &Workflow| workflows.iter().any(|other| other.key == draft.key);
-        drafts.retain(|draft| !is_replaced(draft));
-        drafts.extend(drafts_of_root);
+        let reader = RootReader::new(&mut bounded, root, check.map(Lint::new), &mut sources, &mut diagnostics);
+        let Parts { workflows, left_out, mut listed, aliases, .. } = reader.read()?;
         if root.name == ALIASES_ROOT {
             parts.aliases = aliases;
         }
@@ -105,26 +97,24 @@ fn read(files: &dyn WorkflowFiles, check: Option<&Surroundings>) -> Result<(Libr
     }
     parts.replacing = taken.replacing(&parts.workflows, &roots);
     let mut unplaced = Vec::new();
-    let (library, with_errors) = build(parts, drafts, &mut gaps, &mut unplaced);
-    let WithErrors { all, endless } = &with_errors;
-    let subject = Subject { library: &library, all: all.as_ref().unwrap_or(&library), endless, gaps: &gaps };
+    let library = build(parts, &mut unplaced);
     if let Some(surroundings) = check {
         diagnostics.extend(profiles_outside(surroundings));
         diagnostics.extend(user_file::check::<UserLimits>(files, surroundings)?);
         diagnostics.extend(user_file::check::<Notify>(files, surroundings)?);
         unplaced.extend(replaced);
-        command_names::similar_command_names(subject.all.iter(), &mut unplaced);
-        expected_calls::run(&subject, files, &mut unplaced)?;
-        limits::report(&subject, files, &mut unplaced)?;
-        context::report(&subject, &mut unplaced);
-        ways::report(&subject, &mut unplaced);
-        models::report(&subject, surroundings, &roots, &mut unplaced);
+        command_names::similar_command_names(&library, &mut unplaced);
+        expected_calls::run(&library, files, &mut unplaced)?;
+        limits::report(&library, files, &mut unplaced)?;
+        context::report(&library, &mut unplaced);
+        ways::report(&library, &mut unplaced);
+        models::report(&library, surroundings, &roots, &mut unplaced);
     }
     diagnostics.extend(sources.place(unplaced));
     suggest_references(&library, &mut diagnostics);
     if check.is_some() {
-        variables::remove_known_summaries(&subject, &mut diagnostics);
-        variables::remove_known_values(&subject, &mut diagnostics);
+        variables::remove_known_summaries(&library, &mut diagnostics);
+        variables::remove_known_values(&library, &mut diagnostics);
     }
     report::sort(&mut diagnostics);
     Ok((library, diagnostics))
@@ -205,32 +195,13 @@ pub(crate) fn profiles_outside(surroundings: &Surroundings) -> impl Iterator<Ite
     folders.map(|folder| Diagnostic::new(folder, ToolProblem::ProfilesOutside))
 }
 
-/// The workflows with errors, for checks only.
-struct WithErrors {
-    /// All workflows, also those without errors, but not the endless ones; `None` if none of them has errors.
-    all: Option<Library>,
-    /// Those whose references have no end.
-    endless: Vec<Workflow>,
-}
-
 /// Makes a library of what was read, and leaves out the workflows with errors.
-fn build(
-    mut parts: Parts,
-    mut drafts: Vec<Workflow>,
-    gaps: &mut Gaps,
-    unplaced: &mut Vec<Unplaced>,
-) -> (Library, WithErrors) {
+fn build(mut parts: Parts, unplaced: &mut Vec<Unplaced>) -> Library {
     parts.workflows = with_groups(parts.workflows);
-    drafts = with_groups(drafts);
-    let Parts { workflows, left_out, .. } = &mut parts;
-    let endless = references::resolve(workflows, &mut drafts, gaps, left_out, unplaced);
-    let all = (!drafts.is_empty()).then(|| {
-        let workflows = parts.workflows.iter().cloned().chain(drafts).collect();
-        Library::of(Parts { workflows, aliases: parts.aliases.clone(), ..Parts::default() })
-    });
+    references::resolve(&mut parts.workflows, &mut parts.left_out, unplaced);
     let library = Library::of(parts);
-    command_names::report_duplicates(all.as_ref().unwrap_or(&library).iter(), &library, unplaced);
-    (library, WithErrors { all, endless })
+    command_names::report_duplicates(&library, unplaced);
+    library
 }
 
 /// The workflows with the groups in them, each behind its workflow.

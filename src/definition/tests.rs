@@ -434,7 +434,6 @@ mod groups;
 mod layers;
 mod limits;
 mod models;
-mod one_round;
 mod packages;
 mod parallel;
 mod permission;
@@ -458,4 +457,26 @@ fn many_circles_take_little() {
         .filter(|diagnostic| matches!(diagnostic.problem, Problem::Workflow(WorkflowProblem::Cycle { .. })));
     assert_eq!(cycles.count(), 600, "each in one");
     assert!(diagnostics.iter().all(|diagnostic| diagnostic.message().len() < 200));
+}
+
+/// Nothing recurses deeper than workflows may be nested.
+#[test]
+fn a_long_chain_of_workflows_takes_little_of_the_stack() {
+    let check = || {
+        let mut files = Files::default();
+        for number in 0..400 {
+            let next = number + 1;
+            let yaml = format!(
+                "name: W\ncommandName: w{number}\ninitialMessage: Go\nphases:\n  - subworkflow: w{next}\n  - phase: a.md\n    when: {{ outcome.w{next}: x }}\n",
+            );
+            files.global.insert(format!("w{number}/workflow.yaml"), yaml);
+            files.global.insert(format!("w{number}/a.md"), PHASE.to_owned());
+        }
+        let (library, diagnostics) = Library::check(&files).unwrap();
+        assert_eq!(library.iter().count(), 0);
+        let too_deep = diagnostics.iter().filter(|one| one.message().contains("nested more than 100 deep"));
+        assert_eq!(too_deep.count(), 299);
+    };
+    let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(check).unwrap();
+    thread.join().unwrap();
 }

@@ -8,11 +8,11 @@ use crate::definition::model::library::Library;
 use crate::definition::model::workflow::{Show, Workflow};
 
 /// Reports command names that differ from an earlier one in case only.
-pub(crate) fn similar_command_names<'a>(workflows: impl Iterator<Item = &'a Workflow>, unplaced: &mut Vec<Unplaced>) {
+pub(crate) fn similar_command_names(library: &Library, unplaced: &mut Vec<Unplaced>) {
     let mut by_name: Map<String, &Workflow> = Map::new();
     // A workflow of a package can be started by the name of the package too.
     let of_users = |workflow: &&Workflow| workflow.show == Show::User && workflow.package().is_none();
-    for workflow in workflows.filter(of_users) {
+    for workflow in library.iter().filter(of_users) {
         let first = *by_name.entry(workflow.command_name.to_ascii_lowercase()).or_insert(workflow);
         if first.command_name != workflow.command_name {
             let problem = WorkflowProblem::SimilarCommandName {
@@ -24,13 +24,9 @@ pub(crate) fn similar_command_names<'a>(workflows: impl Iterator<Item = &'a Work
     }
 }
 
-/// Reports the command names of these workflows that another one of the library has.
-pub(crate) fn report_duplicates<'a>(
-    workflows: impl Iterator<Item = &'a Workflow>,
-    library: &Library,
-    unplaced: &mut Vec<Unplaced>,
-) {
-    for workflow in workflows.filter(|workflow| !workflow.command_name.is_empty()) {
+/// Reports the command names that another workflow has.
+pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>) {
+    for workflow in library.iter().filter(|workflow| !workflow.command_name.is_empty()) {
         let name = &workflow.command_name;
         let first = library.by_command_name(name).filter(|first| first.key != workflow.key);
         unplaced.extend(first.map(|first| {

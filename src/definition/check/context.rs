@@ -1,6 +1,5 @@
 //! Warnings of a check about `context` and `results`, and about values that a phase never gets.
 
-use super::subject::Subject;
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::variable::VariableProblem;
@@ -13,9 +12,8 @@ use crate::sorted::Set;
 
 /// Reports phases that say `summary: optional` although the next one starts fresh, `results` of phases that come later,
 /// and variables in texts that have no value.
-pub(crate) fn report(subject: &Subject, unplaced: &mut Vec<Unplaced>) {
-    let library = subject.all;
-    for workflow in subject.workflows().filter(|workflow| subject.has_known_ways(workflow)) {
+pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
+    for workflow in library.scopes() {
         // What a branch has of another one is an error.
         if workflow.has_branches_beside() {
             continue;

@@ -1,12 +1,12 @@
 //! Runs the `tests` of phases.
 
-use super::subject::Subject;
 use crate::definition::diagnostic::anchor::{Anchor, Unplaced};
 use crate::definition::diagnostic::call::{CallProblem, Decision};
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::expected_calls::PhaseTest;
 use crate::definition::model::files::{Stale, WorkflowFiles};
 use crate::definition::model::hidden::HiddenCause;
+use crate::definition::model::library::Library;
 use crate::definition::model::limits::Limits;
 use crate::definition::model::path_variables::with_names;
 use crate::definition::model::permission::{Permission, Refusal, permission};
@@ -18,13 +18,10 @@ use crate::definition::model::workflow::{EntryKind, Phase, Workflow};
 /// # Errors
 ///
 /// If the session is gone.
-pub(crate) fn run(subject: &Subject, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
-    for workflow in subject.workflows() {
+pub(crate) fn run(library: &Library, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
+    for workflow in library.scopes() {
         for entry in &workflow.phases {
             let EntryKind::Phase(phase) = &entry.kind else { continue };
-            if !subject.has_known_limits(phase, workflow) {
-                continue;
-            }
             for test in &phase.tests {
                 let problem = wrong(test, phase, workflow, host)?;
                 unplaced.extend(problem.map(|problem| Unplaced {

@@ -1,12 +1,9 @@
 //! The ways through a workflow: its outcomes, conditions and the values of nested workflows must name what there is.
 
-use std::cell::RefCell;
-
 use crate::sorted::{Map, Set};
 
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::gaps::Gaps;
 use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
@@ -100,9 +97,13 @@ fn ends<'a>(
         };
         let ends = |name: &&str| {
             let Some(outcome) = entry.outcome(name) else { return may_end_next };
-            outcome.targets().filter_map(|target| workflow.target(index, target)).any(|target| {
-                let goes_on = target <= index && workflow.on_max_loops == OnMaxLoops::Next;
-                target >= optional_from || goes_on && may_end_next
+            outcome.targets().any(|target| match workflow.target(index, target) {
+                Some(target) => {
+                    let goes_on = target <= index && workflow.on_max_loops == OnMaxLoops::Next;
+                    target >= optional_from || goes_on && may_end_next
+                }
+                // It may be any entry: that it is none is an error.
+                None => matches!(target, Target::Entry(_)),
             })
         };
         found.extend(names.into_iter().filter(ends));
@@ -147,82 +148,12 @@ fn size<'a>(
     (count, has_ways)
 }
 
-/// What is not known of workflows beside each other, see [`Gaps`].
-pub(crate) struct Unknown<'a> {
-    pub gaps: &'a Gaps,
-    /// The keys of all workflows, also of those that cannot be read.
-    keys: &'a Set<&'a str>,
-    /// The keys of workflows that lead to a cycle, or are nested too deep.
-    endless: Set<&'a str>,
-    /// A workflow may have an entry of any id.
-    has_unknown_ids: bool,
-    /// The workflows of which it is known by now if they may end with unknown outcomes.
-    hides_exits: RefCell<Map<&'a str, bool>>,
-}
-
-impl<'a> Unknown<'a> {
-    pub fn new(workflows: &Workflows<'a>, gaps: &'a Gaps, keys: &'a Set<&'a str>, endless: Set<&'a str>) -> Self {
-        let hides_exits = RefCell::default();
-        let mut unknown = Self { gaps, keys, endless, has_unknown_ids: false, hides_exits };
-        unknown.has_unknown_ids = gaps.has_whole_files()
-            || workflows
-                .values()
-                .any(|scope| unknown.hides_list(scope) || scope.phases.iter().any(|entry| unknown.hides_id(entry)));
-        unknown
-    }
-
-    /// Returns true if the entries of a workflow or of a group are not known.
-    pub fn hides_list(&self, scope: &Workflow) -> bool {
-        self.gaps.covers_in(scope, &[Step::Key("phases")])
-    }
-
-    /// Returns true if an entry may have any id.
-    fn hides_id(&self, entry: &Entry) -> bool {
-        match &entry.kind {
-            // The key of no workflow is a mistake.
-            EntryKind::Workflow { key, id: None, .. } => !is_group_key(key) && !self.keys.contains(key.as_str()),
-            EntryKind::Workflow { .. } | EntryKind::Phase(_) => entry.id().is_empty(),
-        }
-    }
-
-    /// Returns true if a workflow may end with other outcomes than [`exits`] says.
-    pub fn hides_exits(&self, key: &str, workflows: &Workflows<'a>) -> bool {
-        let Some(scope) = workflows.get(key).filter(|_| !self.endless.contains(key)) else {
-            return true;
-        };
-        if let Some(hides) = self.hides_exits.borrow().get(key) {
-            return *hides;
-        }
-        let leads_back = !scope.has_branches_beside();
-        let hides = leads_back && self.gaps.touches(&scope.file(), &[Step::Key("onMaxLoops")])
-            || self.gaps.touches_in(scope, &[Step::Key("parallel")])
-            || self.gaps.touches_in(scope, &[Step::Key("decide")])
-            || self.hides_list(scope)
-            || scope.phases.iter().enumerate().any(|(index, entry)| {
-                let part = |field| [Step::Key("phases"), Step::Item(index), Step::Key(field)];
-                let outcomes = [Step::Key("outcomes")];
-                self.gaps.touches_in(scope, &part("when"))
-                    || self.gaps.touches_in(scope, &part("outcomes"))
-                    || match &entry.kind {
-                        EntryKind::Phase(phase) => self.gaps.touches_of_phase((scope, index), phase, &outcomes),
-                        EntryKind::Workflow { key, .. } => self.hides_exits(key, workflows),
-                    }
-            });
-        self.hides_exits.borrow_mut().insert(&scope.key, hides);
-        hides
-    }
-}
-
-/// Returns the errors of the outcomes, conditions and values of a workflow. Without `unknown` no workflow has a gap,
-/// and those that are not there have no outcomes.
-pub(crate) fn errors<'a>(
-    workflow: &'a Workflow,
-    workflows: &'a Workflows<'a>,
-    unknown: Option<&'a Unknown<'a>>,
-) -> Vec<Unplaced> {
+/// Returns the errors of the outcomes, conditions and values of a workflow. Those nested in it have no errors but in
+/// groups of the same file. `are_all_known` tells that there is no other workflow.
+pub(crate) fn errors<'a>(workflow: &'a Workflow, workflows: &'a Workflows<'a>, are_all_known: bool) -> Vec<Unplaced> {
     let (exits_of, unplaced) = (Map::new(), Vec::new());
     let all = entries_of_file(workflow, &|key| workflows.get(key).copied());
-    let mut errors = Errors { workflow, workflows, unknown, all, exits_of, unplaced };
+    let mut errors = Errors { workflow, workflows, are_all_known, all, exits_of, unplaced };
     for (index, entry) in workflow.phases.iter().enumerate() {
         for condition in &entry.when {
             errors.condition(index, condition);
@@ -242,9 +173,7 @@ pub(crate) fn errors<'a>(
         }
     }
     let gate = workflow.end_gate();
-    if let Some(gate) = gate
-        && !errors.hides_exits(&workflow.key)
-    {
+    if let Some(gate) = gate {
         let exits = exits(&workflow.key, workflows);
         errors.checks(gate, &exits, None);
     }
@@ -268,7 +197,7 @@ pub(crate) fn errors<'a>(
 struct Errors<'a> {
     workflow: &'a Workflow,
     workflows: &'a Workflows<'a>,
-    unknown: Option<&'a Unknown<'a>>,
+    are_all_known: bool,
     /// The entries of its file.
     all: Vec<FileEntry<'a>>,
     /// The outcomes of the nested workflows that conditions name, by key.
@@ -289,12 +218,8 @@ impl<'a> Errors<'a> {
     fn each(&mut self) {
         let Some(Each::Of(of)) = &self.workflow.each else { return };
         let at = self.workflow.group.as_ref().map_or(&[][..], |group| &group.at);
-        let before = self.all.iter().filter(|of| of.is_before(at)).cloned();
-        let before: Vec<FileEntry<'a>> = before.collect();
-        if self.hides(&before, of) {
-            return;
-        }
-        let earlier: Vec<&'a Entry> = before.iter().map(|of| of.entry).collect();
+        let before = self.all.iter().filter(|of| of.is_before(at));
+        let earlier: Vec<&'a Entry> = before.map(|of| of.entry).collect();
         let kind = match of {
             ValueName::Input(name) => {
                 let inputs = self.workflow.inputs.iter();
@@ -325,9 +250,9 @@ impl<'a> Errors<'a> {
     }
 
     /// The entries of the file before the entry at `index`.
-    fn before(&self, index: usize) -> Vec<FileEntry<'a>> {
+    fn before(&self, index: usize) -> Vec<&'a Entry> {
         let at = self.workflow.place_of(index);
-        self.all.iter().filter(|of| of.is_before(&at)).cloned().collect()
+        self.all.iter().filter(|of| of.is_before(&at)).map(|of| of.entry).collect()
     }
 
     fn report(&mut self, problem: impl Into<Problem>, at: &[Step]) {
@@ -338,89 +263,9 @@ impl<'a> Errors<'a> {
         self.unplaced.push(Unplaced::in_file(&phase.file, problem, at));
     }
 
-    fn gaps(&self) -> Option<&'a Gaps> {
-        self.unknown.map(|unknown| unknown.gaps)
-    }
-
-    /// Returns true if nothing is known of the outcomes of the phase at `index` of a workflow or of a group.
-    fn hides_outcomes(&self, at: (&Workflow, usize), phase: &Phase) -> bool {
-        let outcomes = [Step::Key("outcomes")];
-        self.gaps().is_some_and(|gaps| gaps.covers_of_phase(at, phase, &outcomes))
-    }
-
-    /// Returns true if the outcomes are not known with which a workflow may end.
-    fn hides_exits(&self, key: &str) -> bool {
-        self.unknown.is_some_and(|unknown| unknown.hides_exits(key, self.workflows))
-    }
-
-    /// Returns true if an entry of the workflow with errors may have this id.
-    fn hides_target(&self, id: &str) -> bool {
-        let mut entries = self.workflow.phases.iter();
-        let is_open =
-            |unknown: &Unknown| unknown.hides_list(self.workflow) || entries.any(|entry| unknown.hides_id(entry));
-        self.unknown.is_some_and(is_open) && !self.is_taken(id)
-    }
-
-    /// Returns true if one of these entries of the file has errors and may have this id.
-    fn hides_name(&self, entries: &[FileEntry], id: &str) -> bool {
-        let groups = self.entries().filter_map(Entry::group_key);
-        let file = self.workflow.group.as_ref().map_or(&*self.workflow.key, |group| &group.file);
-        let scopes = || groups.chain([file]).filter_map(|key| self.workflows.get(key));
-        let is_open = |unknown: &Unknown| {
-            entries.iter().any(|of| unknown.hides_id(of.entry)) || scopes().any(|scope| unknown.hides_list(scope))
-        };
-        self.unknown.is_some_and(is_open) && !entries.iter().any(|of| of.entry.is_called(id)) && !self.is_taken(id)
-    }
-
-    /// Returns true if an entry of the file has this id, so that no other one has.
-    fn is_taken(&self, id: &str) -> bool {
-        // A nested workflow without an id may stand there several times.
-        let is_taken = |entry: &Entry| entry.id() == id && !matches!(entry.kind, EntryKind::Workflow { id: None, .. });
-        self.entries().any(is_taken)
-    }
-
-    /// Returns true if it is not known that a workflow has an input, or of which type it is.
-    fn hides_input(&self, workflow: &Workflow, name: &str) -> bool {
-        let at = [Step::Key("inputs"), Step::Key(name)];
-        self.gaps().is_some_and(|gaps| gaps.touches(&workflow.file(), &at))
-    }
-
-    /// Returns true if it is not known that the workflow has a value of one of these entries, or of which type it is.
-    fn hides(&self, entries: &[FileEntry], value: &ValueName) -> bool {
-        let place = |of: &FileEntry| of.at.last().copied().unwrap_or_default();
-        match value {
-            ValueName::Input(name) => self.hides_input(self.workflow, name),
-            ValueName::Outcome(id) => {
-                let hides = |of: &FileEntry| match &of.entry.kind {
-                    EntryKind::Phase(phase) => self.hides_outcomes((of.scope, place(of)), phase),
-                    EntryKind::Workflow { key, .. } => self.hides_exits(key),
-                };
-                entries.iter().any(|of| of.entry.is_called(id) && hides(of)) || self.hides_name(entries, id)
-            }
-            ValueName::Output { phase: id, name } => {
-                let at = [Step::Key("outputs"), Step::Key(name)];
-                let hides = |of: &FileEntry| {
-                    of.entry
-                        .as_phase()
-                        .zip(self.gaps())
-                        .is_some_and(|(phase, gaps)| gaps.touches_of_phase((of.scope, place(of)), phase, &at))
-                };
-                entries.iter().any(|of| of.entry.is_called(id) && hides(of)) || self.hides_name(entries, id)
-            }
-            ValueName::Summary(_) => self.unknown.is_some_and(|unknown| unknown.has_unknown_ids),
-            ValueName::Item | ValueName::Task | ValueName::RunDir => false,
-        }
-    }
-
     /// The targets of the outcomes of the entry at `index`, and those of the checks of its gate.
     fn outcomes(&mut self, index: usize, entry: &Entry) {
         for outcome in entry.outcomes() {
-            let in_entry = [Step::Key("phases"), Step::Item(index), Step::Key("outcomes")];
-            let is_gap = |gaps: &Gaps| gaps.touches_in(self.workflow, &in_entry);
-            if !outcome.of_entry && self.gaps().is_some_and(is_gap) {
-                // The entry may give it another target.
-                continue;
-            }
             let (to, then) = match &outcome.bound {
                 None => (&[][..], None),
                 Some(bound) => (&[Step::Key("to")][..], bound.then.as_ref()),
@@ -463,7 +308,6 @@ impl<'a> Errors<'a> {
         }
         if let Some(phase) = entry.as_phase()
             && let Some(gate) = &phase.gate
-            && !self.hides_outcomes((self.workflow, index), phase)
         {
             let names = phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
             self.checks(gate, &names, Some(phase));
@@ -480,7 +324,7 @@ impl<'a> Errors<'a> {
             Target::Loop if !self.workflow.loopable => {
                 return Some(GateProblem::LoopForbidden { field }.into());
             }
-            Target::Entry(id) if !self.is_target(id) && !self.hides_target(id) => id,
+            Target::Entry(id) if !self.is_target(id) => id,
             Target::Next | Target::Loop | Target::Done | Target::Stop | Target::Entry(_) => return None,
         };
         let ids = self.workflow.phases.iter().map(Entry::id).filter(|other| other != id);
@@ -510,7 +354,7 @@ impl<'a> Errors<'a> {
 
     /// The outcomes of a nested workflow that the entry at `index` gives targets for.
     fn exits_of_entry(&mut self, index: usize, key: &'a str, outcomes: &[Outcome]) {
-        if outcomes.is_empty() || self.hides_exits(key) {
+        if outcomes.is_empty() {
             return;
         }
         let exits = || exits(key, self.workflows);
@@ -540,9 +384,7 @@ impl<'a> Errors<'a> {
     fn results(&mut self, phase: &Phase) {
         let Results::Of(names) = &phase.results else { return };
         for (index, name) in names.iter().enumerate() {
-            // One that cannot be read is empty.
-            if name.is_empty() || self.entries().any(|entry| entry.is_called(name)) || self.hides_name(&self.all, name)
-            {
+            if self.entries().any(|entry| entry.is_called(name)) {
                 continue;
             }
             let expected =
@@ -663,7 +505,7 @@ impl<'a> Errors<'a> {
                 let inputs = &self.workflow.inputs;
                 let found = inputs.iter().find(|input| input.name == *name);
                 let is_list = matches!(found.map(|of| &of.kind), Some(ValueType::List { .. }));
-                if found.is_some() && !is_list || self.hides_input(self.workflow, name) {
+                if found.is_some() && !is_list {
                     continue;
                 }
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
@@ -697,9 +539,6 @@ impl<'a> Errors<'a> {
                     (vec!["budget", measure.name()], min, max)
                 }
             };
-            if self.hides_input(workflow, name) {
-                continue;
-            }
             let input = workflow.inputs.iter().find(|input| input.name == *name);
             let fits = |bound: Option<f64>| bound.is_some_and(|bound| (min..=max).contains(&bound));
             let why = match input.map(|input| &input.kind) {
@@ -730,7 +569,7 @@ impl<'a> Errors<'a> {
         let is_used = |input: &&Input| used.get(&*input.name) == Some(&RuleUse::Path);
         for input in workflow.inputs.iter().filter(is_used) {
             // Reported where it is part of one.
-            if matches!(input.kind, ValueType::List { .. }) || self.hides_input(workflow, &input.name) {
+            if matches!(input.kind, ValueType::List { .. }) {
                 continue;
             }
             let values = input.kind.options().into_iter().chain(input.default.as_deref());
@@ -745,9 +584,6 @@ impl<'a> Errors<'a> {
     /// Returns what is expected in the place of a value that the workflow does not have, and the name that may be
     /// meant; `None` if it has the value.
     fn unknown(&self, value: &ValueName) -> Option<(String, Option<String>)> {
-        if self.hides(&self.all, value) {
-            return None;
-        }
         let meant = |of: &str, word, known: &mut dyn Iterator<Item = &'a str>| {
             nearest(of, known).map(|meant| format!("{word}.{meant}"))
         };
@@ -769,7 +605,7 @@ impl<'a> Errors<'a> {
                 let all = self.workflows.values().flat_map(|workflow| &workflow.phases);
                 let is_known = all.clone().any(|entry| entry.is_called(id));
                 let expected = "the summary of a phase, or of a nested workflow".to_owned();
-                (!is_known).then(|| (expected, meant(id, "summary", &mut all.map(Entry::id))))
+                (!is_known && self.are_all_known).then(|| (expected, meant(id, "summary", &mut all.map(Entry::id))))
             }
             ValueName::Output { phase, name } => {
                 let unknown = self.output(&entries, phase, name).err()?;
@@ -784,11 +620,7 @@ impl<'a> Errors<'a> {
         let key = condition.of.to_string();
         let when = [Step::Key("phases"), Step::Item(index), Step::Key("when")];
         let at = [when[0], when[1], when[2], Step::Key(&key)];
-        let before = self.before(index);
-        if self.hides(&before, &condition.of) {
-            return;
-        }
-        let earlier: Vec<&'a Entry> = before.iter().map(|of| of.entry).collect();
+        let earlier = self.before(index);
         let (expected, found, suggestion) = match &condition.of {
             ValueName::Input(name) => {
                 let inputs = &self.workflow.inputs;
@@ -901,15 +733,10 @@ impl<'a> Errors<'a> {
     fn values(&mut self, index: usize, key: &str, with: &Map<String, Given>) {
         let Some(nested) = self.workflows.get(key) else { return };
         let here = [Step::Key("phases"), Step::Item(index)];
-        let before = self.before(index);
-        let earlier: Vec<&'a Entry> = before.iter().map(|of| of.entry).collect();
+        let earlier = self.before(index);
         let used = rule_inputs(key, self.workflows);
         for (name, given) in with {
-            let is_hidden = self.hides_input(nested, name);
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
-                if is_hidden {
-                    continue;
-                }
                 let names: Set<&str> = nested.inputs.iter().map(|input| &*input.name).collect();
                 let problem = FieldProblem::BadValue {
                     field: "with".into(),
@@ -931,8 +758,7 @@ impl<'a> Errors<'a> {
                 })
             };
             let (found, suggestion) = match given {
-                given if is_hidden || given.value(&input.kind).is_some() => continue,
-                Given::Name(name) if self.hides(&before, name) => continue,
+                given if given.value(&input.kind).is_some() => continue,
                 Given::Value(value) => {
                     let meant = nearest(value, input.kind.options()).map(ToOwned::to_owned);
                     (format!("`{value}`"), meant)
@@ -967,17 +793,8 @@ impl<'a> Errors<'a> {
         let unknown: Vec<&String> = with.keys().filter(|name| names().all(|other| other != name.as_str())).collect();
         // An unknown name with this suggestion is reported already.
         let is_meant = |input: &Input| unknown.iter().any(|name| nearest(name, names()) == Some(input.name.as_str()));
-        let may_be_given = |name: &str| {
-            let at = [here[0], here[1], Step::Key("with"), Step::Key(name)];
-            self.gaps().is_some_and(|gaps| gaps.touches_in(self.workflow, &at))
-        };
-        let is_missing = |input: &&Input| {
-            input.default.is_none()
-                && !with.contains_key(&input.name)
-                && !is_meant(input)
-                && !may_be_given(&input.name)
-                && !self.hides_input(nested, &input.name)
-        };
+        let is_missing =
+            |input: &&Input| input.default.is_none() && !with.contains_key(&input.name) && !is_meant(input);
         let missing: Vec<&Input> = nested.inputs.iter().filter(is_missing).collect();
         for input in missing {
             let (reference, name) = (key.to_owned(), input.name.clone());

@@ -2,13 +2,13 @@
 
 use crate::sorted::Set;
 
-use super::subject::Subject;
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::limit::LimitProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::model::confinement::{Confinement, Sandbox};
 use crate::definition::model::files::{Stale, WorkflowFiles};
 use crate::definition::model::gate::{CheckKind, Gate};
+use crate::definition::model::library::Library;
 use crate::definition::model::limits::{Limits, RuleFile};
 use crate::definition::model::path_variables::with_names;
 use crate::definition::model::permission::{Permission, is_everything, is_glob, permission, split};
@@ -21,14 +21,15 @@ use crate::definition::model::workflow::{EntryKind, Phase, Show, ToolPolicy, Wor
 /// # Errors
 ///
 /// If the session is gone.
-pub(crate) fn report(subject: &Subject, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
-    let mut lint = LimitsLint { subject, host, unplaced, seen: Set::new() };
+pub(crate) fn report(library: &Library, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
+    let mut lint = LimitsLint { host, unplaced, seen: Set::new() };
     let mut used = Set::new();
-    for workflow in subject.workflows() {
+    for workflow in library.scopes() {
         lint.workflow(workflow, &mut used)?;
     }
-    for file in subject.workflows().flat_map(sandboxes) {
-        if !used.contains(&file) {
+    for file in library.scopes().flat_map(sandboxes) {
+        // A workflow that is left out may have the phase too.
+        if library.left_out().is_empty() && !used.contains(&file) {
             lint.report(&file, LimitProblem::UnusedSandbox, &[Step::Name("sandbox")]);
         }
     }
@@ -43,7 +44,6 @@ fn sandboxes(workflow: &Workflow) -> Vec<String> {
 }
 
 struct LimitsLint<'a> {
-    subject: &'a Subject<'a>,
     host: &'a dyn WorkflowFiles,
     unplaced: &'a mut Vec<Unplaced>,
     /// The diagnostics that were reported: several workflows may list a phase.
@@ -65,11 +65,6 @@ impl LimitsLint<'_> {
         self.paths(confinement, &file)?;
         for phase in workflow.own_phases() {
             self.paths(&phase.confinement, &phase.file)?;
-            if !self.subject.has_known_limits(phase, workflow) {
-                // Its `sandbox` may have an effect.
-                used.extend([phase.file.clone(), file.clone()]);
-                continue;
-            }
             let limits = Limits::of(phase, workflow);
             if limits.write.is_some() || !limits.network {
                 let own = phase.confinement.sandbox.is_some();
@@ -139,11 +134,7 @@ impl LimitsLint<'_> {
     /// Reports the files of gates that cannot be written up to their gate. Phases of other workflows may come before
     /// a workflow that only others start.
     fn gates(&mut self, workflow: &Workflow) -> Result<(), Stale> {
-        let is_known = |phase| self.subject.has_known_limits(phase, workflow);
-        if workflow.show == Show::Workflows
-            || !self.subject.has_known_ways(workflow)
-            || !workflow.own_phases().all(is_known)
-        {
+        if workflow.show == Show::Workflows {
             return Ok(());
         }
         let mut before: Vec<&Phase> = Vec::new();
@@ -248,9 +239,9 @@ pub(crate) fn path_problems(
     Ok(problems)
 }
 
-/// The paths of a list with their indices, without those that could not be read.
+/// The paths of a list with their indices.
 fn paths(list: &Option<Vec<String>>) -> impl Iterator<Item = (usize, &String)> {
-    list.iter().flatten().enumerate().filter(|(_, path)| !path.is_empty())
+    list.iter().flatten().enumerate()
 }
 
 /// Returns true if a path looks like that of a folder: its last name is a word in small letters, without an extension.

@@ -8,6 +8,5 @@ pub(crate) mod limits;
 pub(crate) mod models;
 pub(crate) mod parallel;
 pub(crate) mod references;
-pub(crate) mod subject;
 pub(crate) mod variables;
 pub(crate) mod ways;

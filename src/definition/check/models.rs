@@ -2,10 +2,10 @@
 
 use crate::sorted::Set;
 
-use super::subject::Subject;
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::model::ModelProblem;
 use crate::definition::model::files::{Root, Surroundings};
+use crate::definition::model::library::Library;
 use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases, KnownModel, Thinking, find};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::join;
@@ -35,10 +35,10 @@ pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -
 
 /// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without pi's
 /// models nothing is known about a name.
-pub(crate) fn report(subject: &Subject, surroundings: &Surroundings, roots: &[Root], unplaced: &mut Vec<Unplaced>) {
+pub(crate) fn report(library: &Library, surroundings: &Surroundings, roots: &[Root], unplaced: &mut Vec<Unplaced>) {
     let Some(models) = &surroundings.models else { return };
-    let aliases = subject.all.aliases();
-    let phases = subject.workflows().flat_map(Workflow::own_phases);
+    let aliases = library.aliases();
+    let phases = library.scopes().flat_map(Workflow::own_phases);
     // Several workflows may list a phase.
     let mut seen = Set::new();
     for phase in phases.filter(|phase| seen.insert(&phase.file)) {

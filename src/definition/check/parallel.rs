@@ -1,7 +1,7 @@
 //! Parallel groups: how many branches they have, that these do not lead to each other, and that they do not meet in
 //! files and values.
 
-use super::flow::{Unknown, Workflows, exits_of_branches, listed};
+use super::flow::{Workflows, exits_of_branches, listed};
 use crate::definition::diagnostic::anchor::{Step, Unplaced, in_group};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::parallel::{ParallelProblem, Written};
@@ -25,15 +25,11 @@ use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase, T
 use crate::definition::model::written_paths::{is_of_one_item, may_meet};
 use crate::sorted::Set;
 
-/// Returns the errors of a workflow that is a parallel group. Without `unknown` no workflow has a gap.
-pub(crate) fn errors<'a>(
-    group: &'a Workflow,
-    workflows: &'a Workflows<'a>,
-    unknown: Option<&'a Unknown<'a>>,
-) -> Vec<Unplaced> {
+/// Returns the errors of a workflow that is a parallel group.
+pub(crate) fn errors<'a>(group: &'a Workflow, workflows: &'a Workflows<'a>) -> Vec<Unplaced> {
     let (Some(parallel), Some(place)) = (&group.parallel, &group.group) else { return Vec::new() };
     let all = entries_of_file(group, &|key| workflows.get(key).copied());
-    let mut errors = Errors { group, place: &place.at, workflows, unknown, all, unplaced: Vec::new() };
+    let mut errors = Errors { group, place: &place.at, workflows, all, unplaced: Vec::new() };
     errors.count(parallel);
     errors.decide(parallel);
     let branches = errors.branches();
@@ -79,7 +75,6 @@ struct Errors<'a> {
     /// The indices that lead to the group.
     place: &'a [usize],
     workflows: &'a Workflows<'a>,
-    unknown: Option<&'a Unknown<'a>>,
     /// The entries of the file.
     all: Vec<FileEntry<'a>>,
     unplaced: Vec<Unplaced>,
@@ -100,28 +95,21 @@ impl<'a> Errors<'a> {
         });
     }
 
-    /// Returns true if the entries of the group are not known.
-    fn hides_list(&self) -> bool {
-        self.unknown.is_some_and(|unknown| unknown.hides_list(self.group))
-    }
-
     /// The number of branches, and that of those that are needed.
     fn count(&mut self, parallel: &Parallel) {
         let limit = Parallel::MAX;
         let most = match &self.group.each {
             None => {
                 let found = self.group.phases.len();
-                if found == 1 && !self.hides_list() {
+                if found == 1 {
                     self.report(ParallelProblem::OneBranch, &[Step::Name("parallel")]);
                 }
                 if found > limit {
                     let problem = ParallelProblem::TooManyBranches { limit, found };
                     self.report(problem, &[Step::Key("phases")]);
                 }
-                Some(found).filter(|_| !self.hides_list())
+                Some(found)
             }
-            // Of a list with errors nothing is known.
-            Some(Each::Items(items)) if items.is_empty() => None,
             Some(Each::Items(items)) => {
                 let found = items.len();
                 if found > limit {
@@ -159,21 +147,14 @@ impl<'a> Errors<'a> {
 
     /// The type of the list of this name; `None` if it is not known.
     fn list(&self, of: &ValueName) -> Option<&'a ValueType> {
-        let gaps = self.unknown.map(|unknown| unknown.gaps);
         match of {
             ValueName::Input(name) => {
-                let at = [Step::Key("inputs"), Step::Key(name)];
-                let is_open = gaps.is_some_and(|gaps| gaps.touches(&self.group.file(), &at));
                 let input = self.group.inputs.iter().find(|input| input.name == *name);
-                input.filter(|_| !is_open).map(|input| &input.kind)
+                input.map(|input| &input.kind)
             }
             ValueName::Output { phase, name } => {
-                let at = [Step::Key("outputs"), Step::Key(name)];
-                let of = self.all.iter().find(|of| of.entry.id() == phase && of.entry.output(name).is_some())?;
-                let place = (of.scope, of.at.last().copied().unwrap_or_default());
-                let is_open = gaps.zip(of.entry.as_phase());
-                let is_open = is_open.is_some_and(|(gaps, phase)| gaps.touches_of_phase(place, phase, &at));
-                of.entry.output(name).filter(|_| !is_open).map(|output| &output.kind)
+                let mut of_phase = self.all.iter().filter(|of| of.entry.id() == phase);
+                of_phase.find_map(|of| of.entry.output(name)).map(|output| &output.kind)
             }
             _ => None,
         }
@@ -182,12 +163,6 @@ impl<'a> Errors<'a> {
     /// The outcomes of `decide`: those with which branches may end.
     fn decide(&mut self, parallel: &Parallel) {
         let Some(decide) = &parallel.decide else { return };
-        let hides = |unknown: &'a Unknown<'a>| {
-            unknown.hides_list(self.group) || unknown.hides_exits(&self.group.key, self.workflows)
-        };
-        if self.unknown.is_some_and(hides) {
-            return;
-        }
         let known = exits_of_branches(self.group, self.workflows);
         let names = match decide {
             Decide::First(names) => &names[..],
@@ -456,24 +431,15 @@ impl<'a> Errors<'a> {
         uses
     }
 
-    /// Returns true if it is not known what a phase of a branch can write.
-    fn hides_limits(&self, at: &InBranch) -> bool {
-        const FIELDS: [&str; 3] = ["tools", "write", "sandbox"];
-        self.unknown.is_some_and(|unknown| {
-            unknown.gaps.touches_one(&at.scope.file(), &FIELDS) || unknown.gaps.touches_one(&at.phase.file, &FIELDS)
-        })
-    }
-
     /// The phases of a branch that can write, each with what it can write.
-    fn writing<'b>(&self, branch: &'b Branch<'a>) -> Vec<(&'b InBranch<'a>, Vec<Written>)> {
-        let known = branch.phases.iter().filter(|at| !self.hides_limits(at));
-        let writing = known.map(|at| (at, written(at.phase, at.scope)));
+    fn writing<'b>(branch: &'b Branch<'a>) -> Vec<(&'b InBranch<'a>, Vec<Written>)> {
+        let writing = branch.phases.iter().map(|at| (at, written(at.phase, at.scope)));
         writing.filter(|(_, written)| !written.is_empty()).collect()
     }
 
     /// The files that two branches can write.
     fn writes(&mut self, branches: &[Branch<'a>]) {
-        let writing: Vec<_> = branches.iter().map(|branch| self.writing(branch)).collect();
+        let writing: Vec<_> = branches.iter().map(Self::writing).collect();
         for (second, of_second) in writing.iter().enumerate() {
             // Each branch is reported once, with the first that it meets.
             let pairs = writing.iter().enumerate().take(second);
@@ -498,7 +464,7 @@ impl<'a> Errors<'a> {
     /// The files that the branches for two items can write.
     fn writes_of_items(&mut self, branches: &[Branch<'a>]) {
         for branch in branches {
-            for (at, written) in self.writing(branch) {
+            for (at, written) in Self::writing(branch) {
                 let is_of_one = |written: &&Written| match written {
                     Written::Path { path, .. } => at.is_of_item && is_of_one_item(path),
                     Written::Everything { .. } | Written::Unconfined { .. } => false,
@@ -599,10 +565,7 @@ fn written(phase: &Phase, scope: &Workflow) -> Vec<Written> {
         Some(_) if runs_commands && limits.sandbox == Sandbox::Off => {
             vec![Written::Unconfined { phase: name() }]
         }
-        Some(paths) => {
-            let paths = paths.iter().filter(|path| !path.is_empty());
-            paths.map(|path| Written::Path { phase: name(), path: path.clone() }).collect()
-        }
+        Some(paths) => paths.iter().map(|path| Written::Path { phase: name(), path: path.clone() }).collect(),
     }
 }
 

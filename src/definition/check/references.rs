@@ -4,227 +4,109 @@ use crate::sorted::{Map, Set};
 
 use super::{flow, parallel};
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
-use crate::definition::diagnostic::gaps::Gaps;
-use crate::definition::diagnostic::parallel::ParallelProblem;
-use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::library::{LeftOut, MAX_NESTING};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::{is_group_key, last_part, package_of};
 use crate::definition::model::workflow::{Entry, EntryKind, Workflow};
 
-/// What becomes of a workflow.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Fate {
-    Kept,
-    LeftOut,
-    /// Its references cannot be followed to their end: they lead in a cycle, or are nested too deep.
-    Endless {
-        in_cycle: bool,
-    },
-}
-
-/// Leaves out the workflows with errors in their references or beside each other, and reports each error, also those of
-/// the `drafts`: the workflows with errors, as far as they could be read.
+/// Leaves out the workflows with errors in their references or beside each other, and reports these errors.
 ///
-/// First those in a cycle, then, until nothing changes, those that refer to one that is not there or has errors.
+/// A workflow is checked beside those nested in it if none of them has errors. One whose references lead in a cycle, or
+/// to a workflow that is not there or has errors, is reported for that alone.
 /// Each reference is rewritten to the key that it means, see [`rewrite_to_keys`].
 ///
-/// At the end `drafts` has all workflows with errors but those whose references have no end, which are returned, and
-/// `gaps` has the places of the errors.
-///
 /// Specification: configuration reference, "Cycle Detection" and "Broken Subworkflow References".
-pub(crate) fn resolve(
-    workflows: &mut Vec<Workflow>,
-    drafts: &mut Vec<Workflow>,
-    gaps: &mut Gaps,
-    left_out: &mut Vec<LeftOut>,
-    unplaced: &mut Vec<Unplaced>,
-) -> Vec<Workflow> {
-    rewrite_to_keys(workflows, drafts, left_out);
-    let all: Vec<&Workflow> = workflows.iter().chain(&*drafts).collect();
-    let targets = targets(&all);
+pub(crate) fn resolve(workflows: &mut Vec<Workflow>, left_out: &mut Vec<LeftOut>, unplaced: &mut Vec<Unplaced>) {
+    rewrite_to_keys(workflows, left_out);
+    let targets = targets(workflows);
     let (cycles, depths) = cycles(&targets);
-    let mut fates: Vec<Fate> = workflows.iter().map(|_| Fate::Kept).collect();
-    fates.resize(all.len(), Fate::LeftOut);
-    let mut found = Vec::new();
+    // The files that are left out.
+    let (mut in_cycle, mut gone) = (Set::new(), Set::new());
     for Cycle { path, members } in &cycles {
-        let is_file = |workflow: &&&Workflow| workflow.group.is_none();
-        let on_path = || path.iter().filter_map(|&index| all.get(index)).filter(is_file);
+        let on_path = || path.iter().filter_map(|&index| workflows.get(index)).filter(|of| of.group.is_none());
         let keys = on_path().chain(on_path().take(1)).map(|workflow| workflow.key.clone());
         let mut keys: Vec<String> = keys.collect();
         if path.len() == MAX_PATH {
             keys.insert(MAX_PATH, "…".into());
         }
-        for &index in members {
-            let problem = WorkflowProblem::Cycle { keys: keys.clone() };
-            let workflow = all.get(index);
+        for workflow in members.iter().filter_map(|&index| workflows.get(index)) {
+            in_cycle.insert(file_key(workflow));
             // One cycle is one error, however many groups it leads through.
-            let reports = |workflow: &&&Workflow| {
-                !workflow.phases.iter().filter_map(Entry::group_key).any(|key| {
-                    let is_group = |index: &usize| all.get(*index).is_some_and(|of| of.key == key);
-                    members.iter().any(is_group)
-                })
-            };
-            let workflow = workflow.filter(reports);
-            found.extend(workflow.map(|workflow| at_reference(workflow, &keys, problem)));
-            if let Some(fate) = fates.get_mut(index) {
-                *fate = Fate::Endless { in_cycle: true };
+            let leads_through_group = workflow.phases.iter().filter_map(Entry::group_key).any(|key| {
+                let mut members = members.iter().filter_map(|&index| workflows.get(index));
+                members.any(|of| of.key == key)
+            });
+            if !leads_through_group {
+                let problem = WorkflowProblem::Cycle { keys: keys.clone() };
+                unplaced.push(at_reference(workflow, &keys, problem));
             }
         }
     }
-    for ((workflow, fate), depth) in all.iter().zip(&mut fates).zip(depths) {
-        if depth > MAX_NESTING && *fate != (Fate::Endless { in_cycle: true }) {
+    gone.extend(in_cycle.iter().copied());
+    for (workflow, depth) in workflows.iter().zip(&depths) {
+        if *depth > MAX_NESTING && !in_cycle.contains(file_key(workflow)) {
             let problem = WorkflowProblem::NestedTooDeep { limit: MAX_NESTING };
-            found.push(Unplaced::new(workflow, problem, &[Step::Key("phases")]));
-            *fate = Fate::Endless { in_cycle: false };
+            unplaced.push(Unplaced::new(workflow, problem, &[Step::Key("phases")]));
+            gone.insert(file_key(workflow));
         }
     }
     let names = Names::of(workflows, left_out);
-    let mut unexplained = flow_errors((workflows, drafts), (gaps, &names.keys), &mut fates, &mut found);
-    for ((workflow, fate), targets) in all.iter().zip(&mut fates).zip(&targets) {
-        let missing = references(workflow).zip(targets).filter(|(_, target)| target.is_none());
-        let mut seen = Set::new();
-        for (reference, _) in missing.filter(|(reference, _)| seen.insert(*reference)) {
-            if is_group_key(reference) {
-                continue;
-            }
-            let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
-            let Some(problem) = names.problem_of(file, reference) else { continue };
-            found.push(at_reference(workflow, &[reference.to_owned()], problem));
-            if *fate == Fate::Kept {
-                *fate = Fate::LeftOut;
-            }
-        }
+    let by_key: flow::Workflows = workflows.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+    // Each file with the groups in it; nested ones come first.
+    let mut files: Vec<(&[Workflow], usize)> = Vec::new();
+    let mut depths = &depths[..];
+    for file in workflows.chunk_by(|_, next| next.group.is_some()) {
+        let (own, rest) = depths.split_at_checked(file.len()).unwrap_or_default();
+        files.push((file, own.first().copied().unwrap_or_default()));
+        depths = rest;
     }
-    loop {
-        let before = fates.clone();
-        let fate_of = |target: &Option<usize>| before.get((*target)?);
-        let kept = all.iter().zip(&mut fates).zip(&targets);
-        for ((workflow, fate), targets) in kept.filter(|((_, fate), _)| **fate == Fate::Kept) {
-            let mut references = references(workflow).zip(targets.iter().map(fate_of));
-            let Some((reference, target)) = references.find(|(_, fate)| *fate != Some(&Fate::Kept)) else {
-                continue;
-            };
-            *fate = Fate::LeftOut;
-            // Its own error is reported.
-            if is_group_key(reference) {
-                continue;
-            }
-            let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
-            let (workflow_key, reference) = (file.clone(), reference.to_owned());
-            let keys = [reference.clone()];
-            let problem = if target == Some(&(Fate::Endless { in_cycle: true })) {
-                WorkflowProblem::InCycle { workflow: workflow_key, reference }
-            } else {
-                WorkflowProblem::BrokenWorkflow { workflow: workflow_key, reference }
-            };
-            found.push(at_reference(workflow, &keys, problem));
-        }
-        if fates != before {
+    files.sort_by_key(|(_, depth)| *depth);
+    for (file, _) in files {
+        let Some(key) = file.first().map(|workflow| workflow.key.as_str()) else { continue };
+        if gone.contains(key) {
             continue;
         }
-        // Errors beside the workflows without errors, of those that are not left out for another reason. A group is
-        // left out with its file.
-        let gone = all.iter().zip(&fates).filter(|(_, fate)| **fate != Fate::Kept);
-        let gone: Set<&str> = gone.map(|(workflow, _)| workflow.key.as_str()).collect();
-        for ((workflow, fate), errors) in all.iter().zip(&mut fates).zip(&mut unexplained) {
-            let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
-            if *fate == Fate::Kept && !gone.contains(file.as_str()) && !errors.is_empty() {
-                *fate = Fate::LeftOut;
-                found.append(errors);
+        let mut errors = Vec::new();
+        for workflow in file {
+            let mut seen = Set::new();
+            for reference in references(workflow).filter(|key| !is_group_key(key) && seen.insert(*key)) {
+                let (of, to) = (key.to_owned(), reference.to_owned());
+                let problem = if in_cycle.contains(reference) {
+                    WorkflowProblem::InCycle { workflow: of, reference: to }
+                } else if gone.contains(reference) || !by_key.contains_key(reference) {
+                    let broken = WorkflowProblem::BrokenWorkflow { workflow: of, reference: to };
+                    names.problem_of(key, reference).unwrap_or(broken)
+                } else {
+                    continue;
+                };
+                errors.push(at_reference(workflow, &[reference.to_owned()], problem));
             }
         }
-        if fates == before {
-            break;
+        if errors.is_empty() {
+            for workflow in file {
+                errors.append(&mut flow::errors(workflow, &by_key, left_out.is_empty()));
+                errors.append(&mut parallel::errors(workflow, &by_key));
+            }
         }
+        if !errors.is_empty() {
+            gone.insert(key);
+        }
+        unplaced.append(&mut errors);
     }
-    for Unplaced { diagnostic, anchor } in &found {
-        // The id of an entry with the key of a workflow is known, whatever is wrong with the workflow.
-        let is_gap = |problem: &WorkflowProblem| {
-            use WorkflowProblem::{CommandNameAsReference, UnknownWorkflow};
-            matches!(problem, UnknownWorkflow { .. } | CommandNameAsReference { .. })
-        };
-        // Neither is that of a phase whose text is wrong.
-        let is_text = matches!(&diagnostic.problem, Problem::Parallel(ParallelProblem::ValueInText { .. }));
-        if !is_text && !matches!(&diagnostic.problem, Problem::Workflow(problem) if !is_gap(problem)) {
-            gaps.add(&diagnostic.file, [anchor.clone()]);
-        }
+    let gone: Set<String> = gone.into_iter().map(ToOwned::to_owned).collect();
+    for workflow in workflows.iter().filter(|workflow| gone.contains(&workflow.key)) {
+        let command_name = Some(workflow.command_name.clone()).filter(|name| !name.is_empty());
+        left_out.push(LeftOut { key: workflow.key.clone(), folder: workflow.folder.clone(), command_name });
     }
-    unplaced.append(&mut found);
-    // The groups of a workflow that is left out, which nothing reaches, and a workflow whose groups have errors.
-    let kept = all.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Kept);
-    let kept: Set<String> = kept.map(|(workflow, _)| workflow.key.clone()).collect();
-    let mut fates = fates.into_iter();
-    let mut fate_of_next = move |workflow: &Workflow| {
-        let file = workflow.group.as_ref().map(|group| &group.file);
-        match fates.next().unwrap_or(Fate::LeftOut) {
-            Fate::Kept if file.is_some_and(|file| !kept.contains(file)) => Fate::LeftOut,
-            fate => fate,
-        }
-    };
-    let mut endless = Vec::new();
-    let (mut kept, mut with_errors) = (Vec::new(), Vec::new());
-    for workflow in std::mem::take(workflows) {
-        let fate = fate_of_next(&workflow);
-        if fate != Fate::Kept && workflow.group.is_none() {
-            let command_name = Some(workflow.command_name.clone()).filter(|name| !name.is_empty());
-            let (key, folder) = (workflow.key.clone(), workflow.folder.clone());
-            left_out.push(LeftOut { key, folder, command_name });
-        }
-        match fate {
-            Fate::Kept => kept.push(workflow),
-            Fate::LeftOut => with_errors.push(workflow),
-            Fate::Endless { .. } => endless.push(workflow),
-        }
-    }
-    for draft in std::mem::take(drafts) {
-        match fate_of_next(&draft) {
-            Fate::Kept | Fate::LeftOut => with_errors.push(draft),
-            Fate::Endless { .. } => endless.push(draft),
-        }
-    }
-    (*workflows, *drafts) = (kept, with_errors);
+    workflows.retain(|workflow| !gone.contains(file_key(workflow)));
     left_out.sort();
     left_out.dedup();
-    endless
 }
 
-/// Reports the errors of workflows beside each other, and returns those errors of each workflow that are no errors once
-/// the gaps are filled: it is left out for them, but they may not be true.
-fn flow_errors(
-    (workflows, drafts): (&[Workflow], &[Workflow]),
-    (gaps, keys): (&Gaps, &Set<&str>),
-    fates: &mut [Fate],
-    found: &mut Vec<Unplaced>,
-) -> Vec<Vec<Unplaced>> {
-    let sound: flow::Workflows = workflows.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
-    // Of two of one key the one without errors is meant.
-    let all: flow::Workflows =
-        drafts.iter().chain(workflows).map(|workflow| (workflow.key.as_str(), workflow)).collect();
-    let each = || workflows.iter().chain(drafts);
-    let endless = each().zip(&*fates).filter(|(_, fate)| matches!(fate, Fate::Endless { .. }));
-    let endless = endless.map(|(workflow, _)| workflow.key.as_str()).collect();
-    let unknown = flow::Unknown::new(&all, gaps, keys, endless);
-    let mut unexplained = Vec::new();
-    for (index, (workflow, fate)) in each().zip(fates).enumerate() {
-        let errors_among = |all, unknown| {
-            let mut errors = flow::errors(workflow, all, unknown);
-            errors.append(&mut parallel::errors(workflow, all, unknown));
-            errors
-        };
-        let errors = errors_among(&all, Some(&unknown));
-        let beside = match index < workflows.len() && errors.is_empty() {
-            true => errors_among(&sound, None),
-            false => Vec::new(),
-        };
-        if *fate == Fate::Kept && !errors.is_empty() {
-            *fate = Fate::LeftOut;
-        }
-        found.extend(errors);
-        unexplained.push(beside);
-    }
-    unexplained
+/// The key of the workflow in whose file a workflow or a group stands.
+fn file_key(workflow: &Workflow) -> &str {
+    workflow.group.as_ref().map_or(&workflow.key, |group| &group.file)
 }
 
 /// The names that a reference may mean.
@@ -288,7 +170,7 @@ fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
 /// key. In every other workflow it means that of this key, otherwise the first workflow of a package in a folder of
 /// that name. A reference whose case differs from the only key that it can mean is corrected: file systems that ignore
 /// case return folder names in either.
-fn rewrite_to_keys(workflows: &mut [Workflow], drafts: &mut [Workflow], left_out: &[LeftOut]) {
+fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
     let keys: Vec<String> = workflows.iter().map(|workflow| workflow.key.clone()).collect();
     let all: Set<&str> = keys.iter().chain(left_out.iter().map(|left_out| &left_out.key)).map(|key| &**key).collect();
     let mut by_lower_case = Map::new();
@@ -311,7 +193,7 @@ fn rewrite_to_keys(workflows: &mut [Workflow], drafts: &mut [Workflow], left_out
             left_out.find(|other| other.to_lowercase() == lower)
         })
     };
-    for workflow in workflows.iter_mut().chain(drafts) {
+    for workflow in workflows.iter_mut() {
         let package = package_of(&workflow.key);
         for entry in &mut workflow.phases {
             let EntryKind::Workflow { key: reference, .. } = &mut entry.kind else { continue };
@@ -331,7 +213,7 @@ fn rewrite_to_keys(workflows: &mut [Workflow], drafts: &mut [Workflow], left_out
 
 /// For each workflow the index of each one that it refers to, `None` for one that does not exist or cannot be read. Of
 /// two of one key the first is meant.
-fn targets(workflows: &[&Workflow]) -> Vec<Vec<Option<usize>>> {
+fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
     let mut index_of = Map::new();
     let indices = workflows.iter().enumerate().rev();
     index_of.extend(indices.map(|(index, workflow)| (&*workflow.key, index)));

@@ -7,13 +7,13 @@
 use crate::sorted::{Map, Set};
 
 use super::flow::{Workflows, exits};
-use super::subject::Subject;
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::each::Each;
 use crate::definition::model::gate::OnGateFail;
 use crate::definition::model::groups::{FileEntry, entries_of_file};
+use crate::definition::model::library::Library;
 use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::ValueName;
@@ -24,10 +24,10 @@ use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Workflow}
 const MAX_WORK: usize = 4_000_000;
 
 /// Reports the warnings of all workflows with conditions or outcomes.
-pub(crate) fn report(subject: &Subject, unplaced: &mut Vec<Unplaced>) {
-    let workflows: Workflows = subject.workflows().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
+    let workflows: Workflows = library.scopes().map(|workflow| (workflow.key.as_str(), workflow)).collect();
     let mut work_left = MAX_WORK;
-    for workflow in subject.workflows().filter(|workflow| subject.has_known_ways(workflow)) {
+    for workflow in library.scopes() {
         let has_ways = |entry: &Entry| !entry.when.is_empty() || !entry.outcomes().is_empty();
         if workflow.phases.iter().any(has_ways)
             && let Some(ways) = Ways::follow(workflow, &workflows, &mut work_left)

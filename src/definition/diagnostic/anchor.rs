@@ -45,11 +45,6 @@ impl Anchor {
         Self::of(&[Step::Key("tests"), Step::Key(list), Step::Item(call.index)])
     }
 
-    /// The same node, of the value at a path.
-    pub fn below(self, at: &[Step]) -> Self {
-        Self(Self::of(at).0.into_iter().chain(self.0).collect())
-    }
-
     /// The steps.
     pub fn steps(&self) -> Vec<Step<'_>> {
         let steps = self.0.iter().map(|step| match step {

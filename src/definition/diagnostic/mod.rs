@@ -6,7 +6,6 @@ pub(crate) mod description;
 pub(crate) mod excerpt;
 pub(crate) mod field;
 pub(crate) mod file;
-pub(crate) mod gaps;
 pub(crate) mod gate;
 pub(crate) mod limit;
 pub(crate) mod meant;

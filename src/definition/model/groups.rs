@@ -9,8 +9,6 @@ use super::workflow::{Entry, Workflow};
 pub struct FileEntry<'a> {
     /// The indices of the entries that lead to it, its own at the end. They give the order of the file.
     pub at: Vec<usize>,
-    /// The workflow or the group that has it.
-    pub scope: &'a Workflow,
     pub entry: &'a Entry,
 }
 
@@ -34,7 +32,7 @@ pub(crate) fn entries_of_file<'a>(
 
 fn add<'a>(scope: &'a Workflow, get: &dyn Fn(&str) -> Option<&'a Workflow>, entries: &mut Vec<FileEntry<'a>>) {
     for (index, entry) in scope.phases.iter().enumerate() {
-        entries.push(FileEntry { at: scope.place_of(index), scope, entry });
+        entries.push(FileEntry { at: scope.place_of(index), entry });
         if let Some(group) = entry.group_key().and_then(get) {
             add(group, get, entries);
         }

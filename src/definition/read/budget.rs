@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::fields::Fields;
-use super::partly::Partly;
 use super::values::input_of_bound;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -25,17 +24,14 @@ pub(crate) fn duration(value: &Yaml) -> Option<Duration> {
 }
 
 /// Reads `budget`.
-pub(crate) fn read(fields: &mut Fields) -> Partly<BudgetBounds> {
+pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
     let entries = fields.entries("budget", "a mapping", None);
-    let entries = entries.ok_or_else(BudgetBounds::default)?;
     let mut budget = BudgetBounds::default();
-    let mut sound = true;
     for (key, value) in &entries {
         let Some(measure) = Measure::from_name(key) else {
             let (of, field) = ("budget", key.clone());
             let problem = FieldProblem::UnknownPart { of, field, known: &FIELDS };
             fields.report(&[Step::Key("budget"), Step::Name(key)], problem);
-            sound = false;
             continue;
         };
         let field = format!("budget.{}", measure.name());
@@ -46,7 +42,6 @@ pub(crate) fn read(fields: &mut Fields) -> Partly<BudgetBounds> {
             }
             Some(Err(problem)) => {
                 fields.report(&[Step::Key("budget"), Step::Key(measure.name())], problem);
-                sound = false;
                 continue;
             }
             None => {}
@@ -56,7 +51,6 @@ pub(crate) fn read(fields: &mut Fields) -> Partly<BudgetBounds> {
                 budget.0.insert(measure, BoundValue::Fixed(amount));
             }
             None => {
-                sound = false;
                 let found = match value {
                     // Reported as a field without a value.
                     Yaml::Null => continue,
@@ -77,7 +71,7 @@ pub(crate) fn read(fields: &mut Fields) -> Partly<BudgetBounds> {
             }
         }
     }
-    if sound { Ok(budget) } else { Err(budget) }
+    budget
 }
 
 /// The values of its key, in words.

@@ -1,7 +1,6 @@
 //! Reads the field `when` of an entry of `phases`.
 
 use super::fields::Fields;
-use super::partly::{self, Partly};
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -13,26 +12,26 @@ use crate::definition::model::schema::{MAX_CONDITIONS, MAX_OPTIONS};
 use crate::definition::model::value_type::MAX_VALUE;
 
 /// Reads the `when` of an entry of `phases`. Names and values are checked with the workflow.
-pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Partly<Vec<Condition>> {
+pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condition> {
     let here = [Step::Key("phases"), Step::Item(index), Step::Key("when")];
     let entries = match entry.get("when") {
-        None | Some(Yaml::Null) => return Ok(Vec::new()),
+        None | Some(Yaml::Null) => return Vec::new(),
         Some(Yaml::Map(entries)) if (1..=MAX_CONDITIONS).contains(&entries.len()) => entries,
         Some(Yaml::Map(_)) => {
             let problem = FieldProblem::EntryCount { field: "when", limit: MAX_CONDITIONS };
             fields.report(&here, problem);
-            return Err(Vec::new());
+            return Vec::new();
         }
         Some(other) => {
             let expected = Expected::Other("a mapping like `{ outcome.triage: large }`");
             let problem = FieldProblem::WrongType { field: "when".into(), expected, found: other.kind() };
             fields.report(&here, problem);
-            return Err(Vec::new());
+            return Vec::new();
         }
     };
-    let conditions: Vec<Option<Condition>> = entries
+    entries
         .iter()
-        .map(|(key, value)| {
+        .filter_map(|(key, value)| {
             let of = match values::read("when", key, &Condition::FORMS) {
                 Ok(of) => of,
                 Err(problem) => {
@@ -62,6 +61,5 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Partly<Ve
             };
             Some(Condition { of, values })
         })
-        .collect();
-    partly::all(conditions)
+        .collect()
 }

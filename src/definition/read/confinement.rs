@@ -1,7 +1,6 @@
 //! Reads the fields `write`, `hide`, `network` and `sandbox`.
 
 use super::fields::{Fields, not_a_list};
-use super::partly::{Partly, Whole};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
@@ -26,24 +25,24 @@ pub(crate) enum PathVariables {
 }
 
 /// Reads `write`, `hide`, `network` and `sandbox`; `variables` are those of `write`.
-pub(crate) fn read(fields: &mut Fields, variables: PathVariables) -> Partly<Confinement> {
-    let write = paths(fields, ("write", variables), rule);
-    let hide = paths(fields, ("hide", PathVariables::None), hidden);
-    let (network, sandbox) = (network(fields), sandbox(fields));
-    let mut whole = Whole::default();
-    let (write, hide) = (whole.part(write), whole.part(hide));
-    let (network, sandbox) = (whole.take(network, None), whole.take(sandbox, None));
-    whole.of(Confinement { write, hide, network, sandbox })
+pub(crate) fn read(fields: &mut Fields, variables: PathVariables) -> Confinement {
+    let kinds = [Sandbox::Required, Sandbox::Preferred, Sandbox::Off];
+    Confinement {
+        write: paths(fields, ("write", variables), rule),
+        hide: paths(fields, ("hide", PathVariables::None), hidden),
+        network: network(fields),
+        sandbox: fields.given_choice("sandbox", &SANDBOXES, kinds),
+    }
 }
 
-/// Reads a list of paths; `None` without the field. An entry with errors is empty.
+/// Reads a list of paths; `None` without the field.
 fn paths(
     fields: &mut Fields,
     (field, variables): (&'static str, PathVariables),
     rule: fn(&Yaml) -> Result<String, Problem>,
-) -> Partly<Option<Vec<String>>> {
+) -> Option<Vec<String>> {
     let items = match fields.tree.root.get(field) {
-        None | Some(Yaml::Null) => return Ok(None),
+        None | Some(Yaml::Null) => return None,
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
             let problem = match not_a_list(field.into(), "a list of paths", other) {
@@ -51,48 +50,41 @@ fn paths(
                 problem => Problem::from(problem),
             };
             fields.report(&[Step::Key(field)], problem);
-            return Err(None);
+            return None;
         }
     };
     if items.len() > MAX_PATHS {
         let problem = LimitProblem::TooManyPaths { field, limit: MAX_PATHS };
         fields.report(&[Step::Key(field)], problem);
-        return Err(None);
+        return None;
     }
-    let mut sound = true;
     let mut rules = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         match rule(item) {
             Ok(rule) => {
                 let at = [Step::Key(field), Step::Item(index)];
-                sound &= match variables {
-                    PathVariables::OfRun => fields.check_path(&at, field, &rule).is_some(),
+                match variables {
+                    PathVariables::OfRun => fields.check_path(&at, field, &rule),
                     PathVariables::None if field == "write" => {
-                        let has_others = fields.check_path(&at, field, &rule).is_none();
-                        check_no_variable(fields, &at, &rule) && !has_others
+                        fields.check_path(&at, field, &rule);
+                        check_no_variable(fields, &at, &rule);
                     }
-                    PathVariables::None => fields.check_literal(&at, field, &rule).is_some(),
-                };
+                    PathVariables::None => fields.check_literal(&at, field, &rule),
+                }
                 rules.push(rule);
             }
-            Err(problem) => {
-                fields.report(&[Step::Key(field), Step::Item(index)], problem);
-                rules.push(String::new());
-                sound = false;
-            }
+            Err(problem) => fields.report(&[Step::Key(field), Step::Item(index)], problem),
         }
     }
-    if sound { Ok(Some(rules)) } else { Err(Some(rules)) }
+    Some(rules)
 }
 
 /// Refuses the variables of a run in a path that holds without one.
-fn check_no_variable(fields: &mut Fields, at: &[Step], path: &str) -> bool {
-    let found = variables(path);
-    for variable in &found {
+fn check_no_variable(fields: &mut Fields, at: &[Step], path: &str) {
+    for variable in variables(path) {
         let problem = LimitProblem::VariableOfRun { variable: variable.to_string() };
         fields.report(at, problem);
     }
-    found.is_empty()
 }
 
 /// Reads an entry of `hide`.
@@ -127,10 +119,10 @@ pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
     Ok(path)
 }
 
-fn network(fields: &mut Fields) -> Option<Option<bool>> {
+fn network(fields: &mut Fields) -> Option<bool> {
     let (found, suggestion) = match fields.tree.root.get("network") {
-        None | Some(Yaml::Null) => return Some(None),
-        Some(Yaml::Bool(network)) => return Some(Some(*network)),
+        None | Some(Yaml::Null) => return None,
+        Some(Yaml::Bool(network)) => return Some(*network),
         Some(Yaml::String(word)) if word == "true" || word == "false" => {
             let (field, expected) = ("network".into(), "`true` or `false`".into());
             let problem = FieldProblem::Quoted { field, expected, value: word.clone() };
@@ -150,14 +142,6 @@ fn network(fields: &mut Fields) -> Option<Option<bool>> {
     let (field, words) = ("network", &["true", "false"]);
     fields.report(&[Step::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
     None
-}
-
-fn sandbox(fields: &mut Fields) -> Option<Option<Sandbox>> {
-    if matches!(fields.tree.root.get("sandbox"), None | Some(Yaml::Null)) {
-        return Some(None);
-    }
-    let kinds = [Sandbox::Required, Sandbox::Preferred, Sandbox::Off];
-    fields.choice("sandbox", &SANDBOXES).map(|index| kinds.get(index).copied())
 }
 
 /// Reads a path with `/`.

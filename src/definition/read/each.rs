@@ -9,12 +9,12 @@ use crate::definition::model::blank::is_blank;
 use crate::definition::model::each::Each;
 use crate::definition::model::value_type::{MAX_ITEMS, MAX_VALUE};
 
-/// Reads `each`; the inner `None` without it, the outer one after an error. Names are checked with the workflow.
-pub(crate) fn read(fields: &mut Fields) -> Option<Option<Each>> {
+/// Reads `each`; `None` without it, and after an error. Names are checked with the workflow.
+pub(crate) fn read(fields: &mut Fields) -> Option<Each> {
     let tree = std::rc::Rc::clone(&fields.tree);
     let problem = match tree.root.get("each") {
         // An empty value is reported with those of other fields.
-        None | Some(Yaml::Null) => return Some(None),
+        None | Some(Yaml::Null) => return None,
         Some(Yaml::List(items)) => {
             let texts: Result<Vec<String>, &Yaml> =
                 items.iter().map(|item| scalar(item).filter(|text| is_item(text)).ok_or(item)).collect();
@@ -23,14 +23,14 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Each>> {
                 (_, count) if count > MAX_ITEMS => format!("a list of {count}"),
                 (Err(Yaml::String(text)), _) if is_blank(text) => "a list with a blank text".into(),
                 (Err(item), _) => format!("a list with {}", written(item)),
-                (Ok(texts), _) => return Some(Some(Each::Items(texts))),
+                (Ok(texts), _) => return Some(Each::Items(texts)),
             };
             let expected =
                 format!("a list of 1 to {MAX_ITEMS} texts, each on one line with at most {MAX_VALUE} characters");
             bad(expected, found)
         }
         Some(Yaml::String(name)) => match values::read("each", name, &Each::FORMS) {
-            Ok(of) => return Some(Some(Each::Of(of))),
+            Ok(of) => return Some(Each::Of(of)),
             Err(problem) => problem,
         },
         Some(other) => bad("a list, `input.NAME` or `output.ID.NAME`".into(), written(other)),

@@ -7,7 +7,7 @@ use super::templates;
 use super::templates::Unknown;
 use super::values::input_of_bound;
 use super::yaml::{self, Tree, Yaml};
-use crate::definition::diagnostic::anchor::{Anchor, Step};
+use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::description::Severity;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
@@ -45,8 +45,8 @@ pub(crate) struct Fields<'a> {
     pub tree: Rc<Tree>,
     /// The list that its diagnostics are added to.
     pub diagnostics: &'a mut Vec<Diagnostic>,
-    /// Its parts with errors.
-    pub gaps: Vec<Anchor>,
+    /// An error was reported.
+    pub has_errors: bool,
     /// Number of diagnostics that were there before.
     before: usize,
 }
@@ -76,7 +76,7 @@ impl<'a> Fields<'a> {
                     of,
                     tree,
                     diagnostics,
-                    gaps: Vec::new(),
+                    has_errors: false,
                     before,
                 });
             }
@@ -92,18 +92,15 @@ impl<'a> Fields<'a> {
     pub fn within<T>(&mut self, path: &[Step], read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let part = Rc::new(self.tree.part(path)?);
         let whole = std::mem::replace(&mut self.tree, part);
-        let gaps = std::mem::take(&mut self.gaps);
         let value = read(self);
         self.tree = whole;
-        let own = std::mem::replace(&mut self.gaps, gaps);
-        self.gaps.extend(own.into_iter().map(|gap| gap.below(path)));
         Some(value)
     }
 
     /// Reports a diagnostic of the node at a path, or of the nearest one above it that exists.
     pub fn report(&mut self, path: &[Step], problem: impl Into<Problem>) {
         let place = self.place(path);
-        self.report_at(path, place, problem.into());
+        self.report_at(place, problem.into());
     }
 
     fn place(&self, path: &[Step]) -> Option<Place> {
@@ -111,13 +108,8 @@ impl<'a> Fields<'a> {
         (0..=path.len()).rev().filter(|_| look_up).find_map(|depth| self.tree.place(path.get(..depth)?))
     }
 
-    fn report_at(&mut self, path: &[Step], place: Option<Place>, problem: Problem) {
-        // The key that is reported is not the part that is missing.
-        if problem.describe().severity == Severity::Error
-            && !matches!(problem, Problem::Field(FieldProblem::Missing { .. }))
-        {
-            self.gaps.push(Anchor::of(path));
-        }
+    fn report_at(&mut self, place: Option<Place>, problem: Problem) {
+        self.has_errors |= problem.describe().severity == Severity::Error;
         self.diagnostics.push(Diagnostic::new(self.file, problem).at(self.text, place, self.lines_before));
     }
 
@@ -128,38 +120,31 @@ impl<'a> Fields<'a> {
             |key: &String| nearest(key, self.known.iter().copied()) == Some(field) || meant::means(key, field, self.of);
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
         let problem = FieldProblem::Missing { of: self.needs, field, instead: instead.clone() };
-        self.gaps.push(Anchor::of(&[Step::Key(field)]));
         match &instead {
             Some(key) => self.report(&[Step::Name(key)], problem),
             None => self.report(&[], problem),
         }
     }
 
-    /// Refuses unknown keys that look like a rule for the agent: it would not hold. `None` if there is one.
-    pub fn check_rules(&mut self) -> Option<()> {
-        let mut sound = Some(());
+    /// Refuses unknown keys that look like a rule for the agent: it would not hold.
+    pub fn check_rules(&mut self) {
         for key in self.unknown_keys(&[], self.known) {
             let Some(rule) = rule_meant(&key) else { continue };
             let first = rule.split('.').next().unwrap_or(rule);
             let here = self.known.contains(&first);
             let field = key.clone();
-            self.gaps.push(Anchor::of(&[Step::Key(first)]));
             self.report(&[Step::Name(&key)], FieldProblem::UnknownRule { of: self.of, field, rule, here });
-            sound = None;
         }
-        sound
     }
 
-    /// Refuses rules without a value: they would not hold. `None` if there is one. The readers take them for absent.
-    pub fn check_values(&mut self, schema: &[Field]) -> Option<()> {
+    /// Refuses rules without a value: they would not hold. The readers take them for absent.
+    pub fn check_values(&mut self, schema: &[Field]) {
         let tree = Rc::clone(&self.tree);
         let mut empty = Vec::new();
         find_empty(schema, &tree.root, &[], "", &mut empty);
-        let sound = empty.is_empty().then_some(());
         for (path, field) in empty {
             self.report(&path, FieldProblem::Empty { field });
         }
-        sound
     }
 
     /// Reports the unknown keys of the file.
@@ -210,27 +195,24 @@ impl<'a> Fields<'a> {
         for name in names {
             let value = self.place(path);
             let place = value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
-            self.report_at(path, place, Unknown::problem(&name, Some(field), known).into());
+            self.report_at(place, Unknown::problem(&name, Some(field), known).into());
         }
     }
 
-    /// Reports variables in a value in which none are replaced. `None` if there is one that can be nothing else, like
-    /// `{input.NAME}`; a plain name like `{description}` may be meant for a program, and is a warning.
-    pub fn check_literal(&mut self, path: &[Step], field: &str, text: &str) -> Option<()> {
-        let mut sound = Some(());
+    /// Reports variables in a value in which none are replaced. One that can be nothing else, like `{input.NAME}`, is an
+    /// error; a plain name like `{description}` may be meant for a program, and is a warning.
+    pub fn check_literal(&mut self, path: &[Step], field: &str, text: &str) {
         for (name, named) in templates::in_literal(text) {
             let value = self.place(path);
             let place = value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
             let (field, name) = (field.to_owned(), name.to_owned());
-            self.report_at(path, place, VariableProblem::NotReplaced { field, name, named }.into());
-            sound = sound.filter(|()| !named);
+            self.report_at(place, VariableProblem::NotReplaced { field, name, named }.into());
         }
-        sound
     }
 
     /// Does the same for a path, in which some variables are replaced.
-    pub fn check_path(&mut self, path: &[Step], field: &str, text: &str) -> Option<()> {
-        self.check_literal(path, field, &with_names(text))
+    pub fn check_path(&mut self, path: &[Step], field: &str, text: &str) {
+        self.check_literal(path, field, &with_names(text));
     }
 
     /// Returns true if a text stands without quotes at a path.
@@ -265,10 +247,10 @@ impl<'a> Fields<'a> {
         items.filter_map(|(index, item)| Some((index, item.scalar_text()?))).collect()
     }
 
-    /// Reads a required string, which must not be blank.
-    pub fn required_text(&mut self, field: &'static str) -> Option<String> {
+    /// Reads a required string, which must not be blank; empty after an error.
+    pub fn required_text(&mut self, field: &'static str) -> String {
         let problem = match self.tree.root.get(field) {
-            Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
+            Some(Yaml::String(text)) if !is_blank(text) => return text.clone(),
             Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
             Some(other) => {
                 let (field, found) = (field.into(), other.kind());
@@ -276,11 +258,11 @@ impl<'a> Fields<'a> {
             }
             None => {
                 self.missing(field);
-                return None;
+                return String::new();
             }
         };
         self.report(&[Step::Key(field)], problem);
-        None
+        String::new()
     }
 
     /// Reads an optional string; any other value is ignored with a warning.
@@ -297,37 +279,37 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads the entries of an optional mapping, at least one and at most `limit` where there is a limit; none without
-    /// the field, `None` if the mapping has errors.
+    /// the field, and after an error.
     pub fn entries(
         &mut self,
         field: &'static str,
         expected: &'static str,
         limit: Option<usize>,
-    ) -> Option<Vec<(String, Yaml)>> {
+    ) -> Vec<(String, Yaml)> {
         let problem = match (self.tree.root.get(field), limit) {
-            (None | Some(Yaml::Null), _) => return Some(Vec::new()),
+            (None | Some(Yaml::Null), _) => return Vec::new(),
             (Some(Yaml::Map(entries)), Some(limit)) if !(1..=limit).contains(&entries.len()) => {
                 FieldProblem::EntryCount { field, limit }
             }
-            (Some(Yaml::Map(entries)), _) => return Some(entries.clone()),
+            (Some(Yaml::Map(entries)), _) => return entries.clone(),
             (Some(other), _) => {
                 let (expected, found) = (Expected::Other(expected), other.kind());
                 FieldProblem::WrongType { field: field.into(), expected, found }
             }
         };
         self.report(&[Step::Key(field)], problem);
-        None
+        Vec::new()
     }
 
     /// Reads a field that is one of a few words, and returns its index among them. The first is the default, also for a
     /// blank value, which [`Fields::check_values`] reports.
-    pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> Option<usize> {
+    pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> usize {
         let (found, suggestion) = match self.tree.root.get(field) {
-            None | Some(Yaml::Null) => return Some(0),
-            Some(value) if is_blank_text(value) => return Some(0),
+            None | Some(Yaml::Null) => return 0,
+            Some(value) if is_blank_text(value) => return 0,
             Some(Yaml::String(value)) => {
                 if let Some(index) = words.iter().position(|word| word == value) {
-                    return Some(index);
+                    return index;
                 }
                 let meant = meant_choice(field, value);
                 (format!("`{value}`"), meant.or_else(|| nearest(value, words.iter().copied())))
@@ -336,32 +318,32 @@ impl<'a> Fields<'a> {
             Some(other) => (other.kind().to_string(), None),
         };
         self.report(&[Step::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
-        None
+        0
     }
 
-    /// Reads `context`; the inner `None` without one, the outer one after an error.
-    pub fn context(&mut self) -> Option<Option<ContextMode>> {
+    /// Reads `context`.
+    pub fn context(&mut self) -> Option<ContextMode> {
         self.given_choice("context", &CONTEXTS, [ContextMode::Shared, ContextMode::Fresh])
     }
 
-    /// Reads one of the words as the value beside it; the inner `None` without the field, the outer one after an error.
+    /// Reads one of the words as the value beside it; `None` without the field.
     pub fn given_choice<T: Copy, const N: usize>(
         &mut self,
         field: &'static str,
         words: &'static [&'static str; N],
         values: [T; N],
-    ) -> Option<Option<T>> {
+    ) -> Option<T> {
         let given = !matches!(self.tree.root.get(field), None | Some(Yaml::Null));
-        let index = self.choice(field, words)?;
-        Some(values.get(index).copied().filter(|_| given))
+        let index = self.choice(field, words);
+        values.get(index).copied().filter(|_| given)
     }
 
-    /// Reads a field that is `true` or `false`; a missing value is the default.
-    pub fn switch(&mut self, field: &'static str, default: bool) -> Option<bool> {
+    /// Reads a field that is `true` or `false`; a missing value is the default, and one with errors.
+    pub fn switch(&mut self, field: &'static str, default: bool) -> bool {
         const EXPECTED: &str = "`true` or `false`";
         let problem = match self.tree.root.get(field) {
-            None | Some(Yaml::Null) => return Some(default),
-            Some(Yaml::Bool(value)) => return Some(*value),
+            None | Some(Yaml::Null) => return default,
+            Some(Yaml::Bool(value)) => return *value,
             Some(Yaml::String(word)) if word == "true" || word == "false" => {
                 let (expected, value) = (EXPECTED.to_owned(), word.clone());
                 FieldProblem::Quoted { field: field.to_owned(), expected, value }
@@ -373,11 +355,11 @@ impl<'a> Fields<'a> {
             },
         };
         self.report(&[Step::Key(field)], problem);
-        None
+        default
     }
 
     /// Reads a whole number in a range, at a path of one or two keys.
-    pub fn whole_number(&mut self, path: &[Step], default: u32, range: RangeInclusive<u32>) -> Option<u32> {
+    pub fn whole_number(&mut self, path: &[Step], default: u32, range: RangeInclusive<u32>) -> u32 {
         let mut value = Some(&self.tree.root);
         let mut names = Vec::new();
         for step in path {
@@ -387,40 +369,35 @@ impl<'a> Fields<'a> {
             }
         }
         let found = match value {
-            None | Some(Yaml::Null) => return Some(default),
+            None | Some(Yaml::Null) => return default,
             Some(Yaml::Number(number))
                 if number.fract() == 0.0 && (f64::from(*range.start())..=f64::from(*range.end())).contains(number) =>
             {
-                return Some(*number as u32);
+                return *number as u32;
             }
             Some(Yaml::Number(number)) => format!("`{number}`"),
             Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
                 let (field, value) = (names.join("."), text.clone());
                 let expected = format!("a whole number from {} to {}", range.start(), range.end());
                 self.report(path, FieldProblem::Quoted { field, expected, value });
-                return None;
+                return default;
             }
             Some(other) => other.kind().to_string(),
         };
         self.report(path, FieldProblem::OutOfRange { field: names.join("."), range, found });
-        None
+        default
     }
 
     /// Reads a whole number within a range, or the name of an input that has it.
-    pub fn bounded(
-        &mut self,
-        field: &'static str,
-        default: u32,
-        range: RangeInclusive<u32>,
-    ) -> Option<BoundValue<u32>> {
+    pub fn bounded(&mut self, field: &'static str, default: u32, range: RangeInclusive<u32>) -> BoundValue<u32> {
         let at = [Step::Key(field)];
         match self.tree.root.get(field).and_then(|value| input_of_bound(field, value)) {
-            Some(Ok(name)) => Some(BoundValue::Input(name)),
+            Some(Ok(name)) => BoundValue::Input(name),
             Some(Err(problem)) => {
                 self.report(&at, problem);
-                None
+                default.into()
             }
-            None => self.whole_number(&at, default, range).map(BoundValue::Fixed),
+            None => self.whole_number(&at, default, range).into(),
         }
     }
 

@@ -2,7 +2,6 @@
 
 use super::budget::duration;
 use super::fields::Fields;
-use super::partly::{self, Partly, Whole};
 use super::values;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -10,7 +9,6 @@ use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::value::{Expected, ValueKind};
 use crate::definition::model::blank::is_blank;
-use crate::definition::model::bound_values::BoundValue;
 use crate::definition::model::gate::{
     Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_LABEL, OnGateFail, Pattern, Variable, expansions, is_variable,
     label_of,
@@ -50,47 +48,43 @@ const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 const KINDS: [&str; 3] = ["run", "file", "approve"];
 
 /// Reads `gate`, `gateAttempts` and `onGateFail`; `None` without a gate.
-pub(crate) fn read(fields: &mut Fields) -> Partly<Option<Gate>> {
+pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
     let attempts = fields.bounded("gateAttempts", DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
     let on_fail = match fields.tree.root.get("onGateFail") {
-        None | Some(Yaml::Null) => Some(OnGateFail::Stay),
-        Some(Yaml::String(word)) => Some(match &**word {
+        None | Some(Yaml::Null) => OnGateFail::Stay,
+        Some(Yaml::String(word)) => match &**word {
             "stay" => OnGateFail::Stay,
             "loop" => OnGateFail::Loop,
             id => OnGateFail::Phase(id.to_owned()),
-        }),
+        },
         Some(other) => {
             let expected = "`stay`, `loop` or the id of an earlier phase";
             wrong_type(fields, &[Step::Key("onGateFail")], "onGateFail", expected, other.kind());
-            None
+            OnGateFail::Stay
         }
     };
     let items = match fields.tree.root.get("gate") {
-        Some(Yaml::Null) => return Err(None),
+        Some(Yaml::Null) => return None,
         None => {
             let there = |field: &&str| !matches!(fields.tree.root.get(field), None | Some(Yaml::Null));
             let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
             if let Some(field) = field {
                 fields.report(&[Step::Key(field)], GateProblem::WithoutGate { field });
             }
-            return if field.is_none() { Ok(None) } else { Err(None) };
+            return None;
         }
         Some(Yaml::List(items)) if items.is_empty() || items.len() > MAX_CHECKS => {
             fields.report(&[Step::Key("gate")], GateProblem::GateSize { limit: MAX_CHECKS });
-            return Err(None);
+            return None;
         }
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
             wrong_type(fields, &[Step::Key("gate")], "gate", "a list of checks", other.kind());
-            return Err(None);
+            return None;
         }
     };
-    let checks = items.iter().enumerate().map(|(index, item)| check(fields, index, item));
-    let mut whole = Whole::default();
-    let checks = whole.part(partly::each(checks));
-    let attempts = whole.take(attempts, BoundValue::Fixed(DEFAULT_ATTEMPTS));
-    let on_fail = whole.take(on_fail, OnGateFail::Stay);
-    whole.of(Some(Gate { checks, attempts, on_fail }))
+    let checks = items.iter().enumerate().filter_map(|(index, item)| check(fields, index, item)).collect();
+    Some(Gate { checks, attempts, on_fail })
 }
 
 /// Reports a `gateAttempts` that is never reached: each failure leads back, which restarts the count.
@@ -103,36 +97,26 @@ pub(crate) fn check_attempts(fields: &mut Fields) {
     }
 }
 
-/// Reads a check. Of one with errors what names values of the run can be read: its outcome, its path and its variables.
-fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Partly<Check> {
+/// Reads a check; `None` after an error.
+fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let here = [Step::Key("gate"), Step::Item(index)];
-    let mut part = Check {
-        label: String::new(),
-        kind: CheckKind::Approve { question: String::new() },
-        outcome: None,
-        recheck: false,
-    };
     let Yaml::Map(entries) = item else {
         wrong_type(fields, &here, "gate", "a check", item.kind());
-        return Err(part);
+        return None;
     };
-    read_check(fields, index, (item, entries), &mut part).ok_or(part)
+    let had_errors = std::mem::take(&mut fields.has_errors);
+    let check = read_check(fields, index, item, entries);
+    fields.has_errors |= had_errors;
+    check
 }
 
-/// Reads a check; `None` after an error, with the `part` that can be read.
-fn read_check(
-    fields: &mut Fields,
-    index: usize,
-    (item, entries): (&Yaml, &[(String, Yaml)]),
-    part: &mut Check,
-) -> Option<Check> {
+/// Reads a check in whose mapping no error was reported so far.
+fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String, Yaml)]) -> Option<Check> {
     let here = [Step::Key("gate"), Step::Item(index)];
-    let mut sound = true;
     for (key, _) in entries {
         if !FIELDS.contains(&&**key) {
             let at = [Step::Key("gate"), Step::Item(index), Step::Name(key)];
             fields.report(&at, GateProblem::UnknownCheckField { field: key.clone(), known: &FIELDS });
-            sound = false;
         }
     }
     let mut text = |field: &'static str| match item.get(field) {
@@ -172,34 +156,28 @@ fn read_check(
     let env = env(fields, &here, "gate.env", item);
     let at = |field| [here[0], here[1], Step::Key(field)];
     if let Some(Some(line)) = &run {
-        sound &= fields.check_literal(&at("run"), "gate.run", line).is_some();
+        fields.check_literal(&at("run"), "gate.run", line);
     }
     if let Some(Some(path)) = &file {
-        sound &= fields.check_path(&at("file"), "gate.file", path).is_some();
+        fields.check_path(&at("file"), "gate.file", path);
     }
     for (field, of, text) in [("label", "gate.label", &label), ("approve", "gate.approve", &approve)] {
         if let Some(Some(text)) = text {
             fields.check_template_at(&at(field), of, text, &PHASE_VARIABLES);
         }
     }
-    part.outcome = outcome.clone().flatten();
-    if let Some(Some(path)) = &file {
-        part.kind = CheckKind::File { path: path.replace('\\', "/"), contains: None };
-    } else if let Some(Some(line)) = &run {
-        let (Ok(env) | Err(env)) = env.clone();
-        let command = Command::new(line.clone(), env);
-        part.kind = CheckKind::Run { command, timeout_ms: DEFAULT_TIMEOUT_MS };
-    }
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
-    let (timeout_ms, outcome, env, recheck) = (timeout?, outcome?, env.ok()?, recheck?);
+    let (timeout_ms, outcome, env, recheck) = (timeout?, outcome?, env?, recheck?);
     // Errors that follow from one of these are not reported.
-    sound.then_some(())?;
+    if fields.has_errors {
+        return None;
+    }
     let kinds: Vec<&'static str> = KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
     if let &[kind] = &kinds[..] {
         let others = [("timeout", "run"), ("env", "run"), ("contains", "file")].into_iter();
         let has = |field| item.get(field).is_some_and(|value| *value != Yaml::Null);
         let mut misplaced = others.filter(|&(field, of)| kind != of && has(field)).peekable();
-        sound = misplaced.peek().is_none();
+        let sound = misplaced.peek().is_none();
         for (field, of) in misplaced {
             fields.report(&here, GateProblem::MisplacedCheckField { field, of });
         }
@@ -258,20 +236,21 @@ fn read_check(
 }
 
 /// `env` of the mapping at a path: a mapping of names of variables to names of values. `of` names it in diagnostics.
-pub(super) fn env(fields: &mut Fields, path: &[Step], of: &'static str, item: &Yaml) -> Partly<Vec<Variable>> {
+/// `None` after an error.
+pub(super) fn env(fields: &mut Fields, path: &[Step], of: &'static str, item: &Yaml) -> Option<Vec<Variable>> {
     let here = [path, &[Step::Key("env")]].concat();
     let entries = match item.get("env") {
-        None => return Ok(Vec::new()),
+        None => return Some(Vec::new()),
         // Reported as a field without a value.
-        Some(Yaml::Null) => return Err(Vec::new()),
+        Some(Yaml::Null) => return None,
         Some(Yaml::Map(entries)) if (1..=MAX_VARIABLES).contains(&entries.len()) => entries,
         Some(Yaml::Map(_)) => {
             fields.report(&here, GateProblem::EnvSize { of, limit: MAX_VARIABLES });
-            return Err(Vec::new());
+            return None;
         }
         Some(other) => {
             wrong_type(fields, &here, of, "a mapping", other.kind());
-            return Err(Vec::new());
+            return None;
         }
     };
     let mut variables = Vec::new();
@@ -292,7 +271,7 @@ pub(super) fn env(fields: &mut Fields, path: &[Step], of: &'static str, item: &Y
             Err(problem) => fields.report(&at, problem),
         }
     }
-    if variables.len() == entries.len() { Ok(variables) } else { Err(variables) }
+    (variables.len() == entries.len()).then_some(variables)
 }
 
 /// `timeout` of the mapping at a path: a duration like `90s` or `10m`, or a number of seconds. `of` names it in

@@ -3,7 +3,6 @@
 use crate::sorted::Map;
 
 use super::fields::Fields;
-use super::partly::{self, Partly, Whole};
 use super::value_type::Declaration;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
@@ -21,19 +20,19 @@ use crate::definition::model::values::ValueName;
 const FIELDS: [&str; schema::INPUT_FIELDS.len()] = schema::names(&schema::INPUT_FIELDS);
 
 /// Reads the `with` of an entry of `phases`. Names and values are checked with the library.
-pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Partly<Map<String, Given>> {
+pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Map<String, Given> {
     let here = [Step::Key("phases"), Step::Item(index), Step::Key("with")];
     let entries = match entry.get("with") {
-        None | Some(Yaml::Null) => return Ok(Map::new()),
+        None | Some(Yaml::Null) => return Map::new(),
         Some(Yaml::Map(entries)) => entries,
         Some(other) => {
             let (field, found) = ("with".into(), other.kind());
             let expected = Expected::Other("a mapping of names to values");
             fields.report(&here, FieldProblem::WrongType { field, expected, found });
-            return Err(Map::new());
+            return Map::new();
         }
     };
-    let (mut whole, mut all) = (Whole::default(), Map::new());
+    let mut all = Map::new();
     for (name, value) in entries {
         let Some(literal) = literal(value) else {
             let (field, found) = (format!("with.{name}"), written(value));
@@ -45,18 +44,14 @@ pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Par
             };
             let problem = FieldProblem::BadValue { field, expected, found, suggestion };
             fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem);
-            whole.take(None, ());
             continue;
         };
         match given(fields, &[here[0], here[1], here[2], Step::Key(name)], name, literal) {
             Ok(given) => drop(all.insert(name.clone(), given)),
-            Err(problem) => {
-                fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem);
-                whole.take(None, ());
-            }
+            Err(problem) => fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem),
         }
     }
-    whole.of(all)
+    all
 }
 
 /// A name stands bare, or quoted in braces. Any other quoted text is the value.
@@ -74,14 +69,9 @@ fn given(fields: &Fields, at: &[Step], name: &str, literal: Given) -> Result<Giv
 }
 
 /// Reads `inputs`.
-pub(crate) fn read(fields: &mut Fields) -> Partly<Vec<Input>> {
+pub(crate) fn read(fields: &mut Fields) -> Vec<Input> {
     let entries = fields.entries("inputs", "a mapping of names to inputs", Some(MAX_INPUTS));
-    let entries = entries.ok_or_else(Vec::new)?;
-    partly::each(entries.iter().map(|(name, value)| {
-        let (kind, default) = (ValueType::Text, Some(String::new()));
-        let text = || Input { name: name.clone(), kind, default, description: None };
-        input(fields, name, value).ok_or_else(text)
-    }))
+    entries.iter().filter_map(|(name, value)| input(fields, name, value)).collect()
 }
 
 /// Reads an input; `None` after an error.

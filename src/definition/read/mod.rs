@@ -18,7 +18,6 @@ pub(crate) mod outcomes;
 pub(crate) mod outputs;
 pub(crate) mod packages;
 mod parallel;
-pub(crate) mod partly;
 pub(crate) mod phase_file;
 pub(crate) mod profiles;
 pub(crate) mod results;

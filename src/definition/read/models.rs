@@ -38,17 +38,17 @@ fn names(value: &Yaml) -> Result<Vec<String>, (Option<usize>, ValueKind)> {
     }
 }
 
-/// Reads the field `model`: names in the order of preference. `None` if it has errors.
-pub(crate) fn read_names(fields: &mut Fields) -> Option<Vec<String>> {
+/// Reads the field `model`: names in the order of preference.
+pub(crate) fn read_names(fields: &mut Fields) -> Vec<String> {
     let value = fields.tree.root.get("model").unwrap_or(&Yaml::Null);
     match names(value) {
-        Ok(names) => Some(names),
+        Ok(names) => names,
         Err((index, found)) => {
             let path = [Some(Step::Key("model")), index.map(Step::Item)];
             let path: Vec<Step> = path.into_iter().flatten().collect();
             let (field, expected) = ("model".into(), Expected::Other(NAMES));
             fields.report(&path, FieldProblem::WrongType { field, expected, found });
-            None
+            Vec::new()
         }
     }
 }

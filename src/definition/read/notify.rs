@@ -24,12 +24,13 @@ pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>
     let needs = Needs { what: "a file of notifications", fields: &[] };
     let of = (Mapping::Other, needs, &FIELDS[..]);
     let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
-    let known = check_keys(&mut fields);
-    let values = fields.check_values(&NOTIFY_FIELDS);
+    check_keys(&mut fields);
+    fields.check_values(&NOTIFY_FIELDS);
     let (on, command) = (occasions(&mut fields), command(&mut fields));
     let terminal = fields.switch("terminal", false);
-    known.and(values)?;
-    let (on, command, terminal) = (on?, command?, terminal?);
+    if fields.has_errors {
+        return None;
+    }
     if command.is_none() && !terminal {
         fields.report(&[], NotifyProblem::NoWay);
         return None;
@@ -38,8 +39,8 @@ pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>
 }
 
 /// Refuses unknown keys.
-fn check_keys(fields: &mut Fields) -> Option<()> {
-    let Yaml::Map(entries) = &fields.tree.root else { return None };
+fn check_keys(fields: &mut Fields) {
+    let Yaml::Map(entries) = &fields.tree.root else { return };
     let unknown = entries.iter().map(|(key, _)| key.to_string());
     let unknown: Vec<String> = unknown.filter(|key| !FIELDS.contains(&&**key)).collect();
     for name in &unknown {
@@ -47,16 +48,14 @@ fn check_keys(fields: &mut Fields) -> Option<()> {
         let problem = NotifyProblem::NotAField { name: name.clone(), suggestion };
         fields.report(&[Step::Name(name)], problem);
     }
-    unknown.is_empty().then_some(())
 }
 
 /// Reads `on`.
-fn occasions(fields: &mut Fields) -> Option<Vec<Occasion>> {
-    let Some(items) = list(fields, "on", "a list of occasions")? else {
-        return Some(Occasion::ALL.into());
+fn occasions(fields: &mut Fields) -> Vec<Occasion> {
+    let Some(items) = list(fields, "on", "a list of occasions") else {
+        return Occasion::ALL.into();
     };
     let mut occasions = Vec::new();
-    let mut sound = Some(());
     for (index, item) in items.iter().enumerate() {
         let word = item.scalar_text().unwrap_or_default();
         match OCCASIONS.iter().position(|known| *known == word) {
@@ -69,35 +68,32 @@ fn occasions(fields: &mut Fields) -> Option<Vec<Occasion>> {
                 let suggestion = nearest(&word, OCCASIONS.iter().copied());
                 let problem = NotifyProblem::NotAnOccasion { found, suggestion };
                 fields.report(&[Step::Key("on"), Step::Item(index)], problem);
-                sound = None;
             }
         }
     }
-    sound.map(|()| occasions)
+    occasions
 }
 
-/// Reads `command`; the inner `None` without one.
-fn command(fields: &mut Fields) -> Option<Option<Vec<String>>> {
-    let Some(items) = list(fields, "command", "a program and its arguments")? else { return Some(None) };
+/// Reads `command`.
+fn command(fields: &mut Fields) -> Option<Vec<String>> {
+    let items = list(fields, "command", "a program and its arguments")?;
     if items.len() > MAX_ARGUMENTS {
         fields.report(&[Step::Key("command")], NotifyProblem::TooManyArguments);
         return None;
     }
     let mut arguments: Vec<String> = Vec::with_capacity(items.len());
-    let mut sound = Some(());
     for (index, item) in items.iter().enumerate() {
         let before = arguments.last().map(String::as_str);
         let argument = match argument(item, before) {
             Ok(argument) => argument,
             Err(problem) => {
                 fields.report(&[Step::Key("command"), Step::Item(index)], problem);
-                sound = None;
                 item.scalar_text().unwrap_or_default()
             }
         };
         arguments.push(argument);
     }
-    sound.map(|()| Some(arguments))
+    Some(arguments)
 }
 
 /// Reads an argument behind another one, or the program.
@@ -132,11 +128,11 @@ fn is_relative(program: &str) -> bool {
     is_path && !program.starts_with('/') && !program.starts_with("~/") && !has_drive
 }
 
-/// Reads a list; the inner `None` without the field.
-fn list(fields: &mut Fields, field: &'static str, expected: &'static str) -> Option<Option<Vec<Yaml>>> {
+/// Reads a list; `None` without the field, and after an error.
+fn list(fields: &mut Fields, field: &'static str, expected: &'static str) -> Option<Vec<Yaml>> {
     match fields.tree.root.get(field) {
-        None | Some(Yaml::Null) => Some(None),
-        Some(Yaml::List(items)) => Some(Some(items.clone())),
+        None | Some(Yaml::Null) => None,
+        Some(Yaml::List(items)) => Some(items.clone()),
         Some(other) => {
             let problem = not_a_list(field.into(), expected, other);
             fields.report(&[Step::Key(field)], problem);

@@ -1,7 +1,6 @@
 //! Reads the field `outcomes` of a phase, and of an entry of `phases`.
 
 use super::fields::Fields;
-use super::partly::{self, Partly, Whole};
 use super::values::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -13,28 +12,25 @@ use crate::definition::model::outcomes::{Outcome, Target, WayBound};
 use crate::definition::model::schema::MAX_OUTCOMES;
 
 /// Reads `outcomes` of a phase. The ids of entries are checked with the workflow.
-pub(crate) fn read(fields: &mut Fields) -> Partly<Vec<Outcome>> {
+pub(crate) fn read(fields: &mut Fields) -> Vec<Outcome> {
     let value = fields.tree.root.get("outcomes").cloned();
     read_at(fields, &[], value.as_ref())
 }
 
 /// Reads `outcomes` of the entry of `phases` at a path, as [`read`].
-pub(crate) fn read_of_entry(fields: &mut Fields, here: &[Step], entry: &Yaml) -> Partly<Vec<Outcome>> {
-    let of_entry = |outcomes: Vec<Outcome>| {
-        let outcomes = outcomes.into_iter();
-        outcomes.map(|outcome| Outcome { of_entry: true, ..outcome }).collect()
-    };
-    read_at(fields, here, entry.get("outcomes")).map(of_entry).map_err(of_entry)
+pub(crate) fn read_of_entry(fields: &mut Fields, here: &[Step], entry: &Yaml) -> Vec<Outcome> {
+    let outcomes = read_at(fields, here, entry.get("outcomes")).into_iter();
+    outcomes.map(|outcome| Outcome { of_entry: true, ..outcome }).collect()
 }
 
 /// Reads the value of `outcomes` of the mapping at a path; none without a value.
-fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Partly<Vec<Outcome>> {
+fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Vec<Outcome> {
     let field = "outcomes";
     let at = [here, &[Step::Key(field)]].concat();
     let problem = match value {
-        None | Some(Yaml::Null) => return Ok(Vec::new()),
+        None | Some(Yaml::Null) => return Vec::new(),
         Some(Yaml::Map(entries)) if (1..=MAX_OUTCOMES).contains(&entries.len()) => {
-            return partly::each(entries.iter().map(|(name, value)| outcome(fields, &at, (name, value), &WAY)));
+            return entries.iter().map(|(name, value)| outcome(fields, &at, (name, value), &WAY)).collect();
         }
         Some(Yaml::Map(_)) => FieldProblem::EntryCount { field, limit: MAX_OUTCOMES },
         Some(other) => FieldProblem::WrongType {
@@ -44,7 +40,7 @@ fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Partly<V
         },
     };
     fields.report(&at, problem);
-    Err(Vec::new())
+    Vec::new()
 }
 
 /// The fields of an outcome that is a mapping.
@@ -57,38 +53,35 @@ pub(super) fn outcome(
     at: &[Step],
     (name, value): (&str, &Yaml),
     known: &'static [&'static str],
-) -> Partly<Outcome> {
-    let mut whole = Whole::default();
+) -> Outcome {
     let mut outcome = Outcome::new(name, Target::Next);
     if !is_name(name) {
         let problem = FieldProblem::BadName { field: "outcomes", name: name.to_owned() };
         fields.report(&[at, &[Step::Name(name)]].concat(), problem);
-        return Err(outcome);
+        return outcome;
     }
     let here = [at, &[Step::Key(name)]].concat();
     let field = format!("outcomes.{name}");
     let Yaml::Map(entries) = value else {
-        outcome.target = whole.part(target(fields, &here, field, value));
-        return whole.of(outcome);
+        outcome.target = target(fields, &here, field, value);
+        return outcome;
     };
     for (key, _) in entries.iter().filter(|(key, _)| !known.contains(&&**key)) {
         let problem = FieldProblem::UnknownPart { of: "outcomes", field: key.clone(), known };
         fields.report(&[&here, &[Step::Name(key)][..]].concat(), problem);
-        whole.take(None, ());
     }
     let to = value.get("to").unwrap_or(&Yaml::Null);
     let at_to = [&here, &[Step::Key("to")][..]].concat();
-    outcome.target = whole.part(target(fields, &at_to, format!("{field}.to"), to));
-    let bad = |fields: &mut Fields, whole: &mut Whole, key, expected: &str| {
+    outcome.target = target(fields, &at_to, format!("{field}.to"), to);
+    let bad = |fields: &mut Fields, key, expected: &str| {
         report_part(fields, at, (name, value), key, expected.to_owned());
-        whole.take(None, ());
     };
     let max = match value.get("max") {
         None => {
             if value.get("then").is_some() {
-                bad(fields, &mut whole, "max", "a number of times beside `then`");
+                bad(fields, "max", "a number of times beside `then`");
             }
-            return whole.of(outcome);
+            return outcome;
         }
         Some(Yaml::Number(max)) if max.fract() == 0.0 && (1.0..=f64::from(WayBound::LIMIT)).contains(max) => {
             *max as u32
@@ -98,22 +91,22 @@ pub(super) fn outcome(
             let (field, value) = (format!("{field}.max"), text.clone());
             let at_max = [&here, &[Step::Key("max")][..]].concat();
             fields.report(&at_max, FieldProblem::Quoted { field, expected, value });
-            whole.take(None, 1)
+            1
         }
         Some(_) => {
             let expected = format!("a whole number from 1 to {}", WayBound::LIMIT);
-            bad(fields, &mut whole, "max", &expected);
+            bad(fields, "max", &expected);
             1
         }
     };
     if matches!(outcome.target, Target::Done | Target::Stop) {
         let expected = "`next`, `loop` or the id of an entry beside `max`";
-        bad(fields, &mut whole, "to", expected);
+        bad(fields, "to", expected);
     }
     let at_then = [&here, &[Step::Key("then")][..]].concat();
-    let then = value.get("then").map(|then| whole.part(target(fields, &at_then, format!("{field}.then"), then)));
+    let then = value.get("then").map(|then| target(fields, &at_then, format!("{field}.then"), then));
     outcome.bound = Some(WayBound { max, then });
-    whole.of(outcome)
+    outcome
 }
 
 /// Reports a value in an outcome that is a mapping.
@@ -134,9 +127,9 @@ pub(super) fn report_part(
 }
 
 /// Reads a target.
-fn target(fields: &mut Fields, at: &[Step], field: String, value: &Yaml) -> Partly<Target> {
+fn target(fields: &mut Fields, at: &[Step], field: String, value: &Yaml) -> Target {
     if let Some(word) = scalar(value).filter(|word| !is_blank(word)) {
-        return Ok(Target::of(&word));
+        return Target::of(&word);
     }
     let problem = FieldProblem::BadValue {
         field,
@@ -145,5 +138,5 @@ fn target(fields: &mut Fields, at: &[Step], field: String, value: &Yaml) -> Part
         suggestion: None,
     };
     fields.report(at, problem);
-    Err(Target::Next)
+    Target::Next
 }

@@ -1,25 +1,19 @@
 //! Reads the field `outputs` of a phase.
 
 use super::fields::Fields;
-use super::partly::{self, Partly};
 use super::value_type::Declaration;
 use super::values::scalar;
 use super::yaml::Yaml;
 use crate::definition::model::outputs::Output;
 use crate::definition::model::schema::{self, MAX_OUTPUTS, OUTPUT_FIELDS};
-use crate::definition::model::value_type::ValueType;
 
 /// The keys of an output.
 const FIELDS: [&str; OUTPUT_FIELDS.len()] = schema::names(&OUTPUT_FIELDS);
 
 /// Reads `outputs`.
-pub(crate) fn read(fields: &mut Fields) -> Partly<Vec<Output>> {
+pub(crate) fn read(fields: &mut Fields) -> Vec<Output> {
     let entries = fields.entries("outputs", "a mapping of names to outputs", Some(MAX_OUTPUTS));
-    let entries = entries.ok_or_else(Vec::new)?;
-    partly::each(entries.iter().map(|(name, value)| {
-        let text = || Output { name: name.clone(), kind: ValueType::Text, is_optional: false, description: None };
-        output(fields, name, value).ok_or_else(text)
-    }))
+    entries.iter().filter_map(|(name, value)| output(fields, name, value)).collect()
 }
 
 /// Reads an output; `None` after an error.

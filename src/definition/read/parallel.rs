@@ -1,7 +1,6 @@
 //! Reads the fields `parallel`, `decide` and `need` of a group.
 
 use super::fields::Fields;
-use super::partly::{Partly, Whole};
 use super::values::written;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -11,8 +10,8 @@ use crate::definition::model::inputs::is_name;
 use crate::definition::model::parallel::{Decide, Need, Parallel};
 use crate::definition::model::schema::MAX_OUTCOMES;
 
-/// Reads the fields; the inner `None` of a group that is not parallel, the outer one after an error.
-pub(crate) fn read(fields: &mut Fields) -> Option<Option<Parallel>> {
+/// Reads the fields; `None` of a group that is not parallel, and after an error.
+pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {
     let tree = std::rc::Rc::clone(&fields.tree);
     let at_once = match tree.root.get("parallel") {
         // An empty value is reported with those of other fields.
@@ -52,21 +51,18 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Parallel>> {
         for field in &without {
             bad(fields, field, "`parallel` beside it".into(), None);
         }
-        return without.is_empty().then_some(None);
+        return None;
     };
-    Some(Some(Parallel { at_once, need: need.unwrap_or(Need::All), decide }))
+    Some(Parallel { at_once, need: need.unwrap_or(Need::All), decide })
 }
 
 /// Reports the fields that a parallel group without `each` cannot have.
-pub(crate) fn without_each(fields: &mut Fields) -> Partly<()> {
-    let mut whole = Whole::default();
+pub(crate) fn without_each(fields: &mut Fields) {
     for field in ["loopable", "maxLoops"] {
         if !matches!(fields.tree.root.get(field), None | Some(Yaml::Null)) {
             fields.report(&[Step::Name(field)], ParallelProblem::NeedsEach { field });
-            whole.take(None, ());
         }
     }
-    whole.of(())
 }
 
 /// Reads `decide`: `majority`, or a list of names of outcomes.

@@ -4,12 +4,11 @@ use super::bounded::Bounded;
 use super::confinement::PathVariables;
 use super::fields::{Fields, texts};
 use super::front_matter::Document;
-use super::partly::{Partly, Whole};
 use super::templates::Unknown;
 use super::values::written;
 use super::yaml::Yaml;
 use super::{budget, confinement, expected_calls, gate, models, outcomes, outputs, results, templates, tools};
-use crate::definition::diagnostic::anchor::{Anchor, Step};
+use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::Mapping;
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -18,55 +17,20 @@ use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::tool::ToolProblem;
 use crate::definition::diagnostic::value::{Expected, Needs};
 use crate::definition::model::blank::is_blank;
-use crate::definition::model::bound_values::BudgetBounds;
-use crate::definition::model::confinement::Confinement;
 use crate::definition::model::files::{Stale, Surroundings};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::Target;
-use crate::definition::model::results::Results;
 use crate::definition::model::schema::{PHASE_FIELDS, names};
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::work::Work;
-use crate::definition::model::workflow::{Phase, ToolPolicy};
+use crate::definition::model::workflow::Phase;
 
 const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
 
 const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] };
 
-/// A phase as far as it could be read, and the parts of its file with errors. There may be errors without such a part.
-pub(crate) struct PhaseRead {
-    pub phase: Partly<Phase>,
-    pub gaps: Vec<Anchor>,
-}
-
-/// The phase of a file that cannot be read; the file is empty where it is not known. Its id is empty, as no other is.
-pub(crate) fn unread(file: &str) -> Phase {
-    Phase {
-        id: String::new(),
-        name: String::new(),
-        emoji: String::new(),
-        instructions: String::new(),
-        file: file.to_owned(),
-        work: Work::Agent,
-        tools: ToolPolicy::All,
-        confinement: Confinement::default(),
-        budget: BudgetBounds::default(),
-        tests: Vec::new(),
-        profiles: None,
-        summary_required: None,
-        context: None,
-        on_budget: None,
-        interactive: false,
-        results: Results::All,
-        outcomes: Vec::new(),
-        outputs: Vec::new(),
-        gate: None,
-        model: Vec::new(),
-        thinking: None,
-    }
-}
-
-/// Reads a phase from its file, and reports its errors; with `check` its warnings too.
+/// Reads a phase from its file, and reports its errors; with `check` its warnings too. `None` after an
+/// error.
 ///
 /// # Errors
 ///
@@ -79,14 +43,13 @@ pub(crate) fn read(
     files: &Bounded,
     check: Option<&Surroundings>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<PhaseRead, Stale> {
-    let unread = || PhaseRead { phase: Err(unread(file)), gaps: vec![Anchor::of(&[])] };
+) -> Result<Option<Phase>, Stale> {
     if is_blank(document.front_matter()) {
         let place = Some(Place { line: 1, column: 1 });
         let problem =
             if document.is_unclosed() { PhaseProblem::UnclosedFrontMatter } else { PhaseProblem::NoFrontMatter };
         diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
-        return Ok(unread());
+        return Ok(None);
     }
     let has_body = !document.body().is_empty();
     if !has_body {
@@ -104,7 +67,7 @@ pub(crate) fn read(
         (Mapping::Phase, NEEDS, &FIELDS),
         diagnostics,
     ) else {
-        return Ok(unread());
+        return Ok(None);
     };
     let id = fields.required_text("id");
     let name = fields.required_text("name");
@@ -114,7 +77,8 @@ pub(crate) fn read(
     let budget = budget::read(&mut fields);
     let on_budget = on_budget(&mut fields);
     let profiles = profiles(&mut fields);
-    let (rules, values) = (fields.check_rules(), fields.check_values(&PHASE_FIELDS));
+    fields.check_rules();
+    fields.check_values(&PHASE_FIELDS);
     let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
     let context = fields.context();
     let interactive = fields.switch("interactive", false);
@@ -131,46 +95,45 @@ pub(crate) fn read(
         tools::check_names(&mut fields, surroundings);
         check_profiles(&mut fields, surroundings);
     }
-    let gaps = std::mem::take(&mut fields.gaps);
-    let mut whole = Whole::default();
-    whole.take(rules.and(values).filter(|()| has_body), ());
-    let phase = Phase {
-        id: whole.take(id, String::new()),
-        name: whole.take(name, String::new()),
-        emoji: whole.take(emoji, String::new()),
+    if fields.has_errors || !has_body {
+        return Ok(None);
+    }
+    Ok(Some(Phase {
+        id,
+        name,
+        emoji,
         instructions: document.into_body(),
         file: file.to_owned(),
         work: Work::Agent,
-        tools: whole.take(tools, ToolPolicy::All),
-        confinement: whole.part(confinement),
-        budget: whole.part(budget),
+        tools,
+        confinement,
+        budget,
         tests,
         profiles,
-        summary_required: whole.take(summary, None),
-        context: whole.take(context, None),
-        on_budget: whole.take(on_budget, None),
-        interactive: whole.take(interactive, false),
-        results: whole.part(results),
-        outcomes: whole.part(outcomes),
-        outputs: whole.part(outputs),
-        gate: whole.part(gate),
-        model: whole.take(model, Vec::new()),
+        summary_required: summary,
+        context,
+        on_budget,
+        interactive,
+        results,
+        outcomes,
+        outputs,
+        gate,
+        model,
         thinking,
-    };
-    Ok(PhaseRead { phase: whole.of(phase), gaps })
+    }))
 }
 
-/// Reads `onBudget`; the inner `None` for a pause, the outer one after an error.
-fn on_budget(fields: &mut Fields) -> Option<Option<Target>> {
+/// Reads `onBudget`; `None` for a pause, and after an error.
+fn on_budget(fields: &mut Fields) -> Option<Target> {
     let field = "onBudget";
-    let Some(value) = fields.tree.root.get(field).cloned() else { return Some(None) };
+    let value = fields.tree.root.get(field).cloned()?;
     let has_budget = !matches!(fields.tree.root.get("budget"), None | Some(Yaml::Null));
     let word = match &value {
         Yaml::String(word) if !is_blank(word) => Some(word),
         _ => None,
     };
     let expected = match word {
-        Some(word) if has_budget => return Some((word != "pause").then(|| Target::of(word))),
+        Some(word) if has_budget => return (word != "pause").then(|| Target::of(word)),
         Some(_) => "a `budget` beside it",
         None => "`pause`, `next`, `loop`, `done`, `stop` or the id of an entry",
     };

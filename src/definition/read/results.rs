@@ -1,7 +1,6 @@
 //! Reads the field `results` of a phase.
 
 use super::fields::Fields;
-use super::partly::Partly;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -13,27 +12,27 @@ use crate::definition::model::results::Results;
 const FIELD: &str = "results";
 
 /// Reads `results`. The ids of phases are checked with the workflow.
-pub(crate) fn read(fields: &mut Fields) -> Partly<Results> {
+pub(crate) fn read(fields: &mut Fields) -> Results {
     let problem = |found: String, suggestion: Option<String>| {
         let expected = "`all`, `none` or a list of ids of phases".into();
         FieldProblem::BadValue { field: FIELD.into(), expected, found, suggestion }
     };
     let tree = fields.tree.clone();
     let problem = match tree.root.get(FIELD) {
-        None | Some(Yaml::Null) => return Ok(Results::All),
+        None | Some(Yaml::Null) => return Results::All,
         Some(Yaml::List(items)) if items.is_empty() => problem("an empty list".into(), Some(format!("{FIELD}: none"))),
         Some(Yaml::List(items)) => {
             let name = |item: &Yaml| scalar(item).filter(|name| !is_blank(name));
             let names: Vec<Option<String>> = items.iter().map(name).collect();
             let Some(index) = names.iter().position(Option::is_none) else {
-                return Ok(Results::Of(names.into_iter().flatten().collect()));
+                return Results::Of(names.into_iter().flatten().collect());
             };
             let found = items.get(index).map(written).unwrap_or_default();
             fields.report(&[Step::Key(FIELD), Step::Item(index)], problem(found, None));
-            return Err(Results::Of(names.into_iter().map(Option::unwrap_or_default).collect()));
+            return Results::All;
         }
-        Some(Yaml::String(word)) if word == "all" => return Ok(Results::All),
-        Some(Yaml::String(word)) if word == "none" => return Ok(Results::Of(Vec::new())),
+        Some(Yaml::String(word)) if word == "all" => return Results::All,
+        Some(Yaml::String(word)) if word == "none" => return Results::Of(Vec::new()),
         Some(Yaml::String(word)) if !is_blank(word) => {
             let meant = nearest(word, Results::WORDS).map(Into::into);
             let meant = meant.unwrap_or_else(|| format!("{FIELD}: [{}]", word.trim()));
@@ -42,5 +41,5 @@ pub(crate) fn read(fields: &mut Fields) -> Partly<Results> {
         Some(other) => problem(written(other), None),
     };
     fields.report(&[Step::Key(FIELD)], problem);
-    Err(Results::All)
+    Results::All
 }

@@ -7,18 +7,14 @@ use std::rc::Rc;
 use super::bounded::{Bounded, Stop};
 use super::fields::MAX_PLACES;
 use super::packages::{FIELD, MANIFEST};
-use super::partly::{Partly, Whole};
-use super::phase_file::PhaseRead;
 use super::sources::Sources;
 use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
-use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced, in_group};
-use crate::definition::diagnostic::description::Severity;
+use crate::definition::diagnostic::anchor::{Step, Unplaced, in_group};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::file::FileProblem;
-use crate::definition::diagnostic::gaps::Gaps;
 use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
 use crate::definition::diagnostic::package::PackageProblem;
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -56,9 +52,6 @@ pub(crate) struct RootReader<'a, 'f> {
     sources: &'a mut Sources,
     diagnostics: &'a mut Vec<Diagnostic>,
     found: Vec<Workflow>,
-    /// The workflows with errors, as far as they could be read.
-    drafts: Vec<Workflow>,
-    gaps: &'a mut Gaps,
     /// The folder of each key that was met, with or without errors in it.
     folders: Map<String, String>,
     /// The command names of workflows with errors, by key.
@@ -69,8 +62,9 @@ pub(crate) struct RootReader<'a, 'f> {
     visited: Set<String>,
     /// The links to folders that were met, and their targets.
     links: Map<String, String>,
-    /// The phase files that were read, by their paths without links to folders.
-    phases: Map<String, Partly<Rc<Phase>>>,
+    /// The phase files that were read, by their paths without links to folders: each as a user would write it, and its
+    /// phase unless it has errors.
+    phases: Map<String, (String, Option<Rc<Phase>>)>,
     /// The folders with a `workflow.yaml` under another name, by key.
     misnamed: Map<String, String>,
     /// The user's aliases of models.
@@ -79,7 +73,9 @@ pub(crate) struct RootReader<'a, 'f> {
 
 /// A phase file that a workflow lists.
 enum PhaseFile {
-    Read(Partly<Rc<Phase>>),
+    Read(Rc<Phase>),
+    /// It has errors, which are reported.
+    WithErrors,
     /// It cannot be read.
     Unreadable(PhaseProblem),
 }
@@ -91,7 +87,7 @@ struct Listing<'t> {
     /// The `workflow.yaml`, as a user would write it.
     file: &'t str,
     text: &'t str,
-    tree: Option<&'t Tree>,
+    tree: &'t Tree,
     /// The workflow without its entries.
     workflow: &'t Workflow,
     /// The indices of the entries that lead to the group that is read.
@@ -105,13 +101,16 @@ struct Listing<'t> {
     ids: Map<String, String>,
     /// The problems of gates that lead to no earlier phase, each with the phase's file as the list has it.
     leading_nowhere: Vec<(String, GateProblem)>,
+    /// An error was found in the list or in a phase file.
+    has_errors: bool,
 }
 
 impl Listing<'_> {
-    /// A problem of the node at a path in the list that is read, with its place if that is to be looked up.
-    fn in_yaml(&self, at: &[Step], look_up: bool, problem: impl Into<Problem>) -> Diagnostic {
+    /// An error at the node at a path in the list that is read, with its place if that is to be looked up.
+    fn error(&mut self, at: &[Step], look_up: bool, problem: impl Into<Problem>) -> Diagnostic {
+        self.has_errors = true;
         let at = in_group(&self.at, at);
-        let place = self.tree.filter(|_| look_up).and_then(|tree| tree.place(&at));
+        let place = if look_up { self.tree.place(&at) } else { None };
         Diagnostic::new(self.file, problem).at(self.text, place, 0)
     }
 
@@ -141,7 +140,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         files: &'a mut Bounded<'f>,
         root: &'a Root,
         lint: Option<Lint<'a>>,
-        (sources, gaps): (&'a mut Sources, &'a mut Gaps),
+        sources: &'a mut Sources,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
         Self {
@@ -151,8 +150,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
             sources,
             diagnostics,
             found: Vec::new(),
-            drafts: Vec::new(),
-            gaps,
             folders: Map::new(),
             command_names: Map::new(),
             starts: Vec::new(),
@@ -164,8 +161,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
     }
 
-    /// Reads the root until a total is reached. Also returns the workflows with errors, as far as they could be read.
-    pub fn read(mut self) -> Result<(Parts, Vec<Workflow>), Stale> {
+    /// Reads the root until a total is reached.
+    pub fn read(mut self) -> Result<Parts, Stale> {
         match self.walk() {
             Ok(()) => {}
             Err(Stop::TotalReached(total)) => {
@@ -187,7 +184,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let listed = self.lint.map(Lint::into_listed).unwrap_or_default();
         let replacing = Replacing::default();
         let aliases = self.aliases;
-        Ok((Parts { workflows: self.found, left_out, listed, replacing, aliases }, self.drafts))
+        Ok(Parts { workflows: self.found, left_out, listed, replacing, aliases })
     }
 
     /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
@@ -382,26 +379,23 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.note_folder(folder);
         let (folder_name, file_name) = (self.display(folder), self.display(&path));
         let before = self.diagnostics.len();
-        let WorkflowRead { workflow, entries, gaps, tree } =
-            workflow_file::read(&key, &folder_name, &file_name, &text, self.lint.is_some(), self.diagnostics);
-        self.gaps.add(&file_name, gaps);
         self.sources.keep(&file_name, &text, 0);
-        let gate = workflow.as_ref().ok().and_then(|workflow| workflow.gate.as_ref());
-        self.count_gate(gate, before, &path)?;
+        let read = workflow_file::read(&key, &folder_name, &file_name, &text, self.lint.is_some(), self.diagnostics);
+        let entries = read.as_ref().map_or(&[][..], |read| &read.entries);
         if let Some(lint) = &mut self.lint {
             if entries.is_empty() || entries.iter().any(EntryRef::is_unknown) {
                 lint.miss_phases();
             }
             self.folders(folder, true)?;
         }
-        let mut whole = Whole::default();
-        let workflow = whole.part(workflow);
+        let Some(WorkflowRead { workflow, entries, has_errors, tree }) = read else { return Ok(true) };
+        self.count_gate(workflow.gate.as_ref().filter(|_| !has_errors), before, &path)?;
         let loopable = workflow.loopable;
         let mut listing = Listing {
             folder,
             file: &file_name,
             text: &text,
-            tree: tree.as_deref(),
+            tree: &tree,
             workflow: &workflow,
             at: Vec::new(),
             groups: Vec::new(),
@@ -409,30 +403,20 @@ impl<'a, 'f> RootReader<'a, 'f> {
             before: self.diagnostics.len(),
             ids: Map::new(),
             leading_nowhere: Vec::new(),
+            has_errors,
         };
-        let phases = whole.part(self.entries(&mut listing, entries)?);
-        let groups = std::mem::take(&mut listing.groups);
-        self.report_leading_nowhere(listing);
-        let are_known = !self.gaps.covers(&file_name, &[Step::Key("phases")]);
-        let problem = leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable);
-        if let Some(problem) = problem.filter(|_| are_known) {
-            let at = [Step::Key("onGateFail")];
-            let place = tree.as_ref().and_then(|tree| tree.place(&at));
-            self.diagnostics.push(Diagnostic::new(&file_name, problem).at(&text, place, 0));
-            self.gaps.add(&file_name, [Anchor::of(&at)]);
-            whole.take(None, ());
-        }
-        let root = self.root.name.clone();
-        match whole.of(Workflow { phases, groups, root, ..workflow }) {
-            Ok(workflow) => {
-                self.found.push(workflow);
-                return Ok(true);
-            }
-            Err(draft) => self.drafts.push(draft),
-        }
-        if let Some(tree) = &tree
-            && let Some(Yaml::String(name)) = tree.root.get("commandName")
+        let phases = self.entries(&mut listing, entries)?;
+        self.report_leading_nowhere(&mut listing);
+        if !listing.has_errors
+            && let Some(problem) = leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable)
         {
+            self.diagnostics.push(listing.error(&[Step::Key("onGateFail")], true, problem));
+        }
+        let Listing { groups, has_errors, .. } = listing;
+        if !has_errors {
+            let root = self.root.name.clone();
+            self.found.push(Workflow { phases, groups, root, ..workflow });
+        } else if let Some(Yaml::String(name)) = tree.root.get("commandName") {
             self.command_names.insert(key, name.clone());
         }
         Ok(true)
@@ -443,76 +427,68 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.folders.entry(self.key(folder)).or_insert(display);
     }
 
-    /// Reads the entries that a `workflow.yaml` lists.
-    fn entries(&mut self, listing: &mut Listing, entries: Vec<EntryRef>) -> Result<Partly<Vec<Entry>>, Stop> {
-        let mut whole = Whole::default();
+    /// Reads the entries that a `workflow.yaml` lists, and leaves out those with errors.
+    fn entries(&mut self, listing: &mut Listing, entries: Vec<EntryRef>) -> Result<Vec<Entry>, Stop> {
         let mut read = Vec::with_capacity(entries.len());
         for (index, entry) in entries.into_iter().enumerate() {
             self.files.count(1, listing.folder)?;
             let when = entry.when.clone();
-            let kind = whole.part(self.entry(listing, index, entry, &read)?);
-            read.push(Entry { kind, when });
+            if let Some(kind) = self.entry(listing, index, entry, &read)? {
+                read.push(Entry { kind, when });
+            }
         }
-        Ok(whole.of(read))
+        Ok(read)
     }
 
-    /// Reads the entry at an index. `earlier` are those before it. An id that is not known is empty.
+    /// Reads the entry at an index. `earlier` are those before it.
     fn entry(
         &mut self,
         listing: &mut Listing,
         index: usize,
         entry: EntryRef,
         earlier: &[Entry],
-    ) -> Result<Partly<EntryKind>, Stop> {
-        let mut whole = Whole::default();
+    ) -> Result<Option<EntryKind>, Stop> {
         let EntryRef { kind, id, label, when: _, outcomes } = entry;
         let at = [Step::Key("phases"), Step::Item(index)];
-        let id_at = in_group(&listing.at, &[at[0], at[1], Step::Key("id")]);
-        let has_bad_id = self.gaps.covers(listing.file, &id_at);
-        let id = if has_bad_id { Some(String::new()) } else { id };
         let look_up = self.diagnostics.len() - listing.before < MAX_PLACES;
         let path = match kind {
-            EntryRefKind::Unknown => {
-                let own = Phase { id: id.unwrap_or_default(), outcomes, ..phase_file::unread("") };
-                return Ok(Err(EntryKind::Phase(Rc::new(own))));
-            }
+            EntryRefKind::Unknown => return Ok(None),
             EntryRefKind::File(path) => path,
             EntryRefKind::Own(own) => {
                 let phase: Phase = (*own).into();
                 if let Some(problem) = listing.take_id(&phase.id, &written(&phase)) {
-                    self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                    whole.take(None, ());
+                    self.diagnostics.push(listing.error(&at, look_up, problem));
                 }
-                return Ok(whole.of(EntryKind::Phase(Rc::new(phase))));
+                return Ok(Some(EntryKind::Phase(Rc::new(phase))));
             }
             EntryRefKind::Group(group) => {
-                let group = self.group(listing, index, group, (id.as_deref(), label.as_deref(), &outcomes))?;
-                let (key, name) = whole.part(group);
+                let (key, name) = self.group(listing, index, group, (id.as_deref(), label.as_deref(), &outcomes))?;
                 if let Some(problem) = id.as_deref().and_then(|id| listing.take_id(id, &name)) {
-                    self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                    whole.take(None, ());
+                    self.diagnostics.push(listing.error(&at, look_up, problem));
                 }
                 let same = |name: &String| Given::Name(ValueName::Input(name.clone()));
                 let with = listing.workflow.inputs.iter();
                 let with = with.map(|input| (input.name.clone(), same(&input.name))).collect();
                 let label = Some(name);
-                return Ok(whole.of(EntryKind::Workflow { key, with, id, label, outcomes }));
+                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes }));
             }
             EntryRefKind::Workflow(key, with) => {
                 let problem = id.as_deref().and_then(|id| listing.take_id(id, &key));
                 if let Some(problem) = problem {
-                    self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                    whole.take(None, ());
+                    self.diagnostics.push(listing.error(&at, look_up, problem));
                 }
-                return Ok(whole.of(EntryKind::Workflow { key, with, id, label, outcomes }));
+                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes }));
             }
         };
         let mut phase = match self.phase(listing.folder, &path, look_up)? {
-            PhaseFile::Read(phase) => whole.part(phase),
+            PhaseFile::Read(phase) => phase,
+            PhaseFile::WithErrors => {
+                listing.has_errors = true;
+                return Ok(None);
+            }
             PhaseFile::Unreadable(problem) => {
-                self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                whole.take(None, ());
-                Rc::new(phase_file::unread(""))
+                self.diagnostics.push(listing.error(&at, look_up, problem));
+                return Ok(None);
             }
         };
         if id.is_some() || label.is_some() || !outcomes.is_empty() {
@@ -525,24 +501,18 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     *of_file = outcome;
                     continue;
                 }
-                whole.take(None, ());
-                if !self.gaps.covers(&own.file, &[Step::Key("outcomes")]) {
-                    let problem = unknown_outcome(&own.outcomes, &path, &name);
-                    let at = [at[0], at[1], Step::Key("outcomes"), Step::Name(&name)];
-                    self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-                    self.gaps.add(listing.file, [Anchor::of(&in_group(&listing.at, &at))]);
-                }
+                let problem = unknown_outcome(&own.outcomes, &path, &name);
+                let at = [at[0], at[1], Step::Key("outcomes"), Step::Name(&name)];
+                self.diagnostics.push(listing.error(&at, look_up, problem));
             }
         }
         if let Some(problem) = listing.take_id(&phase.id, &path) {
-            self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
-            whole.take(None, ());
+            self.diagnostics.push(listing.error(&at, look_up, problem));
         }
         if let Some(problem) = leads_nowhere(phase.gate.as_ref(), earlier, Some(&phase.id), listing.loopable) {
             listing.leading_nowhere.push((path, problem));
-            whole.take(None, ());
         }
-        Ok(whole.of(EntryKind::Phase(phase)))
+        Ok(Some(EntryKind::Phase(phase)))
     }
 
     /// Reads the group at an index, which becomes a workflow of the listing; returns its key and its name.
@@ -552,26 +522,20 @@ impl<'a, 'f> RootReader<'a, 'f> {
         index: usize,
         group: GroupRef,
         (id, label, outcomes): (Option<&str>, Option<&str>, &[Outcome]),
-    ) -> Result<Partly<(String, String)>, Stop> {
-        let mut whole = Whole::default();
+    ) -> Result<(String, String), Stop> {
         let file = listing.workflow;
         let GroupRef { loopable, max_loops, budget, gate, each, parallel, entries } = group;
         listing.at.push(index);
         let outer = std::mem::replace(&mut listing.loopable, loopable);
-        let phases = self.entries(listing, entries);
+        let phases = self.entries(listing, entries)?;
         listing.loopable = outer;
         let at = listing.at.clone();
         listing.at.pop();
-        let phases = whole.part(phases?);
-        let here = [Step::Key("phases"), Step::Item(index)];
-        let list = in_group(&at, &[Step::Key("phases")]);
-        let are_known = !self.gaps.covers(listing.file, &list);
-        let problem = leads_nowhere(gate.as_ref(), &phases, None, loopable);
-        if let Some(problem) = problem.filter(|_| are_known) {
-            let here = [here[0], here[1], Step::Key("onGateFail")];
-            self.diagnostics.push(listing.in_yaml(&here, true, problem));
-            self.gaps.add(listing.file, [Anchor::of(&in_group(&listing.at, &here))]);
-            whole.take(None, ());
+        if !listing.has_errors
+            && let Some(problem) = leads_nowhere(gate.as_ref(), &phases, None, loopable)
+        {
+            let here = [Step::Key("phases"), Step::Item(index), Step::Key("onGateFail")];
+            self.diagnostics.push(listing.error(&here, true, problem));
         }
         let named = |entry: Option<&Entry>| entry.map_or("", Entry::name).to_owned();
         let name = match (label.or(id), &phases[..]) {
@@ -606,22 +570,24 @@ impl<'a, 'f> RootReader<'a, 'f> {
             root: self.root.name.clone(),
             ..file.clone()
         });
-        Ok(whole.of((key, name)))
+        Ok((key, name))
     }
 
     /// Reports the gates that lead to no earlier phase, when all ids are known.
-    fn report_leading_nowhere(&mut self, listing: Listing) {
-        for (path, mut problem) in listing.leading_nowhere {
+    fn report_leading_nowhere(&mut self, listing: &mut Listing) {
+        if listing.has_errors {
+            return;
+        }
+        for (path, mut problem) in std::mem::take(&mut listing.leading_nowhere) {
             if let GateProblem::UnknownEarlierPhase { id, meant } = &mut problem
                 && listing.ids.get(id).is_some_and(|of| *of != path)
             {
                 *meant = MeantPhase::Later { workflow: self.key(listing.folder) };
             }
             let file = self.display(&resolve(listing.folder, &path).unwrap_or_default());
-            let at = [Step::Key("onGateFail")];
-            self.gaps.add(&file, [Anchor::of(&at)]);
-            let unplaced = Unplaced::in_file(file, problem, &at);
+            let unplaced = Unplaced::in_file(file, problem, &[Step::Key("onGateFail")]);
             self.diagnostics.extend(self.sources.place(vec![unplaced]));
+            listing.has_errors = true;
         }
     }
 
@@ -636,10 +602,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
             lint.list(&resolved, Listed { by, file: file.clone() });
         }
         let real = self.without_links(&resolved);
-        if let Some(known) = self.phases.get(&real) {
-            let (Ok(phase) | Err(phase)) = known;
-            self.sources.keep_link(&file, &phase.file);
-            return Ok(PhaseFile::Read(known.clone()));
+        if let Some((first, phase)) = self.phases.get(&real) {
+            self.sources.keep_link(&file, first);
+            return Ok(phase.clone().map_or(PhaseFile::WithErrors, PhaseFile::Read));
         }
         let text = match self.text(&resolved)? {
             Ok(text) => text,
@@ -659,13 +624,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let surroundings = self.lint.as_ref().map(Lint::surroundings);
         let document = front_matter::split(text);
         self.sources.keep(&file, document.front_matter(), document.lines_before);
-        let PhaseRead { phase, gaps } = phase_file::read(&file, document, self.files, surroundings, self.diagnostics)?;
-        self.gaps.add(&file, gaps);
-        let phase = phase.map(Rc::new).map_err(Rc::new);
-        let gate = phase.as_ref().ok().and_then(|phase| phase.gate.as_ref());
+        let phase = phase_file::read(&file, document, self.files, surroundings, self.diagnostics)?.map(Rc::new);
+        let gate = phase.as_ref().and_then(|phase| phase.gate.as_ref());
         self.count_gate(gate, before, &resolved)?;
-        self.phases.insert(real, phase.clone());
-        Ok(PhaseFile::Read(phase))
+        self.phases.insert(real, (file, phase.clone()));
+        Ok(phase.map_or(PhaseFile::WithErrors, PhaseFile::Read))
     }
 
     /// Counts the checks of a gate, also of one with errors: `before` is the number of diagnostics before it was
@@ -711,11 +674,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
     }
 
     fn report(&mut self, path: &str, problem: impl Into<Problem>) {
-        let diagnostic = Diagnostic::new(self.display(path), problem);
-        if diagnostic.severity() == Severity::Error {
-            self.gaps.add_file(&diagnostic.file);
-        }
-        self.diagnostics.push(diagnostic);
+        self.diagnostics.push(Diagnostic::new(self.display(path), problem));
     }
 
     fn display(&self, path: &str) -> String {
@@ -756,8 +715,7 @@ fn leads_nowhere(gate: Option<&Gate>, phases: &[Entry], own: Option<&str>, loopa
         OnGateFail::Phase(id) => id,
     };
     let ids = phases.iter().map(Entry::id);
-    // An entry with errors may have the id that is named.
-    if ids.clone().any(|other| other == id || other.is_empty()) {
+    if ids.clone().any(|other| other == id) {
         return None;
     }
     let meant = if own == Some(id) {

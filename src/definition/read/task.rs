@@ -141,7 +141,7 @@ fn time(fields: &mut Fields, field: &'static str, default: Duration) -> Duration
 
 fn inputs(fields: &mut Fields) -> Vec<(String, String)> {
     let mut inputs = Vec::new();
-    for (name, value) in fields.entries("inputs", "a mapping", None).unwrap_or_default() {
+    for (name, value) in fields.entries("inputs", "a mapping", None) {
         let items = match &value {
             Yaml::List(items) => items.clone(),
             other => vec![other.clone()],

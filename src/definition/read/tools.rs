@@ -16,7 +16,7 @@ const NO_TOOL: [char; 2] = ['(', '*'];
 
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
 
-/// Reads `tools`; the inner `None` after an error. `registered` returns the names of the tools that there are.
+/// Reads `tools`; all tools after an error. `registered` returns the names of the tools that there are.
 ///
 /// # Errors
 ///
@@ -25,20 +25,20 @@ pub(crate) fn read(
     fields: &mut Fields,
     registered: &dyn Fn() -> Result<Vec<String>, Stale>,
     check: Option<&Surroundings>,
-) -> Result<Option<ToolPolicy>, Stale> {
+) -> Result<ToolPolicy, Stale> {
     let tools = tool_policy(fields);
-    Ok(check_case(fields, registered, check)?.and(tools))
+    check_case(fields, registered, check)?;
+    Ok(tools.unwrap_or(ToolPolicy::All))
 }
 
 /// Refuses names of tools in another case: they would allow and refuse nothing. The host is asked for the tools only
-/// where a name is not one of pi's own. The inner `None` is a name in another case.
+/// where a name is not one of pi's own.
 fn check_case(
     fields: &mut Fields,
     registered: &dyn Fn() -> Result<Vec<String>, Stale>,
     check: Option<&Surroundings>,
-) -> Result<Option<()>, Stale> {
+) -> Result<(), Stale> {
     let mut tools = None;
-    let mut sound = Some(());
     for list in TOOLS {
         let path = [Step::Key("tools"), Step::Key(list)];
         for (index, name) in fields.names_at(&path) {
@@ -53,11 +53,10 @@ fn check_case(
             if let Some(tool) = tool_in_another_case(&name, tools) {
                 let problem = ToolProblem::ToolInAnotherCase { name, tool: tool.to_owned() };
                 fields.report(&[path[0], path[1], Step::Item(index)], problem);
-                sound = None;
             }
         }
     }
-    Ok(sound)
+    Ok(())
 }
 
 /// Reports unknown tools.

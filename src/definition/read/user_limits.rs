@@ -31,36 +31,27 @@ pub(crate) fn read(
     let needs = Needs { what: "the limits", fields: &[] };
     let of = (Mapping::Other, needs, &FIELDS[..]);
     let Some(mut fields) = Fields::parse(file, text, 0, of, diagnostics) else { return Ok(None) };
-    let known = check_keys(&mut fields);
-    let values = fields.check_values(&LIMITS_FIELDS);
+    check_keys(&mut fields);
+    fields.check_values(&LIMITS_FIELDS);
     let tools = tools::read(&mut fields, &|| files.tools(), check)?;
-    let confinement = confinement::read(&mut fields, PathVariables::None).ok();
+    let confinement = confinement::read(&mut fields, PathVariables::None);
     if let Some(surroundings) = check {
         tools::check_names(&mut fields, surroundings);
     }
-    let sound = known.and(values);
-    Ok(sound.and(tools).zip(confinement).map(|(tools, confinement)| UserLimits {
-        file: file.to_owned(),
-        tools,
-        confinement,
-    }))
+    Ok((!fields.has_errors).then(|| UserLimits { file: file.to_owned(), tools, confinement }))
 }
 
 /// Refuses unknown keys, and a file without a limit: who writes one means something that would not hold.
-fn check_keys(fields: &mut Fields) -> Option<()> {
-    let mut sound = Some(());
+fn check_keys(fields: &mut Fields) {
     let keys: Vec<String> = match &fields.tree.root {
         Yaml::Map(entries) => entries.iter().map(|(key, _)| key.to_string()).collect(),
         _ => Vec::new(),
     };
     if keys.is_empty() {
         fields.report(&[], LimitProblem::NoLimit);
-        sound = None;
     }
     for name in keys.into_iter().filter(|name| !FIELDS.contains(&&**name)) {
         let suggestion = nearest(&name, FIELDS.iter().copied());
         fields.report(&[Step::Name(&name)], LimitProblem::NotALimit { name: name.clone(), suggestion });
-        sound = None;
     }
-    sound
 }

@@ -5,10 +5,9 @@ use std::rc::Rc;
 
 use super::confinement::PathVariables;
 use super::fields::{Fields, not_a_list, rule_meant};
-use super::partly::{Partly, Whole};
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, confinement, each, gate, inputs, outcomes, parallel, step};
-use crate::definition::diagnostic::anchor::{Anchor, Step};
+use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -17,7 +16,6 @@ use crate::definition::diagnostic::value::{Expected, Needs};
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
 use crate::definition::model::conditions::Condition;
-use crate::definition::model::confinement::Confinement;
 use crate::definition::model::each::Each;
 use crate::definition::model::gate::Gate;
 use crate::definition::model::inputs::Given;
@@ -62,13 +60,12 @@ impl EntryRef {
 /// What could be read of a `workflow.yaml`.
 pub(crate) struct WorkflowRead {
     /// The workflow without its entries.
-    pub workflow: Partly<Workflow>,
+    pub workflow: Workflow,
     /// Its entries in order.
     pub entries: Vec<EntryRef>,
-    /// The parts with errors. There may be errors without such a part.
-    pub gaps: Vec<Anchor>,
-    /// The parsed text, if it is a mapping.
-    pub tree: Option<Rc<Tree>>,
+    pub has_errors: bool,
+    /// The parsed text.
+    pub tree: Rc<Tree>,
 }
 
 /// The phase or workflow that an entry names.
@@ -96,7 +93,8 @@ pub(crate) struct GroupRef {
     pub entries: Vec<EntryRef>,
 }
 
-/// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too.
+/// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too. `None` if
+/// it has no fields.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference" and "Validation Rules".
 pub(crate) fn read(
@@ -106,21 +104,19 @@ pub(crate) fn read(
     text: &str,
     check: bool,
     diagnostics: &mut Vec<Diagnostic>,
-) -> WorkflowRead {
+) -> Option<WorkflowRead> {
     let of = (Mapping::Workflow, NEEDS, &FIELDS[..]);
-    let Some(mut fields) = Fields::parse(file, text, 0, of, diagnostics) else {
-        let (entries, gaps) = (Vec::new(), vec![Anchor::of(&[])]);
-        return WorkflowRead { workflow: Err(unread(key, folder)), entries, gaps, tree: None };
+    let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
+    let show = match fields.choice("show", &["user", "workflows"]) {
+        0 => Show::User,
+        _ => Show::Workflows,
     };
-    let show = fields
-        .choice("show", &["user", "workflows"])
-        .map(|index| if index == 0 { Show::User } else { Show::Workflows });
-    if show == Some(Show::Workflows) {
+    if show == Show::Workflows {
         fields.needs = HIDDEN_NEEDS;
     }
     let name = fields.required_text("name");
-    let (command_name, initial_message) = if show == Some(Show::Workflows) {
-        (Some(hidden_text(&fields, "commandName")), Some(hidden_text(&fields, "initialMessage")))
+    let (command_name, initial_message) = if show == Show::Workflows {
+        (hidden_text(&fields, "commandName"), hidden_text(&fields, "initialMessage"))
     } else {
         (command_name(&mut fields), fields.required_text("initialMessage"))
     };
@@ -136,34 +132,32 @@ pub(crate) fn read(
     let not_done_reminder = fields.optional_text("notDoneReminder");
     let auto_continue = auto_continue(&mut fields);
     let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
-    let on_max_loops = fields.choice("onMaxLoops", &schema::ON_MAX_LOOPS).map(|index| match index {
+    let on_max_loops = match fields.choice("onMaxLoops", &schema::ON_MAX_LOOPS) {
         0 => OnMaxLoops::Pause,
         _ => OnMaxLoops::Next,
-    });
-    let context_injection = fields.choice("contextInjection", &["oncePerPhase", "everyRun"]).map(|index| match index {
+    };
+    let context_injection = match fields.choice("contextInjection", &["oncePerPhase", "everyRun"]) {
         0 => ContextInjection::OncePerPhase,
         _ => ContextInjection::EveryRun,
-    });
+    };
     let context = fields.context();
     let confinement = confinement::read(&mut fields, PathVariables::OfRun);
     let budget = budget::read(&mut fields);
     let inputs = inputs::read(&mut fields);
     let gate = gate::read(&mut fields);
-    let (rules, values) = (fields.check_rules(), fields.check_values(&WORKFLOW_FIELDS));
+    fields.check_rules();
+    fields.check_values(&WORKFLOW_FIELDS);
     let entries = phases(&mut fields, &[]);
     if check {
         check_fields(&mut fields);
     }
-    let mut whole = Whole::default();
-    whole.take(rules.and(values), ());
-    let entries = whole.part(entries);
     let workflow = Workflow {
-        name: whole.take(name, String::new()),
-        command_name: whole.take(command_name, String::new()),
+        name,
+        command_name,
         description,
-        initial_message: whole.take(initial_message, String::new()),
-        show: whole.take(show, Show::User),
-        loopable: whole.take(loopable, true),
+        initial_message,
+        show,
+        loopable,
         session_name_prefix,
         session_name_max_length,
         role_instruction,
@@ -172,15 +166,15 @@ pub(crate) fn read(
         completion_message,
         stop_message,
         not_done_reminder,
-        confinement: whole.part(confinement),
-        budget: whole.part(budget),
-        inputs: whole.part(inputs),
-        auto_continue: whole.take(auto_continue, None),
-        max_loops: whole.take(max_loops, DEFAULT_MAX_LOOPS.into()),
-        on_max_loops: whole.take(on_max_loops, OnMaxLoops::Pause),
-        context_injection: whole.take(context_injection, ContextInjection::default()),
-        context: whole.take(context, None),
-        gate: whole.part(gate),
+        confinement,
+        budget,
+        inputs,
+        auto_continue,
+        max_loops,
+        on_max_loops,
+        context_injection,
+        context,
+        gate,
         key: key.to_owned(),
         phases: Vec::new(),
         parallel: None,
@@ -191,46 +185,7 @@ pub(crate) fn read(
         root: String::new(),
         folder: folder.to_owned(),
     };
-    let (workflow, gaps) = (whole.of(workflow), fields.gaps);
-    WorkflowRead { workflow, entries, gaps, tree: Some(fields.tree) }
-}
-
-/// The workflow of a file that cannot be read.
-fn unread(key: &str, folder: &str) -> Workflow {
-    Workflow {
-        key: key.to_owned(),
-        name: String::new(),
-        command_name: String::new(),
-        description: None,
-        initial_message: String::new(),
-        show: Show::User,
-        loopable: true,
-        session_name_prefix: None,
-        session_name_max_length: None,
-        role_instruction: None,
-        advance_reminder: None,
-        block_reason_template: None,
-        completion_message: None,
-        stop_message: None,
-        not_done_reminder: None,
-        confinement: Confinement::default(),
-        budget: BudgetBounds::default(),
-        inputs: Vec::new(),
-        auto_continue: None,
-        max_loops: DEFAULT_MAX_LOOPS.into(),
-        on_max_loops: OnMaxLoops::Pause,
-        context_injection: ContextInjection::default(),
-        context: None,
-        phases: Vec::new(),
-        groups: Vec::new(),
-        group: None,
-        each: None,
-        parallel: None,
-        place: None,
-        gate: None,
-        root: String::new(),
-        folder: folder.to_owned(),
-    }
+    Some(WorkflowRead { workflow, entries, has_errors: fields.has_errors, tree: fields.tree })
 }
 
 /// Reports unknown keys and variables, and other values without an effect.
@@ -264,13 +219,13 @@ fn check_entries(fields: &mut Fields, depth: usize) {
     }
 }
 
-fn command_name(fields: &mut Fields) -> Option<String> {
-    let value = fields.required_text("commandName")?;
-    if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
-        return Some(value);
+fn command_name(fields: &mut Fields) -> String {
+    let value = fields.required_text("commandName");
+    if !value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
+        let value = value.clone();
+        fields.report(&[Step::Key("commandName")], FieldProblem::BadCommandName { value });
     }
-    fields.report(&[Step::Key("commandName")], FieldProblem::BadCommandName { value });
-    None
+    value
 }
 
 /// A field that is optional in a workflow for other workflows.
@@ -300,13 +255,12 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
     None
 }
 
-/// `autoContinue`: true, false, or a mapping of its bounds. Outer `None` if it is invalid: an error must not
-/// remove the bounds of a run.
-fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
+/// `autoContinue`: true, false, or a mapping of its bounds.
+fn auto_continue(fields: &mut Fields) -> Option<AutoContinue> {
     let default = AutoContinue::default();
     let value = match fields.tree.root.get("autoContinue") {
-        None | Some(Yaml::Null | Yaml::Bool(true)) => return Some(Some(default)),
-        Some(Yaml::Bool(false)) => return Some(None),
+        None | Some(Yaml::Null | Yaml::Bool(true)) => return Some(default),
+        Some(Yaml::Bool(false)) => return None,
         Some(value) => value.clone(),
     };
     let Yaml::Map(entries) = &value else {
@@ -318,22 +272,20 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
         fields.report(&[Step::Key("autoContinue")], problem);
         return None;
     };
-    let mut sound = true;
     for (key, _) in entries {
         if !AUTO_CONTINUE.contains(&&**key) {
             let (of, field) = ("autoContinue", key.clone());
             let problem = FieldProblem::UnknownPart { of, field, known: &AUTO_CONTINUE };
             fields.report(&[Step::Key("autoContinue"), Step::Name(key)], problem);
-            sound = false;
         }
     }
     let mut bound =
         |field, default, limit| fields.whole_number(&[Step::Key("autoContinue"), Step::Key(field)], default, 0..=limit);
-    let delay_seconds = bound("delaySeconds", default.delay_seconds, MAX_DELAY_SECONDS);
-    let max_per_phase = bound("maxPerPhase", default.max_per_phase, MAX_COUNT);
-    let max_idle = bound("maxIdle", default.max_idle, MAX_COUNT);
-    let bounds = AutoContinue { delay_seconds: delay_seconds?, max_per_phase: max_per_phase?, max_idle: max_idle? };
-    sound.then_some(Some(bounds))
+    Some(AutoContinue {
+        delay_seconds: bound("delaySeconds", default.delay_seconds, MAX_DELAY_SECONDS),
+        max_per_phase: bound("maxPerPhase", default.max_per_phase, MAX_COUNT),
+        max_idle: bound("maxIdle", default.max_idle, MAX_COUNT),
+    })
 }
 
 /// The help for an entry of `phases` that cannot be read.
@@ -367,27 +319,17 @@ fn suggestion(entry: &Yaml) -> Option<String> {
 }
 
 /// Reads the group at a path, to which these indices of entries lead.
-fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<Partly<GroupRef>> {
+fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<GroupRef> {
     fields.within(here, |fields| {
-        let mut whole = Whole::default();
         let loopable = fields.switch("loopable", true);
         let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
         let (budget, gate, each) = (budget::read(fields), gate::read(fields), each::read(fields));
         let parallel = parallel::read(fields);
-        if matches!((&parallel, &each), (Some(Some(_)), Some(None))) {
-            whole.part(parallel::without_each(fields));
+        if parallel.is_some() && fields.tree.root.get("each").is_none() {
+            parallel::without_each(fields);
         }
-        let group = GroupRef {
-            loopable: whole.take(loopable, true),
-            max_loops: whole.take(max_loops, BoundValue::Fixed(DEFAULT_MAX_LOOPS)),
-            budget: whole.part(budget),
-            gate: whole.part(gate),
-            // One with errors is a list all the same.
-            each: whole.take(each, Some(Each::Items(Vec::new()))),
-            parallel: whole.take(parallel, None),
-            entries: whole.part(phases(fields, at)),
-        };
-        whole.of(group)
+        let entries = phases(fields, at);
+        GroupRef { loopable, max_loops, budget, gate, each, parallel, entries }
     })
 }
 
@@ -395,29 +337,27 @@ fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<Partly<Grou
 const MAX_GROUPS: usize = 10;
 
 /// Reads the entries of `phases`. `around` are the indices of the entries that lead to the group that has them.
-fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
+fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
     let items = match fields.tree.root.get("phases") {
         Some(Yaml::List(items)) => items.clone(),
         None => {
             fields.missing("phases");
-            return Err(Vec::new());
+            return Vec::new();
         }
         Some(other) => {
             let problem = not_a_list("phases".into(), "a list", other);
             fields.report(&[Step::Key("phases")], problem);
-            return Err(Vec::new());
+            return Vec::new();
         }
     };
     if items.len() > MAX_PHASES {
         fields.report(&[Step::Key("phases")], PhaseProblem::TooManyPhases { limit: MAX_PHASES });
-        return Err(Vec::new());
+        return Vec::new();
     }
     if items.is_empty() {
         fields.report(&[Step::Key("phases")], PhaseProblem::NoPhases);
     }
     let mut phases = Vec::with_capacity(items.len());
-    let mut whole = Whole::default();
-    whole.take(items.first(), &Yaml::Null);
     for (index, item) in items.iter().enumerate() {
         let here = [Step::Key("phases"), Step::Item(index)];
         let text = |key| match item.get(key) {
@@ -425,14 +365,16 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
             _ => None,
         };
         if item.get("run").or(item.get("ask")).is_some() {
-            let own = whole.part(own_work(fields, around, index, item));
+            let own = own_work(fields, around, index, item);
             let others = ["phase", "subworkflow", "phases"];
             let of_others = others.into_iter().chain(item.get("run").map(|_| "ask"));
-            let kind = match of_others.filter_map(|kind| item.get(kind)).next() {
-                Some(_) => EntryRefKind::Unknown,
-                None => EntryRefKind::Own(Box::new(own)),
+            let kind = match own {
+                Some(own) if of_others.filter_map(|kind| item.get(kind)).next().is_none() => {
+                    EntryRefKind::Own(Box::new(own))
+                }
+                _ => EntryRefKind::Unknown,
             };
-            let when = whole.part(conditions::read(fields, index, item));
+            let when = conditions::read(fields, index, item);
             phases.push(EntryRef { kind, id: None, label: None, when, outcomes: Vec::new() });
             continue;
         }
@@ -441,12 +383,12 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
         let kind = match (item, text("phase"), text("subworkflow")) {
             (Yaml::String(path), ..) => EntryRefKind::File(path.clone()),
             (Yaml::Map(_), Some(path), None) if !both => {
-                whole.part(without_values(fields, &here, item, "`phase`"));
+                without_values(fields, &here, item, "`phase`");
                 EntryRefKind::File(path)
             }
             (Yaml::Map(_), None, Some(key)) if !both => {
                 let with = inputs::read_given(fields, index, item);
-                EntryRefKind::Workflow(key, whole.part(with))
+                EntryRefKind::Workflow(key, with)
             }
             (Yaml::Map(_), None, None) if kinds == [false, false, true] && item.get("phases") != Some(&Yaml::Null) => {
                 let is_deep = around.len() >= MAX_GROUPS;
@@ -455,11 +397,8 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
                 }
                 let at = [around, &[index]].concat();
                 let group = if is_deep { None } else { group(fields, &here, &at) };
-                whole.part(without_values(fields, &here, item, "`phases`"));
-                match group {
-                    Some(group) => EntryRefKind::Group(whole.part(group)),
-                    None => whole.take(None, EntryRefKind::Unknown),
-                }
+                without_values(fields, &here, item, "`phases`");
+                group.map_or(EntryRefKind::Unknown, EntryRefKind::Group)
             }
             _ => {
                 // Otherwise reported as a field without a value.
@@ -468,11 +407,11 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
                     let (found, help) = (item.kind(), entry_help(item));
                     fields.report(&here, PhaseProblem::BadPhaseEntry { found, help });
                 }
-                whole.take(None, EntryRefKind::Unknown)
+                EntryRefKind::Unknown
             }
         };
         if !matches!(kind, EntryRefKind::Group(_) | EntryRefKind::Unknown) {
-            whole.part(without_group_fields(fields, &here, item));
+            without_group_fields(fields, &here, item);
         }
         let of_run = OF_RUN.into_iter().filter(|key| !matches!(item.get(key), None | Some(Yaml::Null)));
         for key in of_run.filter(|_| !matches!(kind, EntryRefKind::Unknown)) {
@@ -480,62 +419,53 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Partly<Vec<EntryRef>> {
             let expected = "`run` beside it".into();
             let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
-            whole.take(None, ());
         }
         if let Some(key) = unknown_rule(item) {
             let problem = FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
-            let meant = nearest(key, ENTRY).unwrap_or("when");
-            fields.gaps.push(Anchor::of(&[here[0], here[1], Step::Key(meant)]));
-            whole.take(None, ());
         }
         let (id, label) = (entry_text(fields, &here, item, "id"), entry_text(fields, &here, item, "label"));
         let when = conditions::read(fields, index, item);
         let outcomes = outcomes::read_of_entry(fields, &here, item);
-        let (id, label) = (whole.take(id, None), whole.take(label, None));
-        let (when, outcomes) = (whole.part(when), whole.part(outcomes));
         phases.push(EntryRef { kind, id, label, when, outcomes });
     }
-    whole.of(phases)
+    phases
 }
 
 /// Reports `with` of the entry at a path, which is of this kind.
-fn without_values(fields: &mut Fields, here: &[Step], entry: &Yaml, kind: &str) -> Partly<()> {
+fn without_values(fields: &mut Fields, here: &[Step], entry: &Yaml, kind: &str) {
     if entry.get("with").is_none() {
-        return Ok(());
+        return;
     }
     let (field, found) = ("with".into(), kind.into());
     let expected = "`subworkflow` beside it".into();
     let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
     fields.report(&[here, &[Step::Name("with")]].concat(), problem);
-    Err(())
 }
 
 /// Reports the fields of the entry at a path that only a group has.
-fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) -> Partly<()> {
-    let Yaml::Map(entries) = entry else { return Ok(()) };
+fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) {
+    let Yaml::Map(entries) = entry else { return };
     let given = entries.iter().filter(|(_, value)| *value != Yaml::Null);
     let keys = given.map(|(key, _)| &**key);
-    let of_group: Vec<&str> = keys.filter(|key| schema::GROUP_FIELDS.contains(key)).collect();
-    for field in &of_group {
+    for field in keys.filter(|key| schema::GROUP_FIELDS.contains(key)) {
         let kind = if entry.get("phase").is_some() { "`phase`" } else { "`subworkflow`" };
         let problem = FieldProblem::BadValue {
-            field: (*field).to_owned(),
+            field: field.to_owned(),
             expected: "`phases` beside it, as in a group".into(),
             found: kind.into(),
             suggestion: None,
         };
         fields.report(&[here, &[Step::Name(field)]].concat(), problem);
     }
-    if of_group.is_empty() { Ok(()) } else { Err(()) }
 }
 
-/// Reads `id` or `label` of the entry at a path; the inner `None` without one, the outer one after an error.
-fn entry_text(fields: &mut Fields, here: &[Step], entry: &Yaml, field: &'static str) -> Option<Option<String>> {
+/// Reads `id` or `label` of the entry at a path; `None` without one, empty after an error.
+fn entry_text(fields: &mut Fields, here: &[Step], entry: &Yaml, field: &'static str) -> Option<String> {
     let problem = match entry.get(field) {
         // An empty value is reported with those of other fields.
-        None | Some(Yaml::Null) => return Some(None),
-        Some(Yaml::String(text)) if !is_blank(text) => return Some(Some(text.clone())),
+        None | Some(Yaml::Null) => return None,
+        Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
         Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
         Some(other) => {
             let (field, found) = (field.into(), other.kind());
@@ -543,14 +473,13 @@ fn entry_text(fields: &mut Fields, here: &[Step], entry: &Yaml, field: &'static 
         }
     };
     fields.report(&[here, &[Step::Key(field)]].concat(), problem);
-    None
+    Some(String::new())
 }
 
 /// Reads an entry without the model. `around` is as for [`phases`].
-fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> Partly<OwnWork> {
+fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> Option<OwnWork> {
     let here = [Step::Key("phases"), Step::Item(index)];
-    let mut whole = Whole::default();
-    let Yaml::Map(entries) = item else { return Err(step::unread(fields.file)) };
+    let Yaml::Map(entries) = item else { return None };
     let is_question = item.get("run").is_none();
     let (kind, known): (_, &'static [&'static str]) = if is_question { ("ask", &ASK) } else { ("run", &RUN) };
     // An entry with an empty value there may be of another kind.
@@ -559,15 +488,11 @@ fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) ->
         let field = key.clone();
         let problem = FieldProblem::UnknownPart { of: "phases", field, known };
         fields.report(&[here[0], here[1], Step::Name(key)], problem);
-        whole.take(None, ());
     }
     let place = around.iter().chain([&index]).map(|index| (index + 1).to_string());
     let place = place.collect::<Vec<_>>().join("-");
     let read = if is_question { step::read_ask } else { step::read_run };
-    let own = fields.within(&here, |fields| read(fields, &place));
-    let own = own.unwrap_or_else(|| Err(step::unread(fields.file)));
-    let own = whole.part(own);
-    whole.of(own)
+    fields.within(&here, |fields| read(fields, &place))
 }
 
 /// A key of an entry that looks like a rule: it would not hold.

@@ -13,7 +13,7 @@ fn phases<'a>() -> [(&'a str, &'a str); 4] {
 /// The entries of the file of `w`, each as its place and its id.
 fn places(library: &Library) -> Vec<String> {
     let entries = library.entries_of_file(library.get("w").unwrap());
-    let place = |of: &FileEntry| format!("{:?} {} of {}", of.at, of.entry.id(), of.scope.key);
+    let place = |of: &FileEntry| format!("{:?} {}", of.at, of.entry.id());
     entries.iter().map(place).collect()
 }
 
@@ -22,10 +22,7 @@ fn a_group_is_a_scope_with_the_fields_of_its_file() {
     let workflow = "write: [src/]\nmaxLoops: 7\ngate: [{file: f}]\nphases:\n  - a.md\n  - id: g\n    label: The group\n    loopable: false\n    maxLoops: 2\n    gate: [{file: x}]\n    budget: {turns: 3}\n    phases: [b.md, {phases: [c.md]}]\n  - d.md";
     let (library, diagnostics) = load_files(&files(workflow, &phases()));
     assert_eq!(diagnostics, [""; 0]);
-    assert_eq!(
-        places(&library),
-        ["[0] a of w", "[1] g of w", "[1, 0] b of w//1", "[1, 1] c of w//1", "[1, 1, 0] c of w//1.1", "[2] d of w"]
-    );
+    assert_eq!(places(&library), ["[0] a", "[1] g", "[1, 0] b", "[1, 1] c", "[1, 1, 0] c", "[2] d"]);
     let group = library.get("w//1").unwrap();
     let Workflow { name, loopable, max_loops, confinement, gate, budget, .. } = group;
     assert_eq!((&**name, *loopable, max_loops.resolve(|_| 0.0)), ("The group", false, 2));
