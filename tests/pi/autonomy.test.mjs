@@ -63,15 +63,6 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("a call of `status` counts as doing nothing", async (t) => {
-      const { model, sandbox } = await stage(t, (_request, index) => (index % 2 === 0 ? step("status") : IDLE), {
-        globalFiles: HELLO,
-      });
-      const { stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello it" });
-      assert.match(stderr, /paused in 🔹 Plan: the agent did nothing/);
-      assert.equal(model.requests.length, 8);
-    });
-
     test("print mode: a run that the agent wants to cancel and an unknown workflow end with their own exit status", async (t) => {
       const { sandbox } = await stage(t, [step("cancel"), step("cancel"), { text: "Cancelled." }], {
         globalFiles: HELLO,
@@ -111,17 +102,6 @@ for (const version of VERSIONS) {
       assert.ok(statusTexts(rpc).includes("The hello > 🔹 Plan [1/2]"));
     });
 
-    test("RPC: an agent that works is not idle, but the phase has a limit", async (t) => {
-      const script = (/** @type {unknown} */ _, /** @type {number} */ index) =>
-        index % 2 === 0 ? { calls: [{ name: "bash", arguments: { command: "true" } }] } : IDLE;
-      const files = workflow("hello", ["plan"], { autoContinue: { delaySeconds: 0, maxPerPhase: 4 } });
-      const { model, sandbox } = await stage(t, script, { globalFiles: files });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.prompt("/workflow hello it");
-      await rpc.waitFor((record) => record.method === "notify" && /are the limit/.test(record.message));
-      assert.equal(model.requests.length, 10, "the first run and four continuations, two requests each");
-    });
-
     test("RPC: after pi's own retries of a failing provider the run pauses", async (t) => {
       const settings = { retry: { enabled: true, baseDelayMs: 1, maxRetries: 2 } };
       const { model, sandbox } = await stage(t, () => ({ status: 500, text: "dead" }), {
@@ -136,18 +116,6 @@ for (const version of VERSIONS) {
       assert.deepEqual(countdownLines(rpc), []);
     });
 
-    test("RPC: autoContinue false waits for the user", async (t) => {
-      const { model, sandbox } = await stage(t, () => IDLE, {
-        globalFiles: workflow("hello", ["plan"], { autoContinue: false }),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello it");
-      await sleep(500);
-      assert.equal(model.requests.length, 1);
-      assert.deepEqual([countdownLines(rpc), notices(rpc)], [[], []]);
-      assert.equal(statusTexts(rpc).at(-1), WAITS.replace("1/2", "1/1"));
-    });
-
     test("RPC: a client's prompt interrupts the countdown", async (t) => {
       const { model, sandbox } = await stage(t, [IDLE, { text: "An answer.", hang: true }], { globalFiles: COUNTING });
       const rpc = await startRpc({ version, sandbox });
@@ -158,37 +126,6 @@ for (const version of VERSIONS) {
       assert.equal(rpc.ui("setWidget").at(-1)?.widgetLines, undefined);
       await shortCountdownIsOver();
       assert.equal(model.requests.length, 2);
-    });
-
-    test("RPC: a pause survives a restart", async (t) => {
-      const { sandbox } = await stage(t, () => IDLE, { globalFiles: QUICK });
-      const first = await startRpc({ version, sandbox });
-      await first.prompt("/workflow hello it");
-      await first.waitFor((record) => record.method === "notify" && /is paused/.test(record.message));
-      await first.close();
-      const second = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.equal(statusTexts(second).at(-1), `⏸ The hello > 🔹 Plan [1/2] (paused: the agent does nothing)`);
-    });
-
-    test("RPC: an endless loop of the agent is refused, with a notice to the user", async (t) => {
-      const { model, sandbox } = await stage(
-        t,
-        [step("loop"), step("loop"), step("loop"), { text: "So be it.", hang: true }],
-        {
-          globalFiles: workflow("hello", ["plan"], { maxLoops: 2 }),
-        },
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.prompt("/workflow hello it");
-      await model.waitForRequests(4);
-      assert.match(
-        model.messagesText(3),
-        /⚠️ This workflow has been looped 2 times, which is all it allows \(maxLoops\)\./,
-      );
-      assert.match(
-        notices(rpc).at(-1) ?? "",
-        /^warning: The agent wants to loop again\. This workflow has been looped 2 times/,
-      );
     });
   });
 
@@ -211,28 +148,11 @@ for (const version of VERSIONS) {
       return { model, sandbox, tui, stays };
     }
 
-    test("a key stops the countdown and stays in the editor", async (t) => {
-      const { tui, stays } = await counting(t);
-      await tui.type("wait");
-      await stays();
-      const screen = await tui.screen();
-      assert.match(screen, /^ ?wait/m);
-      assert.ok(screen.includes(WAITS), screen);
-    });
-
     test("Escape stops the countdown", async (t) => {
       const { tui, stays } = await counting(t);
       await tui.press("Escape");
       await stays();
       assert.ok((await tui.screen()).includes(WAITS));
-    });
-
-    test("/cancel-workflow stops the countdown", async (t) => {
-      const { tui, stays } = await counting(t);
-      await tui.submit("/cancel-workflow");
-      await tui.waitFor(/❌ The hello Cancelled/);
-      await stays();
-      assert.doesNotMatch(await tui.screen(), /Workflow cancelled|waits for you/);
     });
 
     test("a new session stops the countdown", async (t) => {
@@ -247,13 +167,6 @@ for (const version of VERSIONS) {
       await tui.submit("/reload");
       await stays();
       assert.ok((await tui.screen()).includes(WAITS));
-    });
-
-    test("a message stops the countdown and is answered", async (t) => {
-      const { model, tui } = await counting(t);
-      await tui.submit("what next?");
-      await model.waitForRequests(2);
-      assert.match(model.messagesText(1), /what next\?/);
     });
 
     test("Escape while the agent works pauses the run", async (t) => {

@@ -23,7 +23,7 @@ import { parseJsonLines, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
-import { notices, paths, pauses, states } from "./harness/workflows.mjs";
+import { notices, paths, states } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/rpc.mjs").Rpc} Rpc */
 /** @typedef {import("./harness/branches.mjs").BranchScript} BranchScript */
@@ -188,48 +188,6 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("a branch that never goes on, whose model fails, or that fails for good", LONG, async (t) => {
-      const scripts = {
-        Stops: () => ({ text: "I stop here." }),
-        Fails: () => ({ status: 500, text: "overloaded" }),
-        Floods: (/** @type {any} */ _request, /** @type {number} */ index) =>
-          index < 3
-            ? {
-                text: "x".repeat(200_000),
-                calls: [bash("head -c 5000000 /dev/zero | tr '\\0' x"), bash("yes | head -c 3000000")],
-              }
-            : undefined,
-      };
-      const { model, sandbox } = await stage(t, team(scripts), {
-        globalFiles: panel(["stops", "fails", "floods"], { need: 1 }),
-        modelConfig: { contextWindow: 2_000_000 },
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
-      const entries = await rpc.entries();
-      const found = endsOf(entries);
-      assert.match(found.Stops, /^waits: /);
-      assert.match(found.Fails, /^waits: the model failed/);
-      assert.equal(found.Floods, "done");
-      assert.notEqual(pauses(entries).at(-1), undefined);
-      const size = Math.max(
-        ...rpc.records
-          .filter(({ type }) => type === "tool_execution_update")
-          .map((record) => JSON.stringify(record).length),
-      );
-      assert.ok(size < 4000, `${size} characters of progress`);
-      // They go on, and fail again; the user goes on without them.
-      assert.equal(
-        (await rpc.send({ type: "prompt", message: "/workflow :resume" }, { timeoutMs: 60_000 })).success,
-        true,
-      );
-      assert.equal(requestsOf(model, "Floods").length, 5);
-      await rpc.prompt("/workflow :next");
-      assert.equal(way(await rpc.entries()).at(-1), "panel:2");
-      await assertQuiet(model);
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
     test("a branch whose provider hangs: the user stops it, and has it begin anew", async (t) => {
       let isOver = false;
       const { model, sandbox } = await stage(
@@ -296,64 +254,6 @@ for (const version of VERSIONS) {
         assert.deepEqual(rpc.extensionErrors(), []);
       });
     }
-
-    test(":back while branches work ends them, and the next visit of the group begins all anew", LONG, async (t) => {
-      const { model, rpc, settled, end } = await atWork(t, version);
-      end();
-      await rpc.prompt("/workflow :back");
-      await settled;
-      for (let tries = 0; states(await rpc.entries()).at(-1).active && tries < 100; tries += 1) await sleep(50);
-      const entries = await rpc.entries();
-      assert.deepEqual(way(entries), ["panel:0", "panel:1", "panel:0", "panel:1", "panel:2"]);
-      assert.deepEqual(endsOf(entries), { A: "done", B: "done" });
-      assert.equal(requestsOf(model, "B").length, 4);
-      await assertQuiet(model, true);
-    });
-
-    test("a budget of the run, which they share, and one of a branch", LONG, async (t) => {
-      const loop = () => ({ calls: [bash("true")], usage: { prompt: 100, completion: 1000 } });
-      const run = async (
-        /** @type {object} */ branch,
-        /** @type {Record<string, unknown>} */ fields,
-        /** @type {object} */ group = {},
-      ) => {
-        const { model, sandbox } = await stage(t, team({ A: loop, B: loop }), {
-          globalFiles: panel(
-            [
-              { id: "a", ...branch },
-              { id: "b", ...branch },
-            ],
-            group,
-            fields,
-          ),
-        });
-        const rpc = await startRpc({ version, sandbox });
-        await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
-        await assertQuiet(model);
-        assert.deepEqual(rpc.extensionErrors(), []);
-        const entries = await rpc.entries();
-        await rpc.close();
-        return {
-          ends: endsOf(entries),
-          requests: requestsOf(model).length,
-          pause: pauses(entries).at(-1),
-          all: model.requests.length,
-        };
-      };
-      for (const budget of [{ turns: 10 }, { outputTokens: 10_000 }]) {
-        const shared = await run({}, { budget });
-        assert.deepEqual(shared.ends, { A: undefined, B: undefined });
-        // Children report now and then only, and these answer at once: some work is done beyond the bound.
-        assert.ok(shared.all >= 10 && shared.all <= 24, `${shared.all} requests`);
-        assert.notEqual(shared.pause, undefined);
-      }
-      const own = await run({ budget: { turns: 3 } }, {});
-      assert.deepEqual(own.ends, {
-        A: "its budget is used up, or not known",
-        B: "its budget is used up, or not known",
-      });
-      assert.ok(own.requests <= 8, `${own.requests} requests`);
-    });
 
     test("in print and JSON mode, and without a session file", LONG, async (t) => {
       for (const mode of /** @type {("text" | "json")[]} */ (["text", "json"])) {

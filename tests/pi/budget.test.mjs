@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { lastPath, progress } from "./harness/gates.mjs";
-import { REPO, parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
+import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -103,28 +103,6 @@ for (const version of VERSIONS) {
       [{ turns: 2 }, read, "+10", /2 of 2 turns/],
     ])) {
       const [measure] = Object.keys(budget);
-      test(`${measure} is bounded, in a phase and in a nested workflow, and a command allows more`, async (t) => {
-        const files = {
-          ...workflow("outer", [{ id: "look", budget }, "@inner"], QUIET),
-          ...workflow("inner", ["do"], { ...QUIET, show: "workflows", budget }),
-        };
-        const next = at(0.1, step("next"));
-        const calls = [answer, answer, next, answer, answer, next, at(0.1, rest)];
-        const { model, sandbox } = await stage(t, calls, { globalFiles: files, modelConfig: PRICES, files: FILES });
-        const rpc = await startRpc({ version, sandbox });
-        await rpc.promptAndSettle("/workflow outer The task");
-        assert.equal(model.requests.length, 2);
-        assert.match(notices(rpc).at(-1) ?? "", new RegExp(`the budget of “Look” is used up: ${words.source}\\.`));
-        await rpc.promptAndSettle(`/workflow :resume ${amount}`);
-        assert.equal(model.requests.length, 5);
-        assert.ok((notices(rpc).at(-1) ?? "").includes("the budget of “The inner” is used up: "));
-        await rpc.promptAndSettle(`/workflow :resume ${amount}`);
-        assert.equal(
-          (await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data.active,
-          false,
-        );
-        await rpc.close();
-      });
     }
 
     test("a phase with `onBudget` goes on where it says, also fresh, and the rest of the answer is refused", async (t) => {
@@ -163,31 +141,6 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });
-
-    for (const mode of /** @type {const} */ (["text", "json"])) {
-      test(`an agent that stops at the end of such a budget gets the next phase at once (${mode})`, async (t) => {
-        const files = workflow(
-          "hello",
-          [
-            { id: "look", budget: { turns: 1 }, onBudget: "next" },
-            { id: "do", budget: { turns: 2 }, onBudget: "stop" },
-          ],
-          QUIET,
-        );
-        const { model, sandbox } = await stage(t, [rest, read, read, rest], { globalFiles: files, files: FILES });
-        const run = await runPrint({ version, sandbox, mode, prompt: "/workflow hello The task" });
-        assert.deepEqual([run.code, run.stderr], [1, "Workflow The hello: stopped.\n"]);
-        assert.ok(
-          userTexts(model.requests[1]).some((text) =>
-            text.startsWith("The phase has used up its budget, and the workflow goes on: 🔹 Look → 🔹 Do."),
-          ),
-        );
-        assert.match(
-          custom(readSession(sandbox), "workflow:complete")[0].content,
-          /^⛔ The hello was stopped in 🔹 Do: budget\n/,
-        );
-      });
-    }
 
     test("the agent cannot widen it: not by the file, not by words, not by a loop", async (t) => {
       const raise = {
@@ -323,59 +276,6 @@ for (const version of VERSIONS) {
       );
     }
 
-    test("answers without usage: of one model of two, and now and then", async (t) => {
-      const files = workflow(
-        "hello",
-        [
-          { id: "look", budget: { outputTokens: 100 } },
-          { id: "do", model: "scripted/other", budget: { outputTokens: 100 } },
-        ],
-        QUIET,
-      );
-      const { model, sandbox } = await stage(
-        t,
-        (_, index) =>
-          [
-            at(1, read),
-            at(1, step("next")),
-            { ...read, rawUsage: "none" },
-            at(1, read),
-            { ...read, rawUsage: null },
-            at(1, step("next")),
-            at(1, rest),
-          ][index],
-        {
-          globalFiles: files,
-          modelConfig: PRICES,
-          files: FILES,
-        },
-      );
-      const models = join(sandbox.agent, "models.json");
-      const config = JSON.parse(readFileSync(models, "utf8"));
-      config.providers.scripted.models.push({ ...config.providers.scripted.models[0], id: "other" });
-      writeFileSync(models, JSON.stringify(config));
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello The task");
-      assert.equal(model.requests.length, 3);
-      assert.equal(pause(await rpc.entries()), "unknownUsage");
-      assert.match(
-        notices(rpc).at(-1) ?? "",
-        /is paused in 🔹 Do: “Do” has a budget, and the model's provider has not told the usage of an answer\.\n\/workflow :resume goes on, /,
-      );
-      await rpc.promptAndSettle("/workflow :resume");
-      const state = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data;
-      assert.equal(state.active, false);
-      const [look, doing] = [state.progress.visits["hello:0"].usage, state.progress.visits["hello:1"].usage];
-      assert.deepEqual(
-        [look.turns, look.unreported, doing.turns, doing.unreported, doing.output],
-        [2, undefined, 5, 2, 3],
-      );
-      await rpc.prompt("/workflow :report");
-      const { content } = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:report").data;
-      assert.match(content, /\| ✓ Do \|.*\| 5 \| 33 and an unknown part \| \\\$0\.03 and an unknown part \|/);
-      await rpc.close();
-    });
-
     test("an answer that failed or was aborted before it began is not unknown", async (t) => {
       const { model, sandbox } = await stage(
         t,
@@ -406,68 +306,6 @@ for (const version of VERSIONS) {
         (await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data.active,
         false,
       );
-      await rpc.close();
-    });
-
-    test(
-      "the cost is the one that the provider has billed, also if it is 0",
-      { skip: version.startsWith("0.") && "pi does not know it" },
-      async (t) => {
-        const billed = (/** @type {number} */ cost, /** @type {object} */ content) => ({
-          ...content,
-          rawUsage: { prompt_tokens: 10, completion_tokens: 1, cost, is_byok: false },
-        });
-        const { model, sandbox } = await stage(
-          t,
-          [billed(0, read), billed(0.4, read), billed(0, read), billed(0.7, read), billed(0, rest)],
-          {
-            globalFiles: workflow("hello", ["look"], { ...QUIET, budget: { cost: 1 } }),
-            modelConfig: PRICES,
-            files: FILES,
-          },
-        );
-        const models = join(sandbox.agent, "models.json");
-        writeFileSync(models, readFileSync(models, "utf8").replace(model.baseUrl, `${model.baseUrl}/openrouter.ai`));
-        const rpc = await startRpc({ version, sandbox });
-        await rpc.promptAndSettle("/workflow hello The task");
-        assert.equal(model.requests.length, 4);
-        assert.match(notices(rpc).at(-1) ?? "", /the budget of “The hello” is used up: \$1\.10 of \$1\.00/);
-        await rpc.close();
-      },
-    );
-
-    test("keeping the prompt cache between the runs of the agent counts in no budget, and is reported", async (t) => {
-      const { sandbox } = await stage(t, [at(40, rest), at(40, step("next")), at(1, step("next")), at(1, rest)], {
-        globalFiles: workflow("hello", [{ id: "look", budget: { cost: 0.9, outputTokens: 100 } }, "do"], {
-          ...QUIET,
-          budget: { cost: 0.9 },
-        }),
-        modelConfig: PRICES,
-        files: {
-          "warm.ts": `export default (pi) => void pi.registerCommand("warm", { handler: async (_, ctx) => void ctx.sessionManager.appendUsage("cache_warm", "scripted", "scripted",
-            { input: 0, output: 200, cacheRead: 50000, cacheWrite: 0, totalTokens: 50200, cost: { input: 0, output: 0, cacheRead: 0.5, cacheWrite: 0, total: 0.5 } }) });`,
-        },
-      });
-      const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "warm.ts")] });
-      await rpc.promptAndSettle("/workflow hello The task");
-      for (let time = 0; time < 2; time += 1) await rpc.prompt("/warm");
-      await rpc.promptAndSettle("Go on.");
-      const entries = await rpc.entries();
-      assert.equal(entries.filter(({ type }) => type === "usage").length, 2);
-      const state = entries.findLast(({ customType }) => customType === "workflow:state").data;
-      assert.equal(state.active, false, JSON.stringify(state.progress.paused));
-      const { usage } = state.progress.visits["hello:0"];
-      assert.deepEqual(
-        [usage.turns, usage.output, usage.warmUps, usage.warmTokens, usage.warmCost],
-        [2, 2, 2, 100_400, 1],
-      );
-      await rpc.prompt("/workflow :report");
-      const { content } = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:report").data;
-      assert.match(
-        content,
-        /\n- \*\*Prompt cache kept between answers:\*\* 2 requests of pi, 100\.4k tokens, \\\$1\.00; they count in no budget\n/,
-      );
-      assert.match(content, /\| \*\*In all\*\* \|.*\| \\\$0\.8\d \|/);
       await rpc.close();
     });
   });

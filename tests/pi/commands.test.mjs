@@ -1,10 +1,8 @@
 // The commands `/workflow NAME TASK` and `/cancel-workflow`.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
-import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -17,7 +15,6 @@ import {
   nextUntilDone,
   notices,
   paths,
-  phaseFile,
   shortCountdownIsOver,
   state,
   states,
@@ -86,31 +83,6 @@ for (const version of VERSIONS) {
       ]);
     });
 
-    test("takes a task of several lines, and trims it", async (t) => {
-      const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow \t hello \n First  line\n\n  second \n ");
-      assert.deepEqual(states(await rpc.entries())[0], state("hello", "First  line\n\n  second"));
-      assert.equal(userTexts(model.requests[0])[0], "Start The hello: First  line\n\n  second");
-      assert.match(contextPrompt(model.requests[0]) ?? "", /\n\*\*Task:\*\* First {2}line\n\n {2}second\n/);
-    });
-
-    test("reads the files again", async (t) => {
-      const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
-      const rpc = await startRpc({ version, sandbox });
-      writeFileSync(
-        `${sandbox.agent}/workflows/hello/plan.md`,
-        phaseFile({ id: "plan", instructions: "The new plan." }),
-      );
-      for (const [path, text] of Object.entries(workflow("late", ["a"])))
-        sandbox.writeFiles({ [`.pi/workflows/${path}`]: text });
-      await rpc.promptAndSettle("/workflow hello Do it");
-      assert.match(contextPrompt(model.requests[0]) ?? "", /\n\*\*What to do in this phase:\*\*\nThe new plan\.\n/);
-      await rpc.promptAndSettle("/workflow late Do it");
-      assert.equal(states(await rpc.entries()).at(-1).workflowKey, "late");
-      assert.deepEqual(notices(rpc), []);
-    });
-
     test("asks before it replaces a run, and only a yes replaces it", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, REST], { globalFiles: { ...HELLO, ...ADA } });
       const rpc = await startRpc({ version, sandbox });
@@ -143,15 +115,6 @@ for (const version of VERSIONS) {
         "⏸ The hello > 🔹 Build [2/2] (waits for you)",
         "Ada's way > 🔹 Think [1/1]",
       ]);
-    });
-
-    test("asks no question after a run has ended", LONG, async (t) => {
-      const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello One");
-      await rpc.promptAndSettle("/workflow hello Two");
-      assert.deepEqual(rpc.ui("confirm"), []);
-      assert.equal(ends(await rpc.entries()).length, 2);
     });
 
     test("takes events into account that occurred while its question was open", LONG, async (t) => {
@@ -188,17 +151,6 @@ for (const version of VERSIONS) {
       );
       assert.equal(ends(entries).length, 1);
       assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("refuses to replace a run without a UI", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
-      const prompt = ["/workflow hello One", "/workflow hello Two", "Bye"];
-      await runPrint({ version, sandbox, prompt });
-      const list = states(readSession(sandbox));
-      assert.deepEqual(new Set(list.map(({ taskDescription }) => taskDescription)), new Set(["One"]));
-      assert.deepEqual(list.at(-1), state("hello", "One"));
-      assert.ok(userTexts(model.lastRequest()).includes("Bye"));
-      assert.doesNotMatch(model.messagesText(), /Two/);
     });
 
     test("while the agent works sends the prompt when it has finished, with the context prompt", async (t) => {

@@ -5,12 +5,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
-import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
-import { ends, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const HELLO = workflow("hello", ["plan", "build", "check"], { autoContinue: false });
 const REST = { text: "I rest." };
@@ -197,33 +196,6 @@ for (const version of VERSIONS) {
       ...workflow("inner", ["b", "c"], { show: "workflows" }),
     };
 
-    test("each phase sees the results so far, nested ones as a group", async (t) => {
-      const script = [
-        hand("A is done"),
-        hand("B found {taskId}"),
-        hand("C agrees"),
-        hand("Shipped"),
-        { text: "Over." },
-      ];
-      const { model, sandbox } = await stage(t, script, { globalFiles: RELEASE });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow outer Ship it");
-      const results = toolResults(model.lastRequest());
-      assert.match(results[0], /\*\*Results so far:\*\*\n\n### 🔹 A\nA is done\n\n\*\*What to do/);
-      assert.match(results[1], /### 🔹 A\nA is done\n\n### 🔹 B\nB found \{taskId\}\n\n\*\*What to do/);
-      assert.match(
-        results[2],
-        /### 🔹 A\nA is done\n\n### The inner\n\n#### 🔹 B\nB found \{taskId\}\n\n#### 🔹 C\nC agrees\n\n\*\*What to do in this phase:\*\*\nShip B found \{taskId\}, C agrees\.\n/,
-      );
-      const [{ content }] = ends(await rpc.entries());
-      assert.ok(
-        content.endsWith(
-          "\n\n**Results:**\n- 🔹 A: A is done\n- The inner\n  - 🔹 B: B found {taskId}\n  - 🔹 C: C agrees\n- 🔹 Z: Shipped",
-        ),
-      );
-      await rpc.close();
-    });
-
     test("results go with the branch: a restart keeps them, a move back in the tree leaves them", async (t) => {
       const { model, sandbox } = await stage(t, [REST, hand("First try"), REST, REST, REST], {
         globalFiles: RELEASE,
@@ -242,17 +214,6 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("Again");
       assert.doesNotMatch(told(model.lastRequest()).at(-1) ?? "", /First try/);
       await rpc.close();
-    });
-
-    test("a phase that requires a summary is not left without one", async (t) => {
-      const files = workflow("hello", [{ id: "plan", summary: "required" }, "build"], { autoContinue: false });
-      const { model, sandbox } = await stage(t, [step("next"), hand("x".repeat(1_000_000)), REST], {
-        globalFiles: files,
-      });
-      await runPrint({ version, sandbox, mode: "json", prompt: "/workflow hello Add a route" });
-      assert.match(toolResults(model.requests[1])[0], /^⚠️ The phase 🔹 Plan cannot be left without a summary\./);
-      const [, result] = toolResults(model.requests[2]);
-      assert.match(result, /### 🔹 Plan\nx{4000}… \(cut\)\n/);
     });
   });
 }

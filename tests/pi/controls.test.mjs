@@ -1,8 +1,6 @@
 // The control commands: `/workflow :status` and the others.
 
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -171,114 +169,6 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ /);
     });
 
-    test(":next, :back and :skip move an idle run and prompt the agent", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: NESTED });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow outer Add a route");
-      for (const [control, told, phase, status] of [
-        [
-          ":next",
-          "The user moved the workflow on: 🔹 A → 🔹 B.",
-          "Outer > Inner ▸ 🔹 B",
-          "Outer > Inner [2/3] > 🔹 B [1/2]",
-        ],
-        [":back", "The user moved the workflow back: 🔹 B → 🔹 A.", "Outer ▸ 🔹 A", "Outer > 🔹 A [1/3]"],
-        [
-          ":skip",
-          "The user moved the workflow on, and skipped a phase: 🔹 A → 🔹 B.",
-          "Outer > Inner ▸ 🔹 B",
-          "Outer > Inner [2/3] > 🔹 B [1/2]",
-        ],
-        [
-          ":next",
-          "The user moved the workflow on: 🔹 B → 🔹 C.",
-          "Outer > Inner ▸ 🔹 C",
-          "Outer > Inner [2/3] > 🔹 C [2/2]",
-        ],
-        [":next", "The user moved the workflow on: 🔹 C → 🔹 Z.", "Outer ▸ 🔹 Z", "Outer > 🔹 Z [3/3]"],
-        [
-          ":back",
-          "The user moved the workflow back: 🔹 Z → 🔹 C.",
-          "Outer > Inner ▸ 🔹 C",
-          "Outer > Inner [2/3] > 🔹 C [2/2]",
-        ],
-      ]) {
-        const settled = rpc.waitForSettled();
-        await rpc.prompt(`/workflow ${control}`);
-        await settled;
-        const [message, context] = userTexts(model.lastRequest()).slice(-2);
-        assert.equal(message, told);
-        assert.ok(context.startsWith(`[Workflow path: ${phase}]\n`), context);
-        assert.equal(statusTexts(rpc).at(-1), status);
-        assert.ok(
-          !notices(rpc).some((notice) => notice.includes("→")),
-          "the prompt tells the move, no notice beside it",
-        );
-      }
-      const list = states(await rpc.entries());
-      assert.deepEqual(paths(list), [
-        "outer:0",
-        "outer:1 inner:0",
-        "outer:0",
-        "outer:1 inner:0",
-        "outer:1 inner:1",
-        "outer:2",
-        "outer:1 inner:1",
-      ]);
-      assert.deepEqual(
-        list.map(({ globalStepCount }) => globalStepCount),
-        [0, 1, 2, 3, 4, 5, 6],
-      );
-      await rpc.prompt("/workflow :status");
-      assert.match(
-        panel(await rpc.entries()) ?? "",
-        /\n⤼ 1\. 🔹 A {2}0s, 2 passes\n.*\n✓ 2\. Inner > 🔹 B {2}0s, 2 passes\n.*\n▸ 3\. Inner > 🔹 C {2}0s, 2 passes\n/,
-      );
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test(":back does nothing in the first phase; :next ends a run in its last phase", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", ["only"]) });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      await rpc.prompt("/workflow :back");
-      assert.deepEqual(notices(rpc), ["info: This is the first phase."]);
-      assert.equal(states(await rpc.entries()).length, 1);
-      await rpc.prompt("/workflow :next");
-      assert.deepEqual(notices(rpc).slice(1), [], "the transcript shows the end");
-      const entries = await rpc.entries();
-      const end = states(entries).at(-1);
-      assert.deepEqual([end.active, end.cancelled, end.completionNotified], [false, false, true]);
-      assert.match(ends(entries)[0].content, /^✅ \*\*The hello Complete\*\*/);
-      assert.equal(statusTexts(rpc).at(-1), undefined);
-      assert.equal(model.requests.length, 1, "the agent is left alone");
-      assert.equal(countdownLines(rpc).at(-1), undefined);
-    });
-
-    test("moves a paused run; the next prompt tells the agent", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      await rpc.prompt("/workflow :pause");
-      await rpc.prompt("/workflow :next");
-      assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Build [2/3] (paused: you asked for it)");
-      assert.equal(model.requests.length, 1);
-      await rpc.promptAndSettle("Go on");
-      const [prompt, context] = userTexts(model.lastRequest()).slice(-2);
-      assert.equal(prompt, "Go on");
-      assert.ok(
-        context.startsWith(
-          "The user moved the workflow on: 🔹 Plan → 🔹 Build.\n\n[Workflow path: The hello ▸ 🔹 Build]\n",
-        ),
-        context,
-      );
-      await rpc.promptAndSettle("Go on");
-      assert.ok(
-        userTexts(model.lastRequest()).at(-1)?.startsWith("[Workflow path: The hello ▸ 🔹 Build]\n"),
-        "it is told once",
-      );
-    });
-
     test("moves a run while the agent works; its calls for the previous phase have no effect", async (t) => {
       /** @type {() => void} */
       let letGo = () => {};
@@ -317,35 +207,6 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("ends a run while the agent works", async (t) => {
-      /** @type {() => void} */
-      let letGo = () => {};
-      const moved = new Promise((resolve) => (letGo = () => resolve(undefined)));
-      const { model, sandbox } = await stage(
-        t,
-        async (_, index) => {
-          if (index === 0) await moved;
-          return [{ calls: [{ name: "bash", arguments: { command: "echo free" } }] }, { text: "Stopped." }][index];
-        },
-        { globalFiles: workflow("hello", [{ id: "only", tools: { whitelist: [] } }]) },
-      );
-      const rpc = await startRpc({ version, sandbox });
-      const settled = rpc.waitForSettled();
-      await rpc.prompt("/workflow hello Add a route");
-      await model.waitForRequests(1);
-      await rpc.prompt("/workflow :next");
-      letGo();
-      await settled;
-      assert.equal(
-        userTexts(model.requests[1]).at(-1),
-        "The user moved the workflow on: 🔹 Only → DONE. Stop working on it.",
-      );
-      assert.deepEqual(toolResults(model.lastRequest()), ["free\n"]);
-      assert.equal(ends(await rpc.entries()).length, 1);
-      assert.equal(states(await rpc.entries()).at(-1).completionNotified, true);
-      assert.deepEqual(countdownLines(rpc), []);
-    });
-
     test(":cancel and /cancel-workflow tell a working agent to stop", async (t) => {
       for (const command of ["/workflow :cancel", "/cancel-workflow"]) {
         /** @type {() => void} */
@@ -382,39 +243,6 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       }
     });
 
-    test("controls that cannot act show the reason", async (t) => {
-      const { sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
-      const first = await startRpc({ version, sandbox });
-      const all = [":status", ":pause", ":resume", ":answer", ":next", ":back", ":skip"];
-      all.push(":stop", ":retry", ":cancel");
-      for (const control of all) await first.prompt(`/workflow ${control}`);
-      assert.deepEqual(notices(first), Array(10).fill("info: No active workflow."));
-      for (const [control, meant] of [
-        [":fly", ""],
-        [":", ""],
-        [":pause now", ""],
-        ["::next", " Did you mean :next?"],
-      ]) {
-        await first.prompt(`/workflow ${control}`);
-        assert.equal(
-          notices(first).at(-1),
-          `error: Unknown control: "${control}".${meant} There are ${[...all, ":graph", ":report", ":panel", ":limits", ":check"].join(", ")}`,
-        );
-      }
-      await first.promptAndSettle("/workflow hello Add a route");
-      await first.close();
-
-      rmSync(join(sandbox.agent, "workflows/hello"), { recursive: true });
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      for (const control of [":status", ":next", ":back", ":skip"]) {
-        await rpc.prompt(`/workflow ${control}`);
-        assert.equal(notices(rpc).at(-1), "warning: The workflow's files are no longer available.", control);
-      }
-      await rpc.prompt("/workflow :cancel");
-      assert.equal(notices(rpc).at(-1), "info: Workflow cancelled.");
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
     test("completes the controls that apply", async (t) => {
       const { sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const tui = await startTui({ version, sandbox });
@@ -439,63 +267,6 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       await tui.waitFor("⏸ The hello > 🔹 Plan [1/3] (paused: you asked for it)");
       await tui.type("/workflow :r");
       assert.deepEqual(offered(await tui.waitFor(/→ :resume/)), [":resume", ":report"]);
-    });
-  });
-
-  suite(`pi ${version}: limits of a run without a user`, { concurrency: 2 }, () => {
-    const work = { calls: [{ name: "bash", arguments: { command: "true" } }] };
-
-    test("pauses at a phase's limit, however much the agent works; a new phase is a new count", async (t) => {
-      const script = [work, REST, work, REST, step("next"), REST, work, REST, work, REST, work];
-      const { sandbox } = await stage(t, (_, index) => script[index] ?? REST, {
-        globalFiles: workflow("hello", ["plan", "build"], {
-          autoContinue: { delaySeconds: 0, maxPerPhase: 2, maxIdle: 2 },
-        }),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.prompt("/workflow hello Add a route");
-      await rpc.waitFor(({ statusText }) => statusText?.startsWith("⏸"), { what: "a pause" });
-      assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Build [2/2] (paused: too many continuations)");
-      assert.deepEqual(pauses(await rpc.entries()), [undefined, undefined, { kind: "limit", times: 2 }]);
-    });
-
-    test("waits as long as the workflow says", async (t) => {
-      const globalFiles = workflow("slow", ["a"], { autoContinue: { delaySeconds: 60 } });
-      const { sandbox } = await stage(t, () => REST, { globalFiles });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow slow Add a route");
-      assert.deepEqual(countdownLines(rpc), ["⏳ Auto-continuing in 60s... (type anything to interrupt)"]);
-    });
-
-    test("loops as often as maxLoops allows; the count of a scope starts again when the scope is left", async (t) => {
-      const globalFiles = {
-        ...workflow("outer", ["@inner", "z"], { maxLoops: 1 }),
-        ...workflow("inner", ["a"], { maxLoops: 2, show: "workflows" }),
-      };
-      const script = steps("loop", "loop", "loop", "next", "loop", "loop", "loop", "loop", "next", "loop");
-      const { model, sandbox } = await stage(t, script, { globalFiles });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow outer Dig");
-      const refused = (/** @type {number} */ times) =>
-        `This workflow has been looped ${times} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user.`;
-      const results = toolResults(model.lastRequest()).map((text) => text.split(":")[0]);
-      assert.deepEqual(results, [
-        "🔄 Looped 'The inner' back to",
-        "🔄 Looped 'The inner' back to",
-        `⚠️ ${refused(2)}`,
-        "✓ Exited subworkflow, returning to The outer",
-        // Restarting the outer scope restarts the inner one.
-        "🔄 Looped 'The outer' back to",
-        "🔄 Looped 'The inner' back to",
-        "🔄 Looped 'The inner' back to",
-        `⚠️ ${refused(2)}`,
-        "✓ Exited subworkflow, returning to The outer",
-        `⚠️ ${refused(1)}`,
-      ]);
-      assert.deepEqual(
-        notices(rpc),
-        [2, 2, 1].map((times) => `warning: The agent wants to loop again. ${refused(times)}`),
-      );
     });
   });
 }

@@ -17,7 +17,6 @@ import {
   statusTexts,
   step,
   toolResults,
-  userTexts,
   waiting,
   workflow,
 } from "./harness/workflows.mjs";
@@ -102,22 +101,6 @@ for (const version of VERSIONS) {
       );
     }
 
-    test("goes on without a message by :resume, and is left by :next, in print mode too", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, [ASK, ASK, next("Built."), { text: "Over." }], {
-        globalFiles: files(),
-      });
-      const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, args });
-      await run("/workflow hello Paint it", []);
-      const resumed = await run("/workflow :resume");
-      assert.deepEqual([resumed.code, resumed.stderr, model.requests.length], [1, PAUSED, 2]);
-      assert.match(
-        userTexts(model.lastRequest()).join("\n"),
-        /The user resumed the workflow, without a message for you\./,
-      );
-      const left = await run("/workflow :next");
-      assert.deepEqual([left.code, left.stderr], [0, `🔹 Talk → 🔹 Build\n${DONE}`]);
-    });
-
     test("gets the messages of one command line, one after the other", LONG, async (t) => {
       const { model, sandbox } = await stage(t, [ASK, ASK, next("Blue."), next("Built."), { text: "Over." }], {
         globalFiles: files(),
@@ -198,44 +181,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("has a budget, which a message does not widen", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, [ASK, ASK, ASK, ASK], { globalFiles: files({ budget: { turns: 2 } }) });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Paint it");
-      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
-      await rpc.promptAndSettle("Go on");
-      assert.equal(statusTexts(rpc).at(-1), `⏸ ${AT_TALK} (paused: the budget is used up)`);
-      await rpc.promptAndSettle("Go on");
-      assert.equal(statusTexts(rpc).at(-1), `⏸ ${AT_TALK} (paused: the budget is used up)`);
-      const settled = rpc.waitForSettled();
-      await rpc.prompt("/workflow :resume +5");
-      await settled;
-      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
-      assert.equal(model.requests.length, 4);
-      await rpc.close();
-    });
-
-    test("in which the model never stops calling tools ends with its budget", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, () => ({ calls: [{ name: "bash", arguments: { command: "true" } }] }), {
-        globalFiles: files({ budget: { turns: 5 } }),
-      });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Paint it" });
-      assert.match(run.stderr, /paused in 🔹 Talk: the budget of “Talk” is used up: 5 of 5 turns/);
-      assert.ok(model.requests.length <= 7, String(model.requests.length));
-    });
-
-    test("waits after an answer without a word too", LONG, async (t) => {
-      const { model, sandbox } = await stage(t, [{ text: "" }, ASK], { globalFiles: files() });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Paint it");
-      await aWhile();
-      assert.equal(model.requests.length, 1);
-      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
-      await rpc.promptAndSettle("Well?");
-      assert.equal(model.requests.length, 2);
-      await rpc.close();
-    });
-
     test("takes messages while the agent is at work", LONG, async (t) => {
       const busy = { calls: [{ name: "bash", arguments: { command: "sleep 1" } }] };
       const { model, sandbox } = await stage(t, [busy, ASK, ASK], { globalFiles: files() });
@@ -251,32 +196,6 @@ for (const version of VERSIONS) {
       assert.match(model.messagesText(2), /Nor green\./);
       assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
       assert.deepEqual(pauses(await rpc.entries()).filter(Boolean), []);
-      await rpc.close();
-    });
-
-    test("is paused by :pause, by Escape and by an error of the model, until a message", async (t) => {
-      const script = [ASK, ASK, { text: "I think", hang: true }, ASK, { status: 500, text: "dead" }, ASK];
-      const { sandbox } = await stage(t, script, { globalFiles: files() });
-      const rpc = await startRpc({ version, sandbox });
-      const last = () => statusTexts(rpc).at(-1);
-      const paused = (/** @type {string} */ why) => `⏸ ${AT_TALK} (paused: ${why})`;
-      await rpc.promptAndSettle("/workflow hello Paint it");
-      await rpc.prompt("/workflow :pause");
-      assert.equal(last(), paused("you asked for it"));
-      await rpc.promptAndSettle("Go on");
-      assert.equal(last(), waiting(AT_TALK));
-      const settled = rpc.waitForSettled();
-      await rpc.prompt("And then?");
-      await rpc.waitFor((record) => record.type === "message_update" && JSON.stringify(record).includes("I think"));
-      await rpc.send({ type: "abort" });
-      await settled;
-      assert.equal(last(), paused("you stopped the agent"));
-      await rpc.promptAndSettle("Go on");
-      assert.equal(last(), waiting(AT_TALK));
-      await rpc.promptAndSettle("And then?");
-      assert.equal(last(), paused("the model failed"));
-      await rpc.promptAndSettle("Go on");
-      assert.equal(last(), waiting(AT_TALK));
       await rpc.close();
     });
 

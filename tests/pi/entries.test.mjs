@@ -7,19 +7,10 @@ import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
-import { readSession, runPrint } from "./harness/pi.mjs";
+import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import {
-  contextPrompt,
-  custom,
-  notices,
-  states,
-  step,
-  toolResults,
-  userTexts,
-  workflow,
-} from "./harness/workflows.mjs";
+import { contextPrompt, custom, notices, step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const next = step("next");
 const REST = { text: "I rest." };
@@ -47,17 +38,6 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 3);
     });
 
-    test("is run before the agent is prompted, where a workflow begins with it", async (t) => {
-      const { model, sandbox } = await stage(t, [next, { text: "Over." }], {
-        globalFiles: files([{ run: "echo one >> ran" }, { run: "echo two >> ran" }, "build.md"]),
-      });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.equal(run.code, 0, run.stderr);
-      assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "one\ntwo\n");
-      assert.deepEqual(userTexts(model.requests[0])[0], "Start The hello: Add a route");
-      assert.match(contextPrompt(model.requests[0]) ?? "", /^\[Workflow path: The hello ▸ 🔹 Build\]/);
-    });
-
     test("pauses when it fails, and runs again with :resume, also of another process", async (t) => {
       const { model, sandbox } = await stage(t, [next, REST, REST, next, { text: "Over." }], {
         globalFiles: files(["plan.md", { run: "echo x >> ran; test -f ready", id: "look" }, "build.md"]),
@@ -77,19 +57,6 @@ for (const version of VERSIONS) {
       writeFileSync(join(sandbox.project, "ready"), "");
       const last = await runPrint({ version, sandbox, prompt: "/workflow :resume", args: ["--continue"] });
       assert.deepEqual(last, { code: 0, stdout: "Over.\n", stderr: "Workflow The hello: DONE.\n" });
-    });
-
-    test("leads where its outcome says", async (t) => {
-      const { sandbox } = await stage(t, [next, next, next, { text: "Over." }], {
-        globalFiles: files([
-          "plan.md",
-          { run: "echo x >> ran; test $(wc -l < ran) -ge 2", id: "look", outcomes: { failed: "plan" } },
-          "build.md",
-        ]),
-      });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.equal(run.code, 0, run.stderr);
-      assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "x\nx\n");
     });
 
     test("has its whole output in a new file of the run's folder each time", async (t) => {
@@ -119,99 +86,6 @@ for (const version of VERSIONS) {
       );
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
-    });
-
-    test("goes on where its output cannot be written, and the user is told", async (t) => {
-      const { sandbox } = await stage(t, [next, next, REST], {
-        globalFiles: files(["plan.md", { run: "echo found", id: "look" }, "build.md"]),
-        files: { ".pi/workflow-runs": "in the way" },
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.ok(
-        notices(rpc).includes("warning: The whole output of “look” is not kept: .pi/workflow-runs: it is not a folder"),
-        notices(rpc).join("\n"),
-      );
-      assert.equal(states(await rpc.entries()).at(-1).active, false);
-      await rpc.close();
-    });
-
-    test("can stop the run", async (t) => {
-      const { model, sandbox } = await stage(t, [next, REST], {
-        globalFiles: files([
-          "plan.md",
-          { run: "echo no disk; exit 3", id: "look", outcomes: { ok: "next", failed: "stop" } },
-          "build.md",
-        ]),
-      });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.deepEqual([run.code, run.stderr], [1, "Workflow The hello: stopped.\n"]);
-      assert.match(
-        toolResults(model.requests[1])[0],
-        /^✓ Advanced: Plan → ⚙️ look\n[^]*⛔ The workflow is stopped: ⚙️ look was left with `failed`\./,
-      );
-      assert.match(
-        custom(readSession(sandbox), "workflow:complete")[0].content,
-        /^⛔ The hello was stopped in ⚙️ look: failed\n/,
-      );
-      assert.equal(model.requests.length, 2);
-    });
-
-    test("gives outputs on its standard output, apart from standard error", async (t) => {
-      const printed = JSON.stringify({ draft: true, title: "Über “all”", number: 7 });
-      const { model, sandbox } = await stage(t, [next, next, { text: "Over." }], {
-        globalFiles: files([
-          "plan.md",
-          {
-            run: `echo warning >&2; cat pr.json; echo more >&2`,
-            id: "pr",
-            outputs: { draft: { type: "flag" }, title: { type: "text" } },
-          },
-          { phase: "build.md", when: { "output.pr.draft": true } },
-          { run: 'printf %s "$TITLE" > got', env: { TITLE: "output.pr.title" } },
-        ]),
-      });
-      writeFileSync(join(sandbox.project, "pr.json"), printed);
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.deepEqual(run, { code: 0, stdout: "Over.\n", stderr: "Workflow The hello: DONE.\n" });
-      assert.equal(readFileSync(join(sandbox.project, "got"), "utf8"), "Über “all”");
-      const [result] = toolResults(model.requests[1]);
-      assert.ok(result.includes(`${printed}\nwarning\nmore\n`) || result.includes(`${printed}warning\nmore`), result);
-      assert.match(result, /- draft: true\n- title: Über “all”\n/);
-    });
-
-    test("without the JSON that its outputs expect has failed", async (t) => {
-      const { sandbox } = await stage(t, [next, REST], {
-        globalFiles: files([
-          "plan.md",
-          { run: "echo '{}'", id: "pr", outputs: { draft: { type: "flag" } } },
-          "build.md",
-        ]),
-      });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.equal(run.code, 1);
-      assert.match(
-        run.stderr,
-        /paused in ⚙️ pr: “pr” has not ended: it failed, exit status 0, but its outputs are wrong: missing/,
-      );
-    });
-
-    test("of a project runs after the user's consent alone", async (t) => {
-      const { sandbox } = await stage(t, [next, REST, REST], {
-        projectFiles: files(["plan.md", { run: "touch ran", id: "look" }, "build.md"]),
-      });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.equal(run.code, 1);
-      assert.match(run.stderr, /commands of this project that you have not allowed \(see --allow-workflow-commands\)/);
-      assert.equal(existsSync(join(sandbox.project, "ran")), false);
-      const allowed = await runPrint({
-        version,
-        sandbox,
-        prompt: "/workflow :resume",
-        args: ["--continue", "--allow-workflow-commands"],
-      });
-      assert.equal(allowed.code, 1);
-      assert.equal(existsSync(join(sandbox.project, "ran")), true);
     });
 
     test("is stopped by Escape with its children, and the run pauses", async (t) => {
@@ -300,36 +174,6 @@ for (const version of VERSIONS) {
       });
       assert.match(contextPrompt(model.requests[requests]) ?? "", /### ❓ ok\nuse sqlite\n/);
       assert.match(last.stderr, /in 🔹 Plan/);
-    });
-
-    test("an answer can stop the run", async (t) => {
-      const ask = { ...ASK, outcomes: { go: "next", drop: "stop" } };
-      const { model, sandbox } = await stage(t, [next, REST, REST], {
-        globalFiles: files(["plan.md", ask, "build.md"]),
-      });
-      await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      const requests = model.requests.length;
-      const last = await runPrint({ version, sandbox, prompt: "/workflow :answer drop", args: ["--continue"] });
-      assert.deepEqual([last.code, last.stderr], [1, "Workflow The hello: stopped.\n"]);
-      assert.match(
-        custom(readSession(sandbox), "workflow:complete")[0].content,
-        /^⛔ The hello was stopped in ❓ ok: drop\n/,
-      );
-      assert.equal(model.requests.length, requests, "the agent has nothing to do");
-    });
-
-    test("answered not yet pauses, and :resume asks again", async (t) => {
-      const { sandbox } = await stage(t, [next, REST, { text: "Over." }], {
-        globalFiles: files(["plan.md", ASK, "build.md"]),
-      });
-      /** @type {(string | undefined)[]} */
-      const answers = [undefined, "go"];
-      const rpc = await startRpc({ version, sandbox, onDialog: () => answers.shift() });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.equal(lastPath(await rpc.entries()), "hello:1");
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.equal(lastPath(await rpc.entries()), "hello:2");
-      await rpc.close();
     });
   });
 }

@@ -92,17 +92,6 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("without a user interface, after it continued by itself", async (t) => {
-      const { model, sandbox } = await stage(t, [REST, READ, next(), REST, REST, next()], {
-        globalFiles: workflow("hello", ["build", REVIEW], { autoContinue: { delaySeconds: 0 } }),
-        files: FILES,
-      });
-      await runPrint({ version, sandbox, prompt: "/workflow hello The task", args: ["--no-session"] });
-      assertFresh(model.requests[3], "review");
-      assert.doesNotMatch(text(model.requests[5]), /the old work|Start The/);
-      assertWellFormed(model);
-    });
-
     test("without a user interface, from run to run of pi", async (t) => {
       const { model, sandbox } = await stage(t, [READ, REST, READ, REST], { globalFiles: WORKFLOWS, files: FILES });
       await runPrint({ version, sandbox, prompt: "/workflow first The task" });
@@ -113,85 +102,6 @@ for (const version of VERSIONS) {
       await runPrint({ version, sandbox, prompt: "/workflow :back", args: ["--continue"] });
       assertFresh(model.requests[4], "plan");
       assertWellFormed(model);
-    });
-
-    test("by next, back, skip, loop, a gate that leads back, and the start", async (t) => {
-      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
-      const rpc = await start();
-      const told = [];
-
-      // The user's moves at rest.
-      for (const [command, phase] of [
-        ["next", "review"],
-        ["skip", "review"],
-      ]) {
-        await rpc.send({ type: "new_session" });
-        play(READ, REST, REST);
-        await rpc.promptAndSettle("/workflow hello The task");
-        await rpc.promptAndSettle("Mind the gap, please.");
-        play(READ);
-        await rpc.promptAndSettle(`/workflow :${command}`);
-        assertFresh(requests.at(-2), phase);
-        assert.match(text(requests.at(-2)), /own messages since the run began:\*\*\n\n- Mind the gap, please\.\n/);
-        assert.match(text(requests.at(-2)), /The user moved the workflow on/);
-        const seen = text(requests.at(-1));
-        assert.match(seen, /the old work/, "its own");
-        assert.equal(seen.split("Mind the gap").length, 2);
-        assert.doesNotMatch(seen, /I rest/);
-        await rpc.promptAndSettle("And now?");
-        assert.doesNotMatch(text(requests.at(-1)), /Start The hello|Do build/);
-        assert.match(text(requests.at(-1)), /And now\?/);
-      }
-      told.push(...custom(await rpc.entries(), "workflow:fresh").map(({ content }) => content));
-
-      // The agent's loop, and the user's move back.
-      await rpc.send({ type: "new_session" });
-      play(READ, next("the plan"), READ, { calls: [call({ action: "loop", summary: "the first build" })] });
-      await rpc.promptAndSettle("/workflow first The task");
-      assertFresh(requests.at(-1), "plan");
-      assert.match(text(requests.at(-1)), /the first build/);
-      play(READ, next());
-      await rpc.promptAndSettle("Go on");
-      await rpc.promptAndSettle("/workflow :back");
-      assertFresh(requests.at(-1), "plan");
-      assert.match(text(requests.at(-1)), /The user moved the workflow back/);
-
-      // A gate that leads back, for the agent and for the user.
-      await rpc.send({ type: "new_session" });
-      play(next("the plan"), READ, next("the build"), REST);
-      await rpc.promptAndSettle("/workflow gate The task");
-      assertFresh(requests.at(-1), "plan");
-      assert.match(text(requests.at(-1)), /✗ the tests: exit status 1[^]*```\nbroken\n```/);
-      play(next("the plan"), READ, REST);
-      await rpc.promptAndSettle("Go on");
-      await rpc.promptAndSettle("/workflow :next");
-      assertFresh(requests.at(-1), "plan");
-
-      // The start of a nested workflow, and of the run.
-      await rpc.send({ type: "new_session" });
-      play(READ, next("the build"), REST);
-      await rpc.promptAndSettle("/workflow outer The task");
-      assertFresh(requests.at(-1), "review");
-      await rpc.send({ type: "new_session" });
-      play(READ, REST);
-      await rpc.promptAndSettle("What is in that file?");
-      await rpc.promptAndSettle("/workflow first The task");
-      assert.match(text(requests.at(-1)), /The workflow phase 🔹 Plan starts with a fresh context[^]*Start The first/);
-      assert.doesNotMatch(text(requests.at(-1)), /the old work|What is in that file/);
-
-      // A workflow that says so: all phases but the first, and those that say otherwise.
-      await rpc.send({ type: "new_session" });
-      play(READ, REST);
-      await rpc.promptAndSettle("What is in that file?");
-      play(next("the build"), READ, next("the review"), REST);
-      await rpc.promptAndSettle("/workflow all The task");
-      assert.match(text(requests.at(-4)), /the old work/);
-      assertFresh(requests.at(-3), "review");
-      assert.match(text(requests.at(-1)), /the old work/, "the phase shares the work of review");
-      assert.doesNotMatch(text(requests.at(-1)), /What is in that file/);
-
-      assert.match(told[0], /^🔹 Review starts fresh: the task, 1 message of yours; 3 KB left behind$/);
-      await close(rpc, model);
     });
 
     test("shows in the transcript that it starts fresh, at work and at rest", async (t) => {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { QUIET, READ, REST, REVIEW, assertFresh, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
 import { VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
-import { custom, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { workflow } from "./harness/workflows.mjs";
 
 const WORKFLOWS = {
   ...workflow("hello", ["build", REVIEW, "ship"], QUIET),
@@ -222,126 +222,6 @@ for (const version of VERSIONS) {
         assert.match(text(requests.at(-1)), /The user moved the workflow on/);
       }
 
-      await close(rpc, model);
-    });
-
-    test("with a pause, a second move and another run", async (t) => {
-      const { model, requests, play, start } = await startFresh(t, version, {
-        globalFiles: WORKFLOWS,
-        files: LINGER,
-        extensions: ["linger.ts"],
-      });
-      const rpc = await start();
-      /** Sends a command, and resolves with the promises of the ends as soon as the model calls this tool. */
-      const working = async (/** @type {string} */ command, tool = "bash") => {
-        const from = rpc.records.length;
-        const settled = rpc.waitForSettled();
-        const settledTwice = waitForSettledTwice(rpc);
-        settledTwice.catch(() => {});
-        void rpc.prompt(command);
-        await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === tool, { from });
-        return { settled, settledTwice };
-      };
-
-      // A pause in the turn before; the user's message ends it.
-      play(SLOW, REST);
-      const { settled } = await working("/workflow hello The task");
-      await rpc.prompt("/workflow :pause");
-      await settled;
-      await rpc.prompt("/workflow :next");
-      await rpc.promptAndSettle("Now review.");
-      assertFresh(requests.at(-1), "review");
-      assert.match(text(requests.at(-1)), /Now review\.[^]*The user moved the workflow on/);
-
-      // A move on in the first turn of a phase that was entered at rest.
-      await rpc.promptAndSettle("/workflow :back");
-      play(SLOW, REST);
-      let { settledTwice } = await working("/workflow :next");
-      let count = requests.length;
-      await rpc.prompt("/workflow :next");
-      await settledTwice;
-      assert.equal(requests.length, count + 1);
-      assert.doesNotMatch(text(requests.at(-1)), /Start The|Do build/);
-      assert.match(text(requests.at(-1)), /Do ship for The task/);
-
-      // Moves while the call of the phase before ends: the agent gets the last one.
-      for (const moves of [
-        [":next", ":back", ":next"],
-        [":next", ":next", ":back"],
-      ]) {
-        await rpc.send({ type: "new_session" });
-        play(READ, LINGERING, REST);
-        ({ settledTwice } = await working("/workflow hello The task", "linger"));
-        count = requests.length;
-        for (const move of moves) await rpc.prompt(`/workflow ${move}`);
-        await rpc.prompt("/release");
-        await settledTwice;
-        await sleep(300);
-        assert.equal(requests.length, count + 1);
-        assertFresh(requests.at(-1), "review");
-        assert.equal(text(requests.at(-1)).split("The user moved the workflow").length, 2);
-        assert.equal(text(requests.at(-1)).split("Do review for The task").length, 2);
-      }
-
-      // Another run in the first turn of the first phase: the command of the one before ends, and both phases begin
-      // with the run.
-      await rpc.send({ type: "new_session" });
-      rpc.onDialog(() => true);
-      play(SLOW, REST);
-      ({ settledTwice } = await working("/workflow first The task"));
-      await rpc.prompt("/workflow other The other task");
-      await settledTwice;
-      const other = text(requests.at(-1));
-      assert.match(other, /The workflow phase 🔹 Find starts with a fresh context/);
-      assert.match(other, /Do find for The other task/);
-      assert.doesNotMatch(other, /the old work|Do plan/);
-      await close(rpc, model);
-    });
-
-    test("with the end of the run", async (t) => {
-      const { model, requests, play, start } = await startFresh(t, version, {
-        globalFiles: WORKFLOWS,
-        files: LINGER,
-        extensions: ["linger.ts"],
-      });
-      const rpc = await start();
-      for (const end of ["cancel", "next"]) {
-        await rpc.send({ type: "new_session" });
-        play(READ, REST);
-        await rpc.promptAndSettle("/workflow hello The task");
-        const last =
-          end === "next"
-            ? { calls: [...next("the review").calls, ...next("shipped").calls] }
-            : step("cancel", "cancel");
-        rpc.onDialog(() => true);
-        play(last, REST);
-        await rpc.promptAndSettle("/workflow :next");
-        assertFresh(requests.at(-2), "review");
-        assert.doesNotMatch(text(requests.at(-1)), /Start The|the old work/, "the view is kept");
-        assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).active, false);
-        await rpc.promptAndSettle("And without a run?");
-        assert.doesNotMatch(text(requests.at(-1)), /the old work/);
-      }
-      // The run ends in the turn in which the user moved to the phase: the agent is not prompted.
-      for (const end of [[":cancel"], [":next", ":next"]]) {
-        await rpc.send({ type: "new_session" });
-        play(READ, LINGERING, REST);
-        const from = rpc.records.length;
-        const settled = rpc.waitForSettled();
-        void rpc.prompt("/workflow hello The task");
-        await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === "linger", { from });
-        const count = requests.length;
-        await rpc.prompt("/workflow :next");
-        for (const move of end) await rpc.prompt(`/workflow ${move}`);
-        await rpc.prompt("/release");
-        await settled;
-        await sleep(300);
-        assert.equal(requests.length, count);
-        assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).active, false);
-        await rpc.promptAndSettle("And without a run?");
-        assert.match(toolResults(requests.at(-1))[0], /the old work/, "nothing is left out without a run");
-        assert.doesNotMatch(text(requests.at(-1)), /The user moved|Do review/);
-      }
       await close(rpc, model);
     });
 

@@ -4,23 +4,17 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { evidence, gated, lastPath, madeBy, progress } from "./harness/gates.mjs";
+import { gated, lastPath, madeBy } from "./harness/gates.mjs";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { ends, notices, paths, pauses, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+import { ends, pauses, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
 const TASK = "/workflow hello Add a route";
-const handOver = (/** @type {string} */ summary) => ({
-  calls: [{ name: "workflow_step", arguments: { action: "next", summary } }],
-});
 const write = (/** @type {string} */ path, content = "x") => ({ name: "write", arguments: { path, content } });
-const edit = (/** @type {string} */ path, /** @type {string} */ oldText, newText = "") => ({
-  calls: [{ name: "edit", arguments: { path, edits: [{ oldText, newText }] } }],
-});
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a gate without a user interface`, { concurrency: 2 }, () => {
@@ -101,93 +95,6 @@ for (const version of VERSIONS) {
         await rpc.close();
       });
     }
-  });
-
-  suite(`pi ${version}: several gates in a run`, { concurrency: 2 }, () => {
-    test("fail one after the other, each with its own count; the summary is kept", async (t) => {
-      const script = [handOver("All of it"), next, next, REST];
-      const { model, sandbox } = await stage(t, script, {
-        globalFiles: workflow(
-          "hello",
-          [{ id: "plan", summary: "required", gate: [{ run: "echo >> a; test $(wc -l < a) -gt 1" }] }],
-          {
-            autoContinue: false,
-            gate: [{ run: "echo >> b; test $(wc -l < b) -gt 1" }],
-          },
-        ),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle(TASK);
-      const results = toolResults(model.lastRequest());
-      assert.match(results[0], /^✗ The gate of Plan is not passed: .* Attempt 1, 2 left\./);
-      assert.match(results[1], /^✗ The gate of The hello is not passed: .* Attempt 1, 2 left\./);
-      assert.match(results[2], /→ DONE/);
-      const entries = await rpc.entries();
-      assert.equal(progress(entries).visits["hello:0"].summary.text, "All of it");
-      assert.deepEqual(
-        evidence(entries).map((/** @type {any} */ check) => [check.passed, check.attempt]),
-        [
-          [true, 2],
-          [true, 2],
-        ],
-      );
-      await rpc.close();
-    });
-
-    test("lead back within their own workflow, nested or not", async (t) => {
-      const { model, sandbox } = await stage(t, [next, next, next, next, REST], {
-        globalFiles: {
-          ...workflow("hello", ["a", "@inner"], { autoContinue: false, gate: [{ run: "false" }], onGateFail: "a" }),
-          ...workflow("inner", ["b", "c"], {
-            show: "workflows",
-            gate: [{ run: "echo >> n; test $(wc -l < n) -gt 1" }],
-            onGateFail: "loop",
-          }),
-        },
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle(TASK);
-      assert.deepEqual(paths(states(await rpc.entries())), [
-        "hello:0",
-        "hello:1 inner:0",
-        "hello:1 inner:1",
-        "hello:1 inner:0",
-        "hello:1 inner:1",
-      ]);
-      await rpc.promptAndSettle("/workflow :next");
-      assert.match(
-        userTexts(model.lastRequest()).at(-2) ?? "",
-        /^✗ The gate of The hello is not passed: [^]*The workflow goes back to 🔹 A\./,
-      );
-      assert.equal(lastPath(await rpc.entries()), "hello:0");
-      await rpc.close();
-    });
-
-    test("are those at the start of the run: when an agent removes one, the run waits for the user", async (t) => {
-      const files = gated([{ run: "touch ran; false" }]);
-      const line = /** @type {RegExpExecArray} */ (/gate: .*\n/.exec(files["hello/plan.md"]))[0];
-      const remove = edit(".pi/workflows/hello/plan.md", line);
-      const { model, sandbox } = await stage(t, [remove, REST, next, REST, next, REST, next, REST], {
-        projectFiles: files,
-      });
-      const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes, for this run" });
-      await rpc.promptAndSettle(TASK);
-      await rpc.prompt("/workflow :check");
-      await rpc.promptAndSettle("Go on");
-      const paused = /the workflow is paused: its rules are no longer those with which it was started\./i;
-      assert.match(toolResults(model.lastRequest()).at(-1) ?? "", paused);
-      assert.match(
-        notices(rpc).at(-1) ?? "",
-        / it was started\.\n\/workflow :resume goes on with the rules as they are now\. /,
-      );
-      await rpc.promptAndSettle("Yes, go on");
-      assert.match(toolResults(model.lastRequest()).at(-1) ?? "", paused);
-      assert.equal(lastPath(await rpc.entries()), "hello:0");
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.equal(lastPath(await rpc.entries()), "hello:1");
-      assert.equal(existsSync(join(sandbox.project, "ran")), false);
-      await rpc.close();
-    });
   });
 
   suite(`pi ${version}: files of a gate`, { concurrency: 2, ...LONG }, () => {

@@ -4,24 +4,13 @@ import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import { gated, lastPath, progress } from "./harness/gates.mjs";
 import { ALL, VERSIONS } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import {
-  countdownLines,
-  pauses,
-  phaseFile,
-  states,
-  step,
-  toolResults,
-  userTexts,
-  workflow,
-} from "./harness/workflows.mjs";
+import { pauses, phaseFile, states, step, userTexts, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
@@ -85,48 +74,6 @@ for (const version of VERSIONS) {
       );
       assert.equal(lastPath(await again.entries()), "hello:1");
       await again.close();
-    });
-
-    test("prevents automatic continuation", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, {
-        globalFiles: gated(APPROVE, {}, { autoContinue: { delaySeconds: 1 } }),
-      });
-      const rpc = await startRpc({ version, sandbox, onDialog: NO_ANSWER });
-      await rpc.promptAndSettle(TASK);
-      void rpc.prompt("/workflow :next");
-      await rpc.waitFor(isQuestion);
-      const shown = countdownLines(rpc).length;
-      await sleep(1300);
-      assert.deepEqual([model.requests.length, countdownLines(rpc).length], [1, shown]);
-      assert.equal(countdownLines(rpc).at(-1), undefined);
-      await rpc.close();
-    });
-
-    test("is closed by :pause, which pauses the run once", async (t) => {
-      const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated(APPROVE) });
-      const rpc = await startRpc({ version, sandbox, onDialog: NO_ANSWER });
-      const settled = rpc.waitForSettled();
-      await rpc.prompt(TASK);
-      await rpc.waitFor(isQuestion);
-      await rpc.prompt("/workflow :pause");
-      await settled;
-      assert.match(toolResults(model.lastRequest())[0], /^The workflow is paused: you asked for it\./);
-      assert.deepEqual(pauses(await rpc.entries()).filter(Boolean), [{ kind: "person" }]);
-      await rpc.close();
-    });
-  });
-
-  suite(`pi ${version}: the answer to a gate`, { concurrency: 2 }, () => {
-    test("may be a delayed no with a reason, which the agent gets", async (t) => {
-      const { model, sandbox } = await stage(t, [next, REST, REST], { globalFiles: gated(APPROVE) });
-      const answers = ["Not yet", "No", "Name the risks"];
-      const rpc = await startRpc({ version, sandbox, onDialog: () => answers.shift() });
-      await rpc.promptAndSettle(TASK);
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /^✗ .* Ship it\?: the user said no: Name the risks\./);
-      const { gateAttempts, paused } = progress(await rpc.entries());
-      assert.deepEqual([gateAttempts, paused], [{ "hello:0": 1 }, undefined]);
-      await rpc.close();
     });
   });
 
@@ -334,52 +281,6 @@ for (const version of VERSIONS) {
     }
   });
 
-  test(`pi ${version}: a command above its question has a bar before each line at every width`, async (t) => {
-    const command = "npm run a-script-with-a-long-name -- --all --strict --report=summary && echo 'it has passed'";
-    const gate = [{ run: command }, { run: `cat ${"long/".repeat(40)}name` }];
-    const { sandbox } = await stage(t, () => REST, { projectFiles: gated(gate) });
-    const tui = await startTui({ version, sandbox, columns: 60, rows: 30 });
-    await tui.submit(TASK);
-    await tui.waitFor(/→ No/);
-    await tui.waitFor('Start "The hello"? Its gates run\n 2 commands, 2 lines: shown above');
-    const frame = (/** @type {string} */ screen) =>
-      screen
-        .split("\n")
-        .filter((line) => line.startsWith(" │ "))
-        .map((line) => line.trimEnd().slice(1));
-    for (const [columns, first] of /** @type {[number, string[]][]} */ ([
-      [
-        60,
-        [
-          "│ npm run a-script-with-a-long-name -- --all --strict",
-          "│ ↪ --report=summary && echo 'it has passed'",
-          "│ cat",
-        ],
-      ],
-      [160, [`│ ${command}`]],
-      [
-        40,
-        [
-          "│ npm run a-script-with-a-long-name --",
-          "│ ↪ --all --strict --report=summary &&",
-          "│ ↪ echo 'it has passed'",
-          "│ cat",
-        ],
-      ],
-    ])) {
-      await tui.resize(columns, 30);
-      await tui.waitFor((screen) => {
-        const lines = frame(screen);
-        const isWhole = lines
-          .join("")
-          .replaceAll("│ ↪", "")
-          .endsWith(`│ cat ${"long/".repeat(40)}name`);
-        return isWhole && isDeepStrictEqual(lines.slice(0, first.length), first);
-      });
-    }
-    await tui.close();
-  });
-
   suite(`pi ${version}: a project's workflow that replaces one of the user`, { concurrency: 2 }, () => {
     const SUB = { show: "workflows" };
     const NAMED = `This project's "hello" replaces yours.`;
@@ -415,38 +316,6 @@ for (const version of VERSIONS) {
       await other.prompt(TASK);
       assert.equal(asked.length, 3);
       await other.close();
-    });
-
-    test("asks also if a workflow of the user nests it, and warns on stderr without a UI", async (t) => {
-      const { sandbox } = await stage(t, [next, next, REST], {
-        globalFiles: { ...workflow("hello", ["a", "@inner"], QUIET), ...workflow("inner", ["b"], SUB) },
-        projectFiles: workflow("inner", ["c"], SUB),
-      });
-      const title = `This project's "inner" replaces yours. It is part of "hello".`;
-      const rpc = await startRpc({ version, sandbox, onDialog: () => "No" });
-      await rpc.prompt(TASK);
-      assert.equal(rpc.ui("select")[0].title, `${title} Start it?`);
-      await rpc.close();
-      const { stderr } = await runPrint({ version, sandbox, prompt: TASK });
-      assert.equal(stderr, `${title}\nWorkflow The hello: DONE.\n`);
-    });
-
-    test("begins with No in the terminal", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, {
-        globalFiles: workflow("hello", ["a"], QUIET),
-        projectFiles: workflow("hello", ["b"], QUIET),
-      });
-      const tui = await startTui({ version, sandbox, columns: 40, rows: 12 });
-      await tui.submit(TASK);
-      await tui.waitFor(/ → No\n {3}Yes\n/);
-      await tui.press("Enter");
-      await tui.waitFor("The workflow is not started.");
-      assert.equal(model.requests.length, 0);
-      await tui.submit(TASK);
-      await tui.waitFor(/ → No\n {3}Yes\n/);
-      await tui.press("Down", "Enter");
-      await tui.waitFor("I rest.");
-      await tui.close();
     });
   });
 }

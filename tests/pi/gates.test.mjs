@@ -16,14 +16,10 @@ import {
   custom,
   ends,
   notices,
-  paths,
-  pauses,
   states,
   statusTexts,
   step,
-  storedResults,
   toolResults,
-  userTexts,
   waiting,
   workflow,
 } from "./harness/workflows.mjs";
@@ -57,18 +53,6 @@ for (const version of VERSIONS) {
       assert.match(content, /\n\n\*\*Gates:\*\*\n- 🔹 Plan: ✓ the tests: exit status 0, \d+m?s$/);
       const partial = rpc.records.filter(({ type }) => type === "tool_execution_update");
       assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate 1/1: the tests")));
-      await rpc.close();
-    });
-
-    test("closes the gate when it fails, and the agent gets the end of the output", async (t) => {
-      const command = "for i in $(seq 1 100); do echo line $i; done; printf '\\033[31mred\\033[0m\\n'; exit 3";
-      const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ run: command, label: "it" }]) });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      const [result] = toolResults(model.lastRequest());
-      assert.match(result, /^✗ The gate of Plan is not passed: it: exit status 3 after \d+m?s\. Attempt 1, 2 left\.\n/);
-      assert.match(result, /```\nline 62\n[^]*line 100\nred\n```\n\nFix that, then call workflow_step/);
-      assert.equal(lastPath(await rpc.entries()), "hello:0");
       await rpc.close();
     });
 
@@ -111,61 +95,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is stopped with all its children when it takes too long", async (t) => {
-      const command = "echo begun; sh -c 'sleep 1.5; touch late' & sleep 60";
-      const { model, sandbox } = await stage(t, [next, REST], {
-        globalFiles: gated([{ run: command, timeout: 0.4, label: "it" }]),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.match(
-        toolResults(model.lastRequest())[0],
-        /it: it took too long and was stopped after .*\n```\nbegun\n```/s,
-      );
-      await sleep(1600);
-      assert.equal(existsSync(join(sandbox.project, "late")), false);
-      await rpc.close();
-    });
-
-    test("may be missing", async (t) => {
-      const { model, sandbox } = await stage(t, [next, REST], {
-        globalFiles: gated([{ run: "no-such-command-here" }]),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.match(toolResults(model.lastRequest())[0], /exit status 127 \(there is no such command\)/);
-      await rpc.close();
-    });
-
-    test("may write much output, and bytes that are not UTF-8", async (t) => {
-      const command = "head -c 10000000 /dev/zero | tr '\\0' x; printf '\\n\\377\\376\\001end\\n'; exit 1";
-      const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ run: command, label: "it" }]) });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      const [result] = toolResults(model.lastRequest());
-      assert.match(result, /\ufffd\ufffdend\n```/);
-      assert.ok(Buffer.byteLength(result) < 5000);
-      assert.doesNotMatch(result, /[\0-\x08\x0b-\x1f\x7f]/);
-      assert.ok(JSON.stringify(evidence(await rpc.entries())).length < 2000);
-      await rpc.close();
-    });
-
-    test("is stopped by an abort, and nothing is counted", async (t) => {
-      const { model, sandbox } = await stage(t, [next, REST], {
-        globalFiles: gated([{ run: "touch begun; sleep 60; touch late" }]),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      const settled = rpc.waitForSettled();
-      await rpc.prompt("/workflow hello Add a route");
-      while (!existsSync(join(sandbox.project, "begun"))) await sleep(20);
-      await rpc.send({ type: "abort" });
-      await settled;
-      const state = custom(await rpc.entries(), "workflow:state").at(-1);
-      assert.deepEqual([lastPath(await rpc.entries()), state.progress.gateAttempts], ["hello:0", undefined]);
-      assert.equal(model.requests.length, 1);
-      await rpc.close();
-    });
-
     test("ends with a reload and a kill; the run stays in its phase, without a result of the gate", async (t) => {
       const { sandbox } = await stage(t, () => next, {
         globalFiles: gated([{ run: "echo $$ >> begun; sleep 60; touch late" }]),
@@ -202,67 +131,6 @@ for (const version of VERSIONS) {
       assert.equal(statusTexts(again).at(-1), waiting("The hello > 🔹 Plan [1/2]"));
       assert.equal(existsSync(join(sandbox.project, "late")), false);
       await again.close();
-    });
-
-    test("pauses the run after the last attempt, until the user sends a message", async (t) => {
-      const { sandbox } = await stage(t, [next, next, next, next, REST], {
-        globalFiles: gated([{ run: "test -e good", label: "the tests" }], { gateAttempts: 2 }),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      const results = storedResults(await rpc.entries());
-      assert.match(results[0], /Attempt 1, 1 left\./);
-      assert.match(
-        results[1],
-        /Attempt 2, 0 left\.[^]*The workflow is paused: the gate was not passed in 2 attempts; last: the tests\./,
-      );
-      assert.match(results[2], /^The workflow is paused/);
-      assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "gate", label: "the tests", times: 2 });
-      assert.match(notices(rpc).at(-1) ?? "", /^warning: ⏸ The hello is paused in 🔹 Plan: the gate was not passed/);
-      writeFileSync(join(sandbox.project, "good"), "");
-      await rpc.promptAndSettle("Try again");
-      assert.equal(lastPath(await rpc.entries()), "hello:1");
-      await rpc.close();
-    });
-
-    test("moves the run to the phase of onGateFail", async (t) => {
-      for (const onGateFail of ["loop", "plan"]) {
-        const phases = ["plan", { id: "build", gate: [{ run: "false" }], onGateFail }, "check"];
-        const { model, sandbox } = await stage(t, [next, next, REST], {
-          globalFiles: workflow("hello", phases, { autoContinue: false }),
-        });
-        const rpc = await startRpc({ version, sandbox });
-        await rpc.promptAndSettle("/workflow hello Add a route");
-        const [, result] = toolResults(model.lastRequest());
-        assert.match(
-          result,
-          /^✗ [^]*\n\nThe workflow goes back to 🔹 Plan\.\n\n\[Workflow path: The hello ▸ 🔹 Plan\]/,
-        );
-        assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1", "hello:0"]);
-        await rpc.close();
-      }
-    });
-
-    test("guards a nested workflow and DONE", async (t) => {
-      const { model, sandbox } = await stage(t, [next, next, REST, next, REST], {
-        globalFiles: {
-          ...workflow("outer", ["a", "@inner"], { autoContinue: false, gate: [{ run: "echo outer >> log" }] }),
-          ...workflow("inner", [{ id: "b", gate: [{ run: "echo phase >> log" }] }], {
-            show: "workflows",
-            gate: [{ run: "echo inner >> log; test -e good" }],
-          }),
-        },
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow outer Add a route");
-      const results = toolResults(model.lastRequest());
-      assert.match(results[1], /^✗ The gate of The inner is not passed/);
-      writeFileSync(join(sandbox.project, "good"), "");
-      await rpc.promptAndSettle("Again");
-      const log = readFileSync(join(sandbox.project, "log"), "utf8").trim().split("\n");
-      assert.deepEqual(log.slice(-3), ["phase", "inner", "outer"]);
-      assert.equal(states(await rpc.entries()).at(-1).active, false);
-      await rpc.close();
     });
 
     test("cannot be bypassed by two calls in one answer, another tool call, or a message of the agent", async (t) => {
@@ -309,21 +177,6 @@ for (const version of VERSIONS) {
         assert.equal(existsSync(join(sandbox.project, "late")), false);
         await rpc.close();
       }
-    });
-
-    test("is run for the user's :next too, but not for :skip", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, {
-        globalFiles: gated([{ run: "test -e good", label: "it" }]),
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      await rpc.promptAndSettle("/workflow :next");
-      assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /^✗ The gate of Plan is not passed: it: exit status 1/);
-      assert.deepEqual([lastPath(await rpc.entries()), notices(rpc)], ["hello:0", []]);
-      await rpc.prompt("/workflow :skip");
-      assert.equal(lastPath(await rpc.entries()), "hello:1");
-      assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).progress.visits["hello:0"].skipped, true);
-      await rpc.close();
     });
   });
 
@@ -372,28 +225,6 @@ for (const version of VERSIONS) {
       assert.ok(!model.toolNames().some((name) => name !== "workflow_step" && /approv|workflow/.test(name)));
       await rpc.close();
     });
-
-    for (const [what, answer] of /** @type {[string, string | undefined][]} */ ([
-      ["not yet", "Not yet"],
-      ["closed", undefined],
-    ])) {
-      test(`pauses the run when the question is ${what}; :resume asks again`, async (t) => {
-        const { model, sandbox } = await stage(t, [next, REST, REST], {
-          globalFiles: gated([{ approve: "Ship it?" }]),
-        });
-        const rpc = await startRpc({ version, sandbox, onDialog: () => answer });
-        await rpc.promptAndSettle("/workflow hello Add a route");
-        assert.match(
-          toolResults(model.lastRequest())[0],
-          /paused: it waits for your answer to “Ship it\?”\. Stop here/,
-        );
-        assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "approval", question: "Ship it?" });
-        rpc.onDialog(() => YES);
-        await rpc.promptAndSettle("/workflow :resume");
-        assert.equal(lastPath(await rpc.entries()), "hello:1");
-        await rpc.close();
-      });
-    }
 
     test("stays open without an answer; a reload closes it and the run stays in its phase", async (t) => {
       const { sandbox } = await stage(t, () => next, { globalFiles: gated([{ approve: "Ship it?" }]), files: TRAVEL });

@@ -8,7 +8,7 @@ import { VERSIONS } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { custom, leave, notices, paths, phaseFile, states, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { leave, paths, phaseFile, states, step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -108,30 +108,6 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("conditions and texts outside of a group name what is in it; a run goes on in it after a restart", async (t) => {
-      const calls = [step("next"), leave("", { summary: "The code." }), REST, leave("ok"), REST, step("next"), REST];
-      const { model, sandbox } = await stage(t, calls, { globalFiles: BUILD });
-      writeFileSync(join(sandbox.project, "made.txt"), "made");
-      const first = await startRpc({ version, sandbox });
-      await first.promptAndSettle("/workflow build The task");
-      assert.equal(way(await first.entries()).at(-1), "build:1 build//1:1 build//1.1:0");
-      await first.close();
-
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("Go on.");
-      const entries = await rpc.entries();
-      assert.equal(way(entries).at(-1), "build:2");
-      assert.deepEqual(progress(entries).outcomes, {
-        "build:1": "ok",
-        "build:1/build//1:1": "ok",
-        "build:1/build//1:1/build//1.1:0": "ok",
-      });
-      assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /Made: ok, looks ok, The code\./);
-      await rpc.promptAndSettle("Go on.");
-      assert.equal(states(await rpc.entries()).at(-1).active, false);
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
     test("a list of tasks is worked off in order, each in a fresh context, also over a kill", async (t) => {
       const calls = [
         plan("one `$(touch made)`", "two", "three"),
@@ -170,52 +146,6 @@ for (const version of VERSIONS) {
       const third = model.requests.find((request) => JSON.stringify(request).includes("Do three (3 of 3)."));
       const text = JSON.stringify(third);
       assert.ok(text.includes("Checked one.") && text.includes("### Work [1]") && !text.includes("Do one"), text);
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("a run that is stopped in an item tells the results of each item under its number", async (t) => {
-      const files = { ...TASKS, "tasks/check.md": phaseFile({ id: "check", outcomes: { fine: "next", bad: "stop" } }) };
-      const calls = [
-        plan("one", "two"),
-        done("Did one."),
-        leave("fine", { summary: "Fine." }),
-        done("Did two."),
-        leave("bad", { summary: "Bad." }),
-        REST,
-      ];
-      const { sandbox } = await stage(t, calls, { globalFiles: files });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow tasks The task");
-      const [end] = custom(await rpc.entries(), "workflow:complete");
-      assert.match(end.content, /^⛔ The tasks was stopped in 🔹 Check: bad\n/);
-      assert.match(
-        end.content,
-        /\n- Work \[1\]\n {2}- 🔹 Do: Did one\.\n {2}- 🔹 Check: Fine\.\n- Work \[2\]\n {2}- 🔹 Do: Did two\.\n {2}- 🔹 Check: Bad\.\n/,
-      );
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("`:skip` goes on with the next item, `:back` to the one before; a list without items is passed over", async (t) => {
-      const calls = [plan("one", "two"), REST, REST, REST, REST, plan(), REST];
-      const { sandbox } = await stage(t, calls, { globalFiles: TASKS });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow tasks The task");
-      await rpc.promptAndSettle("/workflow :skip");
-      assert.equal(way(await rpc.entries()).at(-1), "tasks:1 tasks//1@1:0");
-      assert.match(rpc.ui("setStatus").at(-1)?.statusText ?? "", /Work \[2\/2\] > 🔹 Do \[1\/2\]/);
-      await rpc.prompt("/workflow :status");
-      const panel = custom(await rpc.entries(), "workflow:status").at(-1).content;
-      assert.match(panel, /\n⤼ \[1\/2\] one\n▸ \[2\/2\] two\n▸ 2\. Work > 🔹 Do/);
-      await rpc.prompt("/workflow :report");
-      assert.match(custom(await rpc.entries(), "workflow:report").at(-1).content, /\[1\\?\] Do[^]*\[2\\?\] Do/);
-      await rpc.promptAndSettle("/workflow :back");
-      assert.equal(way(await rpc.entries()).at(-1), "tasks:1 tasks//1@0:0");
-      await rpc.promptAndSettle("/workflow :back");
-      assert.equal(way(await rpc.entries()).at(-1), "tasks:0");
-      await rpc.promptAndSettle("Again.");
-      const entries = await rpc.entries();
-      assert.equal(way(entries).at(-1), "tasks:2");
-      assert.deepEqual(progress(entries).passedOver["tasks:1"].kind, "noItems");
       assert.deepEqual(rpc.extensionErrors(), []);
     });
   });

@@ -8,18 +8,7 @@ import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import {
-  contextPrompt,
-  custom,
-  ends,
-  nextUntilDone,
-  notices,
-  states,
-  step,
-  toolResults,
-  userTexts,
-  workflow,
-} from "./harness/workflows.mjs";
+import { contextPrompt, custom, nextUntilDone, notices, states, toolResults, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -52,67 +41,6 @@ const begun = (entries) => [progress(entries).inputs, states(entries).at(-1).tas
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: inputs`, { concurrency: 2 }, () => {
-    test("values stand before the task", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: FIX });
-      const rpc = await startRpc({ version, sandbox });
-      for (const [typed, inputs, task] of /** @type {[string, object, string][]} */ ([
-        ["The task", {}, "The task"],
-        ["scope=web issue=12 The task", { scope: "web", issue: "12" }, "The task"],
-        ["issue=-1.5e3   scope=api\tThe task", { issue: "-1.5e3" }, "The task"],
-        ['scope="web shop" The task', { scope: "web shop" }, "The task"],
-        [`note='it is "so"' dry=true The task`, { note: 'it is "so"', dry: "true" }, "The task"],
-        [String.raw`note="a \"b\" \\"'c'\ d The task`, { note: String.raw`a "b" \c d` }, "The task"],
-        ["dry=true Set a=b and scope=web", { dry: "true" }, "Set a=b and scope=web"],
-        ["Set scope=web", {}, "Set scope=web"],
-        ["dry=true -- scope=web is wrong", { dry: "true" }, "scope=web is wrong"],
-        ["-- a=b", {}, "a=b"],
-        ["--verbose does nothing", {}, "--verbose does nothing"],
-        ["a == b", {}, "a == b"],
-        ["note={description} The task", { note: "{description}" }, "The task"],
-        ["dry=true First line\nsecond=line", { dry: "true" }, "First line\nsecond=line"],
-      ])) {
-        await rpc.promptAndSettle(`/workflow fix ${typed}`);
-        assert.deepEqual(begun(await rpc.entries()), [{ ...DEFAULTS, ...inputs }, task], typed);
-        await rpc.prompt("/workflow :cancel");
-      }
-      assert.match(
-        contextPrompt(model.requests[1]) ?? "",
-        /\n\*\*Inputs:\*\* scope: web, issue: 12, note: none, dry: false\n/,
-      );
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("wrong values are refused, and nothing is started", async (t) => {
-      const { model, sandbox } = await stage(t, [], { globalFiles: FIX });
-      const rpc = await startRpc({ version, sandbox });
-      for (const [typed, refusal] of [
-        ["scop=web The task", "There is no input `scop`. Did you mean `scope`?"],
-        ["a=b is wrong", "There is no input `a`, only `scope`, `issue`, `note`, `dry`. `--` ends the values: -- a=…"],
-        ["scope=wbe The task", "`scope`: expected `api`, `web` or `web shop`, found `wbe`. Did you mean `web`?"],
-        ["scope= The task", "`scope`: expected `api`, `web` or `web shop`, found ``."],
-        ["issue=twelve The task", "`issue`: expected a number, found `twelve`."],
-        ["issue=NaN The task", "`issue`: expected a number, found `NaN`."],
-        ["dry=yes The task", "`dry`: expected `true` or `false`, found `yes`."],
-        ["note='' The task", "`note`: expected a text of 1 to 1000 characters, found ``."],
-        ["note='it is The task", "`note`: a quote is not closed."],
-        ["issue=1 issue=2 The task", "`issue` is given twice."],
-      ]) {
-        await rpc.prompt(`/workflow fix ${typed}`);
-        assert.equal(notices(rpc).at(-1), `error: ${refusal}`, typed);
-      }
-      await rpc.prompt("/workflow fix scope=web");
-      assert.equal(
-        notices(rpc).at(-1),
-        "warning: Usage: /workflow fix [scope=…] [issue=…] [note=…] [dry=…] {description}",
-      );
-      assert.deepEqual(custom(await rpc.entries(), "workflow:state"), []);
-      assert.equal(model.requests.length, 0);
-      assert.deepEqual(
-        rpc.records.filter(({ method }) => method === "select" || method === "input"),
-        [],
-      );
-    });
-
     test("dialogs ask for missing values, one after another", async (t) => {
       const { sandbox } = await stage(t, () => REST, { globalFiles: ASK });
       const rpc = await startRpc({ version, sandbox });
@@ -179,46 +107,6 @@ for (const version of VERSIONS) {
         ]);
       });
     }
-
-    test("each template has them, and no value is resolved again", async (t) => {
-      const values = "<{input.scope} {input.note} {input.none}>";
-      const files = workflow(
-        "fix",
-        [{ id: "look", tools: { blacklist: ["bash"] }, instructions: `Instructions ${values}` }],
-        {
-          autoContinue: { delaySeconds: 0, maxIdle: 1 },
-          inputs: INPUTS,
-          initialMessage: `Start ${values}`,
-          roleInstruction: `Role ${values}`,
-          advanceReminder: `Advance ${values}`,
-          blockReasonTemplate: `Blocked ${values}`,
-          notDoneReminder: `Not done ${values}`,
-          completionMessage: `Complete ${values}`,
-        },
-      );
-      const bash = { calls: [{ name: "bash", arguments: { command: "true" } }] };
-      const { model, sandbox } = await stage(t, [bash, REST, step("next"), REST], { globalFiles: files });
-      const rpc = await startRpc({ version, sandbox });
-      const settled = rpc.waitFor(
-        ({ type, entry, customType }) =>
-          (entry?.customType ?? customType) === "workflow:complete" || type === "agent_settled",
-      );
-      await rpc.prompt("/workflow fix note='{description} {input.scope} {input.note}' The task");
-      await settled;
-      await rpc.waitFor(() => model.requests.length >= 4);
-      await rpc.waitForSettled({ from: 0 });
-      const shown = "<api {description} {input.scope} {input.note} {input.none}>";
-      const prompt = contextPrompt(model.requests[0]) ?? "";
-      assert.equal(userTexts(model.requests[0])[0], `Start ${shown}`);
-      for (const word of ["Role", "Instructions", "Advance"]) assert.ok(prompt.includes(`\n${word} ${shown}`), prompt);
-      assert.equal(toolResults(model.requests[1])[0], `Blocked ${shown}`);
-      const last = model.lastRequest();
-      assert.ok(
-        userTexts(last).some((text) => text.startsWith(`Not done ${shown}`)),
-        userTexts(last).join("\n---\n"),
-      );
-      assert.equal(ends(await rpc.entries())[0].content, `Complete ${shown}`);
-    });
 
     test("they are stored with the run, and a kill loses none", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: FIX });

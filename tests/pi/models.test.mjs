@@ -2,7 +2,7 @@
 // `models.yaml`.
 
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
@@ -10,7 +10,7 @@ import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
-import { custom, notices, step, workflow } from "./harness/workflows.mjs";
+import { notices, step, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -71,26 +71,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is given back when the run is cancelled or paused, and set again when it resumes", async (t) => {
-      const { sandbox, used } = await stageModels(t, () => REST, [
-        { id: "plan", model: "Two/x/small:y:minimal" },
-        "write",
-      ]);
-      const rpc = await startRpc({ version, sandbox, onDialog: () => true });
-      await rpc.promptAndSettle("/workflow hello Look");
-      await rpc.prompt("/workflow :pause");
-      assert.equal(modelOf(await rpc.state()), "one/user low");
-      await rpc.promptAndSettle("/workflow :resume");
-      await rpc.prompt("/workflow :pause");
-      // A message ends the pause too.
-      await rpc.promptAndSettle("Go on");
-      await rpc.prompt("/cancel-workflow");
-      assert.equal(modelOf(await rpc.state()), "one/user low");
-      await rpc.promptAndSettle("Go on");
-      assert.deepEqual(used(), ["x/small:y minimal", "x/small:y minimal", "x/small:y minimal", "user low"]);
-      await rpc.close();
-    });
-
     test("outlives a crash, and so does the user's", async (t) => {
       const script = [REST, { hang: true }, REST, NEXT, REST];
       const { model, sandbox, used } = await stageModels(t, script, [{ id: "plan", model: "strong" }, "write"]);
@@ -110,18 +90,6 @@ for (const version of VERSIONS) {
       await third.close();
     });
 
-    test("is not left behind by a run whose workflow is gone after a crash", async (t) => {
-      const { sandbox, used } = await stageModels(t, () => REST, [{ id: "plan", model: "strong" }]);
-      const first = await startRpc({ version, sandbox });
-      await first.promptAndSettle("/workflow hello Look");
-      await first.kill();
-      rmSync(join(sandbox.agent, "workflows/hello"), { recursive: true });
-      const second = await startRpc({ version, sandbox, args: ["--continue"] });
-      await second.promptAndSettle("Still there?");
-      assert.deepEqual(used(), ["big high", "user low"]);
-      await second.close();
-    });
-
     test("gives way to one that the user selects, also after a pause, and that one stays", async (t) => {
       const { sandbox, used } = await stageModels(
         t,
@@ -137,95 +105,6 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow :resume");
       await rpc.promptAndSettle("Go on");
       assert.deepEqual(used(), ["big high", "other low", "other low", "other low", "x/small:y high", "other low"]);
-      await rpc.close();
-    });
-
-    test("gives way while the agent works, and is set before the prompt of :next", async (t) => {
-      const work = { delayMs: 500, calls: [{ name: "ls", arguments: {} }] };
-      const { model, sandbox, used } = await stageModels(
-        t,
-        [work, REST, REST, REST],
-        [{ id: "plan", model: "strong" }, { id: "check", model: "fast", thinking: "high" }, "write"],
-      );
-      const rpc = await startRpc({ version, sandbox });
-      const settled = rpc.waitForSettled();
-      await rpc.prompt("/workflow hello Look");
-      await model.waitForRequests(1);
-      await rpc.send({ type: "set_model", provider: "two", modelId: "other" });
-      await settled;
-      await rpc.promptAndSettle("/workflow :next");
-      await rpc.promptAndSettle("/workflow :next");
-      assert.deepEqual(used(), ["big high", "other low", "x/small:y high", "other low"]);
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
-
-    test("gives way to one that the user selects after it failed", async (t) => {
-      const script = [NEXT, { status: 400, text: "no quota" }, REST, NEXT, REST];
-      const { sandbox, used } = await stageModels(t, script, ["plan", { id: "check", model: "strong" }, "write"]);
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Look");
-      assert.equal(modelOf(await rpc.state()), "one/user low");
-      await rpc.send({ type: "set_model", provider: "two", modelId: "other" });
-      await rpc.promptAndSettle("Go on");
-      await rpc.promptAndSettle("Go on");
-      assert.deepEqual(used(), ["user low", "big high", "other low", "other low", "other low"]);
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
-
-    test("has the level that the user selects", async (t) => {
-      const { sandbox, used } = await stageModels(
-        t,
-        [REST, NEXT, REST],
-        [{ id: "plan", model: "strong", thinking: "minimal" }, "write"],
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Look");
-      await rpc.send({ type: "set_thinking_level", level: "medium" });
-      await rpc.promptAndSettle("Go on");
-      assert.deepEqual(used(), ["big minimal", "big medium", "user medium"]);
-      await rpc.close();
-    });
-
-    test("is the user's if there is no key, and the user is told once", async (t) => {
-      const { sandbox, used } = await stageModels(t, () => REST, [
-        { id: "plan", model: ["openai/gpt-5.2", "slow", "one/none"] },
-        "write",
-      ]);
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Look");
-      await rpc.prompt("/workflow :pause");
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.deepEqual(used(), ["user low", "user low"]);
-      const told = notices(rpc).filter((text) => text.includes("no model for the phase"));
-      assert.deepEqual(told, [
-        'warning: Workflow: no model for the phase "Plan": there is no key for `openai/gpt-5.2`, models.yaml has no `slow`, pi does not know `one/none`. It uses yours, one/user.',
-      ]);
-      await rpc.close();
-    });
-
-    test("is named by the status, and checked", async (t) => {
-      const { sandbox } = await stageModels(
-        t,
-        [NEXT, REST],
-        [
-          { id: "plan", model: "strong" },
-          { id: "write", model: ["fsat", "one/bgi", "fast"] },
-        ],
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Look");
-      await rpc.prompt("/workflow :status");
-      await rpc.prompt("/workflow :check");
-      const entries = await rpc.entries();
-      const [status] = custom(entries, "workflow:status");
-      assert.match(status.content, /Plan {2}.*, one\/big:high$/m);
-      assert.match(status.content, /Write {2}.*, two\/x\/small:y:\w+$/m);
-      const [{ content }] = custom(entries, "workflow:check");
-      assert.match(content, /unknown alias `fsat` of a model[^]*did you mean `fast`\?/);
-      assert.match(content, /unknown model `one\/bgi`[^]*did you mean `one\/big`\?/);
-      assert.doesNotMatch(content, /models\.yaml:/);
       await rpc.close();
     });
 
@@ -257,30 +136,6 @@ for (const version of VERSIONS) {
       await rpc.prompt("/cancel-workflow");
       assert.equal(modelOf(await rpc.state()), "one/user low");
       assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
-
-    test("is not that of a new session", async (t) => {
-      const { sandbox, used } = await stageModels(t, () => REST, [{ id: "plan", model: "strong" }]);
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Look");
-      await rpc.send({ type: "new_session" });
-      await rpc.promptAndSettle("Hello");
-      assert.deepEqual(used(), ["big high", "user low"]);
-      await rpc.close();
-    });
-
-    test("is the user's again after a run that replaced another", async (t) => {
-      const { sandbox, used } = await stageModels(
-        t,
-        [REST, REST, NEXT, REST],
-        [{ id: "plan", model: "strong" }, "write"],
-      );
-      const rpc = await startRpc({ version, sandbox, onDialog: () => true });
-      await rpc.promptAndSettle("/workflow hello Look");
-      await rpc.promptAndSettle("/workflow hello Look again");
-      await rpc.promptAndSettle("Go on");
-      assert.deepEqual(used(), ["big high", "big high", "big high", "user low"]);
       await rpc.close();
     });
 

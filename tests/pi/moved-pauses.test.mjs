@@ -14,8 +14,6 @@ import { notices, workflow } from "./harness/workflows.mjs";
 
 const TASK = "/workflow hello Add a route";
 const BASH = { name: "bash", arguments: { command: "true" } };
-/** The first phase may take two turns. */
-const BUDGET = workflow("hello", [{ id: "plan", budget: { turns: 2 } }, "build"], { autoContinue: false });
 const OF_ALL = workflow("hello", ["plan", "build"], { autoContinue: false, budget: { turns: 2 } });
 const SPENDING = [{ calls: [BASH] }, { calls: [BASH] }];
 const TIDY = workflow("tidy", ["plan"]);
@@ -26,35 +24,6 @@ const state = (entries) => entries.findLast(({ customType }) => customType === "
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a pause and what the user does in it`, { concurrency: 2 }, () => {
-    test("a budget of the phase is left with the phase, and the agent goes on", async (t) => {
-      const { model, sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "Building." }, {
-        globalFiles: BUDGET,
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle(TASK);
-      assert.equal(state(await rpc.entries()).progress.paused.reason.kind, "budget");
-      const before = model.requests.length;
-      await rpc.promptAndSettle("/workflow :skip");
-      assert.equal(state(await rpc.entries()).progress.paused, undefined);
-      assert.equal(model.requests.length, before + 1);
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
-
-    test("a stopped agent waits for the user after the move too", async (t) => {
-      const { sandbox } = await stage(t, [{ text: "Planning.", delayMs: 20_000 }], { globalFiles: BUDGET });
-      const rpc = await startRpc({ version, sandbox });
-      const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
-      await rpc.prompt(TASK);
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      await rpc.send({ type: "abort" });
-      await settled;
-      await rpc.prompt("/workflow :skip");
-      const entries = await rpc.entries();
-      assert.equal(state(entries).progress.paused.reason.kind, "person");
-      await rpc.close();
-    });
-
     test("a message in such a pause is answered, and the user is told once what it takes", async (t) => {
       const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, {
         globalFiles: OF_ALL,

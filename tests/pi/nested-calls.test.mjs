@@ -79,27 +79,6 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.close();
   });
 
-  for (const [name, again] of /** @type {const} */ ([
-    ["next", [NEXT]],
-    ["other tools", [["bash", { command: "touch ran" }]]],
-    ["a tool that does not exist", [["frobnicate", {}], NEXT]],
-  ])) {
-    test(
-      `that pause the run end the agent's run, which repeats scripts: ${name}`,
-      name === "next" ? {} : LONG,
-      async (t) => {
-        const files = workflow("hello", [{ id: "plan", gate: [{ file: "missing.txt" }], gateAttempts: 1 }, "build"]);
-        const scripts = [script(NEXT, ...again), ...Array.from({ length: 10 }, () => script(...again))];
-        const { model, sandbox, rpc } = await withScripts(t, scripts, files);
-        await rpc.promptAndSettle(TASK);
-        assert.equal(model.requests.length, 2);
-        assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "gate");
-        assert.equal(existsSync(join(sandbox.project, "ran")), false);
-        await rpc.close();
-      },
-    );
-  }
-
   test("that move the run to a phase with a fresh context leave everything behind, and further calls have no effect", async (t) => {
     const files = workflow("hello", ["plan", { id: "build", context: "fresh" }, "check"], { autoContinue: false });
     const next = ["workflow_step", { action: "next", summary: "the plan" }];
@@ -163,27 +142,6 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
 
   const LATE = ["bash", { command: "sleep 2; touch late" }, true];
 
-  for (const action of ["next", "loop", "cancel"]) {
-    test(`keep the agent in its phase while they run: ${action}`, action === "next" ? {} : LONG, async (t) => {
-      const files = workflow("hello", ["plan", "build"], { autoContinue: false });
-      const step = ["workflow_step", { action }];
-      // The second script ends, and its command runs on until the third turn.
-      const wait = { calls: [{ name: "bash", arguments: { command: "while [ ! -e late ]; do sleep 0.1; done" } }] };
-      const move = { calls: [{ name: "workflow_step", arguments: { action } }] };
-      const { model, sandbox, rpc } = await withScripts(t, [script(LATE, step, step), move, wait, move, REST], files);
-      await rpc.promptAndSettle(TASK);
-      const [first, second, , last] = toolResults(model.lastRequest());
-      for (const text of [...first.split("\n---\n"), second]) {
-        assert.match(text, /^⚠️ The phase is not left while a tool call runs: `bash`\. Wait until it has ended/);
-      }
-      assert.doesNotMatch(last, /while a tool call runs/);
-      assert.equal(existsSync(join(sandbox.project, "late")), true);
-      assert.equal(lastPath(await rpc.entries()), action === "next" ? "hello:1" : "hello:0");
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
-  }
-
   test("that are awaited, and refused ones, leave the phase to the agent", async (t) => {
     const files = workflow("hello", [{ id: "plan", tools: { blacklist: ["write"] } }, "build"], {
       autoContinue: false,
@@ -193,52 +151,6 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.promptAndSettle(TASK);
     assert.equal(lastPath(await rpc.entries()), "hello:1");
     assert.equal(existsSync(join(sandbox.project, "ran")), true);
-    await rpc.close();
-  });
-
-  for (const command of ["/workflow :next", "/workflow :skip", "/cancel-workflow"]) {
-    test(`are ended by the user's ${command}`, command === "/workflow :next" ? {} : LONG, async (t) => {
-      const files = workflow("hello", ["plan", "build"], { autoContinue: false });
-      const begun = ["bash", { command: "touch begun; sleep 3; touch late" }, true];
-      const { model, sandbox, rpc } = await withScripts(
-        t,
-        [script(begun, ["bash", { command: "sleep 60" }]), REST, REST],
-        files,
-      );
-      const prompted = rpc.promptAndSettle(TASK);
-      await rpc.waitFor(() => existsSync(join(sandbox.project, "begun")), { what: "the command" });
-      await rpc.prompt(command);
-      await prompted;
-      if (command !== "/cancel-workflow") {
-        await model.waitForRequests(2);
-        assert.equal(lastPath(await rpc.entries()), "hello:1");
-        assert.match(userTexts(model.lastRequest()).join("\n"), /The user moved the workflow on/);
-      }
-      await sleep(4000);
-      assert.equal(existsSync(join(sandbox.project, "late")), false);
-      const entries = await rpc.entries();
-      assert.equal(pauses(entries).at(-1), undefined);
-      assert.equal(model.requests.length, command === "/cancel-workflow" ? 1 : 2);
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
-    });
-  }
-
-  test("are ended at the end of a budget", async (t) => {
-    const files = workflow("hello", ["plan", "build"], { autoContinue: false, budget: { time: "2s" } });
-    const begun = ["bash", { command: "touch begun; sleep 4; touch late" }, true];
-    const calls = script(begun, ["bash", { command: "sleep 2" }], ["bash", { command: "touch ran" }]);
-    const { model, sandbox, rpc } = await withScripts(t, [calls, REST], files);
-    await rpc.promptAndSettle(TASK);
-    await sleep(3000);
-    assert.deepEqual(
-      ["begun", "late", "ran"].map((file) => existsSync(join(sandbox.project, file))),
-      [true, false, false],
-    );
-    assert.equal(model.requests.length, 1);
-    const entries = await rpc.entries();
-    assert.deepEqual([pauses(entries).at(-1)?.kind, pauses(entries).at(-1)?.measure], ["budget", "time"]);
-    assert.deepEqual(rpc.extensionErrors(), []);
     await rpc.close();
   });
 
@@ -280,30 +192,6 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
         },
       );
     }
-  }
-
-  for (const mode of /** @type {const} */ (["text", "json"])) {
-    test(`keep the agent in its phase until they have ended (${mode})`, mode === "text" ? {} : LONG, async (t) => {
-      const wait = {
-        calls: [{ name: "bash", arguments: { command: "while [ ! -e late ]; do sleep 0.1; done; sleep 0.3" } }],
-      };
-      const move = { calls: [{ name: "workflow_step", arguments: { action: "next" } }] };
-      const { model, sandbox } = await stage(t, [script(LATE, NEXT), move, wait, move, REST], {
-        globalFiles: workflow("hello", ["plan"]),
-      });
-      const run = await runPrint({
-        version: NEWEST,
-        sandbox,
-        extension: [REPO, scriptTool(sandbox)],
-        mode,
-        prompt: TASK,
-      });
-      assert.deepEqual([run.code, run.stderr], [0, "Workflow The hello: DONE.\n"]);
-      const [first, second, , last] = toolResults(model.lastRequest());
-      for (const text of [first, second])
-        assert.match(text, /^⚠️ The phase is not left while a tool call runs: `bash`\./);
-      assert.match(last, /→ DONE/);
-    });
   }
 
   test("of a script of codemode keep the agent in its phase, and a later script leaves it", async (t) => {

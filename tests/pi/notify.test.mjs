@@ -11,7 +11,7 @@ import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { leave, nextUntilDone, notices, step, steps, workflow } from "./harness/workflows.mjs";
+import { nextUntilDone, steps, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const OFF = { autoContinue: false };
@@ -83,41 +83,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a question of a gate while the agent waits for its answer", async (t) => {
-      const gated = workflow("hello", [{ id: "plan", gate: [{ approve: "Ship it?" }] }], OFF);
-      const { sandbox, afterShown } = await notified(t, [step("next"), REST], COMMAND, gated);
-      let approve = () => {};
-      const approved = new Promise((resolve) => (approve = () => resolve(undefined)));
-      const rpc = await startRpc({ version, sandbox, onDialog: async (request) => (await approved, yes(request)) });
-      const settled = rpc.waitForSettled();
-      await rpc.prompt("/workflow hello Do it");
-      assert.deepEqual(await afterShown(1), [
-        "Workflow The hello waits for you | In 🔹 Plan: it waits for your answer (2)",
-      ]);
-      approve();
-      await settled;
-      assert.equal((await afterShown(2))[1], DONE);
-      await rpc.close();
-    });
-
-    test("a run that an outcome stops, but not one that the user cancels", async (t) => {
-      const phases = [{ id: "plan", outcomes: { bad: "stop", good: "next" } }];
-      const { sandbox, afterShown, shown } = await notified(
-        t,
-        [REST, leave("bad"), REST],
-        `on: [stopped, done]\n${COMMAND}`,
-        workflow("hello", phases, OFF),
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello One");
-      await rpc.prompt("/cancel-workflow");
-      await rpc.promptAndSettle("/workflow hello Do it");
-      assert.deepEqual(await afterShown(1), ["Workflow The hello was stopped | Task: Do it (2)"]);
-      await sleep(300);
-      assert.equal(shown().length, 1);
-      await rpc.close();
-    });
-
     test("the end of a process without an interface, which does not wait for the program", LONG, async (t) => {
       const { sandbox, program, afterShown } = await notified(
         t,
@@ -147,30 +112,6 @@ for (const version of VERSIONS) {
       assert.match(line, /^Workflow The hello is done \| Task: --help \$\(touch \/tmp\/x\) `id`; @file .*\(2\)$/);
       // eslint-disable-next-line no-control-regex
       assert.doesNotMatch(line, /[\x00-\x1f]/);
-      await rpc.close();
-    });
-
-    test("a file with errors, and a program that fails, are told", async (t) => {
-      const { sandbox, shown } = await notified(
-        t,
-        (_, index) => [REST, REST, step("next"), REST][index] ?? REST,
-        "comand: [x]\n",
-        workflow("hello", ["plan"], OFF),
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Do it");
-      const warnings = () => notices(rpc).filter((notice) => /outside of pi|notify you/.test(notice));
-      assert.deepEqual(warnings(), [
-        `warning: You are not notified outside of pi: ${sandbox.agent}/workflows/notify.yaml:1:1: \`comand\` is not a field of notifications`,
-      ]);
-      writeFileSync(join(sandbox.agent, "workflows/notify.yaml"), "command: [no-such-program-anywhere]\n");
-      await rpc.promptAndSettle("Go on");
-      await rpc.waitFor(({ message }) =>
-        /^The program no-such-program-anywhere, which is to notify you, did not start/.test(message),
-      );
-      await rpc.promptAndSettle("Go on");
-      assert.equal(warnings().length, 2, "once");
-      assert.deepEqual(shown(), []);
       await rpc.close();
     });
 

@@ -12,7 +12,7 @@ import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { contextPrompt, custom, notices, pauses, storedResults, toolResults, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, custom, toolResults, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -152,66 +152,6 @@ for (const version of VERSIONS) {
       assert.ok(
         (toolResults(model.lastRequest()).at(-1) ?? "").includes("Size large, risky (none):\n1. one\n2. two\n"),
       );
-    });
-
-    test("a nested workflow without its output waits for the user, who goes back or goes on", async (t) => {
-      const { rounds: _, ...without } = LARGE;
-      const files = {
-        ...FILES,
-        ...workflow(
-          "flow",
-          [
-            { id: "plan", outputs: OUTPUTS },
-            { id: "@part", with: { n: "{output.plan.rounds}", tasks: "{output.plan.tasks}" } },
-          ],
-          QUIET,
-        ),
-      };
-      const { model, sandbox } = await stage(t, [giving(without), REST, giving({ ...LARGE, rounds: 4 }), REST], {
-        globalFiles: files,
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow flow The task");
-      const reason = "“The part” needs `output.plan.rounds` for its input `n`, and the phase was left without it";
-      assert.deepEqual(pauses(await rpc.entries()).at(-1), {
-        kind: "missingOutput",
-        of: "The part",
-        input: "n",
-        output: "output.plan.rounds",
-      });
-      assert.ok(
-        (storedResults(await rpc.entries()).at(-1) ?? "").endsWith(
-          `The workflow is paused: ${reason}. Stop here and wait for the user.`,
-        ),
-      );
-      assert.equal(
-        notices(rpc).at(-1),
-        `warning: ⏸ The flow is paused in 🔹 Work: ${reason}.\n/workflow :resume goes on without it; /workflow :back goes to the phase before.`,
-      );
-      await rpc.promptAndSettle("/workflow :back");
-      assert.deepEqual(
-        [lastPath(await rpc.entries()), progress(await rpc.entries()).paused],
-        ["flow:1 part:0", undefined],
-      );
-      assert.ok((toolResults(model.lastRequest()).at(-1) ?? "").includes("4 rounds:\n1. one\n2. two\n"));
-    });
-
-    test("the user's :next leaves without them: conditions do not hold, texts say so", async (t) => {
-      const files = workflow(
-        "flow",
-        [
-          { id: "plan", outputs: OUTPUTS },
-          { id: "design", when: { "output.plan.size": ["small", "large"] } },
-          { id: "build", instructions: "It is {output.plan.size}." },
-        ],
-        QUIET,
-      );
-      const { model, sandbox } = await stage(t, [REST, REST], { globalFiles: files });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow flow The task");
-      await rpc.promptAndSettle("/workflow :next");
-      assert.equal(lastPath(await rpc.entries()), "flow:2");
-      assert.ok((contextPrompt(model.lastRequest()) ?? "").includes("It is (none)."));
     });
   });
 }

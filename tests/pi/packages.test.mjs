@@ -7,7 +7,6 @@ import { suite, test } from "node:test";
 import { NODE, PI_VERSIONS, REPO, piCli } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { startTui } from "./harness/tui.mjs";
 import { ends, nextUntilDone, notices, path, paths, states, step, userTexts, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
@@ -221,60 +220,6 @@ for (const version of PI_VERSIONS) {
       await rpc.promptAndSettle("/workflow ship It");
       assert.equal(states(await rpc.entries()).at(-1).workflowKey, "kit/ship");
       await rpc.close();
-    });
-
-    test("with a bad list of folders is a diagnostic", async (t) => {
-      const { sandbox } = await stage(t, [], {});
-      const kit = writePackage(sandbox, "kit", "kit", workflow("ship", ["plan"]));
-      writeFileSync(
-        join(kit, "package.json"),
-        JSON.stringify({
-          name: "kit",
-          pi: { extensions: [] },
-          "pi-workflows": { workflows: ["../out", "nowhere", 7, "workflows"] },
-        }),
-      );
-      pi(version, sandbox, "install", kit);
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.send({ type: "prompt", message: "/workflow :check" });
-      const check = await rpc.waitFor((/** @type {any} */ record) => /does not exist/.test(JSON.stringify(record)));
-      assert.ok(check);
-      const text = JSON.stringify(await rpc.entries());
-      for (const part of [
-        "the folder `../out` is outside the package",
-        "the folder `nowhere` does not exist",
-        "expected the path of a folder, found a number",
-        "From packages: kit (1).",
-      ]) {
-        assert.ok(text.includes(part), part);
-      }
-      errors(rpc);
-      await rpc.close();
-    });
-
-    test("is named in the picker", async (t) => {
-      const { sandbox } = await stage(t, [{ text: "Thinking", hang: true }], {
-        globalFiles: workflow("ship", ["plan"]),
-      });
-      pi(
-        version,
-        sandbox,
-        "install",
-        writePackage(sandbox, "kit", "@acme/kit", { ...workflow("ship", ["plan"]), ...workflow("other", ["plan"]) }),
-      );
-      const tui = await startTui({ version, sandbox });
-      await tui.submit("/workflow");
-      const picker = await tui.waitFor("Which workflow?");
-      assert.match(picker, /ship — The ship.*workflows\/ship\)/);
-      assert.match(picker, /other — The other.*\(package @acme\/kit\)/);
-      assert.match(picker, /@acme\/kit\/ship — The ship.*\(package @acme\/kit\)/);
-      await tui.press("Down");
-      await tui.press("Down");
-      await tui.press("Enter");
-      await tui.waitFor("The ship: what is the task?");
-      await tui.type("It");
-      await tui.press("Enter");
-      await tui.waitFor("Thinking");
     });
   });
 }

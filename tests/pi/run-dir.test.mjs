@@ -16,7 +16,7 @@ import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
 import { lastPath, progress } from "./harness/gates.mjs";
 import { bash, write } from "./harness/limited.mjs";
-import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { notices, step, toolResults, workflow } from "./harness/workflows.mjs";
@@ -78,12 +78,6 @@ for (const version of VERSIONS) {
       assert.notEqual(told(model.lastRequest()), `.pi/workflow-runs/${name}`);
     });
 
-    test("is not made for a workflow that does not name it", async (t) => {
-      const { sandbox } = await stage(t, [REST], { globalFiles: workflow("hello", ["plan"], QUIET) });
-      await runPrint({ version, sandbox, prompt: TASK });
-      assert.equal(existsSync(join(sandbox.project, ".pi")), false);
-    });
-
     test("is given to commands, and is the same after a resume; a missing one is made anew", async (t) => {
       const gate = [{ run: 'test -s "$DIR/report.md" && touch "$DIR/seen"', env: { DIR: "runDir" } }];
       const { model, sandbox } = await stage(t, () => REST, {
@@ -137,27 +131,6 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    for (const [place, where] of [
-      [".pi", ""],
-      [".pi/workflow-runs", ".pi"],
-    ]) {
-      test(`is refused where ${place} is a link`, async (t) => {
-        const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
-        const elsewhere = join(sandbox.root, "elsewhere");
-        mkdirSync(elsewhere);
-        if (where) mkdirSync(join(sandbox.project, where));
-        symlinkSync(elsewhere, join(sandbox.project, place));
-        const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK, trust: true });
-        assert.equal(code, 1);
-        assert.match(
-          stderr,
-          new RegExp(`The workflow is not started: the folder of the run cannot be made: ${place}: it is a link`),
-        );
-        assert.equal(model.requests.length, 0);
-        assert.deepEqual(readdirSync(elsewhere), []);
-      });
-    }
-
     test("that was replaced by a link is refused at a resume, and its gate fails", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
       await runPrint({ version, sandbox, prompt: TASK });
@@ -174,43 +147,6 @@ for (const version of VERSIONS) {
       );
       assert.equal(lastPath(await rpc.entries()), "hello:0");
       assert.match(JSON.stringify(model.lastRequest()), /Write \(none\)\/report\.md/);
-      await rpc.close();
-    });
-
-    test("is refused in a project that pi does not trust", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
-      const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK, trust: false });
-      assert.equal(code, 1);
-      assert.match(stderr, /cannot be made: The project is not trusted\./);
-      assert.deepEqual([model.requests.length, readdirSync(sandbox.project)], [0, []]);
-    });
-
-    test("has no name that a session has forged", async (t) => {
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
-      await runPrint({ version, sandbox, prompt: TASK });
-      const [own] = folders(sandbox);
-      const file = sessionFiles(sandbox).at(-1) ?? "";
-      const session = readFileSync(file, "utf8");
-      const other = "f".repeat(20);
-      mkdirSync(join(sandbox.project, ".pi/workflow-runs", other));
-      writeFileSync(join(sandbox.project, ".pi/workflow-runs", other, "report.md"), "of another run");
-      mkdirSync(join(sandbox.project, "etc"));
-      writeFileSync(join(sandbox.project, "etc/report.md"), "not of a run");
-      for (const forged of ["../../etc", "../../../etc", "/etc", "..", other]) {
-        writeFileSync(file, session.replaceAll(`"runDir":"${own}"`, `"runDir":${JSON.stringify(forged)}`));
-        const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-        await rpc.promptAndSettle("/workflow :next");
-        assert.equal(told(model.lastRequest()), `.pi/workflow-runs/${own}`, forged);
-        assert.equal(lastPath(await rpc.entries()), "hello:0", forged);
-        await rpc.close();
-      }
-      assert.deepEqual(folders(sandbox).sort(), [other, own].sort());
-      // The ID of the run is no path either: another one is another folder.
-      writeFileSync(file, session.replaceAll(/"taskId":"[^"]+"/g, '"taskId":"../../../etc"'));
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("Go on");
-      assert.match(told(model.lastRequest()), /^\.pi\/workflow-runs\/[0-9a-f]{20}$/);
-      assert.equal(folders(sandbox).length, 3);
       await rpc.close();
     });
 

@@ -9,17 +9,7 @@ import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import {
-  contextPrompt,
-  custom,
-  notices,
-  states,
-  statusTexts,
-  step,
-  storedResults,
-  waiting,
-  workflow,
-} from "./harness/workflows.mjs";
+import { custom, notices, states, statusTexts, step, storedResults, waiting, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
 
@@ -64,20 +54,11 @@ const BRIEF = {
  */
 const ATTACKS = {
   "broken YAML": ["hello/workflow.yaml", "name: [", UNREADABLE],
-  "broken YAML in a nested workflow": ["inner/workflow.yaml", "name: [", UNREADABLE],
   "a tool list of its own": [
     "hello/plan.md",
     replaced("hello/plan.md", '"read","write"', '"read","write","bash"'),
     RULES,
   ],
-  "more writable paths": ["hello/plan.md", replaced("hello/plan.md", '[".pi/"]', '["/"]'), RULES],
-  "a tool list without a value": [
-    "hello/plan.md",
-    FILES["hello/plan.md"].replace(/tools: .*\n/, "tools:\n"),
-    UNREADABLE,
-  ],
-  "no tool list": ["hello/plan.md", FILES["hello/plan.md"].replace(/tools: .*\n/, ""), RULES],
-  "a later phase without a check": ["hello/workflow.yaml", replaced("hello/workflow.yaml", ',"check.md"', ""), RULES],
   "a rule of a nested workflow": ["inner/workflow.yaml", `${FILES["inner/workflow.yaml"]}loopable: false\n`, RULES],
 };
 
@@ -115,44 +96,6 @@ for (const version of VERSIONS) {
         await rpc.close();
       });
     }
-
-    test("goes on when the files are fixed, when the user accepts them, and where texts change only", async (t) => {
-      const { model, sandbox } = await stage(t, [REST, REST, step("next"), REST, bash, REST], { projectFiles: FILES });
-      const file = (/** @type {string} */ path) => join(sandbox.project, ".pi/workflows", path);
-      const put = (/** @type {string} */ path, text = FILES[path]) => writeFileSync(file(path), text);
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle(TASK);
-      put("hello/workflow.yaml", "name: [");
-      await rpc.prompt("/workflow :check");
-      await rpc.prompt("/workflow :resume");
-      assert.match(
-        notices(rpc).at(-1) ?? "",
-        /cannot be read\.\n.*\.pi\/workflows\/hello\/workflow\.yaml:1:.*error.*\n/,
-      );
-      assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ hello /);
-      put("hello/workflow.yaml");
-      await rpc.promptAndSettle("Go on");
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
-      assert.ok(notices(rpc).includes("info: The workflow goes on: its files have its rules again."));
-
-      put("hello/plan.md", replaced("hello/plan.md", "Do plan", "Do plan well"));
-      await rpc.prompt("/workflow :check");
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
-      await rpc.promptAndSettle("Go on");
-      assert.match(contextPrompt(model.requests[2]) ?? "", /Do plan well/);
-      assert.match(statusTexts(rpc).at(-1) ?? "", /^The hello > The inner \[2\/3\]/);
-
-      put("hello/check.md", replaced("hello/check.md", "emoji", "summary: required\nemoji"));
-      await rpc.prompt("/workflow :check");
-      assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ /);
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.match(statusTexts(rpc).at(-1) ?? "", /^The hello > The inner \[2\/3\]/);
-      assert.equal(existsSync(join(sandbox.project, "ran")), true);
-      const seals = custom(await rpc.entries(), "workflow:state").map(({ progress }) => progress.seal);
-      assert.ok(seals.every(({ version, hash }) => version === 2 && /^[0-9a-f]{64}$/.test(hash)));
-      assert.equal(new Set(seals.map(({ hash }) => hash)).size, 2);
-      await rpc.close();
-    });
 
     test("pauses when its folder or its whole root is gone, or its project is not trusted any more", async (t) => {
       const { sandbox } = await stage(t, () => REST, { projectFiles: FILES });

@@ -732,17 +732,6 @@ suite("a guest that traps", () => {
   };
   const TOLD = ["notify", "hello-guest broke and was started again: RuntimeError: unreachable", "error"];
 
-  test("has the tool call refused whose event it was handling", () => {
-    const pi = loaded((_imports, instance) => trapping(instance));
-    assert.deepEqual(pi.emit("tool_call", { toolName: "x" }), {
-      block: true,
-      reason: "The extension that decides about this call broke while it did. The call is refused; try again.",
-    });
-    assert.deepEqual(pi.did(), [TOLD]);
-    assert.equal(pi.emit("tool_call", { toolName: "x" }), undefined);
-    assert.deepEqual(pi.did(), []);
-  });
-
   test("has no other effects, and registers nothing twice", async () => {
     const pi = loaded((imports, instance) => ({
       init() {
@@ -759,19 +748,6 @@ suite("a guest that traps", () => {
     assert.equal(pi.handlers.get("input")?.size, 1);
     await pi.command("a");
     assert.deepEqual(pi.did(), []);
-  });
-
-  test("in a call of its own tool fails the call", async () => {
-    const pi = loaded((imports) => ({
-      init() {
-        imports[API].registerTool({ name: "t", label: "T", description: "", parameters: "{}", promptGuidelines: [] });
-      },
-      executeTool() {
-        throw new WebAssembly.RuntimeError("unreachable");
-      },
-    }));
-    await assert.rejects(pi.tool("t", {}), /broke while it did/);
-    assert.deepEqual(pi.did(), [TOLD]);
   });
 
   test("loses its timers", async () => {
@@ -858,50 +834,6 @@ suite("a guest that traps", () => {
   const OFF_CALL =
     "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
-  test("three times in a row is switched off, and tool calls are refused until a session starts it again", async () => {
-    const { pi, state, call } = unsound();
-    state.sound = false;
-    assert.match(call().reason, /broke while it did/);
-    for (let n = 0; n < 3; n += 1) assert.deepEqual(call(), { block: true, reason: OFF_CALL });
-    await assert.rejects(pi.tool("t", {}), { message: OFF_CALL });
-    assert.equal(pi.emit("input", { source: "rpc" }), undefined);
-    assert.deepEqual(pi.did(), [OFF], "the user is told once");
-    pi.emit("session_start", { reason: "new" });
-    assert.deepEqual(pi.did(), [OFF]);
-    assert.equal(call().block, true);
-    state.sound = true;
-    pi.emit("session_start", { reason: "new" });
-    assert.equal(call(), undefined);
-    assert.deepEqual(state.events, ["tool-call"]);
-  });
-
-  test("and is switched off is started again by a command of the user", async () => {
-    const { pi, state, call } = unsound();
-    state.sound = false;
-    call();
-    await pi.command("a");
-    assert.deepEqual(pi.did(), [OFF, OFF], "the command did not work either");
-    assert.equal(call().block, true);
-    state.sound = true;
-    await pi.command("a");
-    assert.deepEqual(state.events, ["restarted", "command"]);
-    assert.equal(call(), undefined);
-    assert.deepEqual(pi.did(), []);
-  });
-
-  test("and is switched off does not affect tool calls if guard-tools is off", () => {
-    const { pi, state, call } = unsound();
-    state.guard = false;
-    state.sound = false;
-    call();
-    assert.equal(call().block, true, "no instance has said it yet");
-    state.sound = true;
-    pi.emit("session_start", { reason: "new" });
-    state.sound = false;
-    assert.match(call().reason, /broke while it did/);
-    assert.equal(call(), undefined);
-  });
-
   test("loses its status texts and widgets before the new instance is called", async () => {
     const pi = loaded((imports, instance) => ({
       handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag }) {
@@ -923,16 +855,6 @@ suite("a guest that traps", () => {
       ["setStatus", "kept", "by the new one"],
       TOLD,
     ]);
-  });
-
-  test("in its first init fails the load with the message of the panic", () => {
-    const guest = plainGuest((imports) => ({
-      init() {
-        imports[API].logPanic("panicked at the start");
-        throw new WebAssembly.RuntimeError("unreachable");
-      },
-    }));
-    assert.throws(() => loadInto(standIn(), guest), { message: "panicked at the start" });
   });
 
   test("in a session that no longer exists is harmless", async () => {

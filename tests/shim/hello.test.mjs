@@ -143,14 +143,6 @@ suite("in plain Node", () => {
     await assert.rejects(pi.tool("greet", { ask: true }), { message: BROKEN_CALL });
   });
 
-  test("a hundred panics create a hundred new instances", async () => {
-    const { pi } = loaded();
-    for (let n = 0; n < 100; n += 1) await pi.command("boom");
-    assert.equal(pi.did().filter(([name]) => name === "notify").length, 100);
-    await pi.command("hello", "Ann");
-    assert.deepEqual(pi.did().at(-1), ["notify", "No hello for Ann: no.", "warning"]);
-  });
-
   test("drawings use pi's components and the theme's colours", async () => {
     const { pi } = loaded();
     const rendered = (/** @type {any} */ component) =>
@@ -279,50 +271,6 @@ for (const version of VERSIONS) {
       assert.deepEqual(statuses("hello"), ["0 greetings", "1 greetings"]);
     });
 
-    test("a tool of the guest shows a dialog", async (t) => {
-      const call = { name: "greet", arguments: { name: "Ann", ask: true } };
-      const { rpc, model } = await inPi(t, [{ calls: [call] }, { calls: [call] }]);
-      const answers = [false, true];
-      rpc.onDialog(() => answers.shift());
-      await rpc.promptAndSettle("Greet Ann");
-      assert.deepEqual(toolResults(model), ["No greeting: no.", "Hello, Ann!"]);
-    });
-
-    test("a panic in a command is reported once, and the next command works", async (t) => {
-      const { rpc, notices, statuses } = await inPi(t, [{ calls: [{ name: "greet" }] }]);
-      await rpc.promptAndSettle("Greet the world");
-      assert.equal((await rpc.prompt("/boom")).success, true);
-      assert.equal(notices().length, 1);
-      assert.equal(notices()[0][0], "error");
-      assert.match(notices()[0][1], PANIC("boom, as asked"));
-      assert.deepEqual(statuses("hello"), ["0 greetings", "1 greetings", undefined, "1 greetings"]);
-      rpc.onDialog(() => true);
-      await rpc.prompt("/hello Ann");
-      assert.deepEqual(notices().slice(1), [["info", "Hello, Ann!"]]);
-      assert.deepEqual(rpc.extensionErrors(), []);
-      assert.equal(rpc.stderr(), "");
-      assert.equal(await rpc.close(), 0);
-    });
-
-    test("a panic during a tool-call event refuses that call only", async (t) => {
-      const read = { name: "read", arguments: { path: "no-such-file" } };
-      const { rpc, model, notices } = await inPi(t, [{ calls: [read] }, { calls: [read] }]);
-      await rpc.prompt("/trap tool-call");
-      await rpc.promptAndSettle("Read twice");
-      const [first, second] = toolResults(model);
-      assert.equal(first, BROKEN_CALL);
-      assert.match(second, /no-such-file/);
-      assert.equal(notices().length, 1);
-      assert.match(notices()[0][1], PANIC("tool-call, as asked"));
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("a timer ends", async (t) => {
-      const { rpc } = await inPi(t);
-      await rpc.prompt("/remind 20");
-      await rpc.waitFor((record) => record.message === "Timer 1 has run out.");
-    });
-
     test("a message sent as the user starts the agent, and its input event is delivered", async (t) => {
       const { rpc, model, statuses } = await inPi(t);
       await rpc.promptAndSettle("/say Good morning");
@@ -385,13 +333,6 @@ for (const version of VERSIONS) {
       const { sandbox } = await stage(t, []);
       const run = await runPrint({ version, sandbox, extension: home, prompt: "/hello Ann" });
       assert.deepEqual(run, { code: 0, stdout: "", stderr: "No hello for Ann: nobody to ask.\n" });
-    });
-
-    test("in print mode a panic is reported", async (t) => {
-      const { sandbox } = await stage(t, []);
-      const run = await runPrint({ version, sandbox, extension: home, prompt: "/boom" });
-      assert.match(run.stderr.trimEnd(), PANIC("boom, as asked"));
-      assert.equal(run.code, 0);
     });
 
     test("a component of another version is refused with both numbers", async (t) => {
