@@ -130,24 +130,6 @@ for (const version of VERSIONS) {
       assert.deepEqual(model.faults, []);
     });
 
-    test("issues lead back, and what was found before is not seen again; the bound of the way stops the run", async (t) => {
-      const { model, sandbox } = await stage(t, play({ ...CLEAN, Tests: "issues" }), { globalFiles: review() });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow review The task");
-      const entries = await rpc.entries();
-      assert.deepEqual(way(entries), ["review:0", "review:1", "review:0", "review:1"]);
-      assert.equal(states(entries).at(-1).stopped, true);
-      assert.deepEqual(requestsOf(model), { Bugs: 4, Tests: 4, Docs: 4 });
-      const blind = model.requests
-        .filter((request) => branchOf(request) === "Bugs")
-        .map((request) => request.messages.map(messageText).join("\n"));
-      assert.ok(
-        blind.every((text) => !text.includes("Tests: issues") && text.includes("Did it.")),
-        String(blind.at(-1)),
-      );
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
     for (const mode of /** @type {const} */ (["text", "json"])) {
       test(`a run with branches goes to its end in ${mode} mode`, async (t) => {
         const { model, sandbox } = await stage(t, play(CLEAN), { globalFiles: review() });

@@ -96,15 +96,6 @@ for (const version of VERSIONS) {
       });
     }
 
-    for (const [budget, answer, amount, words] of /** @type {const} */ ([
-      [{ cost: 0.02 }, at(1, read), "+$0.05", /\$0\.02 of \$0\.02/],
-      [{ outputTokens: 100 }, { ...read, usage: { completion: 50 } }, "+20k", /100 of 100 output tokens/],
-      [{ time: 3 }, { ...read, delayMs: 1600 }, "+20m", /[3-9]s of 3s at work/],
-      [{ turns: 2 }, read, "+10", /2 of 2 turns/],
-    ])) {
-      const [measure] = Object.keys(budget);
-    }
-
     test("a phase with `onBudget` goes on where it says, also fresh, and the rest of the answer is refused", async (t) => {
       const both = { calls: [...read.calls, { name: "read", arguments: { path: "b.txt" } }] };
       const { model, sandbox } = await stage(t, [read, both, read, step("next"), rest], {

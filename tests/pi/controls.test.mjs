@@ -5,7 +5,6 @@ import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { startTui } from "./harness/tui.mjs";
 import {
   countdownLines,
   custom,
@@ -241,32 +240,6 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         );
         await rpc.close();
       }
-    });
-
-    test("completes the controls that apply", async (t) => {
-      const { sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
-      const tui = await startTui({ version, sandbox });
-      const offered = (/** @type {string} */ screen) =>
-        [...screen.matchAll(/^[→ ] (:\w+) +\S/gm)].map(([, name]) => name);
-      await tui.type("/workflow h");
-      assert.deepEqual(offered(await tui.waitFor(/→ hello/)), []);
-      await tui.press("Escape");
-      await tui.waitFor((screen) => !screen.includes("→ hello"));
-      await tui.press("C-u");
-      await tui.waitFor((screen) => !screen.includes("/workflow h"));
-      await tui.submit("/workflow hello Add a route");
-      await tui.waitFor(COUNTDOWN);
-      await tui.type("/workflow :");
-      // The key stopped the countdown: the run waits for the user.
-      const running = [":status", ":pause", ":resume", ":next", ":back", ":skip", ":cancel"];
-      // The popup shows five completions at a time.
-      assert.deepEqual(offered(await tui.waitFor(/→ :status/)), running.slice(0, offered(await tui.screen()).length));
-      await tui.type("pau");
-      assert.deepEqual(offered(await tui.waitFor(/→ :pause/)), [":pause"]);
-      await tui.press("Tab", "Enter");
-      await tui.waitFor("⏸ The hello > 🔹 Plan [1/3] (paused: you asked for it)");
-      await tui.type("/workflow :r");
-      assert.deepEqual(offered(await tui.waitFor(/→ :resume/)), [":resume", ":report"]);
     });
   });
 }

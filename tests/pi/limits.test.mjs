@@ -1,7 +1,7 @@
 // The user's own limits, `limits.yaml`: they hold in every session, without a run and in one.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
@@ -10,8 +10,8 @@ import { branchOf } from "./harness/branches.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { underLimits, writeLimits } from "./harness/user-limits.mjs";
-import { custom, leave, notices, phaseFile, statusTexts, toolResults, workflow } from "./harness/workflows.mjs";
+import { underLimits } from "./harness/user-limits.mjs";
+import { leave, phaseFile, statusTexts, toolResults, workflow } from "./harness/workflows.mjs";
 
 const LIMITS = "write: [docs/]\nhide: [.env, ~/.aws/]\nnetwork: false\n";
 const FILES = { "docs/x": "untouched\n", "src/x": "untouched\n", ".env": "SECRET\n" };
@@ -73,93 +73,6 @@ for (const version of VERSIONS) {
         for (const text of results.slice(1, 3)) assert.match(text, /is in pi's agent folder, which may not be written/);
         assert.match(results[0], /Read-only file system|Device or resource busy/);
         assert.match(results[0], /They cannot write pi's agent folder\./);
-      });
-
-      test("and the rules of a phase hold both", async (t) => {
-        const phases = [
-          { id: "plan", write: ["docs/a/", "src/"], hide: ["docs/a/secret"], sandbox: /** @type {const} */ ("off") },
-          "after",
-        ];
-        const globalFiles = workflow("wide", phases, { autoContinue: false });
-        const { playIn, rpc, sandbox } = await underLimits(t, version, LIMITS, {
-          globalFiles,
-          files: { ...FILES, "docs/a/secret": "SECRET\n" },
-        });
-        const at = (/** @type {string} */ path) => existsSync(join(sandbox.project, path));
-        const results = await playIn(
-          rpc,
-          "/workflow wide Look",
-          [bash("touch docs/new docs/a/new src/new; cat docs/a/secret .env; true")],
-          [write("docs/a/y"), write("docs/y"), write("src/y"), read("docs/a/secret"), read(".env")],
-        );
-        assert.deepEqual(["docs/new", "src/new", "docs/y", "src/y"].map(at), [true, false, false, false]);
-        // With `sandbox: off` the phase holds commands to `hide` only, the limits hold them to `docs/`.
-        assert.equal(at("docs/a/y"), true);
-        assert.doesNotMatch(results[0], /SECRET/);
-        assert.match(results[2], /^\[workflow\] "docs\/y"/);
-        assert.match(results[3], /^\[limits\] "src\/y"/);
-        assert.match(results[4], /^\[workflow\] "docs\/a\/secret" is hidden/);
-        assert.match(results[5], /^\[limits\] "\.env" is hidden/);
-        assert.match(statusTexts(rpc).at(-1) ?? "", / · limits$/);
-      });
-
-      test("are switched off and on by the user, for this session", async (t) => {
-        const { play, rpc, sandbox } = await underLimits(t, version, LIMITS, { files: FILES });
-        const touch = async (/** @type {string} */ name) => {
-          await play([bash(`touch src/${name}`)]);
-          return existsSync(join(sandbox.project, "src", name));
-        };
-        assert.equal(await touch("one"), false);
-        await rpc.prompt("/workflow :limits off");
-        assert.equal(statusTexts(rpc).at(-1), "limits off");
-        assert.equal(await touch("two"), true);
-        await rpc.prompt("/workflow :limits on");
-        assert.equal(await touch("three"), false);
-        await rpc.prompt("/workflow :limits off");
-        const entries = await rpc.entries();
-        assert.deepEqual(
-          custom(entries, "workflow:limits-switch").map(({ limits }) => limits),
-          ["off", "on", "off"],
-        );
-        await rpc.close();
-        // Another process does not take it over.
-        const again = await startRpc({ version, sandbox, args: ["--continue"] });
-        assert.equal(statusTexts(again).at(-1), "limits");
-        await again.prompt("/workflow :limits");
-        const shown = custom(await again.entries(), "workflow:limits").at(-1).content;
-        assert.match(
-          shown,
-          /^Limits: on, by .*limits\.yaml\n- writable: docs\/; never pi's agent folder\n- hidden: \.env, ~\/\.aws\/\n- network of commands: none/,
-        );
-        await again.close();
-      });
-
-      test("that are not known refuse everything, until they are", async (t) => {
-        const { play, rpc, sandbox } = await underLimits(t, version, "wirte: [docs/]\n", { files: FILES });
-        await rpc.prompt("/workflow :status");
-        assert.match(
-          notices(rpc)[0] ?? "",
-          /^error: Every tool call is refused: the user's limits are not known: .*limits\.yaml:1:1: `wirte` is not a limit\. Correct the file, or use \/workflow :limits off for this session\.$/,
-        );
-        const calls = [bash("touch docs/z"), read("src/x"), write("docs/z")];
-        for (const text of await play(calls))
-          assert.match(text, /^\[limits\] Every tool call is refused: the user's limits are not known/);
-        const file = join(sandbox.agent, "workflows/limits.yaml");
-        rmSync(file);
-        symlinkSync("nowhere.yaml", file);
-        for (const text of await play(calls)) assert.match(text, /cannot be read: it is a link that leads nowhere/);
-        rmSync(file);
-        writeLimits(sandbox, "write: [docs/]\n");
-        assert.match((await play([read("src/x")]))[0], /untouched/);
-        assert.match(
-          notices(rpc).at(-1) ?? "",
-          /^info: Your limits have changed: writable: docs\/; never pi's agent folder; commands: in a sandbox/,
-        );
-        rmSync(file);
-        await play([bash("touch src/free")]);
-        assert.equal(existsSync(join(sandbox.project, "src/free")), true);
-        assert.equal(statusTexts(rpc).at(-1), undefined);
-        await rpc.close();
       });
 
       test("hold in print and JSON mode", async (t) => {

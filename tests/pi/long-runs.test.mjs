@@ -22,7 +22,6 @@ const LONG_RUN = workflow(
 );
 const REST = { text: "I rest." };
 const bash = { calls: [{ name: "bash", arguments: { command: "touch ran" } }] };
-const MISSING = "its stored state cannot be read in full: an earlier entry that it continues is missing";
 
 /** The run in the phase `VISITS`, as an earlier version stored it: complete. */
 function before() {
@@ -121,7 +120,7 @@ const BROKEN = {
 for (const version of VERSIONS) {
   suite(`pi ${version}: a held run`, { concurrency: 2 }, () => {
     for (const [name, { breakIn, why, usable = false, leavesFork }] of Object.entries(BROKEN)) {
-      const isShort = name === "malformed";
+      const isShort = name === "with a missing part";
       test(
         `${name} refuses tools in every mode and in a fork, until the user decides`,
         { timeout: 180_000, skip: isShort ? false : LONG.skip },
@@ -343,51 +342,6 @@ for (const version of VERSIONS) {
         assert.match(statusTexts(again).at(-1) ?? "", new RegExp(`P${at} \\[${at + 1}/300\\]`));
         await again.close();
       }
-    });
-
-    test("is held in every mode when a part is missing, until the user resumes or cancels", async (t) => {
-      // The agent's run ends with a call that is refused.
-      const { sandbox } = await stage(t, [...Array(4).fill(step("next")), REST, bash, REST, bash], {
-        globalFiles: LONG_RUN,
-      });
-      const first = await startRpc({ version, sandbox });
-      const file = writeSession(sandbox);
-      await first.send({ type: "switch_session", sessionPath: file });
-      await first.promptAndSettle("Go on");
-      await first.close();
-      // The entry stays in the tree, its data does not.
-      const lines = readFileSync(file, "utf8")
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-      const parts = lines.filter(({ data }) => data?.progress?.version === 2);
-      parts[parts.length - 2].customType = "other";
-      const broken = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-      for (const decision of [":resume", ":cancel"]) {
-        writeFileSync(file, broken);
-        const rpc = await startRpc({ version, sandbox, onDialog: () => true });
-        await rpc.send({ type: "switch_session", sessionPath: file });
-        assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ .*\(paused: its state cannot be read\)/);
-        assert.match(notices(rpc)[0], new RegExp(`${MISSING}\\.\n/workflow :resume goes on with what can be read`));
-        if (decision === ":resume") {
-          await rpc.promptAndSettle("Go on");
-          assert.match(
-            storedResults(await rpc.entries()).at(-1) ?? "",
-            new RegExp(`The workflow is paused: ${MISSING}`),
-          );
-          assert.equal(existsSync(join(sandbox.project, "ran")), false);
-        }
-        await rpc.prompt(`/workflow ${decision}`);
-        const newest = (await stored(rpc)).at(-1);
-        assert.equal(newest.active, decision === ":resume");
-        assert.equal(newest.progress.version, 1);
-        assert.deepEqual(rpc.extensionErrors(), []);
-        await rpc.close();
-      }
-      writeFileSync(file, broken);
-      const printed = await runPrint({ version, sandbox, prompt: "Go on", args: ["--session", file] });
-      assert.match(printed.stderr, new RegExp(MISSING));
-      assert.equal(existsSync(join(sandbox.project, "ran")), false);
     });
   });
 }

@@ -7,15 +7,12 @@ import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import {
   contextPrompt,
-  custom,
   ends,
   nextUntilDone,
   path,
   state,
   states,
   step,
-  steps,
-  userTexts,
   withoutIds,
   workflow,
 } from "./harness/workflows.mjs";
@@ -93,37 +90,6 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(run, { code: 0, stdout: "Done.\n", stderr: DONE });
       assert.equal(sessionFiles(sandbox).length, 1);
       assert.deepEqual(states(readSession(sandbox)), TO_DONE);
-    });
-
-    test("tells an agent that stops too early to go on, at once", async (t) => {
-      const { model, sandbox } = await stage(t, [REST, ...steps("next", "next"), { text: "Done." }], {
-        globalFiles: HELLO,
-      });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.deepEqual(run, { code: 0, stdout: "Done.\n", stderr: DONE });
-      const entries = readSession(sandbox);
-      assert.deepEqual(states(entries), TO_DONE);
-      const reminder =
-        "⚠️ The The hello is still active. Current phase: 🔹 Plan.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\n(as given for this phase)\n\nContinue working on the current phase and call workflow_step when done.";
-      const told = entries.filter(({ customType }) => customType === "workflow:reminder");
-      assert.deepEqual(
-        told.map(({ type, content }) => [type, content]),
-        [["custom_message", reminder]],
-      );
-      assert.equal(userTexts(model.requests[1]).at(-1), reminder);
-      assert.deepEqual(custom(entries, "workflow:countdown"), [], "there is no countdown");
-    });
-
-    test("does not continue an agent if the workflow has `autoContinue: false`", async (t) => {
-      const globalFiles = workflow("hello", ["plan"], { autoContinue: false });
-      const { model, sandbox } = await stage(t, () => REST, { globalFiles });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
-      assert.deepEqual(run, {
-        code: 1,
-        stdout: "I rest.\n",
-        stderr: "Workflow The hello: not finished, in 🔹 Plan.\n",
-      });
-      assert.equal(model.requests.length, 1);
     });
 
     test("writes notices to stderr, and fails if no workflow could start", async (t) => {

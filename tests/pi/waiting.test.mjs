@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
-import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
 import { steps, workflow } from "./harness/workflows.mjs";
@@ -12,7 +11,6 @@ import { gated } from "./harness/gates.mjs";
 const REST = { text: "I rest." };
 const SLOW = { autoContinue: { delaySeconds: 60 } };
 const HELLO = workflow("hello", ["plan", "build"], SLOW);
-const WAITS = "(waits for you)";
 const SUMMARY = "The plan:\n\n1. **Look** at it\n2. Leap";
 
 for (const version of VERSIONS) {
@@ -32,40 +30,6 @@ for (const version of VERSIONS) {
       await tui.press("Enter");
       await tui.waitFor("The hello Complete");
       assert.equal(model.requests.length, 4);
-    });
-
-    test("keeps the countdown after commands that only show something, and waits after others", async (t) => {
-      const { sandbox } = await stage(t, [REST], { globalFiles: HELLO });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Do it");
-      const statuses = () => rpc.ui("setStatus").map(({ statusText }) => statusText);
-      const countdowns = () => rpc.ui("setWidget").filter(({ widgetKey }) => widgetKey === "workflow-countdown");
-      await rpc.waitFor(({ widgetKey }) => widgetKey === "workflow-countdown");
-      for (const control of [":status", ":panel", ":check", ":graph", ":report", ":panel"])
-        await rpc.prompt(`/workflow ${control}`);
-      assert.ok(
-        countdowns().every(({ widgetLines }) => widgetLines),
-        "the countdown was taken away",
-      );
-      assert.ok(!statuses().some((text) => text?.includes("waits for you")));
-      await rpc.prompt("/workflow nobody knows");
-      assert.equal(countdowns().at(-1).widgetLines, undefined);
-      assert.equal(statuses().at(-1), `⏸ The hello > 🔹 Plan [1/2] ${WAITS}`);
-      await rpc.close();
-    });
-
-    test("shows after a restart that it waits", async (t) => {
-      const { sandbox } = await stage(t, [REST, REST], { globalFiles: HELLO });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Do it");
-      await rpc.close();
-      const again = await startRpc({ version, sandbox, args: ["--continue"] });
-      await again.waitFor(({ statusText }) => statusText === `⏸ The hello > 🔹 Plan [1/2] ${WAITS}`);
-      const settled = again.waitForSettled();
-      await again.prompt("/workflow :resume");
-      await settled;
-      assert.ok(again.ui("setStatus").some(({ statusText }) => statusText === "The hello > 🔹 Plan [1/2]"));
-      await again.close();
     });
   });
 
@@ -106,38 +70,5 @@ for (const version of VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: a start`, { concurrency: 2 }, () => {
-    test("without a task asks for it, and Enter runs a complete command", async (t) => {
-      const { sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: HELLO });
-      const tui = await startTui({ version, sandbox });
-      await tui.type("/workflow hell");
-      await tui.waitFor(/→ hello/);
-      await tui.type("o");
-      await tui.waitFor((screen) => screen.includes("/workflow hello") && !screen.includes("→ hello"));
-      await tui.press("Enter");
-      await tui.waitFor("The hello: what is the task?");
-      await tui.type("Do it");
-      await tui.press("Enter");
-      assert.match(await tui.waitFor("Thinking"), /Start The hello: Do it/);
-    });
-
-    test("of a workflow with errors shows the errors, and a misspelt control a suggestion", async (t) => {
-      const globalFiles = {
-        ...HELLO,
-        "typos/workflow.yaml": "name: Typos\ncommandName: tidy\ninitialMesage: Go\nphases: [a.md]\n",
-      };
-      const { sandbox } = await stage(t, [REST], { globalFiles });
-      const rpc = await startRpc({ version, sandbox });
-      const notices = () => rpc.ui("notify").map(({ message }) => message);
-      await rpc.waitFor(
-        ({ method, message }) =>
-          method === "notify" && /typos\/workflow\.yaml: \d errors: \/workflow :check$/.test(message),
-      );
-      await rpc.prompt("/workflow tidy the house");
-      assert.equal(notices().at(-1), 'The workflow "tidy" has errors: /workflow :check shows them.');
-      await rpc.prompt("/workflow :stauts");
-      assert.match(notices().at(-1), /^Unknown control: ":stauts"\. Did you mean :status\?/);
-      await rpc.close();
-    });
-  });
+  suite(`pi ${version}: a start`, { concurrency: 2 }, () => {});
 }
