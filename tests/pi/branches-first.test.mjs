@@ -64,21 +64,6 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("behind a step that comes first", async (t) => {
-      const globalFiles = files(
-        [{ run: "echo made > made.txt", id: "make" }, group("team", ["one", "two"]), "end.md"],
-        "one",
-        "two",
-        "end",
-      );
-      const { model, sandbox } = await stage(t, team(), { globalFiles });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow w The task");
-      assert.deepEqual(endsOf(await rpc.entries()), { One: "done", Two: "done" }, notices(rpc).join("\n"));
-      assert.deepEqual(order(model).slice(4), ["session", "session"]);
-      await rpc.close();
-    });
-
     test("that is the whole run ends it, without a prompt for the agent", async (t) => {
       const { model, sandbox } = await stage(t, team(), {
         globalFiles: files([group("team", ["one", "two"])], "one", "two"),

@@ -7,9 +7,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LONG } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
-import { PI_VERSIONS, REPO, readSession, runPrint } from "./harness/pi.mjs";
+import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { contextPrompt, custom, pauses, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
@@ -140,8 +139,6 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     });
   }
 
-  const LATE = ["bash", { command: "sleep 2; touch late" }, true];
-
   test("that are awaited, and refused ones, leave the phase to the agent", async (t) => {
     const files = workflow("hello", [{ id: "plan", tools: { blacklist: ["write"] } }, "build"], {
       autoContinue: false,
@@ -153,46 +150,6 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     assert.equal(existsSync(join(sandbox.project, "ran")), true);
     await rpc.close();
   });
-
-  for (const [name, repeated] of /** @type {const} */ ([
-    ["in one answer after the other", 1],
-    ["in a script", 12],
-  ])) {
-    for (const mode of /** @type {const} */ (["rpc", "text", "json"])) {
-      test(
-        `that do not end pause a run whose agent calls next again and again: ${name} (${mode})`,
-        mode === "rpc" ? {} : LONG,
-        async (t) => {
-          const begun = script(["bash", { command: "touch begun; sleep 60" }, true]);
-          const again =
-            repeated === 1
-              ? { calls: [{ name: "workflow_step", arguments: { action: "next" } }] }
-              : script(...Array(repeated).fill(NEXT));
-          const { model, sandbox } = await stage(t, (_, index) => (index === 0 ? begun : index < 20 ? again : REST), {
-            globalFiles: workflow("hello", ["plan", "build"]),
-          });
-          const extension = [REPO, scriptTool(sandbox)];
-          let entries;
-          if (mode === "rpc") {
-            const rpc = await startRpc({ version: NEWEST, sandbox, extension });
-            await rpc.promptAndSettle(TASK);
-            entries = await rpc.entries();
-            assert.deepEqual(rpc.extensionErrors(), []);
-            await rpc.close();
-          } else {
-            const run = await runPrint({ version: NEWEST, sandbox, extension, mode, prompt: TASK });
-            const line = "paused in 🔹 Plan: a tool call did not end, and the agent could not leave the phase.";
-            assert.equal(run.code, 1);
-            assert.ok(run.stderr.endsWith(`Workflow The hello: ${line}\n`), run.stderr);
-            entries = readSession(sandbox);
-          }
-          assert.equal(model.requests.length, 1 + 10 / Math.min(repeated, 10));
-          assert.equal(pauses(entries).at(-1)?.kind, "running");
-          assert.equal(lastPath(entries), "hello:0");
-        },
-      );
-    }
-  }
 
   test("of a script of codemode keep the agent in its phase, and a later script leaves it", async (t) => {
     const codemode = (/** @type {string} */ code) => ({ calls: [{ name: "codemode", arguments: { code } }] });

@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
-import { REPO, readSession, runPrint } from "./harness/pi.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { leave, notices, pauses, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { notices, pauses, step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const TASK = "/workflow hello Add a route";
 /** More requests than any of these runs makes; then the model stops by itself. */
@@ -49,14 +49,6 @@ const model = (first, habit) => (_request, index) => {
   const answers = HABITS[habit];
   return first[index] ?? { calls: answers[(index - first.length) % answers.length] };
 };
-
-/** The files of all examples. */
-function examples() {
-  const folder = join(REPO, "workflows-examples");
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = names.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
-  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(folder, path), "utf8")]));
-}
 
 const FILES = { "a.txt": "some text\n" };
 const FAILING = { id: "plan", gate: [{ file: "missing.txt" }], gateAttempts: 1 };
@@ -180,35 +172,6 @@ for (const version of VERSIONS) {
       assert.equal(scripted.requests.length, 2);
       await tui.close();
     });
-
-    for (const [name, answer, again] of /** @type {const} */ ([
-      ["bugfix", "Yes, for this session", ["small"]],
-      ["release", "Not yet", []],
-    ])) {
-      test(`the example ${name}, with a model that calls next for ever, and the answer ${answer}`, async (t) => {
-        let paused = 0;
-        const { model: scripted, sandbox } = await stage(
-          t,
-          (request, index) => {
-            const told = toolResults(request).at(-1) ?? "";
-            if (/is paused: /.test(told)) paused ||= index;
-            if (index > 40) return { text: "Enough." };
-            return leave(again[0] ?? "", { summary: "Done." });
-          },
-          { projectFiles: examples(), files: { "release-notes.md": "Notes\n", "RELEASE_NOTES.md": "Notes\n" } },
-        );
-        const rpc = await startRpc({
-          version,
-          sandbox,
-          onDialog: ({ options }) => options.find((/** @type {string} */ option) => option === answer) ?? options.at(1),
-        });
-        await rpc.promptAndSettle(`/workflow ${name} The login fails`, { timeoutMs: 30_000 });
-        assert.ok(paused > 0, "the run pauses");
-        assert.equal(scripted.requests.length, paused + 1);
-        assert.ok(pauses(await rpc.entries()).at(-1));
-        await rpc.close();
-      });
-    }
 
     test("the last answer is the user's to read, and a queued message is answered", async (t) => {
       const script = [
