@@ -7,11 +7,11 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS,
-    NOTIFY_FIELDS, Needed, OUTPUT_FIELDS, PHASE_FIELDS, TASK_FIELDS, TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
+    BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, NOTIFY_FIELDS, Needed,
+    OUTPUT_FIELDS, TASK_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
-use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS};
+use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, Phase, Workflow};
 use pi_workflows::text::{
     DEFAULT_ADVANCE_REMINDER, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE, DEFAULT_COMPLETION_MESSAGE,
     DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, DefaultRole,
@@ -22,12 +22,12 @@ fn the_tables_of_the_reference_are_up_to_date() {
     are_up_to_date(
         "docs/reference.md",
         &[
-            ("workflow fields", fields(&WORKFLOW_FIELDS, "")),
+            ("workflow fields", fields(Workflow::FIELDS, "")),
             ("entry fields", fields(&ENTRY_FIELDS, "phases[].")),
-            ("autoContinue fields", fields(&AUTO_CONTINUE_FIELDS, "autoContinue.")),
+            ("autoContinue fields", fields(AutoContinue::FIELDS, "autoContinue.")),
             ("input fields", fields(&INPUT_FIELDS, "inputs.NAME.")),
             ("budget fields", fields(&BUDGET_FIELDS, "budget.")),
-            ("phase fields", fields(&PHASE_FIELDS, "")),
+            ("phase fields", fields(Phase::FIELDS, "")),
             ("output fields", fields(&OUTPUT_FIELDS, "outputs.NAME.")),
             ("limits fields", fields(&LIMITS_FIELDS, "")),
             ("notify fields", fields(&NOTIFY_FIELDS, "")),
@@ -43,12 +43,12 @@ fn the_tables_of_the_reference_are_up_to_date() {
 
 #[test]
 fn the_tables_of_the_skill_are_up_to_date() {
-    let of_workflow = fields(&WORKFLOW_FIELDS, "")
+    let of_workflow = fields(Workflow::FIELDS, "")
         + &rows(&ENTRY_FIELDS, "phases[].")
         + &rows(&INPUT_FIELDS, "inputs.NAME.")
-        + &rows(&AUTO_CONTINUE_FIELDS, "autoContinue.")
+        + &rows(AutoContinue::FIELDS, "autoContinue.")
         + &rows(&BUDGET_FIELDS, "budget.");
-    let of_phase = fields(&PHASE_FIELDS, "")
+    let of_phase = fields(Phase::FIELDS, "")
         + &rows(&OUTPUT_FIELDS, "outputs.NAME.")
         + &rows(&TOOLS_FIELDS, "tools.")
         + &rows(&TESTS_FIELDS, "tests.");
@@ -150,7 +150,7 @@ fn variables() -> String {
         if PHASE_VARIABLES.contains(&name) {
             known.push(PHASE_TEXT.to_owned());
         }
-        for field in &WORKFLOW_FIELDS {
+        for field in Workflow::FIELDS {
             if matches!(field.kind, Kind::Template(variables) if variables.contains(&name)) {
                 known.push(format!("`{}`", field.name));
             }
@@ -162,7 +162,7 @@ fn variables() -> String {
         let known = if name == "summary.ID" { "as `{previousSummary}`" } else { "every template" };
         lines.push(format!("| `{{{name}}}` | {known} | {meaning} |"));
     }
-    for field in &WORKFLOW_FIELDS {
+    for field in Workflow::FIELDS {
         let Kind::Template(variables) = field.kind else { continue };
         for name in variables {
             assert!(MEANINGS.iter().any(|(known, _)| known == name), "{name} has no meaning");
@@ -174,7 +174,7 @@ fn variables() -> String {
 /// The variables of each template. Templates with the same variables share a row.
 fn variables_of_fields() -> String {
     let mut templates: Vec<(Vec<&str>, Vec<String>)> = vec![(PHASE_VARIABLES.to_vec(), vec![PHASE_TEXT.into()])];
-    for field in &WORKFLOW_FIELDS {
+    for field in Workflow::FIELDS {
         let Kind::Template(variables) = field.kind else { continue };
         let name = format!("`{}`", field.name);
         match templates.iter_mut().find(|(known, _)| known == variables) {
@@ -221,9 +221,9 @@ fn the_defaults_are_those_of_the_code() {
     for (name, value) in
         [("delaySeconds", bounds.delay_seconds), ("maxPerPhase", bounds.max_per_phase), ("maxIdle", bounds.max_idle)]
     {
-        assert_eq!(default(&AUTO_CONTINUE_FIELDS, name), value.to_string());
+        assert_eq!(default(AutoContinue::FIELDS, name), value.to_string());
     }
-    assert_eq!(default(&WORKFLOW_FIELDS, "maxLoops"), DEFAULT_MAX_LOOPS.to_string());
+    assert_eq!(default(Workflow::FIELDS, "maxLoops"), DEFAULT_MAX_LOOPS.to_string());
 }
 
 #[test]
@@ -231,12 +231,12 @@ fn the_skill_names_every_field_and_variable() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(SKILL);
     let skill = std::fs::read_to_string(path).unwrap();
     let names = [
-        &WORKFLOW_FIELDS[..],
+        Workflow::FIELDS,
         &ENTRY_FIELDS,
         &INPUT_FIELDS,
-        &AUTO_CONTINUE_FIELDS,
+        AutoContinue::FIELDS,
         &BUDGET_FIELDS,
-        &PHASE_FIELDS,
+        Phase::FIELDS,
         &OUTPUT_FIELDS,
         &TOOLS_FIELDS,
         &TESTS_FIELDS,

@@ -5,26 +5,26 @@
 
 use std::path::Path;
 
-use pi_workflows::definition::WayBound;
 use pi_workflows::definition::schema::{
     Field, GROUP_FIELDS, Kind, LIMITS_FIELDS, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS,
-    NOTIFY_FIELDS, Needed, PHASE_FIELDS, TASK_FIELDS, WORKFLOW_FIELDS,
+    NOTIFY_FIELDS, Needed, TASK_FIELDS,
 };
+use pi_workflows::definition::{Phase, WayBound, Workflow};
 use serde_json::{Map, Value, json};
 
 #[test]
 fn the_schema_of_workflow_yaml_is_up_to_date() {
-    let mut schema = object(&WORKFLOW_FIELDS);
+    let mut schema = object(Workflow::FIELDS);
     // A workflow that only others start does not need the fields for starting it.
     schema.insert("if".into(), json!({ "required": ["show"], "properties": { "show": { "const": "workflows" } } }));
-    schema.insert("else".into(), requires(&needed(&WORKFLOW_FIELDS, Needed::ToStart)));
+    schema.insert("else".into(), requires(&needed(Workflow::FIELDS, Needed::ToStart)));
     is_up_to_date("workflow.json", "A workflow of pi-workflows (workflow.yaml)", schema);
 }
 
 #[test]
 fn the_schema_of_phase_files_is_up_to_date() {
     let title = "The front matter of a phase file of pi-workflows";
-    is_up_to_date("phase.json", title, object(&PHASE_FIELDS));
+    is_up_to_date("phase.json", title, object(Phase::FIELDS));
 }
 
 #[test]

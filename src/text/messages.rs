@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn every_variable_of_a_field_is_resolved() {
         let mut root = workflow("w", &["a"]);
-        for field in &schema::WORKFLOW_FIELDS {
+        for field in Workflow::FIELDS {
             let schema::Kind::Template(variables) = field.kind else { continue };
             match field.name {
                 "initialMessage" => root.initial_message = all(variables).unwrap_or_default(),

@@ -8,6 +8,7 @@ use super::value::{Expected, Needs, ValueKind};
 use crate::definition::model::schema;
 use crate::definition::model::words::short;
 use crate::definition::model::words::{either, list};
+use crate::definition::model::workflow::{Phase, Workflow};
 
 /// The problems of fields and their values.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,11 +137,11 @@ impl FieldProblem {
 /// The place of a field, in words; `None` for a name that no field has.
 fn place_of(field: &str) -> Option<&'static str> {
     let has = |fields: &[schema::Field]| fields.iter().any(|other| other.name == field);
-    if has(&schema::PHASE_FIELDS) && has(&schema::WORKFLOW_FIELDS) {
+    if has(Phase::FIELDS) && has(Workflow::FIELDS) {
         Some("the front matter of a phase file or in `workflow.yaml`")
-    } else if has(&schema::PHASE_FIELDS) {
+    } else if has(Phase::FIELDS) {
         Some("the front matter of a phase file")
-    } else if has(&schema::WORKFLOW_FIELDS) {
+    } else if has(Workflow::FIELDS) {
         Some("`workflow.yaml`")
     } else if has(&schema::ENTRY_FIELDS) {
         Some("an entry of `phases` in `workflow.yaml`")

@@ -90,7 +90,7 @@ impl LimitProblem {
                 .help("these limits hold without a run too: list a folder")
                 .marking(variable),
             Self::NotALimit { name, suggestion } => {
-                let known = list(&names(&LIMITS_FIELDS));
+                let known = list(&names::<{ LIMITS_FIELDS.len() }>(&LIMITS_FIELDS));
                 error(format!("`{name}` is not a limit")).help(match suggestion {
                     Some(meant) => format!("did you mean `{meant}`? There are {known}"),
                     None => format!("there are {known}"),

@@ -229,7 +229,8 @@ mod tests {
 
     use super::*;
     use crate::definition::fixtures::Files;
-    use crate::definition::model::schema::{CHECK_FIELDS, ENTRY_FIELDS, PHASE_FIELDS, WORKFLOW_FIELDS};
+    use crate::definition::model::schema::{CHECK_FIELDS, ENTRY_FIELDS};
+    use crate::definition::model::workflow::{Phase, Workflow};
     use crate::definition::{Diagnostic, Library};
 
     const ALL: [Mapping; 4] = [Workflow, Entry, Phase, Check];
@@ -304,7 +305,7 @@ mod tests {
             assert!(!seen.contains(&name), "{name} stands twice");
             seen.push(name);
             assert!(!name.contains(|c: char| !c.is_ascii_lowercase()), "{name}");
-            let fields = [&WORKFLOW_FIELDS[..], &ENTRY_FIELDS, &PHASE_FIELDS, &CHECK_FIELDS];
+            let fields = [Workflow::FIELDS, &ENTRY_FIELDS, Phase::FIELDS, &CHECK_FIELDS];
             for ((fields, meant), of) in fields.iter().zip(meant).zip(ALL) {
                 let Some(field) = fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)) else {
                     continue;

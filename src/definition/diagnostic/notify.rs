@@ -27,7 +27,7 @@ impl NotifyProblem {
             Self::NoWay => error("nothing is to be notified: there is neither `command` nor `terminal: true`")
                 .help("write one, such as `terminal: true`, or delete the file"),
             Self::NotAField { name, suggestion } => {
-                let known = list(&names(&NOTIFY_FIELDS));
+                let known = list(&names::<{ NOTIFY_FIELDS.len() }>(&NOTIFY_FIELDS));
                 error(format!("`{name}` is not a field of notifications")).help(match suggestion {
                     Some(meant) => format!("did you mean `{meant}`? There are {known}"),
                     None => format!("there are {known}"),

@@ -4,11 +4,6 @@
 use super::models::Thinking;
 use super::notify::Occasion;
 use super::parallel::{Decide, Parallel};
-use super::results::Results;
-use super::variables::{
-    BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
-    STOP_VARIABLES,
-};
 
 /// One field.
 #[derive(Debug, Clone, Copy)]
@@ -113,6 +108,12 @@ pub enum Kind {
 }
 
 impl Field {
+    /// The field with a description, as a comment has it.
+    const fn described(self, about: &'static str) -> Self {
+        // The component describes none: the schemas and the documentation are made natively.
+        Self { about: if cfg!(target_arch = "wasm32") { "" } else { about.trim_ascii_start() }, ..self }
+    }
+
     /// Returns true if a key without a value is accepted: a text, or the length of one. Every other field is a rule,
     /// and an empty rule protects nothing.
     pub const fn may_be_empty(&self) -> bool {
@@ -195,256 +196,202 @@ pub const MAX_TOKENS: u32 = 1_000_000_000;
 /// Maximum of the other counts.
 pub const MAX_COUNT: u32 = 1_000_000;
 
-const fn field(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Field {
-    Field { name, kind, needed: Needed::Not, default, about }
+/// A field that may be left out.
+pub(super) const fn field(name: &'static str, kind: Kind, default: &'static str) -> Field {
+    Field { name, kind, needed: Needed::Not, default, about: "" }
 }
 
-const fn needed(name: &'static str, kind: Kind, needed: Needed, about: &'static str) -> Field {
-    Field { name, kind, needed, default: "", about }
+/// A field that may not.
+pub(super) const fn required(name: &'static str, kind: Kind, needed: Needed) -> Field {
+    Field { name, kind, needed, default: "", about: "" }
+}
+
+const fn row(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Field {
+    field(name, kind, default).described(about)
+}
+
+/// Reads the value of a field from a file of the kind `F`.
+pub(crate) trait FromField<F>: Sized {
+    /// Reads it, and reports its errors. After an error it is any value.
+    fn from_field(file: &mut F, field: &'static Field) -> Self;
+}
+
+/// Declares a type whose values stand in a file, each field with its key there. The comment on a field describes it for
+/// users, in the schemas and in the tables of the documentation. Behind `=>` stand several fields that make one value.
+/// What does not stand in the file is declared `beside` it.
+///
+/// `Self::FIELDS` are the fields of the file. `Self::read` reads them, each by its type; what is beside them has its
+/// default.
+macro_rules! fields {
+    (
+        $(#[$attribute:meta])*
+        pub struct $name:ident {
+            $($(#[doc = $about:literal])+ $field:ident: $type:ty $(= $row:expr)? $(=> $rows:expr)?,)*
+        }
+        $(beside { $($(#[$own_attribute:meta])* $own:ident: $own_type:ty,)* })?
+    ) => {
+        $(#[$attribute])*
+        pub struct $name {
+            $($(#[doc = $about])+ pub $field: $type,)*
+            $($($(#[$own_attribute])* pub $own: $own_type,)*)?
+        }
+
+        impl $name {
+            const ROWS: &[(&str, &[schema::Field])] = &[$((concat!($($about),+), $(&[$row])? $(&$rows)?)),*];
+
+            /// Its fields in a file.
+            pub const FIELDS: &[schema::Field] = &schema::flat::<{ schema::total(Self::ROWS) }>(Self::ROWS);
+
+            /// Reads its fields, and reports their errors.
+            pub(crate) fn read<F>(file: &mut F) -> Self
+            where
+                $($type: schema::FromField<F>,)*
+            {
+                Self {
+                    $($field: schema::FromField::from_field(file, $(const { &$row })? $(const { &$rows[0] })?),)*
+                    $($($own: Default::default(),)*)?
+                }
+            }
+        }
+    };
+}
+pub(super) use fields;
+
+/// The number of fields in parts of a table.
+pub(super) const fn total(parts: &[(&str, &[Field])]) -> usize {
+    match parts.split_first() {
+        Some(((_, first), rest)) => first.len() + total(rest),
+        None => 0,
+    }
+}
+
+/// Puts the parts of a table together. A field without a description has that of its part.
+#[allow(clippy::indexing_slicing, reason = "a const fn cannot iterate")]
+pub(super) const fn flat<const N: usize>(parts: &[(&'static str, &[Field])]) -> [Field; N] {
+    let mut all = [parts[0].1[0]; N];
+    let (mut index, mut part, mut at) = (0, 0, 0);
+    while index < N {
+        let (about, fields) = parts[part];
+        if at == fields.len() {
+            (part, at) = (part + 1, 0);
+            continue;
+        }
+        all[index] = if fields[at].about.is_empty() { fields[at].described(about) } else { fields[at] };
+        (index, at) = (index + 1, at + 1);
+    }
+    all
 }
 
 /// Returns the names of fields.
-pub(crate) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str; N] {
+#[allow(clippy::indexing_slicing, reason = "a const fn cannot iterate")]
+pub(crate) const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut index = 0;
     while index < N {
-        #[allow(clippy::indexing_slicing, reason = "a const fn cannot iterate")]
-        {
-            names[index] = fields[index].name;
-        }
+        names[index] = fields[index].name;
         index += 1;
     }
     names
 }
-
-/// The fields of a `workflow.yaml`.
-///
-/// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 29] = [
-    needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
-    needed(
-        "commandName",
-        Kind::CommandName,
-        Needed::ToStart,
-        "The NAME of `/workflow NAME TASK`. Unique among all workflows.",
-    ),
-    needed(
-        "initialMessage",
-        Kind::Template(&INITIAL_MESSAGE_VARIABLES),
-        Needed::ToStart,
-        "The prompt that starts the agent.",
-    ),
-    needed(
-        "phases",
-        Kind::Phases(MAX_PHASES, &ENTRY_FIELDS),
-        Needed::Always,
-        "The phases in order: paths of phase files, relative to this folder, `subworkflow: KEY` for another workflow, `run: COMMAND` for a step without the agent, `ask: QUESTION` for a question to the user, and `phases: [ENTRY, …]` for a group. With `when` an entry is passed over unless its conditions hold.",
-    ),
-    field(
-        "description",
-        Kind::FreeText,
-        "the first paragraph of the first phase that has no `{` in it",
-        "The workflow's purpose. Its first line is shown in lists of workflows.",
-    ),
-    field(
-        "show",
-        Kind::OneOf(&["user", "workflows"]),
-        "user",
-        "Who can start the workflow: the user, or only other workflows that nest it.",
-    ),
-    field("loopable", Kind::Bool, "true", "Allows the agent to loop back to the first phase."),
-    field("sessionNamePrefix", Kind::FreeText, "\"Workflow: \"", "Text before the task in the session's name."),
-    field(
-        "sessionNameMaxLength",
-        Kind::Number,
-        "50",
-        "Maximum length of the task in the session's name, in characters.",
-    ),
-    field(
-        "roleInstruction",
-        Kind::Template(&PHASE_VARIABLES),
-        "an orchestrator where a tool `delegate_to_subagents` is registered, else an agent that does the work itself",
-        "The first paragraph of the context prompt of each phase.",
-    ),
-    field(
-        "advanceReminder",
-        Kind::Template(&PHASE_VARIABLES),
-        "says to call `workflow_step` when the phase is done",
-        "The last paragraph of the context prompt of each phase.",
-    ),
-    field(
-        "blockReasonTemplate",
-        Kind::Template(&BLOCK_REASON_VARIABLES),
-        "says that the tool is blocked in this phase",
-        "The reason that the agent gets for a refused tool call.",
-    ),
-    field(
-        "completionMessage",
-        Kind::Template(&COMPLETION_VARIABLES),
-        "says that the workflow is complete, with its task",
-        "The message to the user at the end.",
-    ),
-    field(
-        "stopMessage",
-        Kind::Template(&STOP_VARIABLES),
-        "says where the run was stopped, and with which outcome",
-        "The message at the end of a run that an outcome with the target `stop` has stopped.",
-    ),
-    field(
-        "notDoneReminder",
-        Kind::Template(&NOT_DONE_VARIABLES),
-        "says that the workflow is still active, with the phase's instructions",
-        "The prompt for an agent that stops before the end.",
-    ),
-    field(
-        "autoContinue",
-        Kind::Mapping { fields: &AUTO_CONTINUE_FIELDS, switch: true, one: false },
-        "true",
-        "Automatic continuation of an agent that stops before the end, and its limits.",
-    ),
-    field(
-        "maxLoops",
-        Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)),
-        "20",
-        "Maximum number of loops of the workflow before it is left.",
-    ),
-    field(
-        "onMaxLoops",
-        Kind::OneOf(&ON_MAX_LOOPS),
-        ON_MAX_LOOPS[0],
-        "What an outcome does that leads back when there were `maxLoops` loops: the run pauses, or goes to the next entry.",
-    ),
-    field(
-        "contextInjection",
-        Kind::OneOf(&["oncePerPhase", "everyRun"]),
-        "oncePerPhase",
-        "When the agent gets the complete context prompt: once in each phase, or with every agent run.",
-    ),
-    field(
-        "context",
-        Kind::OneOf(&CONTEXTS),
-        CONTEXTS[0],
-        "The default of its phases but the first, and of workflows nested in it where they begin; see the field of a phase.",
-    ),
-    field(
-        "inputs",
-        Kind::Inputs(&INPUT_FIELDS),
-        "none",
-        "Values that a run is started with, by name: `/workflow NAME scope=web TASK`. In templates `{input.NAME}`.",
-    ),
-    field(
-        "budget",
-        Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
-        "no bound",
-        "What a run may take. A nested workflow's bounds what is spent in it. At the end of it the run pauses, and you are asked for more.",
-    ),
-    WRITE,
-    HIDE,
-    NETWORK,
-    SANDBOX,
-    GATE,
-    GATE_ATTEMPTS,
-    ON_GATE_FAIL,
-];
 
 /// The values of `onMaxLoops`.
 pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
 
 /// The fields of an entry of `phases` that is a mapping.
 pub const ENTRY_FIELDS: [Field; 23] = [
-    field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
-    field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
-    field(
+    row("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
+    row("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
+    row(
         "run",
         Kind::Text,
         "",
         "A command line for the shell, which the run runs itself, in the project's directory. Its outcomes are `ok`, with exit status 0, and `failed`.",
     ),
-    field(
+    row(
         "ask",
         Kind::Text,
         "",
         "A question to the user, who answers with one of the `outcomes`, with the variables of the text of a phase. An outcome can be a mapping with `to`, its target, `label`, its words for the user, and `text: required` or `text: optional`, a text that the user gives with it.",
     ),
-    field(
+    row(
         "id",
         Kind::Text,
         "the `id` of the phase file, or the key of the nested workflow",
         "Its name among the entries, for targets, conditions and texts. With it one phase file or workflow can be listed several times.",
     ),
-    field("label", Kind::Text, "the name of the phase or of the nested workflow", "Its name for users."),
-    field(
+    row("label", Kind::Text, "the name of the phase or of the nested workflow", "Its name for users."),
+    row(
         "when",
         Kind::Conditions,
         "none",
         "Conditions, all of which must hold when the run arrives, or it passes over the entry: `input.NAME`, `output.ID.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase; of an outcome also the key of an earlier nested workflow.",
     ),
-    field(
+    row(
         "with",
         Kind::Values,
         "none",
         "Values of the inputs of the nested workflow: each a value, or `input.NAME` or `output.ID.NAME` for that of an input of this workflow or of an output of an earlier phase.",
     ),
-    field(
+    row(
         "outcomes",
         Kind::Outcomes,
         "of a phase those of its file; after a nested workflow the next entry follows",
         "Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested workflow or the group ends: `next`, `loop`, `done`, `stop` or the `id` of an entry.",
     ),
-    field("timeout", Kind::Duration("10m"), "10m", "Maximum duration of the command of `run`, at most a day."),
-    field(
+    row("timeout", Kind::Duration("10m"), "10m", "Maximum duration of the command of `run`, at most a day."),
+    row(
         "env",
         Kind::Variables,
         "none",
         "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
     ),
-    field(
+    row(
         "outputs",
         Kind::Outputs(&OUTPUT_FIELDS),
         "none",
         "With `run`: values that the command gives, by name, as one JSON object on its standard output.",
     ),
-    field(
+    row(
         "phases",
         Kind::Group(MAX_PHASES),
         "",
         "The entries of a group: a part of this workflow that is a scope of its own, for targets, loops, gates and budgets.",
     ),
-    field("loopable", Kind::Bool, "true", "Allows the agent to loop back to the first entry of the group."),
-    field(
+    row("loopable", Kind::Bool, "true", "Allows the agent to loop back to the first entry of the group."),
+    row(
         "maxLoops",
         Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)),
         "20",
         "Maximum number of loops of the group before it is left.",
     ),
-    field(
+    row(
         "budget",
         Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
         "no bound",
         "What the group may take, each time that the run enters it.",
     ),
-    field("gate", Kind::Checks(&CHECK_FIELDS), "nothing is checked", "Checks that must pass before the group is left."),
+    row("gate", Kind::Checks(&CHECK_FIELDS), "nothing is checked", "Checks that must pass before the group is left."),
     GATE_ATTEMPTS,
     ON_GATE_FAIL,
-    field(
+    row(
         "each",
         Kind::Items,
         "the group is gone through once",
         "Repeats the group for each item, in order: a list, or `input.NAME` or `output.ID.NAME` of a list. In texts `{item}`, `{itemNumber}` and `{itemCount}`. Without an item the group is passed over.",
     ),
-    field(
+    row(
         "parallel",
         Kind::AtOnce(Parallel::MAX as u32),
         "false",
         "The entries of the group are branches, on which agents work at the same time; with `each` its items are. `true` for 4 at a time, or their number.",
     ),
-    field(
+    row(
         "decide",
         Kind::WordOrNames(&[Decide::MAJORITY]),
         "the group has no outcome",
         "The outcome of a parallel group: the first of these that a branch ends with, or `majority` for that of more than half of them.",
     ),
-    field(
+    row(
         "need",
         Kind::WordOrCount("all", Parallel::MAX as u32),
         "all",
@@ -470,96 +417,99 @@ pub const GROUP_FIELDS: [&str; 11] = [
 /// The values of `context`.
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
 
-const WRITE: Field = field(
-    "write",
-    Kind::Paths(MAX_PATHS),
-    "everything may be written",
-    "What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`; `[]` is nothing. In `workflow.yaml` the default of its phases.",
-);
+/// The fields of limits.
+pub(super) const CONFINEMENT: [Field; 4] = [
+    row(
+        "write",
+        Kind::Paths(MAX_PATHS),
+        "everything may be written",
+        "What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`; `[]` is nothing. In `workflow.yaml` the default of its phases.",
+    ),
+    row(
+        "hide",
+        Kind::Paths(MAX_PATHS),
+        "nothing is hidden",
+        "Files, and folders with everything below (`tests/acceptance/`), that the agent cannot read or write, also with commands; relative to the project's directory, no globs. `[]` is nothing. In `workflow.yaml` the default of its phases.",
+    ),
+    row(
+        "network",
+        Kind::Bool,
+        "true",
+        "`false`: commands have no network. In `workflow.yaml` the default of its phases.",
+    ),
+    row(
+        "sandbox",
+        Kind::OneOf(&SANDBOXES),
+        "required",
+        "How commands are held to `write` and `network`: `required`: where the system cannot confine them, they are refused; `preferred`: there they run without limits; `off`: they always do. In `workflow.yaml` the default of its phases.",
+    ),
+];
 
-const HIDE: Field = field(
-    "hide",
-    Kind::Paths(MAX_PATHS),
-    "nothing is hidden",
-    "Files, and folders with everything below (`tests/acceptance/`), that the agent cannot read or write, also with commands; relative to the project's directory, no globs. `[]` is nothing. In `workflow.yaml` the default of its phases.",
-);
-
-const NETWORK: Field = field(
-    "network",
-    Kind::Bool,
-    "true",
-    "`false`: commands have no network. In `workflow.yaml` the default of its phases.",
-);
-
-const SANDBOX: Field = field(
-    "sandbox",
-    Kind::OneOf(&SANDBOXES),
-    "required",
-    "How commands are held to `write` and `network`: `required`: where the system cannot confine them, they are refused; `preferred`: there they run without limits; `off`: they always do. In `workflow.yaml` the default of its phases.",
-);
-
-const GATE: Field = field(
+const GATE_CHECKS: Field = row(
     "gate",
     Kind::Checks(&CHECK_FIELDS),
     "nothing is checked",
     "Checks that must pass before the phase or workflow is left. They run in order when the agent calls `next`.",
 );
 
-const GATE_ATTEMPTS: Field = field(
+const GATE_ATTEMPTS: Field = row(
     "gateAttempts",
     Kind::OrInput(&Kind::Count(MAX_GATE_ATTEMPTS)),
     "3",
     "Number of failures of the gate after which the run pauses, with `onGateFail: stay`. Otherwise each failure leads back, and `maxLoops` is the limit.",
 );
 
-const ON_GATE_FAIL: Field = field(
+const ON_GATE_FAIL: Field = row(
     "onGateFail",
     Kind::Text,
     "stay",
     "Where a failure leads: `stay`, `loop` (to the beginning of the workflow), or the id of an earlier phase of the workflow.",
 );
 
+/// The fields of the gate of a phase.
+pub(super) const GATE: [Field; 3] = [GATE_CHECKS, GATE_ATTEMPTS, ON_GATE_FAIL];
+
 /// The fields of a check of a gate.
 pub const CHECK_FIELDS: [Field; 9] = [
-    field(
+    row(
         "run",
         Kind::Text,
         "",
         "A command line for the shell, in the project's directory; it must end with exit status 0.",
     ),
-    field(
+    row(
         "file",
         Kind::Text,
         "",
         "A path or glob, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`: a file that must exist and not be empty.",
     ),
-    field(
+    row(
         "approve",
         Kind::Text,
         "",
         "A question to the user, who must say yes. With the variables of the text of a phase.",
     ),
-    field(
+    row(
         "label",
         Kind::Text,
         "the command, path or question",
         "The name of the check. With the variables of the text of a phase.",
     ),
-    field("timeout", Kind::Duration("10m"), "10m", "Maximum duration of the command of `run`, at most a day."),
-    field(
+    row("timeout", Kind::Duration("10m"), "10m", "Maximum duration of the command of `run`, at most a day."),
+    row(
         "env",
         Kind::Variables,
         "",
         "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
     ),
-    field(
+    row(
         "contains",
         Kind::Text,
         "",
         "A regular expression that must match in the file of `file`; `^` and `$` mean lines.",
     ),
-    field("outcome", Kind::Text, "each outcome", "The check is made for this outcome only."),
-    field(
+    row("outcome", Kind::Text, "each outcome", "The check is made for this outcome only."),
+    row(
         "recheck",
         Kind::Bool,
         "false",
@@ -567,134 +517,28 @@ pub const CHECK_FIELDS: [Field; 9] = [
     ),
 ];
 
-/// The fields of `autoContinue`.
-pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
-    field("delaySeconds", Kind::WholeNumber(MAX_DELAY_SECONDS), "3", "Length of the countdown, in seconds."),
-    field(
-        "maxPerPhase",
-        Kind::WholeNumber(MAX_COUNT),
-        "10",
-        "Number of automatic continuations in one phase after which the run pauses.",
-    ),
-    field(
-        "maxIdle",
-        Kind::WholeNumber(MAX_COUNT),
-        "3",
-        "Number of consecutive automatic continuations without work after which the run pauses.",
-    ),
-];
-
-/// The fields of a phase file's front matter.
-///
-/// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 23] = [
-    needed("id", Kind::Text, Needed::Always, "The phase's name in sessions; unique in its workflow."),
-    needed("name", Kind::Text, Needed::Always, "The phase's name for users."),
-    needed("emoji", Kind::Text, Needed::Always, "The phase's sign in the status bar."),
-    field(
-        "tools",
-        Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true },
-        "every tool is allowed",
-        "The tools that the agent may use. `workflow_step` is always allowed.",
-    ),
-    WRITE,
-    HIDE,
-    NETWORK,
-    SANDBOX,
-    field(
-        "tests",
-        Kind::Tests(&TESTS_FIELDS),
-        "nothing is tested",
-        "Tool calls that the rules of the phase must allow or refuse. `check` tests them.",
-    ),
-    field("availableProfiles", Kind::Names, "(none)", "Names of subagent profiles, listed in the context prompt."),
-    field(
-        "summary",
-        Kind::OneOf(&["optional", "required"]),
-        "optional",
-        "`required`: the agent cannot leave the phase without a summary.",
-    ),
-    field(
-        "context",
-        Kind::OneOf(&CONTEXTS),
-        CONTEXTS[0],
-        "`fresh`: the model sees nothing of the earlier work, only the task, the results of earlier phases, the evidence of gates, the user's own messages since the run began, and the phase's context prompt. The phase before it cannot be left without a summary.",
-    ),
-    field(
-        "interactive",
-        Kind::Bool,
-        "false",
-        "`true`: the phase is a conversation with the user. When the agent stops, the run waits for the user's next message, and the agent is not told to go on. In print and JSON mode the run pauses there.",
-    ),
-    field(
-        "results",
-        Kind::WordOrNames(&Results::WORDS),
-        Results::WORDS[0],
-        "The earlier phases whose results the phase gets: summaries, outputs, and evidence of gates. `none`, or the ids of phases and the keys of nested workflows of the workflow.",
-    ),
-    field(
-        "outcomes",
-        Kind::Outcomes,
-        "none",
-        "The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done` (to the end of the workflow), `stop` (to the end of the whole run, as stopped), or the `id` of an entry of the workflow. The agent names one when it calls `next`.",
-    ),
-    field(
-        "outputs",
-        Kind::Outputs(&OUTPUT_FIELDS),
-        "none",
-        "Values that the agent gives when it calls `next`, by name. In texts `{output.ID.NAME}`, in `when` and `with` `output.ID.NAME`.",
-    ),
-    GATE,
-    GATE_ATTEMPTS,
-    ON_GATE_FAIL,
-    field(
-        "model",
-        Kind::NameOrNames,
-        "the user's model",
-        "The model of the phase: the first that the user has a key for. `PROVIDER/ID`, also with `:LEVEL` behind it, or an alias of the user's `models.yaml`.",
-    ),
-    field(
-        "thinking",
-        Kind::OneOf(&THINKING),
-        "",
-        "The thinking level of the phase. Default: the level behind the name of the model, or the one that pi has for the model.",
-    ),
-    field(
-        "budget",
-        Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
-        "no bound",
-        "What each visit of the phase may take.",
-    ),
-    field(
-        "onBudget",
-        Kind::Text,
-        "pause",
-        "Where the run goes when a visit has used up the `budget` of the phase: `pause`, or a target as in `outcomes`. The gate of the phase is not checked then.",
-    ),
-];
-
 /// The fields of the user's `limits.yaml`.
 pub const LIMITS_FIELDS: [Field; 5] = [
-    field(
+    row(
         "write",
         Kind::Paths(MAX_PATHS),
         "everything, but pi's agent folder",
         "What may be written: files, folders with everything below (`src/`) and globs, relative to the working directory. `[]` is nothing.",
     ),
-    field(
+    row(
         "hide",
         Kind::Paths(MAX_PATHS),
         "nothing is hidden",
         "Files, and folders with everything below (`~/.aws/`), that the agent cannot read or write, also with commands; relative to the working directory, no globs. `[]` is nothing.",
     ),
-    field("network", Kind::Bool, "true", "`false`: commands have no network."),
-    field(
+    row("network", Kind::Bool, "true", "`false`: commands have no network."),
+    row(
         "sandbox",
         Kind::OneOf(&SANDBOXES),
         "required",
         "How commands are held to the limits: `required`: where the system cannot confine them, they are refused; `preferred`: there they run without limits; `off`: they always do.",
     ),
-    field(
+    row(
         "tools",
         Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true },
         "every tool is allowed",
@@ -713,44 +557,44 @@ pub const MAX_ARGUMENTS: usize = 50;
 
 /// The fields of the user's `notify.yaml`.
 pub const NOTIFY_FIELDS: [Field; 3] = [
-    field(
+    row(
         "on",
         Kind::Words(&OCCASIONS),
         "all of them",
         "What you are told: a run waits for you, is done, or was stopped by an outcome.",
     ),
-    field(
+    row(
         "command",
         Kind::Arguments(MAX_ARGUMENTS),
         "none",
         "A program and its arguments, without a shell: its path, or its name in `PATH`. `{title}` and `{text}` as whole arguments stand for the notification.",
     ),
-    field("terminal", Kind::Bool, "false", "`true`: the notification goes to the terminal that pi runs in."),
+    row("terminal", Kind::Bool, "false", "`true`: the notification goes to the terminal that pi runs in."),
 ];
 
 /// The fields of the front matter of a comparison's `task.md`.
 pub const TASK_FIELDS: [Field; 6] = [
-    field(
+    row(
         "repo",
         Kind::Text,
         "the folder `project`",
         "The repository of the project: a path or an address that git can fetch from.",
     ),
-    field(
+    row(
         "commit",
         Kind::Text,
         "",
         "With `repo`: the commit, or the name of a branch or tag. History after it is not in the project.",
     ),
-    field("inputs", Kind::Values, "none", "Values of the inputs of workflows that have them."),
-    field("timeout", Kind::Duration("30m"), "30m", "The time in which a run must end, at most a day."),
-    field(
+    row("inputs", Kind::Values, "none", "Values of the inputs of workflows that have them."),
+    row("timeout", Kind::Duration("30m"), "30m", "The time in which a run must end, at most a day."),
+    row(
         "checkTimeout",
         Kind::Duration("10m"),
         "10m",
         "The time in which `setup` and `check` must each end, at most a day.",
     ),
-    field(
+    row(
         "budget",
         Kind::Text,
         "no bound",
@@ -761,24 +605,24 @@ pub const TASK_FIELDS: [Field; 6] = [
 /// The values of `type` of an input or an output.
 pub const VALUE_TYPES: [&str; 5] = ["text", "number", "choice", "flag", "list"];
 
-const MIN: Field = field(
+const MIN: Field = row(
     "min",
     Kind::Decimal,
     "no bound; of a list 0",
     "The least value of a number, or the least number of items of a list.",
 );
 
-const MAX: Field = field(
+const MAX: Field = row(
     "max",
     Kind::Decimal,
     "no bound; of a list 100",
     "The greatest value of a number, or the greatest number of items of a list.",
 );
 
-const TYPE: Field = needed("type", Kind::OneOf(&VALUE_TYPES), Needed::Always, "The type of the value.");
+const TYPE: Field = required("type", Kind::OneOf(&VALUE_TYPES), Needed::Always).described("The type of the value.");
 
 const OPTIONS: Field =
-    field("options", Kind::Options, "none", "The values that a choice has; only of a choice, which needs them.");
+    row("options", Kind::Options, "none", "The values that a choice has; only of a choice, which needs them.");
 
 /// The fields of an output.
 pub const OUTPUT_FIELDS: [Field; 6] = [
@@ -786,8 +630,8 @@ pub const OUTPUT_FIELDS: [Field; 6] = [
     OPTIONS,
     MIN,
     MAX,
-    field("optional", Kind::Bool, "false", "`true`: the phase can be left without it."),
-    field("description", Kind::FreeText, "none", "The meaning of the value, for the agent."),
+    row("optional", Kind::Bool, "false", "`true`: the phase can be left without it."),
+    row("description", Kind::FreeText, "none", "The meaning of the value, for the agent."),
 ];
 
 /// The fields of an input.
@@ -796,31 +640,26 @@ pub const INPUT_FIELDS: [Field; 6] = [
     OPTIONS,
     MIN,
     MAX,
-    field("default", Kind::Literal, "of a flag `false`; others must be given", "The value of a run that gives none."),
-    field("description", Kind::FreeText, "none", "The meaning of the value, for the user."),
+    row("default", Kind::Literal, "of a flag `false`; others must be given", "The value of a run that gives none."),
+    row("description", Kind::FreeText, "none", "The meaning of the value, for the user."),
 ];
 
 /// The fields of `budget`.
 pub const BUDGET_FIELDS: [Field; 4] = [
-    field(
+    row(
         "cost",
         Kind::OrInput(&Kind::Dollars(MAX_COST)),
         "no bound",
         "The cost in US dollars, as pi reports it. Models without a price are refused.",
     ),
-    field(
-        "outputTokens",
-        Kind::OrInput(&Kind::Count(MAX_TOKENS)),
-        "no bound",
-        "Output tokens, with those of reasoning.",
-    ),
-    field(
+    row("outputTokens", Kind::OrInput(&Kind::Count(MAX_TOKENS)), "no bound", "Output tokens, with those of reasoning."),
+    row(
         "time",
         Kind::OrInput(&Kind::Duration("45m")),
         "no bound",
         "The time at work. The time of your answers is not in it.",
     ),
-    field("turns", Kind::OrInput(&Kind::Count(MAX_COUNT)), "no bound", "Turns: answers of the model."),
+    row("turns", Kind::OrInput(&Kind::Count(MAX_COUNT)), "no bound", "Turns: answers of the model."),
 ];
 
 /// The values of `thinking`.
@@ -831,17 +670,17 @@ pub const THINKING: [&str; Thinking::ALL.len()] = {
 
 /// The fields of `tools`.
 pub const TOOLS_FIELDS: [Field; 2] = [
-    field("blacklist", Kind::Tools, "", "These tools are refused, all others allowed."),
-    field("whitelist", Kind::Tools, "", "These tools are allowed, all others refused."),
+    row("blacklist", Kind::Tools, "", "These tools are refused, all others allowed."),
+    row("whitelist", Kind::Tools, "", "These tools are allowed, all others refused."),
 ];
 
 /// The fields of `tests`.
 pub const TESTS_FIELDS: [Field; 2] = [
-    field(
+    row(
         "allowed",
         Kind::Calls,
         "",
         "Calls that must be allowed, as `TOOL ARGUMENT`: the argument is the path of `edit` and `write`, or the command of `bash`. A command in a sandbox is allowed.",
     ),
-    field("refused", Kind::Calls, "", "Calls that must be refused."),
+    row("refused", Kind::Calls, "", "Calls that must be refused."),
 ];

@@ -4,9 +4,10 @@ use super::gate::Command;
 use super::parallel::Parallel;
 
 /// The work of a phase.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Work {
     /// The agent follows its instructions.
+    #[default]
     Agent,
     /// The engine runs a command.
     Run(Step),

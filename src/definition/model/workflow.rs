@@ -17,78 +17,124 @@ use super::parallel::Parallel;
 use super::paths::package_of;
 use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
+use super::schema::{
+    self, BUDGET_FIELDS, CONFINEMENT, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS,
+    MAX_PHASES, Needed, ON_MAX_LOOPS, OUTPUT_FIELDS, TESTS_FIELDS, THINKING, TOOLS_FIELDS, field, fields, required,
+};
+use super::variables::{
+    BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
+    STOP_VARIABLES,
+};
 use super::work::Work;
 
-/// One workflow: a `workflow.yaml` and its phase files.
-///
-/// Specification: configuration reference, "`workflow.yaml` Field Reference".
-#[derive(Debug, Clone, PartialEq)]
-pub struct Workflow {
-    /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and
-    /// references name it so.
-    pub key: String,
-    /// Its name for users; not blank.
-    pub name: String,
-    /// The NAME of `/workflow NAME TASK`. Empty only where `show` is [`Show::Workflows`].
-    pub command_name: String,
-    /// Its purpose, in its author's words.
-    pub description: Option<String>,
-    /// Template of the prompt that starts it. Empty only where `show` is [`Show::Workflows`].
-    pub initial_message: String,
-    /// The condition for a start.
-    pub show: Show,
-    /// `loop` may restart it. Default: true.
-    pub loopable: bool,
-    /// Prefix of the task in the session's name. Default: `Workflow: `.
-    pub session_name_prefix: Option<String>,
-    /// Maximum length of the task in the session's name, in UTF-16 code units. Default: 50.
-    pub session_name_max_length: Option<usize>,
-    /// Template of the first paragraph of the context prompt.
-    pub role_instruction: Option<String>,
-    /// Template of the last paragraph of the context prompt.
-    pub advance_reminder: Option<String>,
-    /// Template of the reason why a tool is refused.
-    pub block_reason_template: Option<String>,
-    /// Template of the message at the end.
-    pub completion_message: Option<String>,
-    /// Template of the message at the end of a run that was stopped.
-    pub stop_message: Option<String>,
-    /// Template of the prompt after the agent stopped too early.
-    pub not_done_reminder: Option<String>,
-    /// The limits of its phases, unless a phase has its own. Not those of nested workflows.
-    pub confinement: Confinement,
-    /// The amounts that a run may take of it.
-    pub budget: BudgetBounds,
-    /// The values that a run is started with, in the order of the file.
-    pub inputs: Vec<Input>,
-    /// Bounds of automatic continuation; `None` is `autoContinue: false`.
-    pub auto_continue: Option<AutoContinue>,
-    /// Maximum number of restarts of a scope until it is left. Default: 20.
-    pub max_loops: BoundValue<u32>,
-    /// Effect of an outcome that leads back once more.
-    pub on_max_loops: OnMaxLoops,
-    /// When the agent is given the whole context prompt. Default: [`ContextInjection::OncePerPhase`].
-    pub context_injection: ContextInjection,
-    /// The default of its phases but the first, and of nested workflows where they begin.
-    pub context: Option<ContextMode>,
-    /// Its phases and nested workflows, in order; at least one.
-    pub phases: Vec<Entry>,
-    /// The groups in its entries, at any depth; none in a [`Library`], which has them beside it.
-    pub groups: Vec<Workflow>,
-    /// Its place, if it is a group.
-    pub group: Option<Group>,
-    /// The items for which a group is repeated.
-    pub each: Option<Each>,
-    /// What makes it a parallel group.
-    pub parallel: Option<Parallel>,
-    /// The place of a run while the branches of a parallel group work.
-    pub place: Option<Rc<Phase>>,
-    /// The gate at its end.
-    pub gate: Option<Gate>,
-    /// The name of the root that it was read from.
-    pub root: String,
-    /// The folder it was read from, as a user would write it.
-    pub folder: String,
+fields! {
+    /// One workflow: a `workflow.yaml` and its phase files.
+    ///
+    /// Specification: configuration reference, "`workflow.yaml` Field Reference".
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Workflow {
+        /// The workflow's name for users.
+        name: String = required("name", Kind::Text, Needed::Always),
+        /// The NAME of `/workflow NAME TASK`. Unique among all workflows.
+        command_name: String = required("commandName", Kind::CommandName, Needed::ToStart),
+        /// The prompt that starts the agent.
+        initial_message: String =
+            required("initialMessage", Kind::Template(&INITIAL_MESSAGE_VARIABLES), Needed::ToStart),
+        /// The phases in order: paths of phase files, relative to this folder, `subworkflow: KEY` for another workflow,
+        /// `run: COMMAND` for a step without the agent, `ask: QUESTION` for a question to the user, and `phases:
+        /// [ENTRY, …]` for a group. With `when` an entry is passed over unless its conditions hold.
+        phases: Vec<Entry> = required("phases", Kind::Phases(MAX_PHASES, &ENTRY_FIELDS), Needed::Always),
+        /// The workflow's purpose. Its first line is shown in lists of workflows.
+        description: Option<String> =
+            field("description", Kind::FreeText, "the first paragraph of the first phase that has no `{` in it"),
+        /// Who can start the workflow: the user, or only other workflows that nest it.
+        show: Show = field("show", Kind::OneOf(&["user", "workflows"]), "user"),
+        /// Allows the agent to loop back to the first phase.
+        loopable: bool = field("loopable", Kind::Bool, "true"),
+        /// Text before the task in the session's name.
+        session_name_prefix: Option<String> = field("sessionNamePrefix", Kind::FreeText, "\"Workflow: \""),
+        /// Maximum length of the task in the session's name, in characters.
+        session_name_max_length: Option<usize> = field("sessionNameMaxLength", Kind::Number, "50"),
+        /// The first paragraph of the context prompt of each phase.
+        role_instruction: Option<String> = field(
+            "roleInstruction",
+            Kind::Template(&PHASE_VARIABLES),
+            "an orchestrator where a tool `delegate_to_subagents` is registered, else an agent that does the work itself",
+        ),
+        /// The last paragraph of the context prompt of each phase.
+        advance_reminder: Option<String> = field(
+            "advanceReminder",
+            Kind::Template(&PHASE_VARIABLES),
+            "says to call `workflow_step` when the phase is done",
+        ),
+        /// The reason that the agent gets for a refused tool call.
+        block_reason_template: Option<String> = field(
+            "blockReasonTemplate",
+            Kind::Template(&BLOCK_REASON_VARIABLES),
+            "says that the tool is blocked in this phase",
+        ),
+        /// The message to the user at the end.
+        completion_message: Option<String> = field(
+            "completionMessage",
+            Kind::Template(&COMPLETION_VARIABLES),
+            "says that the workflow is complete, with its task",
+        ),
+        /// The message at the end of a run that an outcome with the target `stop` has stopped.
+        stop_message: Option<String> = field(
+            "stopMessage",
+            Kind::Template(&STOP_VARIABLES),
+            "says where the run was stopped, and with which outcome",
+        ),
+        /// The prompt for an agent that stops before the end.
+        not_done_reminder: Option<String> = field(
+            "notDoneReminder",
+            Kind::Template(&NOT_DONE_VARIABLES),
+            "says that the workflow is still active, with the phase's instructions",
+        ),
+        /// Automatic continuation of an agent that stops before the end, and its limits.
+        auto_continue: Option<AutoContinue> =
+            field("autoContinue", Kind::Mapping { fields: AutoContinue::FIELDS, switch: true, one: false }, "true"),
+        /// Maximum number of loops of the workflow before it is left.
+        max_loops: BoundValue<u32> = field("maxLoops", Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)), "20"),
+        /// What an outcome does that leads back when there were `maxLoops` loops: the run pauses, or goes to the next
+        /// entry.
+        on_max_loops: OnMaxLoops = field("onMaxLoops", Kind::OneOf(&ON_MAX_LOOPS), ON_MAX_LOOPS[0]),
+        /// When the agent gets the complete context prompt: once in each phase, or with every agent run.
+        context_injection: ContextInjection =
+            field("contextInjection", Kind::OneOf(&["oncePerPhase", "everyRun"]), "oncePerPhase"),
+        /// The default of its phases but the first, and of workflows nested in it where they begin; see the field of a
+        /// phase.
+        context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
+        /// Values that a run is started with, by name: `/workflow NAME scope=web TASK`. In templates `{input.NAME}`.
+        inputs: Vec<Input> = field("inputs", Kind::Inputs(&INPUT_FIELDS), "none"),
+        /// What a run may take. A nested workflow's bounds what is spent in it. At the end of it the run pauses, and
+        /// you are asked for more.
+        budget: BudgetBounds =
+            field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
+        /// Its limits. Of a workflow the default of its phases, not of nested workflows.
+        confinement: Confinement => CONFINEMENT,
+        /// The gate at its end.
+        gate: Option<Gate> => GATE,
+    }
+    beside {
+        /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and
+        /// references name it so.
+        key: String,
+        /// The groups in its entries, at any depth; none in a [`Library`], which has them beside it.
+        groups: Vec<Workflow>,
+        /// Its place, if it is a group.
+        group: Option<Group>,
+        /// The items for which a group is repeated.
+        each: Option<Each>,
+        /// What makes it a parallel group.
+        parallel: Option<Parallel>,
+        /// The place of a run while the branches of a parallel group work.
+        place: Option<Rc<Phase>>,
+        /// The name of the root that it was read from.
+        root: String,
+        /// The folder it was read from, as a user would write it.
+        folder: String,
+    }
 }
 
 impl Workflow {
@@ -160,15 +206,17 @@ pub struct Group {
     pub at: Vec<usize>,
 }
 
-/// Bounds of automatic continuation after the agent stopped too early.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AutoContinue {
-    /// Length of the countdown in which the user can interrupt, in seconds, at most an hour. Default: 3.
-    pub delay_seconds: u32,
-    /// Maximum number of continuations in one phase before the run pauses. Default: 10.
-    pub max_per_phase: u32,
-    /// Maximum number of continuations in a row without any work before the run pauses. Default: 3.
-    pub max_idle: u32,
+fields! {
+    /// Bounds of automatic continuation after the agent stopped too early.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct AutoContinue {
+        /// Length of the countdown, in seconds.
+        delay_seconds: u32 = field("delaySeconds", Kind::WholeNumber(MAX_DELAY_SECONDS), "3"),
+        /// Number of automatic continuations in one phase after which the run pauses.
+        max_per_phase: u32 = field("maxPerPhase", Kind::WholeNumber(MAX_COUNT), "10"),
+        /// Number of consecutive automatic continuations without work after which the run pauses.
+        max_idle: u32 = field("maxIdle", Kind::WholeNumber(MAX_COUNT), "3"),
+    }
 }
 
 impl Default for AutoContinue {
@@ -211,9 +259,10 @@ pub enum ContextMode {
 }
 
 /// The condition for the start of a workflow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Show {
     /// Users, by `/workflow`.
+    #[default]
     User,
     /// Only other workflows, as one of their phases.
     Workflows,
@@ -263,63 +312,78 @@ impl Entry {
     }
 }
 
-/// One phase: a Markdown file with front matter.
-///
-/// Specification: configuration reference, "Phase `.md` File Reference".
-#[derive(Debug, Clone, PartialEq)]
-pub struct Phase {
-    /// Unique among the phases of its workflow; not blank.
-    pub id: String,
-    /// Its name for users; not blank.
-    pub name: String,
-    /// Its symbol in the status line; not blank.
-    pub emoji: String,
-    /// Template of the instructions for the agent; not blank, but of a phase without the agent empty.
-    pub instructions: String,
-    /// Its file, as a user would write it.
-    pub file: String,
-    /// Its work: that of the agent, or something that the run does without the model.
-    pub work: Work,
-    /// Which tools the agent may use.
-    pub tools: ToolPolicy,
-    /// Its own limits.
-    pub confinement: Confinement,
-    /// The amounts that each visit may take.
-    pub budget: BudgetBounds,
-    /// The tool calls that a check tests.
-    pub tests: Vec<PhaseTest>,
-    /// Names of subagent profiles; for information only.
-    pub profiles: Option<Vec<String>>,
-    /// The agent must hand over a summary to leave it (`summary: required`). Default: it need not, unless the next
-    /// phase starts fresh.
-    pub summary_required: Option<bool>,
-    /// The part of the earlier conversation that the model sees.
-    pub context: Option<ContextMode>,
-    /// Where the run goes when a visit has used up the phase's own budget; `None` to pause.
-    pub on_budget: Option<Target>,
-    /// It is a conversation with the user: an agent that stops is not told to go on, and the run waits for the user's
-    /// message.
-    pub interactive: bool,
-    /// The earlier phases whose results it gets.
-    pub results: Results,
-    /// The ways in which it can be left; none for the next entry only.
-    pub outcomes: Vec<Outcome>,
-    /// The values that the agent gives when it leaves it, in the order of the file.
-    pub outputs: Vec<Output>,
-    /// Its gate.
-    pub gate: Option<Gate>,
-    /// The names of its models, the preferred ones first; none for the user's own.
-    pub model: Vec<String>,
-    /// Its thinking level.
-    pub thinking: Option<Thinking>,
+fields! {
+    /// One phase: a Markdown file with front matter.
+    ///
+    /// Specification: configuration reference, "Phase `.md` File Reference".
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Phase {
+        /// The phase's name in sessions; unique in its workflow.
+        id: String = required("id", Kind::Text, Needed::Always),
+        /// The phase's name for users.
+        name: String = required("name", Kind::Text, Needed::Always),
+        /// The phase's sign in the status bar.
+        emoji: String = required("emoji", Kind::Text, Needed::Always),
+        /// The tools that the agent may use. `workflow_step` is always allowed.
+        tools: ToolPolicy =
+            field("tools", Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true }, "every tool is allowed"),
+        /// Its limits. Of a workflow the default of its phases, not of nested workflows.
+        confinement: Confinement => CONFINEMENT,
+        /// Tool calls that the rules of the phase must allow or refuse. `check` tests them.
+        tests: Vec<PhaseTest> = field("tests", Kind::Tests(&TESTS_FIELDS), "nothing is tested"),
+        /// Names of subagent profiles, listed in the context prompt.
+        profiles: Option<Vec<String>> = field("availableProfiles", Kind::Names, "(none)"),
+        /// `required`: the agent cannot leave the phase without a summary.
+        summary_required: Option<bool> = field("summary", Kind::OneOf(&["optional", "required"]), "optional"),
+        /// `fresh`: the model sees nothing of the earlier work, only the task, the results of earlier phases, the
+        /// evidence of gates, the user's own messages since the run began, and the phase's context prompt. The phase
+        /// before it cannot be left without a summary.
+        context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
+        /// `true`: the phase is a conversation with the user. When the agent stops, the run waits for the user's next
+        /// message, and the agent is not told to go on. In print and JSON mode the run pauses there.
+        interactive: bool = field("interactive", Kind::Bool, "false"),
+        /// The earlier phases whose results the phase gets: summaries, outputs, and evidence of gates. `none`, or the
+        /// ids of phases and the keys of nested workflows of the workflow.
+        results: Results = field("results", Kind::WordOrNames(&Results::WORDS), Results::WORDS[0]),
+        /// The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done`
+        /// (to the end of the workflow), `stop` (to the end of the whole run, as stopped), or the `id` of an entry of
+        /// the workflow. The agent names one when it calls `next`.
+        outcomes: Vec<Outcome> = field("outcomes", Kind::Outcomes, "none"),
+        /// Values that the agent gives when it calls `next`, by name. In texts `{output.ID.NAME}`, in `when` and `with`
+        /// `output.ID.NAME`.
+        outputs: Vec<Output> = field("outputs", Kind::Outputs(&OUTPUT_FIELDS), "none"),
+        /// The gate at its end.
+        gate: Option<Gate> => GATE,
+        /// The model of the phase: the first that the user has a key for. `PROVIDER/ID`, also with `:LEVEL` behind it,
+        /// or an alias of the user's `models.yaml`.
+        model: Vec<String> = field("model", Kind::NameOrNames, "the user's model"),
+        /// The thinking level of the phase. Default: the level behind the name of the model, or the one that pi has for
+        /// the model.
+        thinking: Option<Thinking> = field("thinking", Kind::OneOf(&THINKING), ""),
+        /// What each visit of the phase may take.
+        budget: BudgetBounds =
+            field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
+        /// Where the run goes when a visit has used up the `budget` of the phase: `pause`, or a target as in
+        /// `outcomes`. The gate of the phase is not checked then.
+        on_budget: Option<Target> = field("onBudget", Kind::Text, "pause"),
+    }
+    beside {
+        /// Template of the instructions for the agent; not blank, but of a phase without the agent empty.
+        instructions: String,
+        /// Its file, as a user would write it.
+        file: String,
+        /// Its work: that of the agent, or something that the run does without the model.
+        work: Work,
+    }
 }
 
 /// Which tools a phase allows. `workflow_step` is always allowed.
 ///
 /// Specification: configuration reference, "Tool Configuration Details".
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ToolPolicy {
     /// Every tool.
+    #[default]
     All,
     /// Every tool but these (`blacklist`).
     Except(Vec<String>),

@@ -31,7 +31,7 @@ pub(crate) fn read(fields: &mut Fields, variables: PathVariables) -> Confinement
         write: paths(fields, ("write", variables), rule),
         hide: paths(fields, ("hide", PathVariables::None), hidden),
         network: network(fields),
-        sandbox: fields.given_choice("sandbox", &SANDBOXES, kinds),
+        sandbox: fields.given_choice("sandbox", &SANDBOXES, &kinds),
     }
 }
 

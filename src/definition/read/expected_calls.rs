@@ -1,5 +1,7 @@
 //! Reads the field `tests` of a phase.
 
+use std::rc::Rc;
+
 use super::fields::Fields;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
@@ -14,12 +16,17 @@ use crate::definition::model::tools::is_of_pi;
 
 const LISTS: [&str; TESTS_FIELDS.len()] = names(&TESTS_FIELDS);
 
-/// Reads `tests`; with `check` it reports its errors, which leave nothing out.
-pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<PhaseTest> {
+/// Reads `tests`. [`check`] reports its errors, which leave nothing out.
+pub(crate) fn read(fields: &Fields) -> Vec<PhaseTest> {
+    let value = fields.tree.root.get("tests");
+    tests(value).0
+}
+
+/// The calls in a value of `tests`, and the errors in it.
+fn tests(value: Option<&Yaml>) -> (Vec<PhaseTest>, Vec<(Vec<Step<'_>>, Problem)>) {
     let mut tests = Vec::new();
     let mut problems: Vec<(Vec<Step>, Problem)> = Vec::new();
-    let value = fields.tree.root.get("tests").cloned();
-    match &value {
+    match value {
         None => {}
         Some(Yaml::Map(entries)) if !entries.is_empty() => {
             for (key, _) in entries.iter().filter(|(key, _)| !LISTS.contains(&&**key)) {
@@ -40,7 +47,13 @@ pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
         tests.truncate(MAX_TESTS);
         problems.push((vec![Step::Key("tests")], CallProblem::TooManyTests { limit: MAX_TESTS }.into()));
     }
-    let Some(surroundings) = check else { return tests };
+    (tests, problems)
+}
+
+/// Reports the errors in `tests`.
+pub(crate) fn check(fields: &mut Fields, surroundings: &Surroundings) {
+    let tree = Rc::clone(&fields.tree);
+    let (tests, mut problems) = tests(tree.root.get("tests"));
     for test in &tests {
         let (tool, _) = test.parts();
         if !is_of_pi(tool) && surroundings.lacks_tool(tool) {
@@ -54,7 +67,6 @@ pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
     for (at, problem) in problems {
         fields.report(&at, problem);
     }
-    tests
 }
 
 fn read_list(

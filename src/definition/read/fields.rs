@@ -21,8 +21,8 @@ use crate::definition::model::blank::is_blank;
 use crate::definition::model::bound_values::BoundValue;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::path_variables::with_names;
-use crate::definition::model::schema::{CONTEXTS, ENTRY_FIELDS, Field, Kind, Needed, PHASE_FIELDS, WORKFLOW_FIELDS};
-use crate::definition::model::workflow::ContextMode;
+use crate::definition::model::schema::{ENTRY_FIELDS, Field, Kind, Needed};
+use crate::definition::model::workflow::{Phase, Workflow};
 
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
 pub(crate) const MAX_PLACES: usize = 50;
@@ -321,17 +321,12 @@ impl<'a> Fields<'a> {
         0
     }
 
-    /// Reads `context`.
-    pub fn context(&mut self) -> Option<ContextMode> {
-        self.given_choice("context", &CONTEXTS, [ContextMode::Shared, ContextMode::Fresh])
-    }
-
     /// Reads one of the words as the value beside it; `None` without the field.
-    pub fn given_choice<T: Copy, const N: usize>(
+    pub fn given_choice<T: Copy>(
         &mut self,
         field: &'static str,
-        words: &'static [&'static str; N],
-        values: [T; N],
+        words: &'static [&'static str],
+        values: &[T],
     ) -> Option<T> {
         let given = !matches!(self.tree.root.get(field), None | Some(Yaml::Null));
         let index = self.choice(field, words);
@@ -438,7 +433,7 @@ fn plain(key: &str) -> String {
 /// The rule that a key means but for its spelling or its place.
 pub(crate) fn rule_meant(key: &str) -> Option<&'static str> {
     let key = plain(key);
-    let rules = PHASE_FIELDS.iter().chain(&WORKFLOW_FIELDS);
+    let rules = Phase::FIELDS.iter().chain(Workflow::FIELDS);
     let mut rules = rules.filter(|field| field.needed == Needed::Not && !field.may_be_empty());
     if let Some(rule) = rules.find(|field| plain(field.name) == key) {
         return Some(rule.name);

@@ -3,6 +3,7 @@
 
 pub(crate) mod bounded;
 pub(crate) mod budget;
+mod by_type;
 pub(crate) mod conditions;
 pub(crate) mod confinement;
 pub(crate) mod each;

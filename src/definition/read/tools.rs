@@ -16,24 +16,18 @@ const NO_TOOL: [char; 2] = ['(', '*'];
 
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
 
-/// Reads `tools`; all tools after an error. `registered` returns the names of the tools that there are.
+/// Reads `tools`; all tools after an error.
+pub(crate) fn read(fields: &mut Fields) -> ToolPolicy {
+    tool_policy(fields).unwrap_or_default()
+}
+
+/// Refuses names of tools in another case: they would allow and refuse nothing. The host is asked for the tools only
+/// where a name is not one of pi's own: `registered` returns them.
 ///
 /// # Errors
 ///
 /// If the session is gone.
-pub(crate) fn read(
-    fields: &mut Fields,
-    registered: &dyn Fn() -> Result<Vec<String>, Stale>,
-    check: Option<&Surroundings>,
-) -> Result<ToolPolicy, Stale> {
-    let tools = tool_policy(fields);
-    check_case(fields, registered, check)?;
-    Ok(tools.unwrap_or(ToolPolicy::All))
-}
-
-/// Refuses names of tools in another case: they would allow and refuse nothing. The host is asked for the tools only
-/// where a name is not one of pi's own.
-fn check_case(
+pub(crate) fn check_case(
     fields: &mut Fields,
     registered: &dyn Fn() -> Result<Vec<String>, Stale>,
     check: Option<&Surroundings>,

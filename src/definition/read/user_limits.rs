@@ -33,7 +33,8 @@ pub(crate) fn read(
     let Some(mut fields) = Fields::parse(file, text, 0, of, diagnostics) else { return Ok(None) };
     check_keys(&mut fields);
     fields.check_values(&LIMITS_FIELDS);
-    let tools = tools::read(&mut fields, &|| files.tools(), check)?;
+    let tools = tools::read(&mut fields);
+    tools::check_case(&mut fields, &|| files.tools(), check)?;
     let confinement = confinement::read(&mut fields, PathVariables::None);
     if let Some(surroundings) = check {
         tools::check_names(&mut fields, surroundings);

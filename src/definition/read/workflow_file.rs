@@ -3,10 +3,9 @@
 use crate::sorted::Map;
 use std::rc::Rc;
 
-use super::confinement::PathVariables;
 use super::fields::{Fields, not_a_list, rule_meant};
 use super::yaml::{Tree, Yaml};
-use super::{budget, conditions, confinement, each, gate, inputs, outcomes, parallel, step};
+use super::{budget, conditions, each, gate, inputs, outcomes, parallel, step};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
@@ -24,14 +23,11 @@ use crate::definition::model::outcomes::Outcome;
 use crate::definition::model::own_work::OwnWork;
 use crate::definition::model::parallel::Parallel;
 use crate::definition::model::schema;
-use crate::definition::model::schema::{Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS};
-use crate::definition::model::workflow::{
-    AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, OnMaxLoops, Show, Workflow,
-};
+use crate::definition::model::schema::{Kind, MAX_COUNT, MAX_PHASES};
+use crate::definition::model::workflow::{DEFAULT_MAX_LOOPS, Workflow};
 
-const FIELDS: [&str; WORKFLOW_FIELDS.len()] = schema::names(&WORKFLOW_FIELDS);
+const FIELDS: [&str; Workflow::FIELDS.len()] = schema::names(Workflow::FIELDS);
 
-const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] = schema::names(&schema::AUTO_CONTINUE_FIELDS);
 const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
 /// The fields of an entry with `run`.
 const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs", "outcomes"];
@@ -107,84 +103,17 @@ pub(crate) fn read(
 ) -> Option<WorkflowRead> {
     let of = (Mapping::Workflow, NEEDS, &FIELDS[..]);
     let mut fields = Fields::parse(file, text, 0, of, diagnostics)?;
-    let show = match fields.choice("show", &["user", "workflows"]) {
-        0 => Show::User,
-        _ => Show::Workflows,
-    };
-    if show == Show::Workflows {
+    if fields.tree.root.get("show") == Some(&Yaml::String("workflows".into())) {
         fields.needs = HIDDEN_NEEDS;
     }
-    let name = fields.required_text("name");
-    let (command_name, initial_message) = if show == Show::Workflows {
-        (hidden_text(&fields, "commandName"), hidden_text(&fields, "initialMessage"))
-    } else {
-        (command_name(&mut fields), fields.required_text("initialMessage"))
-    };
-    let description = fields.optional_text("description");
-    let loopable = fields.switch("loopable", true);
-    let session_name_prefix = fields.optional_text("sessionNamePrefix");
-    let session_name_max_length = max_length(&mut fields);
-    let role_instruction = fields.optional_text("roleInstruction");
-    let advance_reminder = fields.optional_text("advanceReminder");
-    let block_reason_template = fields.optional_text("blockReasonTemplate");
-    let completion_message = fields.optional_text("completionMessage");
-    let stop_message = fields.optional_text("stopMessage");
-    let not_done_reminder = fields.optional_text("notDoneReminder");
-    let auto_continue = auto_continue(&mut fields);
-    let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
-    let on_max_loops = match fields.choice("onMaxLoops", &schema::ON_MAX_LOOPS) {
-        0 => OnMaxLoops::Pause,
-        _ => OnMaxLoops::Next,
-    };
-    let context_injection = match fields.choice("contextInjection", &["oncePerPhase", "everyRun"]) {
-        0 => ContextInjection::OncePerPhase,
-        _ => ContextInjection::EveryRun,
-    };
-    let context = fields.context();
-    let confinement = confinement::read(&mut fields, PathVariables::OfRun);
-    let budget = budget::read(&mut fields);
-    let inputs = inputs::read(&mut fields);
-    let gate = gate::read(&mut fields);
+    let workflow = Workflow::read(&mut fields);
     fields.check_rules();
-    fields.check_values(&WORKFLOW_FIELDS);
+    fields.check_values(Workflow::FIELDS);
     let entries = phases(&mut fields, &[]);
     if check {
         check_fields(&mut fields);
     }
-    let workflow = Workflow {
-        name,
-        command_name,
-        description,
-        initial_message,
-        show,
-        loopable,
-        session_name_prefix,
-        session_name_max_length,
-        role_instruction,
-        advance_reminder,
-        block_reason_template,
-        completion_message,
-        stop_message,
-        not_done_reminder,
-        confinement,
-        budget,
-        inputs,
-        auto_continue,
-        max_loops,
-        on_max_loops,
-        context_injection,
-        context,
-        gate,
-        key: key.to_owned(),
-        phases: Vec::new(),
-        parallel: None,
-        place: None,
-        groups: Vec::new(),
-        group: None,
-        each: None,
-        root: String::new(),
-        folder: folder.to_owned(),
-    };
+    let workflow = Workflow { key: key.to_owned(), folder: folder.to_owned(), ..workflow };
     Some(WorkflowRead { workflow, entries, has_errors: fields.has_errors, tree: fields.tree })
 }
 
@@ -193,7 +122,7 @@ fn check_fields(fields: &mut Fields) {
     fields.check_keys();
     check_entries(fields, 0);
     gate::check_attempts(fields);
-    for field in &WORKFLOW_FIELDS {
+    for field in Workflow::FIELDS {
         if let Kind::Template(variables) = field.kind {
             fields.check_template(field.name, variables);
         }
@@ -217,75 +146,6 @@ fn check_entries(fields: &mut Fields, depth: usize) {
             });
         }
     }
-}
-
-fn command_name(fields: &mut Fields) -> String {
-    let value = fields.required_text("commandName");
-    if !value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
-        let value = value.clone();
-        fields.report(&[Step::Key("commandName")], FieldProblem::BadCommandName { value });
-    }
-    value
-}
-
-/// A field that is optional in a workflow for other workflows.
-fn hidden_text(fields: &Fields, field: &str) -> String {
-    match fields.tree.root.get(field) {
-        Some(Yaml::String(text)) => text.clone(),
-        _ => String::new(),
-    }
-}
-
-fn max_length(fields: &mut Fields) -> Option<usize> {
-    let field = "sessionNameMaxLength";
-    let value = fields.tree.root.get(field)?;
-    let problem = match value {
-        Yaml::Null => return None,
-        Yaml::Number(value) if *value >= 0.0 => return Some(*value as usize),
-        Yaml::Number(_) => {
-            let found = value.scalar_text().unwrap_or_default();
-            FieldProblem::NegativeLength { field, found }
-        }
-        Yaml::Bool(_) | Yaml::String(_) | Yaml::List(_) | Yaml::Map(_) => {
-            let expected = Expected::Other("a number from 0");
-            FieldProblem::Ignored { field, expected, found: value.kind() }
-        }
-    };
-    fields.report(&[Step::Key(field)], problem);
-    None
-}
-
-/// `autoContinue`: true, false, or a mapping of its bounds.
-fn auto_continue(fields: &mut Fields) -> Option<AutoContinue> {
-    let default = AutoContinue::default();
-    let value = match fields.tree.root.get("autoContinue") {
-        None | Some(Yaml::Null | Yaml::Bool(true)) => return Some(default),
-        Some(Yaml::Bool(false)) => return None,
-        Some(value) => value.clone(),
-    };
-    let Yaml::Map(entries) = &value else {
-        let problem = FieldProblem::WrongType {
-            field: "autoContinue".into(),
-            expected: Expected::Other("`true`, `false` or a mapping"),
-            found: value.kind(),
-        };
-        fields.report(&[Step::Key("autoContinue")], problem);
-        return None;
-    };
-    for (key, _) in entries {
-        if !AUTO_CONTINUE.contains(&&**key) {
-            let (of, field) = ("autoContinue", key.clone());
-            let problem = FieldProblem::UnknownPart { of, field, known: &AUTO_CONTINUE };
-            fields.report(&[Step::Key("autoContinue"), Step::Name(key)], problem);
-        }
-    }
-    let mut bound =
-        |field, default, limit| fields.whole_number(&[Step::Key("autoContinue"), Step::Key(field)], default, 0..=limit);
-    Some(AutoContinue {
-        delay_seconds: bound("delaySeconds", default.delay_seconds, MAX_DELAY_SECONDS),
-        max_per_phase: bound("maxPerPhase", default.max_per_phase, MAX_COUNT),
-        max_idle: bound("maxIdle", default.max_idle, MAX_COUNT),
-    })
 }
 
 /// The help for an entry of `phases` that cannot be read.

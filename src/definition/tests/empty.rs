@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::definition::schema::{
-    AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, Needed, PHASE_FIELDS,
-    TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
+    BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, Needed, TESTS_FIELDS, TOOLS_FIELDS,
 };
 
 fn phase_with(lines: &str) -> String {
@@ -48,11 +47,11 @@ fn each_field_of_a_file_that_is_a_rule_needs_a_value() {
             rules += 1;
         }
     };
-    for field in &WORKFLOW_FIELDS {
+    for field in Workflow::FIELDS {
         let line = |line: &str| errors(&with_colon(line), "");
         check(field, &line);
     }
-    for field in &PHASE_FIELDS {
+    for field in Phase::FIELDS {
         let line = |line: &str| errors("", &with_colon(line));
         check(field, &line);
     }
@@ -82,7 +81,7 @@ fn each_field_of_a_part_that_is_a_rule_needs_a_value() {
         let lines = format!("tools:\n  {}:\n", field.name);
         has_no_value(errors("", &lines), &format!("tools.{}", field.name));
     }
-    for field in &AUTO_CONTINUE_FIELDS {
+    for field in AutoContinue::FIELDS {
         let lines = format!("autoContinue:\n  {}:\n", field.name);
         has_no_value(errors(&lines, ""), &format!("autoContinue.{}", field.name));
     }

@@ -1,0 +1,204 @@
+//! Reads the value of a field by its type.
+
+use super::confinement::PathVariables;
+use super::fields::{Fields, texts};
+use super::values::written;
+use super::yaml::Yaml;
+use super::{budget, confinement, expected_calls, gate, inputs, models, outcomes, outputs, results, tools};
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::value::Expected;
+use crate::definition::model::blank::is_blank;
+use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
+use crate::definition::model::confinement::Confinement;
+use crate::definition::model::expected_calls::PhaseTest;
+use crate::definition::model::gate::Gate;
+use crate::definition::model::inputs::Input;
+use crate::definition::model::models::Thinking;
+use crate::definition::model::outcomes::{Outcome, Target};
+use crate::definition::model::outputs::Output;
+use crate::definition::model::results::Results;
+use crate::definition::model::schema::{Field, FromField, Kind, Needed, names};
+use crate::definition::model::workflow::{
+    AutoContinue, ContextInjection, ContextMode, Entry, OnMaxLoops, Show, ToolPolicy,
+};
+
+macro_rules! by_type {
+    ($($type:ty => $read:expr,)*) => {$(
+        impl FromField<Fields<'_>> for $type {
+            fn from_field(fields: &mut Fields, field: &'static Field) -> Self {
+                let read: fn(&mut Fields, &'static Field) -> Self = $read;
+                read(fields, field)
+            }
+        }
+    )*};
+}
+
+by_type! {
+    String => text,
+    Option<String> => |fields, field| fields.optional_text(field.name),
+    bool => |fields, field| fields.switch(field.name, field.default == "true"),
+    Option<bool> => |fields, field| choice(fields, field, [false, true]),
+    Option<usize> => |fields, _| max_length(fields),
+    Option<Vec<String>> => |fields, _| profiles(fields),
+    BoundValue<u32> => |fields, field| fields.bounded(field.name, number(field.default), 0..=most(&field.kind)),
+    Option<AutoContinue> => |fields, _| auto_continue(fields),
+    BudgetBounds => |fields, _| budget::read(fields),
+    Confinement => |fields, _| confinement::read(fields, PathVariables::OfRun),
+    ContextInjection =>
+        |fields, field| choice(fields, field, [Self::OncePerPhase, Self::EveryRun]).unwrap_or_default(),
+    Option<ContextMode> => |fields, field| choice(fields, field, [ContextMode::Shared, ContextMode::Fresh]),
+    Option<Gate> => |fields, _| gate::read(fields),
+    OnMaxLoops => |fields, field| choice(fields, field, [Self::Pause, Self::Next]).unwrap_or_default(),
+    Option<Target> => |fields, _| on_budget(fields),
+    Option<Thinking> => |fields, _| models::read_thinking(fields),
+    Results => |fields, _| results::read(fields),
+    Show => |fields, field| choice(fields, field, [Self::User, Self::Workflows]).unwrap_or_default(),
+    ToolPolicy => |fields, _| tools::read(fields),
+    // They are read with the files that they name.
+    Vec<Entry> => |_, _| Vec::new(),
+    Vec<Input> => |fields, _| inputs::read(fields),
+    Vec<Outcome> => |fields, _| outcomes::read(fields),
+    Vec<Output> => |fields, _| outputs::read(fields),
+    Vec<PhaseTest> => |fields, _| expected_calls::read(fields),
+    // Names of models.
+    Vec<String> => |fields, _| models::read_names(fields),
+}
+
+/// The number that a table has as text.
+fn number(default: &str) -> u32 {
+    default.parse().unwrap_or_default()
+}
+
+/// The greatest number of a kind.
+fn most(kind: &Kind) -> u32 {
+    match kind {
+        Kind::WholeNumber(most) => *most,
+        Kind::OrInput(kind) => most(kind),
+        _ => u32::MAX,
+    }
+}
+
+/// Reads one of the words of a field as the value at its place; `None` without the field.
+fn choice<T: Copy, const N: usize>(fields: &mut Fields, field: &'static Field, values: [T; N]) -> Option<T> {
+    let Kind::OneOf(words) = field.kind else { return None };
+    fields.given_choice(field.name, words, &values)
+}
+
+/// The part of a file with the bounds of automatic continuation.
+struct Bounds<'a, 'b>(&'a mut Fields<'b>);
+
+impl FromField<Bounds<'_, '_>> for u32 {
+    fn from_field(bounds: &mut Bounds, field: &'static Field) -> Self {
+        let at = [Step::Key("autoContinue"), Step::Key(field.name)];
+        bounds.0.whole_number(&at, number(field.default), 0..=most(&field.kind))
+    }
+}
+
+/// Reads a required text. One for the start of a workflow is optional in a workflow that only others start.
+fn text(fields: &mut Fields, field: &'static Field) -> String {
+    let name = field.name;
+    if field.needed == Needed::ToStart && !fields.needs.fields.contains(&name) {
+        return match fields.tree.root.get(name) {
+            Some(Yaml::String(text)) => text.clone(),
+            _ => String::new(),
+        };
+    }
+    let text = fields.required_text(name);
+    let is_sound = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if matches!(field.kind, Kind::CommandName) && !text.bytes().all(is_sound) {
+        fields.report(&[Step::Key(name)], FieldProblem::BadCommandName { value: text.clone() });
+    }
+    text
+}
+
+fn max_length(fields: &mut Fields) -> Option<usize> {
+    let field = "sessionNameMaxLength";
+    let value = fields.tree.root.get(field)?;
+    let problem = match value {
+        Yaml::Null => return None,
+        Yaml::Number(value) if *value >= 0.0 => return Some(*value as usize),
+        Yaml::Number(_) => {
+            let found = value.scalar_text().unwrap_or_default();
+            FieldProblem::NegativeLength { field, found }
+        }
+        Yaml::Bool(_) | Yaml::String(_) | Yaml::List(_) | Yaml::Map(_) => {
+            let expected = Expected::Other("a number from 0");
+            FieldProblem::Ignored { field, expected, found: value.kind() }
+        }
+    };
+    fields.report(&[Step::Key(field)], problem);
+    None
+}
+
+const AUTO_CONTINUE: [&str; AutoContinue::FIELDS.len()] = names(AutoContinue::FIELDS);
+
+/// `autoContinue`: true, false, or a mapping of its bounds.
+fn auto_continue(fields: &mut Fields) -> Option<AutoContinue> {
+    let value = match fields.tree.root.get("autoContinue") {
+        None | Some(Yaml::Null | Yaml::Bool(true)) => return Some(AutoContinue::default()),
+        Some(Yaml::Bool(false)) => return None,
+        Some(value) => value.clone(),
+    };
+    let Yaml::Map(entries) = &value else {
+        let problem = FieldProblem::WrongType {
+            field: "autoContinue".into(),
+            expected: Expected::Other("`true`, `false` or a mapping"),
+            found: value.kind(),
+        };
+        fields.report(&[Step::Key("autoContinue")], problem);
+        return None;
+    };
+    for (key, _) in entries {
+        if !AUTO_CONTINUE.contains(&&**key) {
+            let (of, field) = ("autoContinue", key.clone());
+            let problem = FieldProblem::UnknownPart { of, field, known: &AUTO_CONTINUE };
+            fields.report(&[Step::Key("autoContinue"), Step::Name(key)], problem);
+        }
+    }
+    Some(AutoContinue::read(&mut Bounds(fields)))
+}
+
+/// Reads `onBudget`; `None` for a pause, and after an error.
+fn on_budget(fields: &mut Fields) -> Option<Target> {
+    let field = "onBudget";
+    let value = fields.tree.root.get(field).cloned()?;
+    let has_budget = !matches!(fields.tree.root.get("budget"), None | Some(Yaml::Null));
+    let word = match &value {
+        Yaml::String(word) if !is_blank(word) => Some(word),
+        _ => None,
+    };
+    let expected = match word {
+        Some(word) if has_budget => return (word != "pause").then(|| Target::of(word)),
+        Some(_) => "a `budget` beside it",
+        None => "`pause`, `next`, `loop`, `done`, `stop` or the id of an entry",
+    };
+    // A field without a value is reported as such.
+    if value != Yaml::Null {
+        let problem = FieldProblem::BadValue {
+            field: field.into(),
+            expected: expected.into(),
+            found: if has_budget { written(&value) } else { "none".into() },
+            suggestion: None,
+        };
+        fields.report(&[Step::Key(field)], problem);
+    }
+    None
+}
+
+fn profiles(fields: &mut Fields) -> Option<Vec<String>> {
+    let field = "availableProfiles";
+    let (item, expected, found) = match fields.tree.root.get(field) {
+        None | Some(Yaml::Null) => return None,
+        Some(Yaml::List(items)) => match texts(items) {
+            Ok(names) => return Some(names),
+            Err((index, found)) => (Some(index), "names only", found),
+        },
+        Some(other) => (None, "a list of names", other.kind()),
+    };
+    let path = [Some(Step::Key(field)), item.map(Step::Item)];
+    let path: Vec<Step> = path.into_iter().flatten().collect();
+    let expected = Expected::Other(expected);
+    fields.report(&path, FieldProblem::Ignored { field, expected, found });
+    None
+}
