@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::definition::{Check, Entry, Gate, Library, OnGateFail, Workflow};
+use crate::definition::{Check, CheckKind, Entry, Gate, Library, OnGateFail, Outcome, Workflow};
 
 use super::{Active, Branch, LoopError, PhasePath, RunState, RunStatus, Segment, leave};
 
@@ -232,6 +232,35 @@ impl<'a> Active<'a> {
         after.is_some_and(|after| matches!(after.status, RunStatus::Done { .. }))
     }
 
+    /// Returns true if the run may still come to a gate that asks the user, who is shown which files have changed: on any
+    /// way from the current entry on, whatever its conditions.
+    pub fn asks_later(&self) -> bool {
+        let asks = |entry: &Entry| {
+            let gate = entry.as_phase().and_then(|phase| phase.gate.as_ref());
+            gate.is_some_and(|gate| gate.checks.iter().any(|check| matches!(check.kind, CheckKind::Approve { .. })))
+        };
+        self.state.current_path.iter().any(|segment| {
+            let Some(scope) = self.library.get(&segment.workflow_key) else { return false };
+            let on = |from: usize| (from..).zip(scope.phases.get(from..).unwrap_or_default());
+            let leads_back = |(index, entry): (usize, &Entry)| {
+                let over_budget = entry.as_phase().and_then(|phase| phase.on_budget.as_ref());
+                let mut targets = entry.outcomes().iter().flat_map(Outcome::targets).chain(over_budget);
+                targets.any(|target| scope.target(index, target).is_some_and(|target| target <= index))
+            };
+            let is_repeated = scope.loopable || segment.item.is_some() || on(segment.phase_index).any(leads_back);
+            let mut ahead = on(if is_repeated { 0 } else { segment.phase_index + 1 }).map(|(_, entry)| entry);
+            let nested = |entry: &Entry| entry.nested_key().and_then(|key| self.library.get(key));
+            ahead.any(|entry| asks(entry) || nested(entry).is_some_and(|of| self.library.entries(of).any(asks)))
+        })
+    }
+
+    /// Returns true if a check of a gate has passed to which the project's files matter.
+    pub fn has_checked_files(&self) -> bool {
+        let asks = self.asks_later();
+        let mut checks = self.state.progress.visits.values().flat_map(|visit| &visit.evidence);
+        checks.any(|check| check.passed && (asks || check.recheck.is_some() || check.files.tree().is_some()))
+    }
+
     /// The checks with `recheck` that have passed, in the order of their phases.
     pub fn rechecks(&self) -> Vec<Recheck<'a>> {
         let visits = self.state.visits_by(|visit| Some(visit.step)).into_iter();
@@ -356,11 +385,6 @@ impl RunState {
                     CheckedFiles::ChangedMeanwhile(_) => false,
                 }
         })
-    }
-
-    /// Returns true if a check of a gate has passed since which files may have changed.
-    pub fn has_checked_files(&self) -> bool {
-        self.progress.visits.values().flat_map(|visit| &visit.evidence).any(|check| check.passed)
     }
 
     /// Returns the run with one more failed attempt of this gate, and the number of failed attempts.

@@ -56,7 +56,7 @@ impl Engine {
         let branch = |branch: &_| self.branch_now(branch);
         let model = in_use.as_ref();
         let mut content = text::status_panel(&active, cx.unix_ms, waits, model, utc_offset, &branch);
-        if let Some(why) = why.filter(|_| active.state.has_checked_files()) {
+        if let Some(why) = why.filter(|_| active.has_checked_files()) {
             content.push_str(&format!("\n\n{}", text::changes_unknown(why)));
         }
         if why.is_none() && active.state.has_unknown_changes(now) {

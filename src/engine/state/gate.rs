@@ -100,7 +100,7 @@ pub struct GateToPass {
 }
 
 /// A check, with the index of its gate.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct PlannedCheck {
     /// With the values of its variables when the gate was opened.
     check: Check,
@@ -111,6 +111,8 @@ struct PlannedCheck {
     place: Option<CheckPlace>,
     /// The reason for its repetition, if it has passed before.
     again: Option<String>,
+    /// Its result is bound to the project's files: it has `recheck`, or a question to come shows what has changed since.
+    is_bound: bool,
 }
 
 impl PlannedCheck {
@@ -119,7 +121,7 @@ impl PlannedCheck {
             CheckKind::Run { command, .. } => environment(command, active, depth),
             CheckKind::File { .. } | CheckKind::Approve { .. } => Vec::new(),
         };
-        Self { check: text::with_values(check, active, depth), gate, env, place, again: None }
+        Self { check: text::with_values(check, active, depth), gate, env, place, again: None, is_bound: check.recheck }
     }
 
     /// Returns true unless it is made at once.
@@ -174,6 +176,11 @@ impl OpenGate {
         if checks.is_empty() && !(is_at_end && counts_earlier()) {
             return None;
         }
+        let mut asks_later = !is_at_end && active.asks_later();
+        for planned in checks.iter_mut().rev() {
+            planned.is_bound |= asks_later;
+            asks_later |= matches!(planned.check.kind, CheckKind::Approve { .. });
+        }
         Some(Self {
             requester,
             outcome,
@@ -194,9 +201,9 @@ impl OpenGate {
     }
 
     /// The earlier states of the project's files that the host is to be asked about before the gate goes on; `None` if
-    /// it need not be asked. Each check is made on files whose state is known: one that takes time is bound to them if
+    /// it need not be asked. A check that is bound to files is made on files whose state is known: one that takes time if
     /// they are in the same state after it. So the state after a check is the one before the next. A question to the
-    /// user, and the end of the run, need to know what has changed since all checks.
+    /// user, and the end of the run, need to know what has changed since all checks that are bound.
     pub fn files_to_ask(&self, state: &RunState) -> Option<Vec<String>> {
         let needs_all = self.needs_all_changes();
         let before = match &self.look {
@@ -208,7 +215,8 @@ impl OpenGate {
         let others = others.into_iter().filter(|tree| Some(tree) != before);
         // The host bounds their number.
         let since: Vec<String> = before.cloned().into_iter().chain(others).collect();
-        let is_of_check = self.current().is_some() || matches!(self.look, Look::Before(_));
+        let is_bound = self.checks.get(self.done).is_some_and(|planned| planned.is_bound);
+        let is_of_check = is_bound || matches!(self.look, Look::Before(_));
         (is_of_check || !since.is_empty()).then_some(since)
     }
 
@@ -317,20 +325,13 @@ impl OpenGate {
         let last = self.checks.iter().rposition(|planned| planned.again.is_none() && planned.takes_time());
         let made = self.checks.iter().zip(&self.evidence).enumerate();
         let again = made.filter_map(|(index, (planned, evidence))| {
-            let PlannedCheck { check, gate, env, place, again: _ } = planned;
-            let place = place.as_ref().filter(|place| evidence.passed && !is_again(place))?;
+            planned.place.as_ref().filter(|place| evidence.passed && !is_again(place))?;
             let is_known = files.is_some() || evidence.files != CheckedFiles::Unknown;
             if !is_known && last.is_none_or(|last| last <= index) {
                 return None;
             }
             let again = Some(reason_for_repetition(evidence, files)?);
-            Some(PlannedCheck {
-                check: check.clone(),
-                gate: *gate,
-                env: env.clone(),
-                place: Some(place.clone()),
-                again,
-            })
+            Some(PlannedCheck { again, ..planned.clone() })
         });
         again.collect()
     }
@@ -445,12 +446,13 @@ impl OpenGate {
         let label = self.current().map_or_else(String::new, |check| check.label.clone());
         let attempt = self.current_gate().map_or(1, |gate| gate.attempt);
         let takes_time = planned.is_some_and(PlannedCheck::takes_time);
-        let files = self.files().filter(|_| passed && !takes_time).map(CheckedFiles::of).unwrap_or_default();
+        let is_bound = planned.is_some_and(|planned| planned.is_bound);
+        let files = self.files().filter(|_| passed && is_bound && !takes_time);
+        let files = files.map(CheckedFiles::of).unwrap_or_default();
         if takes_time {
             self.look = match std::mem::replace(&mut self.look, Look::None) {
-                Look::Now { files, of_all: _ } => Look::Before(files),
-                // The state before is not known.
-                Look::None | Look::Before(_) => Look::Before(None),
+                Look::Now { files, of_all: _ } if is_bound => Look::Before(files),
+                Look::Now { .. } | Look::None | Look::Before(_) => Look::None,
             };
         }
         let evidence =

@@ -11,9 +11,11 @@ struct Project {
     session: Session,
     /// The name of the state of its files; `None` if the host cannot tell it.
     tree: Option<&'static str>,
-    /// The commands that ran, with the status with which they end next.
+    /// The commands that ran, with the status with which they end next; in the state `broken` each fails.
     commands: Vec<String>,
     status: u32,
+    /// The values of their variables.
+    values: Vec<String>,
     /// The state of the files after each command to come, while which they change; after the others it is as before.
     while_running: VecDeque<Option<&'static str>>,
     /// The numbers of earlier states that the host was asked about.
@@ -52,6 +54,7 @@ impl Project {
             tree: Some("one"),
             commands: Vec::new(),
             status: 0,
+            values: Vec::new(),
             while_running: VecDeque::new(),
             asked: Vec::new(),
         }
@@ -62,13 +65,15 @@ impl Project {
         loop {
             let Reply::Ask { ticket, request } = &output.reply else { return output };
             let answer = match request {
-                Request::Exec { command, .. } => {
+                Request::Exec { command, env, .. } => {
                     self.commands.push(command.clone());
+                    self.values.extend(env.iter().map(|(_, value)| value.clone()));
+                    let status = if self.tree == Some("broken") { 1 } else { self.status };
                     if let Some(tree) = self.while_running.pop_front() {
                         self.tree = tree;
                     }
                     let output = "it broke\n".into();
-                    let end = CommandEnd::Exited(self.status);
+                    let end = CommandEnd::Exited(status);
                     Answer::Ran { end, duration_ms: 1000, output, standard_output: None, output_file: None }
                 }
                 Request::ProjectState { since } => {
@@ -126,6 +131,22 @@ impl Project {
         visit.evidence.iter().map(line).collect()
     }
 
+    /// What `:status` shows.
+    fn status(&mut self) -> String {
+        match &self.control(":status").effects[..] {
+            [.., Effect::AppendEntry { data, .. }] => data["content"].as_str().unwrap().to_owned(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Goes on in another session.
+    fn restart(&mut self, stored: Option<RunState>) {
+        let facts = Facts { project: "/p".into(), ..Facts::default() };
+        let _ = self.session.on(Event::Session { stored, in_view: None, facts });
+        let _ = self.session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = self.session.on(Event::AgentStart);
+    }
+
     /// The message at the end of the run.
     fn end(&mut self) -> String {
         let effects = self.session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
@@ -134,23 +155,31 @@ impl Project {
     }
 }
 
-#[test]
-fn a_check_that_passes_is_bound_to_the_files() {
-    let gate = "gate: [{run: one}, {run: two}, {file: a.md}]\n";
-    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", gate)], "flat x", |session| {
-        session.files.tree.insert("a.md".into(), "text".into());
-    });
-    assert!(project.says().starts_with("✓ Advanced: a → * b"));
-    assert_eq!(
-        project.evidence("flat:0"),
-        ["one true exit status 0 0"; 2].into_iter().chain(["one true it holds 0"]).collect::<Vec<_>>()
-    );
-    assert_eq!(project.asked, [0, 1, 1], "the state after a check is the one before the next");
-}
+/// What has changed since another state.
+const CHANGES: &str = "4 files changed since (a, `b` c and 2 more)";
 
 #[test]
-fn a_check_that_fails_is_not() {
-    let mut project = Project::flat(&[("flat/a.md", "gate: [{run: one}, {run: two}]\n")]);
+fn a_check_is_bound_to_the_files_where_it_is_made_again_or_a_question_follows() {
+    let bound = |gates: &[(&str, &str)]| {
+        let mut project = Project::of(&[("flat", &["a", "b"])], gates, "flat x", |session| {
+            session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: false\n");
+            session.files.tree.insert("a.md".into(), "text".into());
+        });
+        assert!(project.says().starts_with("✓ Advanced: a → * b"));
+        (project.evidence("flat:0"), project.asked)
+    };
+    let again =
+        "gate: [{run: one, recheck: true}, {run: two}, {run: three, recheck: true}, {file: a.md, recheck: true}]\n";
+    let (evidence, asked) = bound(&[("flat/a.md", again)]);
+    let [one, two, file] = ["one true exit status 0 0", " true exit status 0 0", "one true it holds 0"];
+    assert_eq!(evidence, [one, two, one, file]);
+    assert_eq!(asked, [0, 1, 0, 1], "the state after a check is the one before the next");
+    let (evidence, asked) = bound(&[("flat/a.md", ONCE), ("flat/b.md", "gate: [{approve: Ship it?}]\n")]);
+    assert_eq!((&*evidence, &*asked), (&[one.to_owned()][..], &[0, 1][..]));
+    let (evidence, asked) = bound(&[("flat/a.md", ONCE), ("flat/b.md", ONCE)]);
+    assert_eq!((&*evidence, &*asked), (&[two.to_owned()][..], &[][..]), "no other gate looks at the files");
+
+    let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
     project.status = 1;
     assert!(project.says().starts_with("✗ The gate of a is not passed"));
     assert_eq!(project.evidence("flat:0"), [" false exit status 1 0"]);
@@ -161,13 +190,14 @@ fn a_check_that_fails_is_not() {
 #[test]
 fn files_that_change_while_a_check_is_made_are_not_those_that_it_has_read() {
     let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
-    project.while_running = [Some("broken")].into();
+    project.while_running = [Some("other")].into();
     project.says();
     assert_eq!(project.evidence("flat:0"), ["meanwhile true exit status 0 0"]);
-    let status = project.control(":status");
-    let [.., Effect::AppendEntry { data, .. }] = &status.effects[..] else { panic!("{status:?}") };
-    let line = "✓ the tests: exit status 0, 1s, 4 files changed meanwhile (a, `b` c and 2 more)";
-    assert!(data["content"].as_str().unwrap().contains(line), "{data}");
+    let shown = project.status();
+    assert!(
+        shown.contains("✓ the tests: exit status 0, 1s, 4 files changed meanwhile (a, `b` c and 2 more)"),
+        "{shown}"
+    );
     project.status = 1;
     let said = project.says();
     assert!(
@@ -178,12 +208,6 @@ fn files_that_change_while_a_check_is_made_are_not_those_that_it_has_read() {
     assert!(project.says().contains("→ DONE"));
     assert_eq!(project.commands.len(), 3);
     assert!(!project.end().contains("2 more), 4 files"), "of the first time nothing is said any more");
-
-    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
-    project.while_running = [Some("broken")].into();
-    project.says();
-    assert!(project.says().contains("→ DONE"));
-    assert!(project.end().ends_with(line), "without recheck the end says it");
 }
 
 #[test]
@@ -194,8 +218,7 @@ fn a_state_that_is_known_on_one_side_of_a_check_only_is_unknown() {
         project.says();
         assert_eq!(project.evidence("flat:0"), [" true exit status 0 0"]);
         project.tree = Some("one");
-        let status = project.control(":status");
-        let shown = format!("{:?}", status.effects);
+        let shown = project.status();
         assert!(shown.contains("since some of the checks with `recheck` is not known"), "{shown}");
         assert!(!shown.contains("changed meanwhile") && !shown.contains("changed since ("), "{shown}");
         project.says();
@@ -224,195 +247,99 @@ fn a_check_that_changes_files_itself_is_made_again_once() {
     project.says();
     assert!(project.says().contains("→ DONE"));
     assert_eq!(project.commands, ["make test", "x", "y", "make test", "x", "y"]);
-    // One that does so the first time only.
-    let mut project = Project::flat(&both[1..]);
-    project.says();
-    project.while_running = [Some("snapshot")].into();
-    assert!(project.says().contains("→ DONE"));
-    assert_eq!(project.commands, ["x", "y", "x"]);
-    assert_eq!(
-        project.evidence("flat:1").last().unwrap(),
-        "snapshot true exit status 0 (made again: 4 files changed meanwhile (a, `b` c and 2 more)) 0"
-    );
 }
 
 #[test]
 fn a_check_of_the_last_phase_is_made_again_if_files_change_after_it() {
-    let made = |gate: &str, change: &dyn Fn(&mut Project)| {
+    let made = |gate: &str, trees: &[Option<&'static str>], tells_changes: bool| {
         let mut project = Project::flat(&[("flat/b.md", gate)]);
         project.session.files.tree.insert("a.md".into(), "text".into());
         project.says();
-        change(&mut project);
+        (project.while_running, project.session.files.tells_changes) = (trees.to_vec().into(), tells_changes);
         let mut output = project.next();
         while let Reply::Ask { ticket, request: Request::Select { .. } } = output.reply {
-            if let Some(Some(tree)) = project.while_running.pop_front() {
-                project.tree = Some(tree);
-            }
+            project.tree = project.while_running.pop_front().unwrap_or(project.tree);
             output = project.session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
             output = project.answer(output);
         }
         let Reply::Tool(result) = output.reply else { panic!("{gate}") };
         assert!(result.text.contains("→ DONE"), "{gate}: {}", result.text);
-        (project.commands.join(" "), project.asked.len(), project.evidence("flat:1"))
+        (project.commands.join(" "), project.evidence("flat:1"))
     };
-    let built =
-        |project: &mut Project| project.while_running = [None, Some("built")].map(|tree| tree.or(Some("one"))).into();
-    let (tests, build) = ("{run: test, recheck: true}", "{run: build}");
-    let (commands, asked, evidence) = made(&format!("gate: [{tests}, {build}]\n"), &built);
-    assert_eq!((commands.as_str(), asked), ("test build test", 4));
-    let again = "built true exit status 0 (made again: 4 files changed since (a, `b` c and 2 more)) 0";
-    assert_eq!(evidence, ["one true exit status 0 0", "meanwhile true exit status 0 0", again]);
-    assert_eq!(made(&format!("gate: [{tests}, {{approve: Ship?}}]\n"), &built).0, "test test");
-    assert_eq!(
-        made(&format!("gate: [{{file: a.md, recheck: true}}, {build}]\n"), &|project| project.while_running =
-            [Some("built")].into())
-        .2
-        .len(),
-        3
-    );
+    let (one, built) = (Some("one"), Some("built"));
+    let (commands, evidence) = made("gate: [{run: test, recheck: true}, {run: build}]\n", &[one, built], true);
+    assert_eq!(commands, "test build test");
+    let again = format!("built true exit status 0 (made again: {CHANGES}) 0");
+    assert_eq!(evidence, ["one true exit status 0 0", " true exit status 0 0", &again]);
+    let asked = "gate: [{run: test, recheck: true}, {approve: Ship?}]\n";
+    assert_eq!(made(asked, &[one, built], true).0, "test test");
+    assert_eq!(made("gate: [{file: a.md, recheck: true}, {run: build}]\n", &[built], true).1.len(), 3);
     // Nothing changes.
-    assert_eq!(made(&format!("gate: [{tests}, {build}]\n"), &|_| {}).0, "test build");
-    assert_eq!(made(&format!("gate: [{tests}, {{approve: Ship?}}]\n"), &|_| {}).0, "test");
-    let (_, asked, evidence) = made("gate: [{file: a.md, recheck: true}]\n", &|_| {});
-    assert_eq!((asked, evidence), (1, vec!["one true it holds 0".to_owned()]));
+    assert_eq!(made("gate: [{run: test, recheck: true}, {run: build}]\n", &[], true).0, "test build");
+    assert_eq!(made(asked, &[], true).0, "test");
     // Not known.
-    let without = |project: &mut Project| project.session.files.tells_changes = false;
-    assert_eq!(made(&format!("gate: [{tests}, {build}]\n"), &without).0, "test build test");
-    assert_eq!(made(&format!("gate: [{build}, {tests}]\n"), &without).0, "build test", "a second time tells no more");
-    assert_eq!(made(&format!("gate: [{tests}, {{file: a.md}}]\n"), &without).0, "test");
-    let later = |project: &mut Project| (project.tree, project.while_running) = (None, [Some("one")].into());
-    assert_eq!(made(&format!("gate: [{tests}]\n"), &later).0, "test test", "the second time it is known");
-}
-
-#[test]
-fn a_check_of_the_last_phase_is_made_again_after_one_of_an_earlier_phase_that_changes_files() {
-    let lint = "gate: [{run: lint, recheck: true}]\n";
-    let mut project = Project::flat(&[("flat/a.md", RECHECKED), ("flat/b.md", lint)]);
-    project.says();
-    project.tree = Some("two");
-    project.while_running = [Some("two"), Some("three")].into();
-    assert!(project.says().contains("→ DONE"));
-    assert_eq!(project.commands, ["make test", "lint", "make test", "lint"]);
+    assert_eq!(made("gate: [{run: test, recheck: true}, {run: build}]\n", &[], false).0, "test build test");
+    let last = made("gate: [{run: build}, {run: test, recheck: true}, {file: a.md}]\n", &[], false).0;
+    assert_eq!(last, "build test", "a second time tells no more");
 }
 
 #[test]
 fn a_check_that_is_made_again_in_its_own_gate_may_fail() {
-    let gate = "gate: [{run: test, recheck: true}, {run: build}]\ngateAttempts: 1\n";
+    let gate = "gate: [{run: test, recheck: true}, {run: build}]\n";
     let mut project = Project::flat(&[("flat/b.md", gate)]);
     project.says();
     project.while_running = [Some("one"), Some("broken")].into();
-    let _ = project.session.on(Event::TurnEnd { queued: false });
-    let mut output = project.session.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false });
-    for _ in 0..5 {
-        let Reply::Ask { ticket, ref request } = output.reply else { panic!("{output:?}") };
-        project.status = u32::from(project.commands.len() == 2);
-        let answer = match request {
-            Request::Exec { command, .. } => {
-                project.commands.push(command.clone());
-                project.tree = project.while_running.pop_front().unwrap_or(project.tree);
-                let end = CommandEnd::Exited(project.status);
-                Answer::Ran { end, duration_ms: 1, output: String::new(), standard_output: None, output_file: None }
-            }
-            _ => {
-                let tree = project.tree.unwrap();
-                let since = ["one", "broken"]
-                    .map(|of| (of.to_owned(), Changed { count: u64::from(of != tree), paths: vec![] }));
-                Answer::ProjectState(Ok(ProjectState { tree: tree.into(), since: since.into() }))
-            }
-        };
-        output = project.session.on(Event::Answer { ticket, answer });
-        if project.commands.len() == 3 {
-            break;
-        }
-    }
-    let output = project.answer(output);
-    let Reply::Tool(result) = output.reply else { panic!("{output:?}") };
-    assert!(
-        result
-            .text
-            .starts_with("✗ The gate of b is not passed: test: exit status 1 (made again: 1 file changed since)"),
-        "{}",
-        result.text
-    );
+    let said = project.says();
+    let failed = format!("✗ The gate of b is not passed: test: exit status 1 (made again: {CHANGES})");
+    assert!(said.starts_with(&failed), "{said}");
     assert!(project.session.run.as_ref().unwrap().is_running());
 }
 
 #[test]
 fn the_end_waits_for_the_user_where_results_of_rechecks_were_dropped() {
-    let lose = |project: &mut Project, lost: &str| {
+    let lose = |project: &mut Project, lost: bool| {
         let run = project.session.run.as_ref().unwrap();
         let mut stored = serde_json::to_value(run).unwrap();
-        stored["progress"]["rechecksLost"] = serde_json::from_str(lost).unwrap();
-        let stored = crate::run::restore([stored.to_string()]);
-        let facts = Facts { project: "/p".into(), ..Facts::default() };
-        let _ = project.session.on(Event::Session { stored, in_view: None, facts });
-        let _ = project.session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
-        let _ = project.session.on(Event::AgentStart);
+        stored["progress"]["rechecksLost"] = lost.into();
+        project.restart(crate::run::restore([stored.to_string()]));
     };
-    for gates in [&[("flat/a.md", RECHECKED)][..], &[]] {
-        let mut project = Project::flat(gates);
-        project.says();
-        lose(&mut project, "true");
-        let output = project.next();
-        let shown = format!("{:?}", output.effects);
-        assert!(shown.contains("/workflow :skip ends the run without them."), "{shown}");
-        let Reply::Tool(ToolResult { text: said, .. }) = output.reply else { panic!("{:?}", output.reply) };
-        assert!(
-            said.contains(
-                "paused: the gate was not passed in 1 attempt; last: rechecks whose results are no longer stored"
-            ),
-            "{said}"
-        );
-        assert!(project.session.run.as_ref().unwrap().is_running());
-        let _ = project.control(":resume");
-        assert!(project.says().contains("paused"));
-        let _ = project.control(":skip");
-        assert!(!project.session.run.as_ref().unwrap().is_running());
-    }
     let mut project = Project::flat(&[]);
     project.says();
-    lose(&mut project, "false");
-    assert!(project.says().contains("→ DONE"));
-}
+    lose(&mut project, true);
+    let output = project.next();
+    let shown = format!("{:?}", output.effects);
+    assert!(shown.contains("/workflow :skip ends the run without them."), "{shown}");
+    let Reply::Tool(ToolResult { text: said, .. }) = output.reply else { panic!("{:?}", output.reply) };
+    assert!(
+        said.contains(
+            "paused: the gate was not passed in 1 attempt; last: rechecks whose results are no longer stored"
+        ),
+        "{said}"
+    );
+    let _ = project.control(":resume");
+    assert!(project.says().contains("paused"));
+    let _ = project.control(":skip");
+    assert!(!project.session.run.as_ref().unwrap().is_running());
 
-#[test]
-fn the_end_says_which_files_have_changed_since() {
-    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
+    let mut project = Project::flat(&[]);
     project.says();
-    project.tree = Some("two");
+    lose(&mut project, false);
     assert!(project.says().contains("→ DONE"));
-    assert_eq!(project.commands, ["make test"]);
-    assert_eq!(project.evidence("flat:0"), ["one true exit status 0 4"]);
-    let line = "- * a: ✓ the tests: exit status 0, 1s, 4 files changed since (a, `b` c and 2 more)";
-    assert!(project.end().ends_with(line), "in the stored run, and for the user");
-
-    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
-    project.says();
-    assert!(project.says().contains("→ DONE"));
-    assert!(project.end().ends_with("✓ the tests: exit status 0, 1s"));
-}
-
-#[test]
-fn a_message_of_the_workflow_has_the_checks_since_which_files_have_changed() {
-    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", ONCE)], "flat x", |session| {
-        session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("completionMessage: Done.\n");
-    });
-    project.says();
-    project.tree = Some("two");
-    project.says();
-    assert!(project.end().contains("**Gates:**\n- * a: ✓ the tests"));
 }
 
 #[test]
 fn a_recheck_is_made_again_if_files_have_changed() {
     for (tree, commands) in [("one", 1), ("two", 2)] {
         let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
-        project.says();
+        assert!(project.says().contains("- once more, if files have changed since it passed: the tests"));
         project.tree = Some(tree);
-        assert!(project.says().contains("→ DONE"), "{tree}");
+        // The end is no second gate of an answer.
+        let output = project.session.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false });
+        let output = project.answer(output);
+        assert!(matches!(output.reply, Reply::Tool(result) if result.text.contains("→ DONE")), "{tree}");
         assert_eq!(project.commands.len(), commands, "{tree}");
         assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"], "it is made again, so it is true");
-        let again = "two true exit status 0 (made again: 4 files changed since (a, `b` c and 2 more)) 0";
+        let again = format!("two true exit status 0 (made again: {CHANGES}) 0");
         assert_eq!(project.evidence("flat:1"), [again; 1][..commands - 1], "{tree}");
     }
 }
@@ -424,12 +351,9 @@ fn what_is_not_known_is_made_again() {
         ("the files take too long at the end", |project| project.tree = None),
         ("the host cannot tell it at the end", |project| project.session.files.tells_changes = false),
         ("git has gone, and its states with it", |project| {
-            let run = project.session.run.as_mut().unwrap();
+            let mut run = project.session.run.clone().unwrap();
             run.progress.visits.get_mut("flat:0").unwrap().evidence[0].files = CheckedFiles::Unknown;
-            let stored = project.session.run.clone();
-            let facts = Facts { project: "/p".into(), ..Facts::default() };
-            let _ = project.session.on(Event::Session { stored, in_view: None, facts });
-            let _ = project.session.on(Event::AgentStart);
+            project.restart(Some(run));
         }),
     ];
     for (name, change) in unknown {
@@ -438,17 +362,9 @@ fn what_is_not_known_is_made_again() {
         change(&mut project);
         assert!(project.says().contains("→ DONE"), "{name}");
         assert_eq!(project.commands.len(), 2, "{name}");
-        assert!(
-            project.evidence("flat:1")[0].contains("made again: not known which files have changed since"),
-            "{name}"
-        );
+        let evidence = project.evidence("flat:1");
+        assert!(evidence[0].contains("made again: not known which files have changed since"), "{name}");
     }
-    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", RECHECKED)], "flat x", |session| {
-        session.files.tells_changes = false;
-    });
-    project.says();
-    project.says();
-    assert_eq!((project.commands.len(), project.asked.len()), (2, 0), "without git");
 }
 
 #[test]
@@ -471,27 +387,6 @@ fn a_recheck_that_fails_keeps_the_run_in_its_last_phase() {
     let _ = project.control(":resume");
     assert!(project.says().contains("→ DONE"));
     assert_eq!(project.commands.len(), 5);
-    assert!(!project.session.run.as_ref().unwrap().is_running());
-}
-
-#[test]
-fn a_recheck_leads_back_where_its_gate_says() {
-    let loopable = |session: &mut Session| {
-        session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: true\nmaxLoops: 3\n");
-    };
-    let gate = format!("{RECHECKED}onGateFail: a\n");
-    let mut project = Project::of(&[("flat", &["a", "b", "c"])], &[("flat/b.md", &gate)], "flat x", loopable);
-    project.says();
-    project.says();
-    (project.tree, project.status) = (Some("two"), 2);
-    let said = project.says();
-    assert!(said.contains("The workflow goes back to * a."), "{said}");
-    project.status = 0;
-    for _ in 0..3 {
-        project.says();
-    }
-    assert!(!project.session.run.as_ref().unwrap().is_running());
-    assert_eq!(project.commands.len(), 3, "the gate on the way has passed on the files as they are");
 }
 
 #[test]
@@ -501,31 +396,19 @@ fn checks_of_workflows_that_have_ended_are_made_again_with_their_values() {
         *outer = outer.replacen("{subworkflow: sub}", "{subworkflow: sub, with: { what: parser }}", 1);
         let inner = session.files.global.get_mut("sub/workflow.yaml").unwrap();
         inner.push_str("inputs: { what: { type: text, default: x } }\n");
-        inner.push_str("gate:\n  - { run: 'test \"$WHAT\"', env: { WHAT: input.what }, recheck: true }\n  - run: once\nonGateFail: b\nloopable: true\n");
     };
-    let mut project = Project::of(&[("flat", &["a", "@sub", "c"]), ("sub", &["b"])], &[], "flat x", nested);
+    let gate = "gate:\n  - { run: 'test \"$WHAT\"', env: { WHAT: input.what }, recheck: true }\n  - run: once\n";
+    let workflows: [(&str, &[&str]); 2] = [("flat", &["a", "@sub", "c"]), ("sub", &["b"])];
+    let mut project = Project::of(&workflows, &[("sub/b.md", gate)], "flat x", nested);
+    project.says();
+    project.says();
+    (project.tree, project.status) = (Some("two"), 1);
     let said = project.says();
-    assert!(said.starts_with("✓ Entered"), "{said}");
-    assert!(project.says().starts_with("✓"));
-    project.tree = Some("two");
-    let _ = project.session.on(Event::TurnEnd { queued: false });
-    let output = project.session.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false });
-    let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
-    let since = vec![("one".to_owned(), Changed { count: 1, paths: vec![] })];
-    let state = Answer::ProjectState(Ok(ProjectState { tree: "two".into(), since }));
-    let output = project.session.on(Event::Answer { ticket, answer: state });
-    let Reply::Ask { request: Request::Exec { ref command, ref env, .. }, .. } = output.reply else {
-        panic!("{output:?}")
-    };
-    assert_eq!((command.as_str(), &env[..]), ("test \"$WHAT\"", &[("WHAT".to_owned(), "parser".to_owned())][..]));
-    project.status = 1;
-    let output = project.answer(output);
-    let Reply::Tool(result) = output.reply else { panic!("{output:?}") };
-    assert!(result.text.starts_with("✗ The gate of The sub is not passed"), "{}", result.text);
-    assert!(!result.text.contains("goes back"), "the workflow has ended: {}", result.text);
+    assert!(said.starts_with("✗ The gate of b is not passed"), "{said}");
     project.status = 0;
     assert!(project.says().contains("→ DONE"));
-    assert_eq!(project.commands.iter().filter(|command| *command == "once").count(), 1);
+    assert_eq!(project.commands, ["test \"$WHAT\"", "once", "test \"$WHAT\"", "test \"$WHAT\""]);
+    assert_eq!(project.values, ["parser", "parser", "parser"]);
 }
 
 #[test]
@@ -545,33 +428,22 @@ fn the_user_and_steps_end_a_run_with_it_too() {
     (project.tree, project.status) = (Some("two"), 1);
     let _ = project.control(":next");
     assert!(project.session.run.as_ref().unwrap().is_running());
-    project.status = 0;
-    let _ = project.control(":next");
+    let _ = project.control(":skip");
     assert!(!project.session.run.as_ref().unwrap().is_running());
-    assert_eq!(project.commands.len(), 3);
+    assert_eq!(project.commands.len(), 2, "a user who skips is not kept");
 
     let step = |session: &mut Session| {
         let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
         *yaml = yaml.replacen("b.md", "{ run: format, id: b }", 1);
     };
-    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", RECHECKED)], "flat x", step);
-    let said = project.says();
-    assert!(said.contains("DONE"), "{said}");
-    assert_eq!(project.commands, ["make test", "format"], "the step has changed nothing");
-    let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", RECHECKED)], "flat x", step);
-    project.tree = None;
-    project.says();
-    assert_eq!(project.commands, ["make test", "format", "make test"], "or it may have");
-}
-
-#[test]
-fn a_user_who_skips_is_not_kept() {
-    let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
-    project.says();
-    project.tree = Some("two");
-    let _ = project.control(":skip");
-    assert!(!project.session.run.as_ref().unwrap().is_running());
-    assert_eq!(project.commands.len(), 1);
+    for (tree, commands) in [(Some("one"), &["make test", "format"][..]), (None, &["make test", "format", "make test"])]
+    {
+        let mut project = Project::of(&[("flat", &["a", "b"])], &[("flat/a.md", RECHECKED)], "flat x", step);
+        project.tree = tree;
+        let said = project.says();
+        assert!(said.contains("DONE"), "{said}");
+        assert_eq!(project.commands, commands, "the step may have changed files");
+    }
 }
 
 #[test]
@@ -596,57 +468,43 @@ fn consent_is_asked_for_what_is_made_again() {
 }
 
 #[test]
-fn an_approval_shows_what_has_changed_since() {
-    let mut project = Project::flat(&[("flat/a.md", ONCE), ("flat/b.md", "gate: [{approve: Ship it?}]\n")]);
+fn an_approval_the_status_and_the_end_show_what_has_changed_since() {
+    let gates = [("flat/a.md", ONCE), ("flat/b.md", "gate: [{approve: Ship it?}]\n")];
+    let mut project = Project::of(&[("flat", &["a", "b"])], &gates, "flat x", |session| {
+        session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("completionMessage: Done.\n");
+    });
+    let _ = project.status();
+    assert_eq!(project.asked, [0; 0], "there is no evidence yet");
     project.says();
+    assert!(!project.status().contains("changed since"));
     project.tree = Some("two");
+    let shown = project.status();
+    assert!(shown.contains(&format!("✓ the tests: exit status 0, 1s, {CHANGES}")), "{shown}");
+    assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"], "it is not stored");
+    project.tree = None;
+    let why = "Which files have changed since the checks is not known: ";
+    assert!(project.status().ends_with(&format!("{why}it took too long.")));
+    project.session.files.tells_changes = false;
+    assert!(project.status().ends_with(&format!("{why}it is no git work tree.")));
+
+    (project.tree, project.session.files.tells_changes) = (Some("two"), true);
     let output = project.next();
     let subject = output.effects.iter().find_map(|effect| match effect {
         Effect::AppendEntry { custom_type: crate::protocol::APPROVAL_TYPE, data } => data["content"].as_str(),
         _ => None,
     });
-    let expected = "**Files have changed since these checks:**\n- * a: ✓ the tests: exit status 0, 1s, 4 files changed since (a, `b` c and 2 more)";
-    assert!(subject.unwrap().starts_with(expected), "{subject:?}");
+    let line = format!("- * a: ✓ the tests: exit status 0, 1s, {CHANGES}");
+    assert!(
+        subject.unwrap().starts_with(&format!("**Files have changed since these checks:**\n{line}")),
+        "{subject:?}"
+    );
     let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
     let output = project.session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     let output = project.answer(output);
     assert!(matches!(output.reply, Reply::Tool(result) if result.text.contains("→ DONE")));
-    assert_eq!(project.evidence("flat:1"), ["two true the user said yes 0"]);
-}
-
-#[test]
-fn the_status_shows_what_has_changed_since() {
-    let shown = |output: &Output| match &output.effects[..] {
-        [.., Effect::AppendEntry { data, .. }] => data["content"].as_str().unwrap().to_owned(),
-        other => panic!("{other:?}"),
-    };
-    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
-    let _ = project.control(":status");
-    assert_eq!(project.asked, [0; 0], "there is no evidence yet");
-    project.says();
-    assert!(!shown(&project.control(":status")).contains("changed since"));
-    project.tree = Some("two");
-    assert!(
-        shown(&project.control(":status"))
-            .contains("✓ the tests: exit status 0, 1s, 4 files changed since (a, `b` c and 2 more)")
-    );
-    assert_eq!(project.evidence("flat:0"), ["one true exit status 0 0"], "it is not stored");
-    project.tree = None;
-    assert!(
-        shown(&project.control(":status"))
-            .ends_with("Which files have changed since the checks is not known: it took too long.")
-    );
-    project.session.files.tells_changes = false;
-    assert!(shown(&project.control(":status")).ends_with("is not known: it is no git work tree."));
-}
-
-#[test]
-fn an_end_without_checks_of_its_own_is_no_second_gate_of_an_answer() {
-    let mut project = Project::flat(&[("flat/a.md", ONCE)]);
-    project.says();
-    let output = project.session.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false });
-    let output = project.answer(output);
-    assert!(matches!(output.reply, Reply::Tool(result) if result.text.contains("→ DONE")));
+    assert_eq!(project.evidence("flat:0"), ["one true exit status 0 4"]);
+    assert_eq!(project.evidence("flat:1"), [" true the user said yes 0"]);
+    assert!(project.end().contains(&format!("**Gates:**\n{line}")), "a message of the workflow has them too");
 }
 
 #[test]
@@ -666,10 +524,4 @@ fn an_interruption_while_the_host_looks_keeps_the_run() {
     }
     assert_eq!(project.commands.len(), 2, "an answer of another kind tells nothing");
     assert!(!project.session.run.as_ref().unwrap().is_running());
-}
-
-#[test]
-fn the_last_phase_is_told_what_is_made_again() {
-    let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
-    assert!(project.says().contains("- once more, if files have changed since it passed: the tests"));
 }
