@@ -2,8 +2,8 @@
 
 use super::host::Host;
 use crate::definition::{
-    Confinement, FileOf, Found, HiddenCause, Limits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy,
-    UserLimits, Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, with_names, writes_path,
+    Confinement, FileOf, Found, Limits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy, UserLimits,
+    Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, with_names, writes_path,
 };
 use crate::text;
 
@@ -174,55 +174,22 @@ fn judge(
                 (Word::Refused, format!("{rule}; this system has no sandbox: {reason}"))
             }
         },
-        Permission::Refused(refusal) => {
-            let reason = match refusal {
-                Refusal::Tool => {
-                    if matches!(tools, ToolPolicy::Only(_)) {
-                        format!("\"{tool}\" is not in tools.whitelist, {}", whitelist()?)
-                    } else {
-                        let blacklist = place(true, &["tools", "blacklist"])?;
-                        format!("\"{tool}\" is in tools.blacklist, {blacklist}")
-                    }
-                }
-                Refusal::MayWrite => {
-                    format!("\"{tool}\" may write any file; no tools.whitelist names it; write, {}", write()?)
-                }
-                Refusal::Path { path, linked_rule: Some(rule), .. } => {
-                    format!(
-                        "\"{path}\" is not in write, {}: \"{rule}\" leads through a link, so it allows nothing",
-                        write()?
-                    )
-                }
-                Refusal::Path { path, link_target, linked_rule: None } => {
-                    let leads = link_target.map(|target| format!("leads to {target}, which "));
-                    format!("\"{path}\" {}is not in write, {}", leads.unwrap_or_default(), write()?)
-                }
-                Refusal::Hidden { path, cause } => {
-                    let reason = match cause {
-                        HiddenCause::Listed { link_target: None } => {
-                            format!("\"{path}\" is hidden")
-                        }
-                        HiddenCause::Listed { link_target: Some(target) } => {
-                            format!("\"{path}\" leads to {target}, which is hidden")
-                        }
-                        HiddenCause::Around { rule } => {
-                            let path = if path.is_empty() { "." } else { &path };
-                            format!("\"{path}\" contains \"{rule}\", which is hidden")
-                        }
-                        HiddenCause::Unresolved { reason } => {
-                            format!("\"{path}\" may be hidden: {reason}")
-                        }
-                        HiddenCause::MayRead => {
-                            format!("\"{tool}\" may read hidden files; no tools.whitelist names it")
-                        }
-                    };
-                    format!("{reason}; hide, {}", hide()?)
-                }
-                Refusal::Unresolved { path, reason } => {
-                    format!("\"{path}\" is not in write, {}: {reason}", write()?)
-                }
+        Permission::Refused(Refusal::Tool) => {
+            let reason = if matches!(tools, ToolPolicy::Only(_)) {
+                format!("\"{tool}\" is not in tools.whitelist, {}", whitelist()?)
+            } else {
+                format!("\"{tool}\" is in tools.blacklist, {}", place(true, &["tools", "blacklist"])?)
             };
             (Word::Refused, reason)
+        }
+        Permission::Refused(refusal) => {
+            let rule = match refusal {
+                Refusal::Hidden { .. } => format!("hide, {}", hide()?),
+                _ => format!("write, {}", write()?),
+            };
+            let (what, why) = text::refused(&refusal, tool);
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            (Word::Refused, format!("{what}{why}; {rule}"))
         }
     })
 }

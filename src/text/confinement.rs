@@ -132,57 +132,66 @@ impl<'a> RulesOf<'a> {
 /// The beginning of a text for the model that is about the user's limits.
 const LIMITS_TAG: &str = "[limits]";
 
-/// Returns the reason why a tool call is refused.
-pub fn refusal(of: RulesOf, tool: &str, refusal: &Refusal) -> String {
-    let limits = of.limits();
-    let (tag, place) = (of.tag(), of.place());
-    let rule = format!(
-        "Writable: {} (`write` in {}).",
-        paths(limits.write.as_deref().unwrap_or_default()),
-        of.file(limits.write_file)
-    );
-    let hide = format!("`hide` in {}", of.file(limits.hide_file));
+/// Returns what a rule refuses, behind which its place can stand, and why; in words for the model and the user.
+pub fn refused(refusal: &Refusal, tool: &str) -> (String, Option<String>) {
+    let through =
+        |target: &Option<String>| target.as_ref().map_or(String::new(), |to| format!(" (through a link: {to})"));
+    let not_own = |may: &str| format!("\"{tool}\" is not one of pi's own tools, so it may {may}");
+    let because = |reason: &str| Some(reason.trim_end_matches('.').to_owned());
     match refusal {
-        Refusal::Tool => match of {
-            RulesOf::Phase(active) => block_reason(active, tool).unwrap_or_default(),
-            RulesOf::User(user) => {
-                format!("{tag} The tool \"{tool}\" is refused {place} (`tools` in {}).", user.file)
-            }
-        },
-        Refusal::MayWrite => format!(
-            "{tag} The tool \"{tool}\" is refused {place}: it is not one of pi's own, so it may write any file. {rule} A `tools.whitelist` that names the tool would allow it."
-        ),
-        Refusal::Path { path, linked_rule: Some(linked), .. } => format!(
-            "{tag} \"{path}\" cannot be written {place}. {rule} \"{linked}\" leads through a link, so it allows nothing."
+        Refusal::Tool => (format!("The tool \"{tool}\" is refused"), None),
+        Refusal::MayWrite => (not_own("write any file"), None),
+        Refusal::Path { path, linked_rule: Some(linked), .. } => (
+            format!("\"{path}\" cannot be written"),
+            Some(format!("\"{linked}\" leads through a link, so it allows nothing")),
         ),
         Refusal::Path { path, link_target, linked_rule: None } => {
-            let leads = link_target.as_ref().map(|target| format!(" (through a link: {target})"));
-            let leads = leads.unwrap_or_default();
-            format!("{tag} \"{path}\"{leads} cannot be written {place}. {rule}")
+            (format!("\"{path}\"{} cannot be written", through(link_target)), None)
         }
         Refusal::Hidden { path, cause } => match cause {
-            HiddenCause::Listed { link_target } => {
-                let leads = link_target.as_ref().map(|target| format!(" (through a link: {target})"));
-                let leads = leads.unwrap_or_default();
-                format!("{tag} \"{path}\"{leads} is hidden {place} ({hide}).")
-            }
+            HiddenCause::Listed { link_target } => (format!("\"{path}\"{} is hidden", through(link_target)), None),
             HiddenCause::Around { rule } => {
                 let path = if path.is_empty() { "." } else { path };
-                format!(
-                    "{tag} \"{path}\" contains \"{rule}\", which is hidden {place} ({hide}), so \"{tool}\" is refused there. Search with `bash`: its commands cannot read what is hidden."
-                )
+                (format!("\"{path}\" contains \"{rule}\", which is hidden"), None)
             }
-            HiddenCause::Unresolved { reason } => {
-                format!("{tag} \"{path}\" may be hidden {place} ({hide}): {}.", reason.trim_end_matches('.'))
-            }
-            HiddenCause::MayRead => format!(
-                "{tag} The tool \"{tool}\" is refused {place}: it is not one of pi's own, so it may read hidden files ({hide}). A `tools.whitelist` that names the tool would allow it."
-            ),
+            HiddenCause::Unresolved { reason } => (format!("\"{path}\" may be hidden"), because(reason)),
+            HiddenCause::MayRead => (not_own("read hidden files"), None),
         },
-        Refusal::Unresolved { path, reason } => {
-            format!("{tag} \"{path}\" cannot be written {place}: {}. {rule}", reason.trim_end_matches('.'))
-        }
+        Refusal::Unresolved { path, reason } => (format!("\"{path}\" cannot be written"), because(reason)),
     }
+}
+
+/// Returns the reason why a tool call is refused.
+pub fn refusal(of: RulesOf, tool: &str, refusal: &Refusal) -> String {
+    let (limits, tag, place) = (of.limits(), of.tag(), of.place());
+    let hidden_place = || format!("{place} (`hide` in {})", of.file(limits.hide_file));
+    let writable = || {
+        let (paths, file) = (paths(limits.write.as_deref().unwrap_or_default()), of.file(limits.write_file));
+        format!(" Writable: {paths} (`write` in {file}).")
+    };
+    let whitelist = " A `tools.whitelist` that names the tool would allow it.";
+    let (place, hint) = match refusal {
+        Refusal::Tool => match of {
+            RulesOf::Phase(active) => return block_reason(active, tool).unwrap_or_default(),
+            RulesOf::User(user) => (format!("{place} (`tools` in {})", user.file), String::new()),
+        },
+        Refusal::MayWrite => (format!(", and is refused {place}"), writable() + whitelist),
+        Refusal::Path { .. } | Refusal::Unresolved { .. } => (place, writable()),
+        Refusal::Hidden { cause, .. } => match cause {
+            HiddenCause::Around { .. } => {
+                let hint = format!(
+                    " \"{tool}\" is refused there. Search with `bash`: its commands cannot read what is hidden."
+                );
+                (hidden_place(), hint)
+            }
+            HiddenCause::MayRead => (format!(", and is refused {}", hidden_place()), whitelist.to_owned()),
+            HiddenCause::Listed { .. } | HiddenCause::Unresolved { .. } => (hidden_place(), String::new()),
+        },
+    };
+    let (what, why) = refused(refusal, tool);
+    let space = if place.starts_with(',') { "" } else { " " };
+    let why = why.map_or(String::new(), |why| format!(": {why}"));
+    format!("{tag} {what}{space}{place}{why}.{hint}")
 }
 
 /// Returns the reason why a tool call is refused while the user's limits are not known.

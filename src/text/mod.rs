@@ -49,7 +49,7 @@ pub use budget::{
     budget_used_up, left_over_budget, no_amount, unknown_accepted, unpriced_model,
 };
 pub use confinement::{
-    RulesOf, cannot_confine, confinement_notice, failure_signs, limits_not_known, refusal, unconfined_notice,
+    RulesOf, cannot_confine, confinement_notice, failure_signs, limits_not_known, refusal, refused, unconfined_notice,
     unknown_limits,
 };
 pub use context_prompt::{DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, context_reminder, phase_instructions};

@@ -101,7 +101,7 @@ fn a_path_that_leads_elsewhere_or_nowhere_is_refused() {
     assert_eq!(
         session.writes("write", Some("linked/a")),
         refused(
-            "[workflow] \"linked/a\" cannot be written in the A phase. Writable: docs/, linked/ (`write` in phases/a.md). \"linked/\" leads through a link, so it allows nothing."
+            "[workflow] \"linked/a\" cannot be written in the A phase: \"linked/\" leads through a link, so it allows nothing. Writable: docs/, linked/ (`write` in phases/a.md)."
         )
     );
     for (path, reason) in [
@@ -129,7 +129,7 @@ fn with_nothing_writable_pi_reads_and_other_tools_are_refused() {
     assert_eq!(
         session.calls("deploy").reply,
         refused(
-            "[workflow] The tool \"deploy\" is refused in the A phase: it is not one of pi's own, so it may write any file. Writable: nothing (`write` in workflows/w/workflow.yaml). A `tools.whitelist` that names the tool would allow it."
+            "[workflow] \"deploy\" is not one of pi's own tools, so it may write any file, and is refused in the A phase. Writable: nothing (`write` in workflows/w/workflow.yaml). A `tools.whitelist` that names the tool would allow it."
         )
     );
     let carrier = Event::ToolCall { name: "codemode", carries_calls: true };
@@ -375,13 +375,13 @@ fn hidden_files_are_refused_told_and_handed_to_the_host() {
     assert_eq!(
         session.writes("grep", None),
         refused(
-            "[workflow] \".\" contains \"tests/acceptance/\", which is hidden in the A phase (`hide` in phases/a.md), so \"grep\" is refused there. Search with `bash`: its commands cannot read what is hidden."
+            "[workflow] \".\" contains \"tests/acceptance/\", which is hidden in the A phase (`hide` in phases/a.md). \"grep\" is refused there. Search with `bash`: its commands cannot read what is hidden."
         )
     );
     assert_eq!(
         session.calls("deploy").reply,
         refused(
-            "[workflow] The tool \"deploy\" is refused in the A phase: it is not one of pi's own, so it may read hidden files (`hide` in phases/a.md). A `tools.whitelist` that names the tool would allow it."
+            "[workflow] \"deploy\" is not one of pi's own tools, so it may read hidden files, and is refused in the A phase (`hide` in phases/a.md). A `tools.whitelist` that names the tool would allow it."
         )
     );
     assert_eq!(

@@ -84,23 +84,27 @@ fn the_writable_files_decide() {
     asked.own.write = Some(names(&["docs/plan.md", "src/**/*.ts"]));
     let write = ".pi/workflows/w/a.md:5";
     asked.says("edit", Some("docs/plan.md"), &format!("allowed: \"docs/plan.md\" is in write, {write}"));
-    asked.says("write", Some("src/a.rs"), &format!("refused: \"src/a.rs\" is not in write, {write}"));
-    asked.says("write", Some("a\n\0"), &format!("refused: \"a �\" is not in write, {write}: it has a NUL character"));
+    asked.says("write", Some("src/a.rs"), &format!("refused: \"src/a.rs\" cannot be written; write, {write}"));
+    asked.says(
+        "write",
+        Some("a\n\0"),
+        &format!("refused: \"a �\" cannot be written: it has a NUL character; write, {write}"),
+    );
     asked.says(
         "deploy",
         None,
-        &format!("refused: \"deploy\" may write any file; no tools.whitelist names it; write, {write}"),
+        &format!("refused: \"deploy\" is not one of pi's own tools, so it may write any file; write, {write}"),
     );
     asked.says("read", None, "allowed: no rule of the phase \"a\" limits \"read\"");
     asked.files.linked = vec!["/project/link".into()];
     asked.says(
         "edit",
         Some("link"),
-        &format!("refused: \"link\" leads to /project/link, which is not in write, {write}"),
+        &format!("refused: \"link\" (through a link: /project/link) cannot be written; write, {write}"),
     );
     asked.own.write = None;
     asked.default.write = Some(Vec::new());
-    asked.says("edit", Some("a"), "refused: \"a\" is not in write, .pi/workflows/w/workflow.yaml:2");
+    asked.says("edit", Some("a"), "refused: \"a\" cannot be written; write, .pi/workflows/w/workflow.yaml:2");
 }
 
 #[test]
@@ -147,7 +151,7 @@ fn hidden_paths_are_named_with_their_rule() {
     asked.says("read", Some(".env"), &format!("refused: \".env\" is hidden; {rule}"));
     let around = "refused: \".\" contains \"tests/acceptance/\", which is hidden";
     asked.says("grep", None, &format!("{around}; {rule}"));
-    let may_read = "refused: \"deploy\" may read hidden files; no tools.whitelist names it";
+    let may_read = "refused: \"deploy\" is not one of pi's own tools, so it may read hidden files";
     asked.says("deploy", None, &format!("{may_read}; {rule}"));
     asked.says("ls", Some("tests"), "allowed: \"tests\" is not in hide, .pi/workflows/w/a.md:9");
     asked.says("bash", None, "confined: hidden: tests/acceptance/, .env, .pi/workflows/w/a.md:9; with network");
@@ -168,7 +172,7 @@ fn the_users_limits_decide_too() {
     );
     assert_eq!(
         outside("write", Some("src/a"), &asked.files),
-        "refused: \"src/a\" is not in write, ~/workflows/limits.yaml:1"
+        "refused: \"src/a\" cannot be written; write, ~/workflows/limits.yaml:1"
     );
     asked.says("x", None, "refused: \"x\" is in tools.blacklist, ~/workflows/limits.yaml:2");
     asked.says(
