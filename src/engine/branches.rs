@@ -44,7 +44,7 @@ impl Engine {
         if self.start_children(cx).is_err() || self.children.count() == 0 {
             return self.branches_ended(group, Some(true), cx);
         }
-        let purpose = group.purpose();
+        let purpose = group.stand.purpose();
         let progress = self.branch_lines();
         self.wait_for_children(purpose, progress, |engine, whole, cx| engine.branches_ended(group, whole, cx))
     }
@@ -207,7 +207,7 @@ impl Engine {
     /// Goes on when no child works any more. `whole`: they were not interrupted; `None`: the host has no children.
     fn branches_ended(&mut self, group: OpenGroup, whole: Option<bool>, cx: &mut Cx) -> Reply {
         // The children are those of the place where the run is now.
-        if let Some(reply) = self.overtaken(&group.passage, group.stands(self.running())) {
+        if let Some(reply) = self.overtaken(&group.passage, &group.stand) {
             return reply;
         }
         let ending = self.children.reason();

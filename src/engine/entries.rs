@@ -15,8 +15,8 @@ use super::ask::{Command, Ran};
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply, ToolResult};
 use super::event::CommandEnd;
-use super::gate::{Consent, ONCE, REMEMBERED_COMMAND, dialog, title_of};
-use super::state::{Engine, Mover, OpenGroup, OpenQuestion, OpenStep, Passage, Requester, Waiter};
+use super::gate::{ONCE, dialog, title_of};
+use super::state::{Engine, Mover, OpenGroup, OpenQuestion, OpenStep, Passage, Requester, Stand, Waiter};
 use super::step_tool::{RUN_ENDED, result};
 
 /// The option of a question without an answer.
@@ -102,8 +102,8 @@ impl Engine {
         self.show_last_summary(cx);
         let asked = text::entry_question(&question.of, &workflow, &question.text, dialog);
         let title = title_of(asked, cx);
-        self.select(question.purpose(), title, options, move |engine, chosen, cx| {
-            if let Some(reply) = engine.overtaken(&question.passage, question.stands(engine.running())) {
+        self.select(question.stand.purpose(), title, options, move |engine, chosen, cx| {
+            if let Some(reply) = engine.overtaken(&question.passage, &question.stand) {
                 return reply;
             }
             let chosen = chosen.and_then(|index| index.checked_sub(1));
@@ -130,8 +130,8 @@ impl Engine {
 
     fn ask_text_of_answer(&mut self, question: OpenQuestion, answer: Answer) -> Reply {
         let title = text::answer_text_title(&answer);
-        self.ask_text(question.purpose(), title, move |engine, given, cx| {
-            if let Some(reply) = engine.overtaken(&question.passage, question.stands(engine.running())) {
+        self.ask_text(question.stand.purpose(), title, move |engine, given, cx| {
+            if let Some(reply) = engine.overtaken(&question.passage, &question.stand) {
                 return reply;
             }
             match given {
@@ -194,46 +194,20 @@ impl Engine {
     /// Begins a step: with the consent to its command, if that is needed.
     fn begin_step(&mut self, step: OpenStep, cx: &mut Cx) -> Reply {
         let foreign = step.source.iter().map(|_| step.command.shown());
-        let mut unknown = self.without_consent(foreign);
-        if unknown.is_empty() || self.session.allow_commands {
-            return self.run_step(step, cx);
-        }
-        let identity = cx.host.project_identity();
-        unknown.retain(|command| !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx));
-        if unknown.is_empty() {
-            return self.run_step(step, cx);
-        }
-        self.ask_step_consent(step, unknown, identity, cx)
-    }
-
-    fn ask_step_consent(
-        &mut self,
-        step: OpenStep,
-        commands: Vec<String>,
-        identity: Option<String>,
-        cx: &mut Cx,
-    ) -> Reply {
-        let options: Vec<String> =
-            Consent::options(identity.as_deref(), ONCE).map(|(_, option)| option.into()).collect();
-        let question = text::step_consent(&step.of, step.source.as_ref(), &commands, dialog(cx.ui, options.len()));
-        let title = title_of(question, cx);
-        self.select(step.purpose(), title, options, move |engine, chosen, cx| {
-            if let Some(reply) = engine.step_overtaken(&step) {
+        let Some(asked) = self.unallowed(foreign, self.allowed_in_run(), cx) else { return self.run_step(step, cx) };
+        let question =
+            |commands: &[String], dialog| text::step_consent(&step.of, step.source.as_ref(), commands, dialog);
+        let (title, options) = asked.dialog(ONCE, question, cx);
+        self.select(step.stand.purpose(), title, options, move |engine, chosen, cx| {
+            if let Some(reply) = engine.overtaken(&step.passage, &step.stand) {
                 return reply;
             }
-            match Consent::of(chosen, identity.as_deref()) {
-                Consent::No => {
-                    let package = step.source.as_ref().and_then(text::GateSource::package);
-                    engine.pause(PauseReason::Commands { package }, cx);
-                    return engine.end_passage(step.passage, cx);
-                }
-                Consent::Once => {}
-                Consent::Session => engine.session.allowed_commands.extend(commands),
-                Consent::Always { identity } => {
-                    engine.session.remember(REMEMBERED_COMMAND, identity, &commands, cx);
-                }
+            if engine.allow(&asked, chosen, cx) {
+                return engine.run_step(step, cx);
             }
-            engine.run_step(step, cx)
+            let package = step.source.as_ref().and_then(text::GateSource::package);
+            engine.pause(PauseReason::Commands { package }, cx);
+            engine.end_passage(step.passage, cx)
         })
     }
 
@@ -250,9 +224,11 @@ impl Engine {
             apart: step.has_outputs,
             output_file: Some(step.output_file.clone()),
         };
-        self.exec(step.purpose(), command, move |engine, ran, cx| match engine.step_overtaken(&step) {
-            Some(reply) => reply,
-            None => engine.step_ran(step, ran, cx),
+        self.exec(step.stand.purpose(), command, move |engine, ran, cx| {
+            match engine.overtaken(&step.passage, &step.stand) {
+                Some(reply) => reply,
+                None => engine.step_ran(step, ran, cx),
+            }
         })
     }
 
@@ -374,15 +350,10 @@ impl Engine {
         self.pause(reason, cx);
     }
 
-    /// The answer for a step that stands no more, or whose rules do not hold; `None` if it stands.
-    fn step_overtaken(&mut self, step: &OpenStep) -> Option<Reply> {
-        self.overtaken(&step.passage, step.stands(self.running()))
-    }
-
     /// The answer for an entry that stands no more, or whose rules do not hold; `None` if it stands.
-    pub(super) fn overtaken(&mut self, passage: &Passage, stands: bool) -> Option<Reply> {
+    pub(super) fn overtaken(&mut self, passage: &Passage, stand: &Stand) -> Option<Reply> {
         let reason = self.held();
-        if stands && reason.is_none() {
+        if stand.stands(self.running()) && reason.is_none() {
             return None;
         }
         self.drop_prompts(passage);

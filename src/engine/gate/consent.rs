@@ -5,47 +5,43 @@ use serde_json::json;
 use crate::definition::CheckKind;
 use crate::protocol::{APPROVAL_TYPE, STATUS_TYPE};
 use crate::run::PauseReason;
+use crate::sorted::Set;
 use crate::text;
 
+use super::if_stands;
 use super::verdict::Outcome;
-use super::{if_stands, not_allowed};
 use crate::engine::context::{Cx, Ui};
 use crate::engine::effect::{Effect, Reply};
 use crate::engine::state::{CheckResult, Engine, OpenGate};
 
 /// Kind of the values in the store that remember a consent.
-pub(in crate::engine) const REMEMBERED: &str = "allowed-command";
+const REMEMBERED: &str = "allowed-command";
 
-/// The option for [`Consent::Once`]: at a gate, and before a run.
+/// The option of a consent that is not kept: at a gate or a step, and before a run.
 pub(in crate::engine) const ONCE: &str = "Yes, once";
 pub(in crate::engine) const ONCE_IN_RUN: &str = "Yes, for this run";
 
-/// The user's consent to commands.
-pub(in crate::engine) enum Consent<'a> {
-    No,
-    Once,
-    Session,
-    /// As long as the commands stay the same, in the project of this identity.
-    Always {
-        identity: &'a str,
-    },
+/// Commands that the user is to allow.
+pub(in crate::engine) struct Unallowed {
+    pub commands: Vec<String>,
+    /// The project's identity, under which a consent can be remembered.
+    identity: Option<String>,
 }
 
-impl<'a> Consent<'a> {
-    /// The options, in the order of the dialog. The first one is chosen by a key that was meant for the editor: it does
-    /// no harm. A consent can be remembered only where the project's identity is known.
-    pub(in crate::engine) fn options(
-        identity: Option<&'a str>,
-        once: &'static str,
-    ) -> impl Iterator<Item = (Self, &'static str)> {
-        let always = identity.map(|identity| (Self::Always { identity }, "Yes, always while they stay the same"));
-        [(Self::No, "No"), (Self::Once, once), (Self::Session, "Yes, for this session")].into_iter().chain(always)
-    }
-
-    /// The option that was chosen; no option is no consent.
-    pub(in crate::engine) fn of(chosen: Option<usize>, identity: Option<&'a str>) -> Self {
-        let chosen = chosen.and_then(|index| Self::options(identity, ONCE).nth(index));
-        chosen.map_or(Self::No, |(consent, _)| consent)
+impl Unallowed {
+    /// The title and the options of the dialog. The first option is chosen by a key that was meant for the editor: it
+    /// does no harm. A consent can be remembered only where the project's identity is known.
+    pub(in crate::engine) fn dialog(
+        &self,
+        once: &str,
+        question: impl FnOnce(&[String], text::Dialog) -> text::Question,
+        cx: &mut Cx,
+    ) -> (String, Vec<String>) {
+        let always = self.identity.as_ref().map(|_| "Yes, always while they stay the same");
+        let options = ["No", once, "Yes, for this session"].into_iter().chain(always);
+        let options: Vec<String> = options.map(Into::into).collect();
+        let question = question(&self.commands, dialog(cx.ui, options.len()));
+        (title_of(question, cx), options)
     }
 }
 
@@ -69,47 +65,43 @@ impl Approval {
 }
 
 impl Engine {
-    /// Those of these commands, of workflows that are not the user's own, that the user has not allowed for this
-    /// session or this run.
-    pub(in crate::engine) fn without_consent<'a>(&self, commands: impl Iterator<Item = &'a str>) -> Vec<String> {
-        let session = &self.session;
-        let in_run = session
-            .allowed_in_run
-            .as_ref()
-            .filter(|(task_id, _)| self.running().is_some_and(|state| state.task_id == *task_id));
-        let is_allowed = |command: &&str| {
-            session.allowed_commands.contains(*command) || in_run.is_some_and(|(_, allowed)| allowed.contains(*command))
-        };
-        commands.filter(|command| !is_allowed(command)).map(Into::into).collect()
+    /// The commands that the user has allowed for the run in progress.
+    pub(in crate::engine) fn allowed_in_run(&self) -> Option<&Set<String>> {
+        let (task_id, allowed) = self.session.allowed_in_run.as_ref()?;
+        self.running().filter(|state| state.task_id == *task_id).map(|_| allowed)
     }
 
-    /// Asks for the consent to these commands.
-    pub(super) fn ask_consent(
-        &mut self,
-        mut gate: OpenGate,
-        commands: Vec<String>,
-        identity: Option<String>,
+    /// Those of these commands, of workflows that are not the user's own, that the user is to allow before they run;
+    /// `None` if there are none. `allowed` are those of a run.
+    pub(in crate::engine) fn unallowed<'a>(
+        &self,
+        commands: impl Iterator<Item = &'a str>,
+        allowed: Option<&Set<String>>,
         cx: &mut Cx,
-    ) -> Reply {
-        gate.wait();
-        let (of, source) = gate.source_of(&commands);
-        let options: Vec<String> =
-            Consent::options(identity.as_deref(), ONCE).map(|(_, option)| option.into()).collect();
-        let question = text::consent_question(of, source, &commands, dialog(cx.ui, options.len()));
-        let title = title_of(question, cx);
-        let then = move |engine: &mut Self, gate: OpenGate, chosen, cx: &mut Cx| {
-            match Consent::of(chosen, identity.as_deref()) {
-                Consent::No => {
-                    let reason = not_allowed(&gate, &commands);
-                    return engine.close_gate(gate, Outcome::Paused(reason), cx);
-                }
-                Consent::Once => {}
-                Consent::Session => engine.session.allowed_commands.extend(commands),
-                Consent::Always { identity } => engine.session.remember(REMEMBERED, identity, &commands, cx),
-            }
-            engine.make_checks(gate, cx)
+    ) -> Option<Unallowed> {
+        let session = &self.session;
+        let is_allowed = |command: &&str| {
+            session.allowed_commands.contains(*command) || allowed.is_some_and(|allowed| allowed.contains(*command))
         };
-        self.select(gate.purpose(), title, options, if_stands(gate, then))
+        let mut commands: Vec<String> = commands.filter(|command| !is_allowed(command)).map(Into::into).collect();
+        if commands.is_empty() || session.allow_commands {
+            return None;
+        }
+        let identity = cx.host.project_identity();
+        commands.retain(|command| !session.remembers(REMEMBERED, identity.as_deref(), command, cx));
+        (!commands.is_empty()).then_some(Unallowed { commands, identity })
+    }
+
+    /// Returns true if the user has allowed the commands with this option, and keeps the consent as it says; no option
+    /// is no consent.
+    pub(in crate::engine) fn allow(&mut self, asked: &Unallowed, chosen: Option<usize>, cx: &mut Cx) -> bool {
+        match (chosen, &asked.identity) {
+            (Some(1), _) => {}
+            (Some(2), _) => self.session.allowed_commands.extend(asked.commands.iter().cloned()),
+            (Some(3), Some(identity)) => self.session.remember(REMEMBERED, identity, &asked.commands, cx),
+            _ => return false,
+        }
+        true
     }
 
     /// Asks the user for an approval.
@@ -121,7 +113,7 @@ impl Engine {
         let question = text::approval_question(of, workflow, question, dialog);
         self.show_subject(&gate, cx);
         let title = title_of(question, cx);
-        self.select(gate.purpose(), title, options, if_stands(gate, Self::approved))
+        self.select(gate.stand.purpose(), title, options, if_stands(gate, Self::approved))
     }
 
     /// Goes on after the user's answer to an approval.
@@ -139,7 +131,7 @@ impl Engine {
                     };
                     engine.checked(gate, CheckResult::new(false, result), cx)
                 };
-                self.ask_text(gate.purpose(), title, if_stands(gate, then))
+                self.ask_text(gate.stand.purpose(), title, if_stands(gate, then))
             }
             Approval::NotYet => {
                 let question = match gate.current().map(|check| &check.kind) {

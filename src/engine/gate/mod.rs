@@ -24,7 +24,7 @@ use super::event::CommandEnd;
 use super::state::{CheckResult, Engine, OpenGate, Requester};
 use super::step_tool::handing_over;
 
-pub(super) use consent::{Consent, ONCE, ONCE_IN_RUN, REMEMBERED as REMEMBERED_COMMAND, dialog, title_of};
+pub(super) use consent::{ONCE, ONCE_IN_RUN, dialog, title_of};
 use files::{FileFailure, Work, check_file};
 use verdict::Outcome;
 
@@ -38,18 +38,23 @@ impl Engine {
     }
 
     /// Begins with a gate: with the consent to its commands, if that is needed.
-    pub(super) fn begin_gate(&mut self, gate: OpenGate, cx: &mut Cx) -> Reply {
+    pub(super) fn begin_gate(&mut self, mut gate: OpenGate, cx: &mut Cx) -> Reply {
         let foreign = gate.foreign_commands();
-        let mut unknown = self.without_consent(foreign.into_iter().map(|(command, ..)| command));
-        if unknown.is_empty() || self.session.allow_commands {
+        let Some(asked) = self.unallowed(foreign.into_iter().map(|(command, ..)| command), self.allowed_in_run(), cx)
+        else {
             return self.make_checks(gate, cx);
-        }
-        let identity = cx.host.project_identity();
-        unknown.retain(|command| !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx));
-        if unknown.is_empty() {
-            return self.make_checks(gate, cx);
-        }
-        self.ask_consent(gate, unknown, identity, cx)
+        };
+        gate.wait();
+        let (of, source) = gate.source_of(&asked.commands);
+        let question = |commands: &[String], dialog| text::consent_question(of, source, commands, dialog);
+        let (title, options) = asked.dialog(ONCE, question, cx);
+        let package = source.package();
+        let then = move |engine: &mut Self, gate: OpenGate, chosen, cx: &mut Cx| match engine.allow(&asked, chosen, cx)
+        {
+            true => engine.make_checks(gate, cx),
+            false => engine.close_gate(gate, Outcome::Paused(PauseReason::Commands { package }), cx),
+        };
+        self.select(gate.stand.purpose(), title, options, if_stands(gate, then))
     }
 
     /// Makes the checks that are left, up to the first that fails or needs an answer.
@@ -60,7 +65,7 @@ impl Engine {
             if let Some(since) = asks {
                 match cx.host.can_tell_changes() {
                     Ok(Ok(())) => {
-                        let purpose = gate.purpose();
+                        let purpose = gate.stand.purpose();
                         return self.project_state(purpose, since, if_stands(gate, Self::files_known));
                     }
                     Ok(Err(_)) => gate.take_files(None),
@@ -90,7 +95,7 @@ impl Engine {
                     };
                     let line = command.line().to_owned();
                     let command = Command { line, env, timeout_ms, progress, apart: false, output_file: None };
-                    let purpose = gate.purpose();
+                    let purpose = gate.stand.purpose();
                     let then = if_stands_or_record(gate, keep_result, Self::command_ran);
                     return self.exec(purpose, command, then);
                 }
@@ -163,7 +168,7 @@ fn if_stands_or_record<T>(
     then: impl FnOnce(&mut Engine, OpenGate, T, &mut Cx) -> Reply,
 ) -> impl FnOnce(&mut Engine, T, &mut Cx) -> Reply {
     move |engine, answer, cx| {
-        if gate.is_withdrawn() || !engine.running().is_some_and(|state| gate.is_at(state)) {
+        if !gate.stand.stands(engine.running()) {
             return engine.gate_overtaken(&gate, cx);
         }
         if let Some(reason) = engine.held() {
@@ -179,10 +184,6 @@ fn keep_result(gate: &mut OpenGate, ran: Ran) {
     if let Ran::Ended { end, duration_ms, output, .. } = ran {
         gate.record(command_result(&end, duration_ms, text::gate_tail(&output)));
     }
-}
-
-fn not_allowed(gate: &OpenGate, commands: &[String]) -> PauseReason {
-    PauseReason::Commands { package: gate.source_of(commands).1.package() }
 }
 
 fn command_result(end: &CommandEnd, duration_ms: u64, tail: String) -> CheckResult {

@@ -221,7 +221,7 @@ impl Engine {
             return Reply::None;
         }
         let text = match self.active() {
-            Some(active) if gate.is_at(active.state) => {
+            Some(active) if gate.stand.is_at(active.state) => {
                 text::paused(&active).unwrap_or_else(|| "The user stopped the checks of the gate.".to_owned())
             }
             Some(active) => text::outdated(&active),

@@ -4,8 +4,8 @@ use crate::definition::{BoundValue, Check, CheckKind, Command, Gate, OnGateFail,
 use crate::run::{Active, CheckPlace, CheckedFiles, Evidence, Outputs, ProjectState, Recheck, RunState};
 use crate::text;
 
-use super::pending::{Purpose, Waiter, Withdrawal};
-use super::place::Place;
+use super::pending::Waiter;
+use super::place::Stand;
 use super::step::Passage;
 
 /// The party that wants to leave the phase.
@@ -20,13 +20,18 @@ pub enum Requester {
 }
 
 impl Requester {
+    /// The party that waits for the end of the gate.
+    fn waiter(&self) -> Waiter {
+        match self {
+            Self::Agent(caller) => Waiter::Call { nested: caller.nested },
+            Self::User => Waiter::User,
+            Self::Entry(passage) => passage.waiter,
+        }
+    }
+
     /// Returns true if it is a call that another tool made.
     pub fn is_nested_call(&self) -> bool {
-        match self {
-            Self::Agent(caller) => caller.nested,
-            Self::User => false,
-            Self::Entry(passage) => passage.waiter == Waiter::Call { nested: true },
-        }
+        self.waiter() == Waiter::Call { nested: true }
     }
 
     /// The call, if it is one.
@@ -56,7 +61,7 @@ pub struct OpenGate {
     requester: Requester,
     /// The outcome with which the phase is to be left.
     outcome: Option<String>,
-    place: Place,
+    pub stand: Stand,
     gates: Vec<GateToPass>,
     checks: Vec<PlannedCheck>,
     /// The checks that are made.
@@ -65,7 +70,6 @@ pub struct OpenGate {
     /// The run is done when the gates are passed.
     is_at_end: bool,
     look: Look,
-    withdrawal: Withdrawal,
 }
 
 /// The last look at the project's files. The state in it is `None` if the host cannot tell it.
@@ -182,16 +186,15 @@ impl OpenGate {
             asks_later |= matches!(planned.check.kind, CheckKind::Approve { .. });
         }
         Some(Self {
+            stand: Stand::at(active.state, requester.waiter()),
             requester,
             outcome,
-            place: Place::of(active.state),
             gates,
             checks,
             done: 0,
             evidence: Vec::new(),
             is_at_end,
             look: Look::None,
-            withdrawal: Withdrawal::default(),
         })
     }
 
@@ -341,11 +344,6 @@ impl OpenGate {
         self.is_at_end
     }
 
-    /// Returns true if the run is where the gate was opened.
-    pub fn is_at(&self, state: &RunState) -> bool {
-        self.place == Place::of(state)
-    }
-
     /// The party that wants to leave the phase.
     pub fn requester(&self) -> &Requester {
         &self.requester
@@ -364,21 +362,6 @@ impl OpenGate {
     /// The results of the checks that are made.
     pub fn evidence(&self) -> &[Evidence] {
         &self.evidence
-    }
-
-    /// The continuation with an answer that the gate needs.
-    pub fn purpose(&self) -> Purpose {
-        let waiter = match &self.requester {
-            Requester::Agent(caller) => Waiter::Call { nested: caller.nested },
-            Requester::User => Waiter::User,
-            Requester::Entry(passage) => passage.waiter,
-        };
-        Purpose { waiter, gate: Some(self.withdrawal.clone()) }
-    }
-
-    /// Returns true if the user did something else: an answer has no effect.
-    pub fn is_withdrawn(&self) -> bool {
-        self.withdrawal.is_withdrawn()
     }
 
     /// The check that is next, or is being made.

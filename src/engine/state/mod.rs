@@ -46,6 +46,7 @@ pub(super) use limits::{InForce, Limits};
 pub(super) use meter::Meter;
 pub(super) use model_keeper::{ModelKeeper, VisitId};
 pub(super) use pending::{Pending, Purpose, Waiter, Waiting};
+pub(super) use place::Stand;
 pub(super) use run::{Ended, Run, Standing, ToldHold};
 pub(super) use session::{Session, fingerprint};
 pub(super) use step::{OpenGroup, OpenQuestion, OpenStep, Passage};

@@ -2,6 +2,8 @@
 
 use crate::run::{PhasePath, RunState};
 
+use super::pending::{Purpose, Waiter, Withdrawal};
+
 /// A run, and its visit of a phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
@@ -18,5 +20,34 @@ impl Place {
     /// Returns true if it is one of this run.
     pub fn is_of(&self, state: &RunState) -> bool {
         self.task_id == state.task_id
+    }
+}
+
+/// Where something waits for an answer, and who waits for it.
+#[derive(Debug)]
+pub struct Stand {
+    place: Place,
+    waiter: Waiter,
+    withdrawal: Withdrawal,
+}
+
+impl Stand {
+    pub fn at(state: &RunState, waiter: Waiter) -> Self {
+        Self { place: Place::of(state), waiter, withdrawal: Withdrawal::default() }
+    }
+
+    /// Returns true if the run is where it was opened.
+    pub fn is_at(&self, state: &RunState) -> bool {
+        self.place == Place::of(state)
+    }
+
+    /// Returns true if an answer has an effect: the user did nothing else, and the run is where it was opened.
+    pub fn stands(&self, state: Option<&RunState>) -> bool {
+        !self.withdrawal.is_withdrawn() && state.is_some_and(|state| self.is_at(state))
+    }
+
+    /// The purpose of a request for it.
+    pub fn purpose(&self) -> Purpose {
+        Purpose { waiter: self.waiter, gate: Some(self.withdrawal.clone()) }
     }
 }

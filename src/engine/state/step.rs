@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::definition::{Answer, Command};
-use crate::run::{Active, RunState};
+use crate::run::Active;
 use crate::text;
 
 use super::gate::{checked_env, environment};
-use super::pending::{Purpose, Waiter, Withdrawal};
-use super::place::Place;
+use super::pending::Waiter;
+use super::place::Stand;
 use crate::engine::OutputFile;
 
 /// The call or the command that has brought the run to an entry without the model. It is answered when the run has left
@@ -39,9 +39,8 @@ pub struct OpenStep {
     /// `None` for the user's own workflows, whose commands run without a question.
     pub source: Option<text::GateSource>,
     pub passage: Passage,
-    place: Place,
+    pub stand: Stand,
     env: Vec<(String, Option<String>)>,
-    withdrawal: Withdrawal,
 }
 
 /// A question that the user is asked, as it was when the run arrived.
@@ -53,34 +52,21 @@ pub struct OpenQuestion {
     /// The name of the entry.
     pub of: String,
     pub passage: Passage,
-    place: Place,
-    withdrawal: Withdrawal,
+    pub stand: Stand,
 }
 
 /// A parallel group whose branches are to work, or work, as it was when the run arrived.
 #[derive(Debug)]
 pub struct OpenGroup {
     pub passage: Passage,
-    place: Place,
-    withdrawal: Withdrawal,
+    pub stand: Stand,
 }
 
 impl OpenGroup {
     /// The parallel group at which the run is; `None` if it is at none.
     pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
         active.state.parallel_group(active.library)?;
-        let (passage, place) = (passage.clone(), Place::of(active.state));
-        Some(Self { passage, place, withdrawal: Withdrawal::default() })
-    }
-
-    /// See [`OpenStep::stands`].
-    pub fn stands(&self, state: Option<&RunState>) -> bool {
-        !self.withdrawal.is_withdrawn() && state.is_some_and(|state| self.place == Place::of(state))
-    }
-
-    /// The purpose of a request for it.
-    pub fn purpose(&self) -> Purpose {
-        Purpose { waiter: self.passage.waiter, gate: Some(self.withdrawal.clone()) }
+        Some(Self { passage: passage.clone(), stand: Stand::at(active.state, passage.waiter) })
     }
 }
 
@@ -94,19 +80,8 @@ impl OpenQuestion {
             answers: question.answers.clone(),
             of: active.phase.name.clone(),
             passage: passage.clone(),
-            place: Place::of(active.state),
-            withdrawal: Withdrawal::default(),
+            stand: Stand::at(active.state, passage.waiter),
         })
-    }
-
-    /// See [`OpenStep::stands`].
-    pub fn stands(&self, state: Option<&RunState>) -> bool {
-        !self.withdrawal.is_withdrawn() && state.is_some_and(|state| self.place == Place::of(state))
-    }
-
-    /// The purpose of a request for it.
-    pub fn purpose(&self) -> Purpose {
-        Purpose { waiter: self.passage.waiter, gate: Some(self.withdrawal.clone()) }
     }
 }
 
@@ -122,9 +97,8 @@ impl OpenStep {
             output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
             source: text::GateSource::of(active.scope),
             passage: passage.clone(),
-            place: Place::of(active.state),
+            stand: Stand::at(active.state, passage.waiter),
             env: environment(&step.command, active, active.state.current_path.len()),
-            withdrawal: Withdrawal::default(),
         })
     }
 
@@ -135,15 +109,5 @@ impl OpenStep {
     /// If a value cannot be one, in words.
     pub fn env(&self) -> Result<Vec<(String, String)>, String> {
         checked_env(&self.env)
-    }
-
-    /// Returns true if an answer has an effect: the user did nothing else, and the run is where the step was opened.
-    pub fn stands(&self, state: Option<&RunState>) -> bool {
-        !self.withdrawal.is_withdrawn() && state.is_some_and(|state| self.place == Place::of(state))
-    }
-
-    /// The purpose of a request for it.
-    pub fn purpose(&self) -> Purpose {
-        Purpose { waiter: self.passage.waiter, gate: Some(self.withdrawal.clone()) }
     }
 }
