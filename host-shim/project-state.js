@@ -71,8 +71,11 @@ const GIT = {
   GIT_ALLOW_PROTOCOL: "none",
 };
 
-/** The configuration of the repositories of a request: git takes names that are special on other systems only. */
-const CONFIGURATION = "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n";
+/**
+ * The configuration of the repositories of a request: git takes names that are special on other systems only, and quotes
+ * only names with control characters, quotation marks or backslashes.
+ */
+const CONFIGURATION = "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n\tquotePath = false\n";
 
 /**
  * The attributes of all files, which come before those of the project and of the user: git hashes the bytes of a file.
@@ -85,24 +88,19 @@ const ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n";
  * indexes of the last request.
  *
  * - `new_repository` makes an empty repository. Arguments: its folder, and the name of its hash.
- * - `lines` makes names that end with NUL lines, and `names` the reverse. A line break in a name is the character 1 in
- *   between.
  * - `absolute` prints a path, which may be relative to a folder.
  * - `behind_link` tells if a folder of a path is a link. git takes nothing behind it.
  * - `tracked_and_ignored` prints the files that the repository of a work tree tracks although `.gitignore` names them.
  *   Its index is read through a repository with the same hash, and with the same patterns as for the other files.
  *   Without objects there are no patterns of a `.gitignore` that is only in the index. git finds the other file of a
  *   split index beside it.
- * - `tree_of` prints the tree of a work tree: of the files that git tracks or would track. A repository in it, whose
- *   name has a slash at the end in the lists, has its own tree as its commit. Each command ends it itself: `set -e` has
- *   no effect there.
+ * - `tree_of` prints the tree of a work tree: of the files that git tracks or would track. In the lists special names
+ *   are quoted, as git does it. A repository in it, whose name has a slash at the end there, has its own tree as its
+ *   commit. Each command ends it itself: `set -e` has no effect there.
  */
 const SCRIPT = `set -e
 top=$1; export GIT_DIR="$TMPDIR/states.git" GIT_OBJECT_DIRECTORY="$2"; shift 2
-one=$(printf '\\001')
 cannot() { printf 'cannot: %s\\n' "$1" >&2; exit 1; }
-lines() { tr '\\n\\000' '\\001\\n'; }
-names() { tr '\\n\\001' '\\000\\n'; }
 absolute() { case $2 in /*) printf %s "$2" ;; *) printf %s "$1/$2" ;; esac; }
 new_repository() (
   unset GIT_DIR GIT_OBJECT_DIRECTORY GIT_WORK_TREE GIT_INDEX_FILE
@@ -127,32 +125,28 @@ tracked_and_ignored() (
   hash=$(git config --file "$common/config" --get extensions.objectFormat) || [ $? -eq 1 ] || exit 1
   new_repository "$2" "\${hash:-sha1}" || exit 1
   export GIT_DIR="$2" GIT_OBJECT_DIRECTORY="$2/objects" GIT_INDEX_FILE="$repository/index"
-  git ls-files -z --cached --ignored --exclude-standard
+  git ls-files --cached --ignored --exclude-standard
 )
 tree_of() (
   cd "$1" || exit 1
   name=$(printf %s "$1" | git hash-object --stdin) || exit 1
   export GIT_WORK_TREE="$1" GIT_INDEX_FILE="$TMPDIR/index-$name"
   list=$TMPDIR/list-$name
-  git ls-files -z --modified --deleted >"$list" || exit 1
-  git ls-files -z --stage | lines | sed -n 's/^160000 [^	]*	//p' | names >>"$list"
-  git update-index -z --force-remove --stdin <"$list" || exit 1
-  git ls-files -z --others --exclude-from="$TMPDIR/excluded" --exclude-standard >"$list" || exit 1
-  [ "$(tr -cd '\\001' <"$list" | wc -c)" -eq 0 ] || cannot "the name of a file has the character 1"
-  lines <"$list" >"$list.lines" || exit 1
-  tracked_and_ignored "$1" "$TMPDIR/tracked-$name.git" >"$list" || exit 1
-  lines <"$list" |
-    while IFS= read -r path; do
-      case $path in *"$one"*) cannot "the name of a file that is tracked and ignored has a line break" ;; esac
-      if behind_link "$path"; then continue; fi
-      if [ -h "$path" ] || [ -f "$path" ]; then printf '%s\\n' "$path"; elif [ -e "$path/.git" ]; then printf '%s/\\n' "$path"; fi
-    done >>"$list.lines" || exit 1
-  sed '/\\/$/d' "$list.lines" | names >"$list" || exit 1
-  git update-index -z --add --remove --replace --info-only --stdin <"$list" 2>"$list.messages" || { cat "$list.messages" >&2; exit 1; }
+  git ls-files --modified --deleted >"$list" || exit 1
+  git ls-files --stage | sed -n 's/^160000 [^	]*	//p' >>"$list"
+  git update-index --force-remove --stdin <"$list" || exit 1
+  git ls-files --others --exclude-from="$TMPDIR/excluded" --exclude-standard >"$list" || exit 1
+  tracked_and_ignored "$1" "$TMPDIR/tracked-$name.git" >"$list.tracked" || exit 1
+  while IFS= read -r path; do
+    case $path in \\"*) cannot "a file that is tracked and ignored has a special name: $path" ;; esac
+    if behind_link "$path"; then continue; fi
+    if [ -h "$path" ] || [ -f "$path" ]; then printf '%s\\n' "$path"; elif [ -e "$path/.git" ]; then printf '%s/\\n' "$path"; fi
+  done <"$list.tracked" >>"$list" || exit 1
+  sed '/\\/"\\{0,1\\}$/d' "$list" | git update-index --add --remove --replace --info-only --stdin 2>"$list.messages" || { cat "$list.messages" >&2; exit 1; }
   if grep -q '^Ignoring path ' "$list.messages"; then cannot "git takes no file of this name: $(sed -n 's/^Ignoring path //p' "$list.messages" | head -n 1)"; fi
-  sed -n 's,/$,,p' "$list.lines" |
+  sed -n 's|/\\("\\{0,1\\}\\)$|\\1|p' "$list" |
     while IFS= read -r inner; do
-      case $inner in *"$one"*) cannot "the name of a repository in the project has a line break" ;; esac
+      case $inner in \\"*) cannot "a repository in the project has a special name: $inner" ;; esac
       id=$(tree_of "$1/$inner") || exit 1
       git update-index --add --replace --cacheinfo "160000,$id,$inner" || exit 1
     done || exit 1
@@ -209,8 +203,30 @@ function programFolders() {
 export async function projectState({ granted, cwd, agentDir, sessionFile }, since, signal) {
   try {
     const { top, repository } = workTreeOf(granted, cwd);
-    const before = queues.get(top) ?? Promise.resolve();
-    const state = before.then(() => ask(top, repository, agentDir, sessionFile, since, signal));
+    const ask = async () => {
+      const folder = folderOf(agentDir, top);
+      const earlier = since.filter((id) => TREE.test(id)).slice(0, MAX_SINCE);
+      const words = [top, folder, ...earlier].map(shellQuoted).join(" ");
+      const temporary = mkdtempSync(join(tmpdir(), "pi-project-state-"));
+      try {
+        writeFileSync(join(temporary, "configuration"), CONFIGURATION);
+        writeFileSync(join(temporary, "attributes"), ATTRIBUTES);
+        writeFileSync(join(temporary, "excluded"), patternsOf(sessionFile, top));
+        writeIndexes(temporary, indexes.get(top) ?? new Map());
+        const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, folder, {
+          cwd: top,
+          temporary: realpathSync(temporary),
+          network: false,
+          readOnly: [repository],
+        });
+        const state = stateOf(await output(line, top, signal));
+        indexes.set(top, readIndexes(temporary));
+        return state;
+      } finally {
+        rmSync(temporary, { recursive: true, force: true });
+      }
+    };
+    const state = (queues.get(top) ?? Promise.resolve()).then(ask);
     queues.set(
       top,
       state.catch(() => {}),
@@ -222,41 +238,24 @@ export async function projectState({ granted, cwd, agentDir, sessionFile }, sinc
 }
 
 /**
- * @param {string} top
- * @param {string} repository
+ * Returns the real path of the folder of the trees of a work tree, and removes those that were not used for long.
+ *
  * @param {string} agentDir
- * @param {string | undefined} sessionFile
- * @param {string[]} since
- * @param {AbortSignal} signal
+ * @param {string} top
  */
-async function ask(top, repository, agentDir, sessionFile, since, signal) {
+function folderOf(agentDir, top) {
   const parent = join(agentDir, FOLDER);
   const folder = join(parent, createHash("sha256").update(top).digest("hex").slice(0, 20));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   utimesSync(folder, new Date(), new Date());
   // The agent folder may be a work tree itself.
   writeFileSync(join(parent, ".gitignore"), "*\n");
-  tidy(parent);
-  const earlier = since.filter((id) => TREE.test(id)).slice(0, MAX_SINCE);
-  const words = [top, realpathSync(folder), ...earlier].map(shellQuoted).join(" ");
-  const temporary = mkdtempSync(join(tmpdir(), "pi-project-state-"));
-  try {
-    writeFileSync(join(temporary, "configuration"), CONFIGURATION);
-    writeFileSync(join(temporary, "attributes"), ATTRIBUTES);
-    writeFileSync(join(temporary, "excluded"), patternsOf(sessionFile, top));
-    writeIndexes(temporary, indexes.get(top) ?? new Map());
-    const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, realpathSync(folder), {
-      cwd: top,
-      temporary: realpathSync(temporary),
-      network: false,
-      readOnly: [repository],
-    });
-    const state = stateOf(await output(line, top, signal));
-    indexes.set(top, readIndexes(temporary));
-    return state;
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
+  for (const name of readdirSync(parent)) {
+    const other = join(parent, name);
+    if (Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > KEPT)
+      rmSync(other, { recursive: true, force: true });
   }
+  return realpathSync(folder);
 }
 
 /** @param {string} folder @returns {Indexes} */
@@ -292,15 +291,6 @@ function patternsOf(file, top) {
   const [, parent] = /^(.*)\.children\/[^/]*$/.exec(path) ?? [];
   const stem = (parent ?? path.replace(/\.jsonl$/, "")).replace(/[\\*?[\]!# ]/g, "\\$&");
   return ["jsonl", "jsonl.process", "children/"].map((end) => `/${stem}.${end}\n`).join("");
-}
-
-/** Removes folders of trees that were not used for long. @param {string} parent */
-function tidy(parent) {
-  for (const name of readdirSync(parent)) {
-    const folder = join(parent, name);
-    if (Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > KEPT)
-      rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /**
