@@ -222,26 +222,6 @@ const CASES = {
       "bad/c.md:6:10: unknown YAML tag `!`",
     ],
   },
-  "mistakes of all kinds in one workflow, all in one round": {
-    files: {
-      "bad/workflow.yaml": `${HEAD}maxLoops: many\nphases:\n  - a.md\n  - {phase: b.md, when: {outcome.a: lareg}}\n`,
-      "bad/a.md": "---\nid: a\nname: A\noutcomes: {large: next, small: bee}\n---\nDo it.\n",
-      "bad/b.md":
-        "---\nid: b\nname: B\nemoji: x\ngate:\n  - run: npm test\n    env: {WHAT: input.what}\n    forever: true\nonGateFail: c\n---\nDo it.\n",
-      "worse/workflow.yaml": `${HEAD.replaceAll("ad", "ad2")}show: all\nphases:\n  - subworkflow: gone\n`,
-    },
-    notice: [
-      "bad/workflow.yaml:4:11: `maxLoops`: expected a whole number from 0 to 1000000, found a string",
-      "bad/workflow.yaml:7:37: `when.outcome.a`: expected an outcome of `a`: `large` or `small`, found `lareg`",
-      "bad/a.md:2:1: missing field `emoji`: a phase needs `id`, `name` and `emoji`",
-      'bad/a.md:4:32: `outcomes.small`: expected `next`, `loop`, `done`, `stop` or the id of an entry of the workflow "bad", found `bee`',
-      "bad/b.md:7:17: `gate.env.WHAT`: expected an input of the workflow, found `input.what`",
-      "bad/b.md:8:5: unknown field `forever` in a check",
-      "bad/b.md:9:13: `onGateFail`: expected `stay`, `loop` or the id of an earlier phase of this workflow, found `c`",
-      "worse/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `all`",
-      'worse/workflow.yaml:6:5: the workflow "worse" refers to "gone", which does not exist',
-    ],
-  },
   "a workflow file under another name": {
     files: { "bad/workflow.yml": YAML, "bad/a.md": A },
     notice: ["bad/workflow.yml: a workflow's file must be named `workflow.yaml`"],
