@@ -82,7 +82,7 @@ fn missing_values(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
 }
 
 /// The names in braces in a text.
-fn names_in(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn names_in(text: &str) -> impl Iterator<Item = &str> {
     text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0))
 }
 

@@ -259,8 +259,12 @@ impl<'a> Errors<'a> {
         self.unplaced.push(Unplaced::new(self.workflow, problem, at));
     }
 
-    fn report_in_phase(&mut self, phase: &Phase, problem: impl Into<Problem>, at: &[Step]) {
-        self.unplaced.push(Unplaced::in_file(&phase.file, problem, at));
+    /// Reports a problem in the file of a phase, or in the workflow.
+    fn report_in(&mut self, phase: Option<&Phase>, problem: impl Into<Problem>, at: &[Step]) {
+        match phase {
+            Some(phase) => self.unplaced.push(Unplaced::in_file(&phase.file, problem, at)),
+            None => self.report(problem, at),
+        }
     }
 
     /// The targets of the outcomes of the entry at `index`, and those of the checks of its gate.
@@ -292,7 +296,7 @@ impl<'a> Errors<'a> {
                 let Some(problem) = problem else { continue };
                 let at = [&[Step::Key("outcomes"), Step::Key(&outcome.name)], part].concat();
                 match entry.as_phase().filter(|_| !outcome.of_entry) {
-                    Some(phase) => self.report_in_phase(phase, problem, &at),
+                    Some(phase) => self.report_in(Some(phase), problem, &at),
                     None => {
                         let at = [&[Step::Key("phases"), Step::Item(index)], &*at].concat();
                         self.report(problem, &at);
@@ -304,7 +308,7 @@ impl<'a> Errors<'a> {
             && let Some(target) = &phase.on_budget
             && let Some(problem) = self.target_problem("onBudget".into(), target)
         {
-            self.report_in_phase(phase, problem, &[Step::Key("onBudget")]);
+            self.report_in(Some(phase), problem, &[Step::Key("onBudget")]);
         }
         if let Some(phase) = entry.as_phase()
             && let Some(gate) = &phase.gate
@@ -392,7 +396,7 @@ impl<'a> Errors<'a> {
             let (field, found) = ("results".into(), format!("`{name}`"));
             let suggestion = nearest(name, self.entries().map(Entry::id)).map(Into::into);
             let problem = FieldProblem::BadValue { field, expected, found, suggestion };
-            self.report_in_phase(phase, problem, &[Step::Key("results"), Step::Item(index)]);
+            self.report_in(Some(phase), problem, &[Step::Key("results"), Step::Item(index)]);
         }
     }
 
@@ -410,10 +414,7 @@ impl<'a> Errors<'a> {
                 suggestion: nearest(outcome, names.iter().copied()).map(Into::into),
             };
             let at = [Step::Key("gate"), Step::Item(index), Step::Key("outcome")];
-            match phase {
-                Some(phase) => self.report_in_phase(phase, problem, &at),
-                None => self.report(problem, &at),
-            }
+            self.report_in(phase, problem, &at);
         }
     }
 
@@ -428,10 +429,7 @@ impl<'a> Errors<'a> {
             let at = [Step::Key("gate"), Step::Item(index)];
             for (name, problem) in self.unknown_values("gate.env", command) {
                 let at = [at[0], at[1], Step::Key("env"), Step::Key(&name)];
-                match phase {
-                    Some(phase) => self.report_in_phase(phase, problem, &at),
-                    None => self.report(problem, &at),
-                }
+                self.report_in(phase, problem, &at);
             }
         }
     }
@@ -471,58 +469,36 @@ impl<'a> Errors<'a> {
         let written = written.map(|(index, path)| ("write", path, vec![Step::Key("write"), Step::Item(index)]));
         for (field, path, at) in files.chain(written) {
             for variable in variables(path) {
-                if variable == PathVariable::ItemNumber {
-                    if !self.is_repeated() {
-                        let problem = FieldProblem::BadValue {
-                            field: field.into(),
-                            expected: "`{itemNumber}` in a group with `each`".into(),
-                            found: format!("`{path}`"),
-                            suggestion: None,
-                        };
-                        match phase {
-                            Some(phase) => self.report_in_phase(phase, problem, &at),
-                            None => self.report(problem, &at),
-                        }
-                    }
-                    continue;
-                }
-                let PathVariable::Input(name) = &variable else {
-                    let rest = path.strip_prefix(RUN_DIR_IN_BRACES);
-                    if rest.is_none_or(|rest| !(rest.is_empty() || rest.starts_with('/'))) {
-                        let problem = FieldProblem::BadValue {
-                            field: field.into(),
-                            expected: "`{runDir}` at the beginning of a path, and `/` behind it".into(),
-                            found: format!("`{path}`"),
-                            suggestion: None,
-                        };
-                        match phase {
-                            Some(phase) => self.report_in_phase(phase, problem, &at),
-                            None => self.report(problem, &at),
-                        }
-                    }
-                    continue;
-                };
-                let inputs = &self.workflow.inputs;
-                let found = inputs.iter().find(|input| input.name == *name);
-                let is_list = matches!(found.map(|of| &of.kind), Some(ValueType::List { .. }));
-                if found.is_some() && !is_list {
-                    continue;
-                }
+                let Some((expected, found, suggestion)) = self.unknown_in_path(path, &variable) else { continue };
+                let field = field.into();
+                self.report_in(phase, FieldProblem::BadValue { field, expected, found, suggestion }, &at);
+            }
+        }
+    }
+
+    /// What is expected in the place of a variable that this path cannot have, what is found, and what may be meant.
+    fn unknown_in_path(&self, path: &str, variable: &PathVariable) -> Option<(String, String, Option<String>)> {
+        let name = match variable {
+            PathVariable::ItemNumber if self.is_repeated() => return None,
+            PathVariable::ItemNumber => {
+                return Some(("`{itemNumber}` in a group with `each`".into(), format!("`{path}`"), None));
+            }
+            PathVariable::RunDir => {
+                let rest = path.strip_prefix(RUN_DIR_IN_BRACES);
+                let is_wrong = rest.is_none_or(|rest| !(rest.is_empty() || rest.starts_with('/')));
+                let expected = "`{runDir}` at the beginning of a path, and `/` behind it";
+                return is_wrong.then(|| (expected.into(), format!("`{path}`"), None));
+            }
+            PathVariable::Input(name) => name,
+        };
+        let inputs = &self.workflow.inputs;
+        match inputs.iter().find(|input| input.name == *name).map(|input| &input.kind) {
+            Some(ValueType::List { .. }) => Some(("an input that is no list".into(), format!("`{variable}`"), None)),
+            Some(_) => None,
+            None => {
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
-                let meant = nearest(name, names.iter().copied()).filter(|_| !is_list);
-                let problem = FieldProblem::BadValue {
-                    field: field.into(),
-                    expected: match is_list {
-                        true => "an input that is no list".into(),
-                        false => listed(&names, "an input of the workflow"),
-                    },
-                    found: format!("`{variable}`"),
-                    suggestion: meant.map(|meant| format!("{{input.{meant}}}")),
-                };
-                match phase {
-                    Some(phase) => self.report_in_phase(phase, problem, &at),
-                    None => self.report(problem, &at),
-                }
+                let meant = nearest(name, names.iter().copied()).map(|meant| format!("{{input.{meant}}}"));
+                Some((listed(&names, "an input of the workflow"), format!("`{variable}`"), meant))
             }
         }
     }
@@ -555,10 +531,7 @@ impl<'a> Errors<'a> {
                 suggestion: meant.map(|meant| format!("input.{meant}")),
             };
             let at: Vec<Step> = names.into_iter().map(Step::Key).collect();
-            match phase {
-                Some(phase) => self.report_in_phase(phase, problem, &at),
-                None => self.report(problem, &at),
-            }
+            self.report_in(phase, problem, &at);
         }
     }
 

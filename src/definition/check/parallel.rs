@@ -1,8 +1,9 @@
 //! Parallel groups: how many branches they have, that these do not lead to each other, and that they do not meet in
 //! files and values.
 
+use super::context::names_in;
 use super::flow::{Workflows, exits_of_branches, listed};
-use crate::definition::diagnostic::anchor::{Step, Unplaced, in_group};
+use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced, in_group};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::parallel::{ParallelProblem, Written};
 use crate::definition::diagnostic::problem::Problem;
@@ -338,7 +339,7 @@ impl<'a> Errors<'a> {
                     Some(field) => ParallelProblem::ValueBeside { field, name },
                     None => ParallelProblem::ValueInText { name },
                 };
-                let at: Vec<Step> = used.at.iter().map(Part::step).collect();
+                let at = used.at.steps();
                 self.unplaced.push(match used.file {
                     Some(file) => Unplaced::in_file(file, problem, &at),
                     None => Unplaced::in_file(self.group.file(), problem, &in_group(&of.at, &at)),
@@ -357,7 +358,7 @@ impl<'a> Errors<'a> {
         };
         for condition in &of.entry.when {
             let found = condition.of.to_string();
-            let at = vec![Part::Key("when".into()), Part::Name(found.clone())];
+            let at = Anchor::of(&[Step::Key("when"), Step::Name(&found)]);
             add(&condition.of, Use { field: Some("when"), found, at, file: None, needs_earlier: true });
         }
         let commands = |gate: Option<&'a Gate>| {
@@ -367,11 +368,10 @@ impl<'a> Errors<'a> {
                 CheckKind::File { .. } | CheckKind::Approve { .. } => None,
             })
         };
-        let in_gate = |index| vec![Part::Key("gate".into()), Part::Item(index)];
-        let mut of_command = |command: &Command, before: Vec<Part>, field, file: Option<&str>| {
+        let in_gate = |index| [Step::Key("gate"), Step::Item(index)];
+        let mut of_command = |command: &Command, before: &[Step], field, file: Option<&str>| {
             for variable in command.env() {
-                let own = [Part::Key("env".into()), Part::Key(variable.name.clone())];
-                let at = before.iter().cloned().chain(own).collect();
+                let at = Anchor::of(&[before, &[Step::Key("env"), Step::Key(&variable.name)]].concat());
                 let found = variable.value.to_string();
                 let file = file.map(ToOwned::to_owned);
                 add(&variable.value, Use { field: Some(field), found, at, file, needs_earlier: false });
@@ -381,25 +381,25 @@ impl<'a> Errors<'a> {
             EntryKind::Workflow { key, with, .. } => {
                 let group = self.workflows.get(&**key).filter(|_| is_group_key(key));
                 for (index, command) in commands(group.and_then(|group| group.end_gate())) {
-                    of_command(command, in_gate(index), "gate.env", None);
+                    of_command(command, &in_gate(index), "gate.env", None);
                 }
                 if let Some(Each::Of(name)) = group.and_then(|group| group.each.as_ref()) {
-                    let (found, at) = (name.to_string(), vec![Part::Key("each".into())]);
+                    let (found, at) = (name.to_string(), Anchor::of(&[Step::Key("each")]));
                     add(name, Use { field: Some("each"), found, at, file: None, needs_earlier: true });
                 }
                 for (input, given) in with {
                     let Given::Name(name) = given else { continue };
-                    let at = vec![Part::Key("with".into()), Part::Key(input.clone())];
+                    let at = Anchor::of(&[Step::Key("with"), Step::Key(input)]);
                     let found = name.to_string();
                     add(name, Use { field: Some("with"), found, at, file: None, needs_earlier: true });
                 }
             }
             EntryKind::Phase(phase) => {
                 if let Some(step) = phase.step() {
-                    of_command(&step.command, Vec::new(), "env", None);
+                    of_command(&step.command, &[], "env", None);
                 }
                 for (index, command) in commands(phase.gate.as_ref()) {
-                    of_command(command, in_gate(index), "gate.env", Some(&phase.file));
+                    of_command(command, &in_gate(index), "gate.env", Some(&phase.file));
                 }
                 let own = |found: &str, field, at| {
                     let (found, file) = (found.to_owned(), Some(phase.file.clone()));
@@ -408,13 +408,13 @@ impl<'a> Errors<'a> {
                 let mut seen = Set::new();
                 for name in names_in(&phase.instructions).filter(|name| seen.insert(*name)) {
                     if let Ok(value) = ValueName::parse(name) {
-                        let at = vec![Part::Name("id".into())];
+                        let at = Anchor::of(&[Step::Name("id")]);
                         add(&value, own(name, None, at));
                     }
                 }
                 if let Some(question) = phase.question() {
                     for name in names_in(&question.text) {
-                        let at = vec![Part::Key("ask".into())];
+                        let at = Anchor::of(&[Step::Key("ask")]);
                         let Ok(value) = ValueName::parse(name) else { continue };
                         let used = own(name, None, at);
                         add(&value, Use { file: None, ..used });
@@ -422,7 +422,7 @@ impl<'a> Errors<'a> {
                 }
                 if let Results::Of(names) = &phase.results {
                     for (index, name) in names.iter().enumerate() {
-                        let at = vec![Part::Key("results".into()), Part::Item(index)];
+                        let at = Anchor::of(&[Step::Key("results"), Step::Item(index)]);
                         add(&ValueName::Summary(name.clone()), own(name, Some("results"), at));
                     }
                 }
@@ -494,29 +494,11 @@ struct Use {
     /// `None` for a text.
     field: Option<&'static str>,
     found: String,
-    at: Vec<Part>,
+    at: Anchor,
     /// The file of the phase; `None` for that of the workflow.
     file: Option<String>,
     /// Only the values of earlier entries count there.
     needs_earlier: bool,
-}
-
-/// As [`Step`].
-#[derive(Clone)]
-enum Part {
-    Key(String),
-    Name(String),
-    Item(usize),
-}
-
-impl Part {
-    fn step(&self) -> Step<'_> {
-        match self {
-            Self::Key(key) => Step::Key(key),
-            Self::Name(name) => Step::Name(name),
-            Self::Item(index) => Step::Item(*index),
-        }
-    }
 }
 
 /// The problem of a target of a branch that is an entry alone; `None` if it ends the branch.
@@ -575,9 +557,4 @@ fn do_meet(one: &Written, other: &Written) -> bool {
         (Written::Path { path: one, .. }, Written::Path { path: other, .. }) => may_meet(one, other),
         _ => true,
     }
-}
-
-/// The names in braces in a text.
-fn names_in(text: &str) -> impl Iterator<Item = &str> {
-    text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0))
 }
