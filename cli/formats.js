@@ -1,6 +1,6 @@
 // The output formats of `check`: for users, for programs, for GitHub.
 
-/** @typedef {import("./workflows.js").Report} Report */
+/** @typedef {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Report} Report */
 
 /** @type {Record<string, (report: Report) => string>} */
 export const FORMATS = {
@@ -20,7 +20,7 @@ export const FORMATS = {
   github: ({ diagnostics, summary }) => [...diagnostics.map(annotation), summary, ""].join("\n"),
 };
 
-/** A workflow command. @param {import("./workflows.js").Diagnostic} diagnostic */
+/** A workflow command. @param {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Diagnostic} diagnostic */
 function annotation({ severity, file, place, message, help }) {
   const at = place ? { line: place.line, col: place.column, endColumn: place.endColumn } : {};
   const properties = Object.entries({ file, ...at }).map(([name, value]) => `${name}=${property(String(value))}`);

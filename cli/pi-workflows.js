@@ -27,262 +27,195 @@ import { Failure, inWords, quoted, similar, visible } from "./words.js";
 /** pi's own tools. Extensions add others, so only a name that is similar to one of these is a diagnostic. */
 const PI_TOOLS = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
-const USAGE = `Usage: pi-workflows COMMAND [options]; for one command: pi-workflows COMMAND --help
+/** An option with a value, of this form in the usage. @param {string} form @param {string} help */
+const text = (form, help) => ({ type: /** @type {const} */ ("string"), form: ` ${form}`, help });
+/** One that may be given several times. @param {string} form @param {string} help */
+const texts = (form, help) => ({ ...text(form, help), multiple: /** @type {const} */ (true) });
+/** @param {string} help */
+const flag = (help) => ({ type: /** @type {const} */ ("boolean"), form: "", help });
 
-  check [DIR]        every diagnostic of every file; fails if there are errors
-  graph NAME         a workflow as a Mermaid flowchart
-  show NAME          a workflow with its nested workflows, and its templates filled in
-  run-through NAME   the messages to an agent that goes through all phases; no model is needed
-                     with --all-ways: the ways to the end by the outcomes and outputs of phases
-  may WORKFLOW PHASE TOOL [ARGUMENT]
-                     allowed, confined or refused, and the line of the rule that decides; ARGUMENT is
-                     the path for edit and write; PHASE is the id of a phase of WORKFLOW itself
-  may - TOOL [ARGUMENT]
-                     the same outside of runs, by your own limits
-  run NAME [INPUT=VALUE ...] TASK
-                     runs a workflow in a pi without its terminal interface, to its end; with --continue
-                     it goes on with a run that has not ended, by a message to its agent if there is one
-  compare NAME ...   runs workflows, and the agent without one (none), on the tasks of --tasks, and tells
-                     which solves more, at which cost; goes on where it was; with --results alone it reads
-  new NAME           writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi
-                     package with it, to NAME; with --from a copy of an example;
-                     with --evals a folder of two tasks for compare, to NAME
-  list               the workflows that load
-  runs               the runs in the sessions of this project, newest first
-  report [RUN]       the report of a run: outcome, phases, time, tokens, cost, gates, summaries; RUN is
-                     its task ID or the beginning of it; default: the newest run
-  stats [NAME]       medians and maxima of time, cost, passes, gate failures and refusals of each
-                     phase over these runs; NAME is the key or command name of a workflow
-
-Options:
-  --dir DIR          a workflows folder, a workflow's own folder, a project, or a pi package; else what
-                     pi reads here: ~/.pi/agent/workflows, .pi/workflows and installed packages
-  --strict           of check: warnings fail too
-  --format FORMAT    of check: text, json, or github (annotations of a workflow run); of runs and
-                     stats: text or json; of report: md, json or html; of compare: text, md, json or
-                     html
-  --tools A,B        of check: all tools of the agent; default: pi's own, and names that are not
-                     similar to one of them are allowed
-  --profiles A,B     of check: all subagent profiles; default: those in agents/ of pi's folders, if
-                     there are any
-  --task TEXT        of show and run-through: the task ("a sample task")
-  --input NAME=VALUE of run and run-through: a value of an input; once for each input, and of run for
-                     each item of a list
-  --outcome ID=NAME[,NAME...]
-                     of run-through: the outcomes of the phase with this id at its first, second, ...
-                     visit, the last one also later; default: the first outcome that does not lead
-                     back
-  --answer ID=NAME[,NAME...]
-                     of run-through: the user's answers to the question with this id, likewise
-  --output ID.NAME=VALUE
-                     of run-through: an output of the phase with this id; once for each output, and for
-                     each item of a list; default: a sample
-  --item GROUP=TEXT  of run-through: an item of the list for which the group with this id is repeated;
-                     once for each item; default: samples
-  --all-ways         of run-through: lists all ways, each with at most one loop of each workflow
-  --tasks DIR        of compare: the folder of tasks
-  --results DIR      of compare: the folder of results; default: the folder of tasks with -results;
-                     to read: any number of them
-  --repeat N         of compare: the trials of each task and variant; default: 1
-  --jobs N           of compare: the trials at the same time; default: 1
-  --shard I/N        of compare: one of N parts, for a machine of its own
-  --max-cost DOLLARS of compare: no trial is started when the trials have cost that much
-  --yes              of compare: starts without a question
-  --model MODEL      of run and compare: the model, as pi's own option
-  --budget BOUNDS    of run: a bound for this run beside those of the workflow, such as
-                     cost=2,time=30m; also outputTokens and turns
-  --continue         of run: goes on with the newest run of this project that has not ended, or with
-                     that of --session
-  --session FILE     of run: the session; default: a new one where pi has its own
-  --approve          of run: pi trusts the project, also its workflows, for this run; of compare: the
-                     workflows of this project may run, with their commands
-  --allow-commands   of run and compare: the commands of a project's or a package's workflow run without a question
-  --result FILE      of run: writes the report with the end of the run, as JSON
-  --summary FILE     of run: appends the report, as Markdown; say $GITHUB_STEP_SUMMARY
-  --detach           of run: goes on in the background; runs shows it
-  --watch            of runs: shows them again every two seconds
-  --quiet            of run: shows nothing but why a run has not ended
-  --pi PATH          of run and compare: the program or the JavaScript file of pi; default: the command pi
-  --evals            of new: writes tasks for compare
-  --global           of new: writes to ~/.pi/agent/workflows/NAME
-  --package          of new: writes a pi package; NAME may be @SCOPE/NAME
-  --from EXAMPLE     of new: copies an example of this package, such as bugfix, and what it shares
-  --workflow NAME    of runs: those of the workflow with this key or command name
-  --since TIME       of runs and stats: runs that started since then: 30m, 12h, 7d, 4w ago, or a date
-                     as 2026-01-31
-  --clean TIME       of runs: removes the folders of runs in .pi/workflow-runs without a change in this
-                     time, as 30d, after a question; alone
-  --all              of runs, report and stats: the sessions of all projects
-  --sessions DIR     of runs, report and stats: the sessions in DIR and in its folders; a session file
-                     is possible too
-  -h, --help, --version
-
-Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out. Of run: 0 done,
-1 error, 2 wrong command line, 3 paused, 4 stopped, 5 cancelled, 6 at the end of a budget. Of compare: 0 all
-trials have ended, 1 three errors in a row, 2 it could not start, 6 --max-cost is reached, 130 interrupted.
-`;
-
-const TEXT = /** @type {const} */ ({ type: "string" });
-const TEXTS = /** @type {const} */ ({ type: "string", multiple: true });
-const FLAG = /** @type {const} */ ({ type: "boolean" });
+/** All options, with their help; the usage names the commands that take one. */
 const OPTIONS = {
-  dir: TEXT,
-  format: TEXT,
-  tools: TEXT,
-  profiles: TEXT,
-  task: TEXT,
-  input: TEXTS,
-  outcome: TEXTS,
-  answer: TEXTS,
-  output: TEXTS,
-  item: TEXTS,
-  "all-ways": FLAG,
-  model: TEXT,
-  budget: TEXT,
-  continue: FLAG,
-  session: TEXT,
-  approve: FLAG,
-  "allow-commands": FLAG,
-  result: TEXT,
-  summary: TEXT,
-  quiet: FLAG,
-  detach: FLAG,
-  watch: FLAG,
-  pi: TEXT,
-  tasks: TEXT,
-  results: TEXTS,
-  repeat: TEXT,
-  jobs: TEXT,
-  shard: TEXT,
-  "max-cost": TEXT,
-  yes: FLAG,
-  evals: FLAG,
-  strict: FLAG,
-  global: FLAG,
-  package: FLAG,
-  from: TEXT,
-  workflow: TEXT,
-  since: TEXT,
-  clean: TEXT,
-  all: FLAG,
-  sessions: TEXT,
-  help: /** @type {const} */ ({ type: "boolean", short: "h" }),
-  version: FLAG,
+  dir: text(
+    "DIR",
+    "a workflows folder, a workflow's own folder, a project, or a pi package; else what pi reads here: ~/.pi/agent/workflows, .pi/workflows and installed packages",
+  ),
+  strict: flag("warnings fail too"),
+  format: text(
+    "FORMAT",
+    "of check: text, json, or github (annotations of a workflow run); of runs and stats: text or json; of report: md, json or html; of compare: text, md, json or html",
+  ),
+  tools: text(
+    "A,B",
+    "all tools of the agent; default: pi's own, and names that are not similar to one of them are allowed",
+  ),
+  profiles: text("A,B", "all subagent profiles; default: those in agents/ of pi's folders, if there are any"),
+  task: text("TEXT", 'the task ("a sample task")'),
+  input: texts("NAME=VALUE", "a value of an input; once for each input, and of run for each item of a list"),
+  outcome: texts(
+    "ID=NAME[,NAME...]",
+    "the outcomes of the phase with this id at its first, second, ... visit, the last one also later; default: the first outcome that does not lead back",
+  ),
+  answer: texts("ID=NAME[,NAME...]", "the user's answers to the question with this id, likewise"),
+  output: texts(
+    "ID.NAME=VALUE",
+    "an output of the phase with this id; once for each output, and for each item of a list; default: a sample",
+  ),
+  item: texts(
+    "GROUP=TEXT",
+    "an item of the list for which the group with this id is repeated; once for each item; default: samples",
+  ),
+  tasks: text("DIR", "the folder of tasks"),
+  results: texts(
+    "DIR",
+    "the folder of results; default: the folder of tasks with -results; to read: any number of them",
+  ),
+  repeat: text("N", "the trials of each task and variant; default: 1"),
+  jobs: text("N", "the trials at the same time; default: 1"),
+  shard: text("I/N", "one of N parts, for a machine of its own"),
+  "max-cost": text("DOLLARS", "no trial is started when the trials have cost that much"),
+  yes: flag("starts without a question"),
+  model: text("MODEL", "the model, as pi's own option"),
+  budget: text(
+    "BOUNDS",
+    "a bound for this run beside those of the workflow, such as cost=2,time=30m; also outputTokens and turns",
+  ),
+  continue: flag("goes on with the newest run of this project that has not ended, or with that of --session"),
+  session: text("FILE", "the session; default: a new one where pi has its own"),
+  approve: flag(
+    "of run: pi trusts the project, also its workflows, for this run; of compare: the workflows of this project may run, with their commands",
+  ),
+  "allow-commands": flag("the commands of a project's or a package's workflow run without a question"),
+  result: text("FILE", "writes the report with the end of the run, as JSON"),
+  summary: text("FILE", "appends the report, as Markdown; say $GITHUB_STEP_SUMMARY"),
+  detach: flag("goes on in the background; runs shows it"),
+  watch: flag("shows them again every two seconds"),
+  quiet: flag("shows nothing but why a run has not ended"),
+  pi: text("PATH", "the program or the JavaScript file of pi; default: the command pi"),
+  evals: flag("writes tasks for compare"),
+  global: flag("writes to ~/.pi/agent/workflows/NAME"),
+  package: flag("writes a pi package; NAME may be @SCOPE/NAME"),
+  from: text("EXAMPLE", "copies an example of this package, such as bugfix, and what it shares"),
+  workflow: text("NAME", "those of the workflow with this key or command name"),
+  since: text("TIME", "runs that started since then: 30m, 12h, 7d, 4w ago, or a date as 2026-01-31"),
+  clean: text(
+    "TIME",
+    "removes the folders of runs in .pi/workflow-runs without a change in this time, as 30d, after a question; alone",
+  ),
+  all: flag("the sessions of all projects"),
+  sessions: text("DIR", "the sessions in DIR and in its folders; a session file is possible too"),
+  help: { ...flag(""), short: "h" },
+  version: flag(""),
 };
 
 /**
- * @typedef {object} Options
- * @property {string} [dir]
- * @property {string} [format]
- * @property {string} [tools]
- * @property {string} [profiles]
- * @property {string} [task]
- * @property {string[]} [input]
- * @property {string[]} [outcome]
- * @property {string[]} [answer]
- * @property {string[]} [output]
- * @property {string[]} [item]
- * @property {boolean} [all-ways]
- * @property {string} [model]
- * @property {string} [budget]
- * @property {boolean} [continue]
- * @property {string} [session]
- * @property {boolean} [approve]
- * @property {boolean} [allow-commands]
- * @property {string} [result]
- * @property {string} [summary]
- * @property {boolean} [quiet]
- * @property {boolean} [detach]
- * @property {boolean} [watch]
- * @property {string} [pi]
- * @property {string} [tasks]
- * @property {string[]} [results]
- * @property {string} [repeat]
- * @property {string} [jobs]
- * @property {string} [shard]
- * @property {string} [max-cost]
- * @property {boolean} [yes]
- * @property {boolean} [evals]
- * @property {boolean} [strict]
- * @property {boolean} [global]
- * @property {boolean} [package]
- * @property {string} [from]
- * @property {string} [workflow]
- * @property {string} [since]
- * @property {string} [clean]
- * @property {boolean} [all]
- * @property {string} [sessions]
+ * The options of a command line.
+ * @typedef {ReturnType<typeof parse>["values"]} Options
  *
  * `problems`: lines for standard error that do not change the exit status.
  * @typedef {{ output: string, status?: number, problems?: string[] }} Result
  *
  * @typedef {object} Command
  * @property {string[]} takes the words behind the command; those in brackets may be absent
- * @property {string[]} options its options
+ * @property {string} options the names of its options
+ * @property {Record<string, string>} help its forms and what they do
  * @property {(words: string[], options: Options) => Result | Promise<Result>} run
  */
 
 /** @type {Record<string, Command>} */
 const COMMANDS = {
-  check: { takes: ["[DIR]"], options: ["dir", "strict", "format", "tools", "profiles"], run: check },
+  check: {
+    takes: ["[DIR]"],
+    options: "dir strict format tools profiles",
+    help: { "check [DIR]": "every diagnostic of every file; fails if there are errors" },
+    run: check,
+  },
   graph: {
     takes: ["NAME"],
-    options: ["dir"],
+    options: "dir",
+    help: { "graph NAME": "a workflow as a Mermaid flowchart" },
     run: ([name], { dir }) => using(dir, (workflows) => workflows.graph(name)),
   },
   show: {
     takes: ["NAME"],
-    options: ["dir", "task"],
-    run: ([name], { dir, task }) => using(dir, (workflows) => workflows.show(name, sample(task))),
+    options: "dir task",
+    help: { "show NAME": "a workflow with its nested workflows, and its templates filled in" },
+    run: ([name], { dir, task = SAMPLE }) => using(dir, (workflows) => workflows.show(name, task)),
   },
   "run-through": {
     takes: ["NAME"],
-    options: ["dir", "task", "input", "outcome", "answer", "output", "item", "all-ways"],
+    options: "dir task input outcome answer output item",
+    help: { "run-through NAME": "the messages to an agent that goes through all phases; no model is needed" },
     run: runThrough,
   },
-  may: { takes: ["WORKFLOW", "PHASE", "[TOOL]", "[ARGUMENT]"], options: ["dir"], run: may },
-  list: { takes: [], options: ["dir"], run: list },
+  may: {
+    takes: ["WORKFLOW", "PHASE", "[TOOL]", "[ARGUMENT]"],
+    options: "dir",
+    help: {
+      "may WORKFLOW PHASE TOOL [ARGUMENT]":
+        "allowed, confined or refused, and the line of the rule that decides; ARGUMENT is the path for edit and write; PHASE is the id of a phase of WORKFLOW itself",
+      "may - TOOL [ARGUMENT]": "the same outside of runs, by your own limits",
+    },
+    run: may,
+  },
+  list: { takes: [], options: "dir", help: { list: "the workflows that load" }, run: list },
   run: {
     takes: ["[NAME]", "[INPUT=VALUE...]", "[TASK]"],
-    options: [
-      "input",
-      "model",
-      "budget",
-      "continue",
-      "session",
-      "approve",
-      "allow-commands",
-      "result",
-      "summary",
-      "detach",
-      "quiet",
-      "pi",
-    ],
+    options: "input model budget continue session approve allow-commands result summary detach quiet pi",
+    help: {
+      "run NAME [INPUT=VALUE ...] TASK":
+        "runs a workflow in a pi without its terminal interface, to its end; with --continue it goes on with a run that has not ended, by a message to its agent if there is one",
+    },
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   compare: {
     takes: ["[NAME...]"],
-    options: [
-      "tasks",
-      "results",
-      "repeat",
-      "jobs",
-      "shard",
-      "model",
-      "max-cost",
-      "yes",
-      "approve",
-      "allow-commands",
-      "pi",
-      "format",
-    ],
+    options: "tasks results repeat jobs shard model max-cost yes approve allow-commands pi format",
+    help: {
+      "compare NAME ...":
+        "runs workflows, and the agent without one (none), on the tasks of --tasks, and tells which solves more, at which cost; goes on where it was; with --results alone it reads",
+    },
     run: compare,
   },
-  new: { takes: ["NAME"], options: ["dir", "global", "package", "from", "evals"], run: create },
-  runs: { takes: [], options: ["workflow", "since", "clean", "all", "sessions", "format", "watch"], run: runs },
-  report: { takes: ["[RUN]"], options: ["all", "sessions", "format"], run: report },
-  stats: { takes: ["[NAME]"], options: ["since", "all", "sessions", "format"], run: stats },
+  new: {
+    takes: ["NAME"],
+    options: "dir global package from evals",
+    help: {
+      "new NAME":
+        "writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi package with it, to NAME; with --from a copy of an example; with --evals a folder of two tasks for compare, to NAME",
+    },
+    run: create,
+  },
+  runs: {
+    takes: [],
+    options: "workflow since clean all sessions format watch",
+    help: { runs: "the runs in the sessions of this project, newest first" },
+    run: runs,
+  },
+  report: {
+    takes: ["[RUN]"],
+    options: "all sessions format",
+    help: {
+      "report [RUN]":
+        "the report of a run: outcome, phases, time, tokens, cost, gates, summaries; RUN is its task ID or the beginning of it; default: the newest run",
+    },
+    run: report,
+  },
+  stats: {
+    takes: ["[NAME]"],
+    options: "since all sessions format",
+    help: {
+      "stats [NAME]":
+        "medians and maxima of time, cost, passes, gate failures and refusals of each phase over these runs; NAME is the key or command name of a workflow",
+    },
+    run: stats,
+  },
 };
+
+const SAMPLE = "a sample task";
+const STATUSES = `Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out. Of run: 0 done,
+1 error, 2 wrong command line, 3 paused, 4 stopped, 5 cancelled, 6 at the end of a budget. Of compare: 0 all
+trials have ended, 1 three errors in a row, 2 it could not start, 6 --max-cost is reached, 130 interrupted.`;
 
 /** @type {Command["run"]} */
 async function check([word], options) {
@@ -300,16 +233,8 @@ async function check([word], options) {
 }
 
 /** @type {Command["run"]} */
-function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
+function runThrough([name], { dir, task = SAMPLE, ...given }) {
   const inputs = pairs("input", "NAME=VALUE", given.input);
-  if (allWays) {
-    const unfit =
-      task !== undefined
-        ? "task"
-        : /** @type {const} */ (["outcome", "answer", "output", "item"]).find((option) => given[option] !== undefined);
-    if (unfit !== undefined) throw new Failure(`--all-ways takes no --${unfit}.`);
-    return using(dir, (workflows) => workflows.allWays(name, inputs));
-  }
   // The answers to a question are its outcomes.
   const ways = /** @type {const} */ (["outcome", "answer"]).flatMap((option) =>
     pairs(option, "ID=NAME[,NAME...]", given[option]),
@@ -319,7 +244,7 @@ function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
   );
   const outputs = pairs("output", "ID.NAME=VALUE", given.output);
   const items = pairs("item", "GROUP=TEXT", given.item);
-  return using(dir, (workflows) => workflows.runThrough(name, sample(task), inputs, outcomes, outputs, items));
+  return using(dir, (workflows) => workflows.runThrough(name, task, inputs, outcomes, outputs, items));
 }
 
 /**
@@ -369,50 +294,65 @@ async function list(_, { dir }) {
   return { ...result, problems: [...(result.problems ?? []), ...(isOutside ? [outside] : [])] };
 }
 
+/** The options of `new` that exclude each other. */
+const APART = /** @type {const} */ ([
+  "evals global",
+  "evals package",
+  "evals from",
+  "dir global",
+  "package global",
+  "package from",
+]);
+
 /** @type {Command["run"]} */
-function create([name], { dir, global, package: isPackage, from, evals }) {
-  if (evals) return createEvals(name, { dir, global, package: isPackage, from });
-  if (dir !== undefined && global) throw new Failure("new takes --dir or --global, not both.");
-  if (isPackage && global) throw new Failure("new takes --package or --global, not both.");
-  if (isPackage && from !== undefined) throw new Failure("new takes --package or --from, not both.");
-  if (isPackage) return createPackage(name, dir ?? ".");
+function create([name], options) {
+  for (const pair of APART) {
+    const [one, other] = /** @type {(keyof Options)[]} */ (pair.split(" "));
+    if (options[one] !== undefined && options[other] !== undefined)
+      throw new Failure(`new takes --${one} or --${other}, not both.`);
+  }
+  const { dir, global, package: isPackage, from, evals } = options;
+  const next = (/** @type {string} */ short, inFolder = "", install = "") =>
+    `Change these, look at them with "pi-workflows run-through ${short}${inFolder}", ${install}start them in pi with "/workflow ${short} TASK".`;
+  if (evals) {
+    const folder = join(dir ?? ".", name);
+    return written(
+      folder,
+      evalFiles(),
+      `Change these, and compare workflows with "pi-workflows compare NAME none --tasks ${folder} --repeat 5".`,
+    );
+  }
+  if (isPackage) {
+    const short = shortName(name);
+    const files = packageFiles(name, openWorkflows([]).skeleton(short));
+    const folder = join(dir ?? ".", short);
+    return written(
+      folder,
+      files,
+      next(
+        short,
+        ` --dir ${folder}`,
+        `install them with "pi install ${isAbsolute(folder) ? folder : `./${folder}`}", `,
+      ),
+    );
+  }
   const skeleton = openWorkflows([]).skeleton(name);
   const folder = dir ?? (global ? join(agentDir(), "workflows") : join(".pi", "workflows"));
   const { files, shared } = from === undefined ? { files: skeleton, shared: [] } : exampleFiles(from, name);
-  const written = writeNew(join(folder, name), files);
-  if (shared.length > 0 && !existsSync(join(folder, "_shared")))
-    written.push(...writeNew(join(folder, "_shared"), shared));
-  const next = `Change these, look at them with "pi-workflows run-through ${name}", start them in pi with "/workflow ${name} TASK".`;
-  return { output: [...written, "", next].join("\n") };
-}
-
-/** @param {string} name @param {Options} others @returns {Result} */
-function createEvals(name, { dir = ".", ...others }) {
-  const other = Object.entries(others).find(([, value]) => value !== undefined);
-  if (other) throw new Failure(`new takes --evals or --${other[0]}, not both.`);
-  const folder = join(dir, name);
-  const written = writeNew(folder, evalFiles());
-  return {
-    output: [
-      ...written,
-      "",
-      `Change these, and compare workflows with "pi-workflows compare NAME none --tasks ${folder} --repeat 5".`,
-    ].join("\n"),
-  };
+  const more = shared.length > 0 && !existsSync(join(folder, "_shared")) ? { [join(folder, "_shared")]: shared } : {};
+  return written(join(folder, name), files, next(name), more);
 }
 
 /**
- * @param {string} name
- * @param {string} dir
- * @returns {Result}
+ * Writes new folders, and returns their paths with what to do next.
+ * @param {string} folder
+ * @param {Parameters<typeof writeNew>[1]} files
+ * @param {string} next
+ * @param {Record<string, Parameters<typeof writeNew>[1]>} [more]
  */
-function createPackage(name, dir) {
-  const short = shortName(name);
-  const files = packageFiles(name, openWorkflows([]).skeleton(short));
-  const folder = join(dir, short);
-  const written = writeNew(folder, files);
-  const next = `Change these, look at them with "pi-workflows run-through ${short} --dir ${folder}", install them with "pi install ${isAbsolute(folder) ? folder : `./${folder}`}", start them in pi with "/workflow ${short} TASK".`;
-  return { output: [...written, "", next].join("\n") };
+function written(folder, files, next, more = {}) {
+  const paths = Object.entries({ [folder]: files, ...more }).flatMap((one) => writeNew(...one));
+  return { output: [...paths, "", next].join("\n") };
 }
 
 /** @type {Command["run"]} */
@@ -546,21 +486,23 @@ function main(parameters) {
   if (values.version) return { output: packageVersion() };
   const isHelp = values.help === true || positionals[0] === "help";
   const [name, ...words] = positionals[0] === "help" ? positionals.slice(1) : positionals;
-  if (name === undefined && isHelp) return { output: USAGE };
-  if (name === undefined) throw new Failure(USAGE.trimEnd());
+  if (name === undefined && isHelp) return { output: usage() };
+  if (name === undefined) throw new Failure(usage());
   const command = own(COMMANDS, name);
   if (!command) {
     const meant = similar(name, Object.keys(COMMANDS));
-    const known = meant === undefined ? `only ${Object.keys(COMMANDS).join(", ")}.` : `did you mean ${meant}?`;
-    throw new Failure(`There is no command ${quoted(name)}${meant === undefined ? "," : ":"} ${known}`);
+    throw new Failure(
+      `There is no command ${quoted(name)}${meant === undefined ? `, only ${Object.keys(COMMANDS).join(", ")}.` : `: did you mean ${meant}?`}`,
+    );
   }
   if (isHelp) return { output: usageOf(name, command) };
-  const unfit = Object.keys(values).find((option) => !command.options.includes(option));
+  const known = command.options.split(" ");
+  const unfit = Object.keys(values).find((option) => !known.includes(option));
   if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
   for (const [option, value] of Object.entries(values))
     if ([value].flat().includes("")) throw new Failure(`--${option} needs a value.`);
   const given = tokens.flatMap((token) =>
-    token.kind === "option" && own(OPTIONS, token.name) === TEXT ? [token.name] : [],
+    token.kind === "option" && token.value !== undefined && !isRepeated(token.name) ? [token.name] : [],
   );
   // Of two bounds, only the last one would hold.
   const twice = given.find((option, index) => given.indexOf(option) < index);
@@ -578,24 +520,49 @@ function main(parameters) {
   return command.run(words, values);
 }
 
-/**
- * The part of the usage that is about one command.
- * @param {string} name
- * @param {Command} command
- */
-function usageOf(name, { takes, options }) {
-  /** The paragraphs of one command or option: a line with two spaces before it, and the lines below with more. */
-  const paragraphs = USAGE.match(/^ {2}\S.*\n(?: {3,}.*\n)*/gm) ?? [];
-  const about = paragraphs.filter((text) => text.split(/\s+/)[1] === name);
-  const ofOptions = paragraphs.filter((text) => options.some((option) => text.startsWith(`  --${option} `)));
-  const words = takes.map((word) => ` ${word}`).join("");
+/** Returns true if an option may be given several times. @param {string} option */
+const isRepeated = (option) => "multiple" in (own(OPTIONS, option) ?? {});
+
+/** The whole usage. */
+function usage() {
   return [
-    `Usage: pi-workflows ${name}${words} [options]`,
-    "",
-    ...about.map((text) => text.trimEnd()),
-    "",
-    ...ofOptions.map((text) => text.trimEnd()),
+    "Usage: pi-workflows COMMAND [options]; for one command: pi-workflows COMMAND --help\n",
+    ...Object.values(COMMANDS).map(formsOf),
+    "\nOptions:",
+    ...optionsOf(Object.keys(OPTIONS)),
+    `  -h, --help, --version\n\n${STATUSES}`,
   ].join("\n");
+}
+
+/** The part of the usage that is about one command. @param {string} name @param {Command} command */
+function usageOf(name, command) {
+  const words = command.takes.map((word) => ` ${word}`).join("");
+  const options = optionsOf(command.options.split(" "));
+  return [`Usage: pi-workflows ${name}${words} [options]\n`, formsOf(command), "", ...options].join("\n");
+}
+
+/** @param {Command} command */
+const formsOf = ({ help }) =>
+  Object.entries(help)
+    .map(([form, does]) => entry(form, does))
+    .join("\n");
+
+/** The lines about options, in the order of the table. @param {string[]} names */
+function optionsOf(names) {
+  const shown = Object.entries(OPTIONS).filter(([name, { help }]) => names.includes(name) && help !== "");
+  return shown.map(([name, { form, help }]) => {
+    const takers = Object.keys(COMMANDS).filter((command) => COMMANDS[command].options.split(" ").includes(name));
+    const of = takers.join(", ").replace(/, ([^,]*)$/, " and $1");
+    return entry(`--${name}${form}`, name === "dir" || help.startsWith("of ") ? help : `of ${of}: ${help}`);
+  });
+}
+
+/** An entry of the usage: what it is about, and beside it a text in lines. @param {string} about @param {string} text */
+function entry(about, text) {
+  const lines = text.match(/\S.{0,80}(?= |$)/g) ?? [];
+  const head = `  ${about}`;
+  const first = head.length < 21 ? [head.padEnd(21) + lines.shift()] : [head];
+  return [...first, ...lines.map((line) => " ".repeat(21) + line)].join("\n");
 }
 
 /** Returns true if the working directory of this process exists. */
@@ -643,8 +610,6 @@ async function using(dir, work) {
 
 /** @param {string | undefined} problem */
 const listOf = (problem) => (problem === undefined ? [] : [problem]);
-
-const sample = (task = "a sample task") => task;
 
 /**
  * The names in an option's value.

@@ -15,85 +15,26 @@ const SAMPLE = { name: "0123456789abcdef0123", path: ".pi/workflow-runs/01234567
 const TOOLS = "pi-workflows:tools/workflows@0.1.0";
 
 /**
- * @typedef {{ line: number, column: number, endColumn: number }} Place
- * @typedef {{ severity: "error" | "warning", file: string, place?: Place, message: string, help?: string, text: string
- *   }} Diagnostic
- * @typedef {{ diagnostics: Diagnostic[], summary: string }} Report
- *
- * @typedef {object} Workflows
- * @property {(surroundings: { tools: string[], moreTools: boolean, profiles?: string[] }, folder?: string) => Report}
- *   check
- * @property {() => { key: string, commandName: string, name: string, description?: string, folder: string, package?:
- *   string }[]} all
- * @property {(name: string) => string} graph
- * @property {(name: string, task: string) => string} show
- * @property {(name: string, task: string, inputs: [string, string][], outcomes: [string, string[]][], outputs: [string,
- *   string][], items: [string, string][]) => string} runThrough
- * @property {(name: string, inputs: [string, string][]) => string} allWays
- * @property {(name: string, phase: string, tool: string, argument?: string) => { allowed: boolean, text: string }} may
- * @property {(tool: string, argument?: string) => { allowed: boolean, text: string }} mayWithoutRun
- * @property {(name: string) => { path: string, text: string }[]} skeleton
- * @property {(name: string) => string} definition
- * @property {(file: string, text: string) => Task} readTask throws with diagnostics as its `payload`
- * @property {(text: string) => Bounds} readBounds
- * @property {(limits: string | undefined, hide: string[], home: string) => string} trialLimits
- * @property {(run: StoredRun) => any} readRun a `RunRecord`, with integers of 64 bits and lists of counts by name
- * @property {(run: StoredRun) => { markdown: string, json: string }} reportRun
- * @property {new () => { add: (entries: BranchEntry[]) => void, end: (replaced: boolean) => [any[], any[]] }} Course
- *   `Visit[]` and `Span[]`, with integers of 64 bits
- *
- * @typedef {{ text: string, inputs: [string, string][], timeoutMs: bigint, checkTimeoutMs: bigint, budget?: string,
- *   repo?: [address: string, commit: string] }} Task
- * @typedef {{ cost?: number, outputTokens?: bigint, timeMs?: bigint, turns?: bigint }} Bounds
- *
- * @typedef {{ states: string[], since?: import("../host-shim/interface.js").Usage, endedMs?: bigint, replaced: boolean
- *   }} StoredRun
- * @typedef {{ at?: bigint, kind: { tag: "state", val: string } | { tag: "work" | "wait" | "other" } }} BranchEntry
+ * The interface, as the component exports it. `readTask` throws with diagnostics as its `payload`, the other functions
+ * with a message.
+ * @typedef {typeof import("../target/types/interfaces/pi-workflows-tools-workflows.js")} Exported
+ * @typedef {Omit<Exported, "check"> & { check: (...given: [Parameters<Exported["check"]>[0], folder?: string]) =>
+ *   ReturnType<Exported["check"]> }} Workflows
+ * @typedef {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Took} Took
+ * @typedef {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Run} Run
  */
 
 /**
- * @typedef {object} RunRecord
- * @property {string} taskId
- * @property {string} workflow its key
- * @property {string} task
- * @property {"running" | "paused" | "done" | "stopped" | "cancelled" | "replaced"} outcome
- * @property {string} [pause] the kind of its reason
- * @property {string} phaseKey
- * @property {string} phaseName
- * @property {string} phaseTitle
- * @property {number} startedAt in milliseconds since 1970
- * @property {number} steps
- * @property {string} [fingerprint]
- * @property {PhaseRecord[]} phases in the order of the workflow
- * @property {Took} [usage] of the whole run; `undefined` if it was stored without usages
- * @property {number} older
- *
- * @typedef {{ key: string, name: string, title: string, place: Uint32Array, passes: number, startedAt: number,
- *   endedAt?: number, skipped: boolean, workMs: number, waitMs: number, cost?: number, gateFailures: number, refusals:
- *   number }} PhaseRecord `cost`: `undefined` if unknown
- *
- * @typedef {object} Took see `wit/tools/tools.wit`
- * @property {number} cost in US dollars, of the answers that have a price
- * @property {number} unpriced
- * @property {Record<string, number>} refusals by rule
- * @property {number} gateFailures
- * @property {number} workMs
- * @property {number} waitMs
- * @property {Record<string, number>} models the number of answers of each
- *
- * @typedef {{ key: string, name: string, pass: number, from: number, to: number, how: "done" | "skipped" | "again" |
- *   "ended" | "current" }} Visit
- * @typedef {{ kind: "work" | "wait" | "gate" | "pause", from: number, to: number, reason?: string }} Span
+ * A record with numbers in place of integers of 64 bits.
+ * @template T
+ * @typedef {{ [Name in keyof T]: T[Name] extends bigint | undefined ? number | Exclude<T[Name], bigint> : T[Name] }} Plain
  */
 
-/**
- * Returns a record of the component with numbers in place of integers of 64 bits.
- * @param {any} record is changed
- * @returns {any}
- */
+/** @template {object} T @param {T} record is changed @returns {Plain<T>} */
 export function plain(record) {
-  for (const name in record) if (typeof record[name] === "bigint") record[name] = Number(record[name]);
-  return record;
+  const fields = /** @type {Record<string, unknown>} */ (record);
+  for (const name in fields) if (typeof fields[name] === "bigint") fields[name] = Number(fields[name]);
+  return /** @type {Plain<T>} */ (record);
 }
 
 /**

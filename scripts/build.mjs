@@ -2,7 +2,7 @@
 //
 //   target/component/pi_workflows.wasm   the component
 //   host-shim/component/                 its core modules, the glue, its registrations, and the shim in one file
-//   target/types/                        the types of wit/extension.wit, against which `tsc` checks the shim
+//   target/types/                        the types of wit/, against which `tsc` checks the shim and the command line
 //
 //   node scripts/build.mjs           as published
 //   node scripts/build.mjs --quick   a faster build of a larger and slower component, for development
@@ -11,7 +11,17 @@
 // guests.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -192,12 +202,20 @@ function absent(from) {
 }
 
 /**
- * Generates the types of `wit/extension.wit` for the shim.
+ * Generates the types of `wit/` for the shim and for the command line.
  * @param {string} folder
  */
 async function generateTypes(folder) {
-  const files = await types(join(root, "wit/extension.wit"), { worldName: "extension", instantiation: "sync" });
-  for (const [file, content] of Object.entries(files)) {
+  // jco finds the interface that another one uses in `deps`.
+  const tools = join(folder, "wit");
+  mkdirSync(join(tools, "deps/extension"), { recursive: true });
+  copyFileSync(join(root, "wit/tools/tools.wit"), join(tools, "tools.wit"));
+  copyFileSync(join(root, "wit/extension.wit"), join(tools, "deps/extension/extension.wit"));
+  const made = [
+    await types(tools, { worldName: "component", instantiation: "sync" }),
+    await types(join(root, "wit/extension.wit"), { worldName: "extension", instantiation: "sync" }),
+  ];
+  for (const [file, content] of made.flatMap((files) => Object.entries(files))) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), content);
   }

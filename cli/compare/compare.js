@@ -24,23 +24,6 @@ import { PACKAGES, carryOut, makeAgentFolder, removeFolder } from "./trial.js";
 /** @typedef {import("./results.js").Found} Found */
 /** @typedef {import("./tasks.js").Task} Task */
 
-/**
- * The options of the command, see its usage.
- * @typedef {object} CompareOptions
- * @property {string} [tasks]
- * @property {string[]} [results]
- * @property {string} [repeat]
- * @property {string} [jobs]
- * @property {string} [shard]
- * @property {string} [model]
- * @property {string} [max-cost]
- * @property {boolean} [yes]
- * @property {boolean} [approve]
- * @property {boolean} [allow-commands]
- * @property {string} [pi]
- * @property {string} [format]
- */
-
 /** The agent without a workflow. */
 const NONE = "none";
 /** After so many errors one after the other no trial is started: a key or the network may be missing. */
@@ -55,7 +38,7 @@ const MAX = { repeat: 1000, jobs: 16, shards: 1000 };
 /**
  * Carries out the command.
  * @param {string[]} words names of workflows; without `--tasks` more folders of results
- * @param {CompareOptions} options
+ * @param {import("../pi-workflows.js").Options} options
  * @returns {Promise<{ output: string, status?: number, problems?: string[] }>}
  */
 export async function compare(words, options) {
@@ -91,7 +74,7 @@ export async function compare(words, options) {
  * @param {string[]} variants
  * @param {string} folder
  * @param {string | undefined} results
- * @param {CompareOptions} options
+ * @param {import("../pi-workflows.js").Options} options
  */
 async function prepared(variants, folder, results, options) {
   const repeat = numberOf("repeat", options.repeat, 1, MAX.repeat);
@@ -138,7 +121,7 @@ async function prepared(variants, folder, results, options) {
  * @param {string} name
  * @param {import("../workflows.js").Workflows} workflows
  * @param {Task[]} tasks
- * @param {CompareOptions} options
+ * @param {import("../pi-workflows.js").Options} options
  */
 function definitionOf(name, workflows, tasks, { approve }) {
   const workflow = workflows.all().find(({ key, commandName }) => key === name || commandName === name);
@@ -204,7 +187,7 @@ function shardOf(value) {
 /**
  * Carries out the trials that are left, and returns the exit status.
  * @param {Awaited<ReturnType<typeof prepared>>} comparison
- * @param {CompareOptions} options
+ * @param {import("../pi-workflows.js").Options} options
  */
 async function carryOutAll(
   { all, tasks, jobs, maxCost, grants, workflows, resultsFolder, results, tasksFolder },
@@ -422,7 +405,7 @@ const withPath = ([program, ...words]) => [
 /** @template T @param {T[]} items @param {(item: T) => boolean} isFirst @returns {[T[], T[]]} */
 const parted = (items, isFirst) => [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 
-/** @param {number} trials @param {number | undefined} estimate @param {CompareOptions} options */
+/** @param {number} trials @param {number | undefined} estimate @param {import("../pi-workflows.js").Options} options */
 async function mayStart(trials, estimate, { yes }) {
   if (yes || (trials <= ASK_ABOVE.trials && (estimate ?? 0) <= ASK_ABOVE.cost)) return true;
   if (!process.stdin.isTTY)

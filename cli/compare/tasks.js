@@ -91,7 +91,10 @@ function readOrFail(file, readTask) {
   try {
     return readTask(file, readFileSync(file, "utf8"));
   } catch (error) {
-    const diagnostics = /** @type {{ payload?: import("../workflows.js").Diagnostic[] }} */ (error).payload;
+    const diagnostics =
+      /** @type {{ payload?: import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Diagnostic[] }} */ (
+        error
+      ).payload;
     throw new Failure(Array.isArray(diagnostics) ? diagnostics.map(({ text }) => text).join("\n") : inWords(error));
   }
 }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { count, noUsage, timeOf, usageOf } from "../../host-shim/usage.js";
 import { dollars, duration } from "../runs/figures.js";
 
-/** @typedef {import("../workflows.js").Bounds} Bounds */
+/** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} Bounds */
 
 /**
  * What an agent took; the names are those of a report.

@@ -31,23 +31,6 @@ import { Progress, figures } from "./progress.js";
 /** @typedef {import("../runs/find.js").Run} Run */
 /** @typedef {import("./pi.js").PiRecord} PiRecord */
 
-/**
- * The options of the command, see its usage.
- * @typedef {object} RunOptions
- * @property {string[]} [input]
- * @property {string} [model]
- * @property {string} [budget]
- * @property {string} [pi]
- * @property {string} [session]
- * @property {boolean} [continue]
- * @property {boolean} [approve]
- * @property {boolean} [allow-commands]
- * @property {boolean} [quiet]
- * @property {boolean} [detach]
- * @property {string} [result]
- * @property {string} [summary]
- */
-
 /** Exit statuses. */
 const STATUS = /** @type {const} */ ({ done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6 });
 /** Kinds of pauses at the end of a budget, or because what was spent is not known. */
@@ -76,7 +59,7 @@ const REFRESH = 1000;
  * Carries out the command, and returns its exit status.
  *
  * @param {string[]} words
- * @param {RunOptions} options
+ * @param {import("../pi-workflows.js").Options} options
  */
 export async function runWorkflow(words, options) {
   const limits = options.budget === undefined ? {} : boundsOf(options.budget);
@@ -121,7 +104,7 @@ export async function runWorkflow(words, options) {
  * @param {Headless} headless
  * @param {string} session
  * @param {ReturnType<typeof agentIn> | undefined} agent one without a workflow
- * @param {RunOptions} options
+ * @param {import("../pi-workflows.js").Options} options
  */
 function tellEnd(end, headless, session, agent, options) {
   const { progress } = headless;
@@ -139,7 +122,7 @@ function tellEnd(end, headless, session, agent, options) {
   return end.status === STATUS.done && problems.length > 0 ? STATUS.error : end.status;
 }
 
-/** The options that hold for one process only. @param {RunOptions} options */
+/** The options that hold for one process only. @param {import("../pi-workflows.js").Options} options */
 function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget, pi }) {
   const flags = [...(approve ? ["--approve"] : []), ...(allowCommands ? ["--allow-commands"] : [])];
   const values = Object.entries({ model, budget, pi }).flatMap(([name, value]) =>
@@ -152,7 +135,7 @@ function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget
  * Starts the command again as a process of its own, and returns.
  *
  * @param {string[]} words
- * @param {RunOptions} options
+ * @param {import("../pi-workflows.js").Options} options
  * @param {string} session
  */
 function detach(words, options, session) {
@@ -211,7 +194,7 @@ class Headless {
    * @param {(run: Run) => boolean} isMeant
    * @param {boolean} isQuiet
    * @param {boolean} hasWorkflow
-   * @param {import("../workflows.js").Bounds} limits those of `--budget`
+   * @param {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} limits those of `--budget`
    */
   constructor(session, isMeant, isQuiet, hasWorkflow, limits) {
     this.#hasWorkflow = hasWorkflow;
@@ -430,7 +413,7 @@ function endOf(run) {
   }
 }
 
-/** The session file of the run. @param {RunOptions} options */
+/** The session file of the run. @param {import("../pi-workflows.js").Options} options */
 function sessionOf({ session, continue: goesOn }) {
   if (!goesOn) return session === undefined ? newSessionFile(randomUUID()) : resolve(session);
   if (session !== undefined && !statSync(session, { throwIfNoEntry: false })?.isFile())
@@ -451,7 +434,7 @@ function runsIn(session) {
   return existsSync(session) ? findRuns({ sessions: session }).runs : [];
 }
 
-/** The prompt that starts the run, or has it go on. @param {string[]} words @param {RunOptions} options */
+/** The prompt that starts the run, or has it go on. @param {string[]} words @param {import("../pi-workflows.js").Options} options */
 async function promptOf([name, ...rest], { input = [], continue: goesOn }) {
   if (goesOn) {
     if (input.length > 0) throw new Failure("--continue takes no --input.");
@@ -487,7 +470,7 @@ function boundsOf(text) {
   }
 }
 
-/** The task of an agent without a workflow. @param {string[]} words @param {RunOptions} options */
+/** The task of an agent without a workflow. @param {string[]} words @param {import("../pi-workflows.js").Options} options */
 function taskOf([, task, ...rest], { input = [], continue: goesOn, detach: isDetached }) {
   if (goesOn || isDetached) throw new Failure(`- and --${goesOn ? "continue" : "detach"} exclude each other.`);
   if (rest.length > 0) throw new Failure(`${quoted(rest[0])} is one word too many. Put the task in quotes.`);
@@ -510,7 +493,7 @@ async function checkInputs(name, task, given) {
   openWorkflows(grants, packages).runThrough(name, task, given, [], [], []);
 }
 
-/** The arguments of pi. @param {string} session @param {RunOptions} options */
+/** The arguments of pi. @param {string} session @param {import("../pi-workflows.js").Options} options */
 async function argumentsOf(session, { model, budget, approve, "allow-commands": allowCommands }) {
   const extension = (await isLoadedByPi(agentDir())) ? [] : ["-e", packageFolder()];
   return [
@@ -536,7 +519,7 @@ function checkFile(file) {
 /**
  * Writes the files that the user wants, and returns what went wrong.
  *
- * @param {RunOptions} options
+ * @param {import("../pi-workflows.js").Options} options
  * @param {Run | undefined} run
  * @param {End} end
  * @param {string} session

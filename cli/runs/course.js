@@ -7,7 +7,7 @@ import { isOpen, reader, stateOf, usageAfter } from "./find.js";
 import { openSession, taskOf } from "./sessions.js";
 
 /** @typedef {import("./sessions.js").SessionFile} SessionFile */
-/** @typedef {import("../workflows.js").BranchEntry} BranchEntry */
+/** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").BranchEntry} BranchEntry */
 /** @typedef {import("./branch.js").Node & { isAfter: boolean, isNewest: boolean }} Node */
 
 /**
@@ -15,9 +15,9 @@ import { openSession, taskOf } from "./sessions.js";
  * @property {string[]} states the data of the run's newest state entry, and of those that it continues, newest first
  * @property {import("../../host-shim/interface.js").Usage | undefined} since the usage of the entries after it;
  *   `undefined` if the run has ended
- * @property {import("../workflows.js").RunRecord["outcome"]} outcome
+ * @property {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Outcome} outcome
  * @property {{ file: string, id: string, cwd: string }} session
- * @property {{ visits: import("../workflows.js").Visit[], spans: import("../workflows.js").Span[] }} course
+ * @property {ReturnType<typeof courseIn>} course
  */
 
 /** The number of entries, and of characters of states, that the component gets at once. */

@@ -8,10 +8,15 @@ import { readSessions, taskOf } from "./sessions.js";
 /** @typedef {import("./sessions.js").Line} Line */
 /** @typedef {import("./sessions.js").SessionFile} SessionFile */
 /** @typedef {import("./sessions.js").StateEntry} StateEntry */
-/** @typedef {import("../workflows.js").RunRecord} State */
 /** @typedef {import("./branch.js").Node & { run: Newest }} Node */
 
 /**
+ * The newest state of a run, with numbers and with counts by name.
+ * @typedef {Omit<import("../workflows.js").Plain<import("../workflows.js").Run>, "phases" | "usage"> & { phases: PhaseRecord[], usage?: Usage }} State
+ * @typedef {import("../workflows.js").Plain<import("../workflows.js").Run["phases"][number]>} PhaseRecord
+ * @typedef {Omit<import("../workflows.js").Plain<import("../workflows.js").Took>, keyof Counts> & Counts} Usage
+ * @typedef {{ refusals: Record<string, number>, models: Record<string, number> }} Counts
+ *
  * A run, as its newest state in a session file tells it.
  * @typedef {object} Run
  * @property {State["outcome"] | "lost"} outcome replaced: another run began on its branch before it had ended; lost:
@@ -149,13 +154,16 @@ export function stateOf(file, newest) {
 
 /** @param {string[]} states @param {Later} later @returns {State} */
 function read(states, { since, replaced }) {
-  const state = plain(reader().readRun({ states, since, replaced }));
-  if (state.usage) {
-    const { refusals, models } = plain(state.usage);
-    Object.assign(state.usage, { refusals: Object.fromEntries(refusals), models: Object.fromEntries(models) });
-  }
-  state.phases.forEach(plain);
-  return state;
+  const { usage, phases, ...state } = plain(reader().readRun({ states, since, replaced }));
+  return {
+    ...state,
+    phases: phases.map(plain),
+    usage: usage && {
+      ...plain(usage),
+      refusals: Object.fromEntries(usage.refusals),
+      models: Object.fromEntries(usage.models),
+    },
+  };
 }
 
 /**

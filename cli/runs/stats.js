@@ -2,8 +2,8 @@
 import { cell, columns, day, dollars, duration } from "./figures.js";
 
 /** @typedef {import("./find.js").Run} Run */
-/** @typedef {import("../workflows.js").PhaseRecord} PhaseRecord */
-/** @typedef {import("../workflows.js").Took} Usage */
+/** @typedef {import("./find.js").PhaseRecord} PhaseRecord */
+/** @typedef {import("./find.js").Usage} Usage */
 
 /** The least number of runs of which a median is given. */
 const MIN_RUNS = 5;

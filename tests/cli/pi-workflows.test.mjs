@@ -340,11 +340,6 @@ test("run-through takes lists without an item, and the outcomes of a phase for a
   const { run } = place(t, lists);
   const empty = run(["run-through", "lists", "--input", "files=", "--output", "plan.tasks="]).stdout;
   assert.match(empty, /with next and the outputs tasks: \[\], and is told ━━\n\n✓ Advanced: Plan → DONE\n/);
-  const ways = run(["run-through", "lists", "--input", "files=a", "--input", "files=a", "--all-ways"]).stdout;
-  assert.match(
-    ways,
-    /\n1\. files=\[a, a\]: plan \(tasks=\[\]\) → look → look → DONE\n {3}passed over: work \(output\.plan\.tasks has no items\)\n/,
-  );
   const stopped = run(["run-through", "lists", "--input", "files=", "--outcome", "do=ok,bad"]).stdout;
   assert.ok(run(["show", "lists"]).stdout.includes("\n\nDo (none).\n"), "its list is not known");
   assert.match(stopped, /⛔ The lists was stopped in 🔹 Do: bad\n/);
@@ -385,10 +380,6 @@ test("run-through plays the answer to a question", (t) => {
   assert.equal(
     run(["run-through", "asks", "--answer", "ok"]).stderr,
     '--answer takes ID=NAME[,NAME...], but is "ok".\n',
-  );
-  assert.equal(
-    run(["run-through", "asks", "--all-ways", "--answer", "ok=go"]).stderr,
-    "--all-ways takes no --answer.\n",
   );
 });
 
@@ -432,7 +423,7 @@ test("run-through plays the items that are given for a group", (t) => {
   }
 });
 
-test("run-through goes the way of the outputs, and --all-ways lists their ways", (t) => {
+test("run-through goes the way of the outputs", (t) => {
   const { run } = place(t, PLANNED);
   assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "2 workflows, no errors.\n", stderr: "" });
   const { stdout, stderr } = run([
@@ -462,20 +453,6 @@ test("run-through goes the way of the outputs, and --all-ways lists their ways",
     run(["run-through", "plan"]).stdout,
     /with next and the outputs size: small, tasks: \[\(tasks 1\), \(tasks 2\)\], and is told ━━\n\n✓ Entered subworkflow 'The deep': Plan → 🔹 Fill\nPassed over: Design \(output\.plan\.size is small, not large\), Dig/,
   );
-  const ways = run(["run-through", "plan", "--all-ways"]).stdout.trimEnd().split("\n\n");
-  assert.equal(ways[0], "6 ways through The plan:");
-  assert.ok(
-    ways.some((way) => /^\d\. plan \(n=2, size=large\) → design → deep > dig → deep > fill → build → DONE$/.test(way)),
-    ways.join("\n"),
-  );
-  assert.ok(
-    ways.some((way) =>
-      /^\d\. plan \(size=small\) → deep > fill → build → DONE\n {3}passed over: design \(output\.plan\.size is small, not large\)/.test(
-        way,
-      ),
-    ),
-    ways.join("\n"),
-  );
   for (const [options, error] of /** @type {[string[], string][]} */ ([
     [["--output", "plan.size=larg"], "`plan.size`: expected `small` or `large`, found `larg`. Did you mean `large`?\n"],
     [
@@ -483,33 +460,9 @@ test("run-through goes the way of the outputs, and --all-ways lists their ways",
       "There is no output `plan.siz`. Did you mean `plan.size`? There are plan.size, plan.tasks, plan.n.\n",
     ],
     [["--output", "size"], '--output takes ID.NAME=VALUE, but is "size".\n'],
-    [["--all-ways", "--output", "plan.size=large"], "--all-ways takes no --output.\n"],
   ])) {
     assert.deepEqual(run(["run-through", "plan", ...options]), { status: 2, stdout: "", stderr: error });
   }
-});
-
-test("run-through --all-ways lists the ways", (t) => {
-  const { run } = place(t, { ...BRANCHES, ...FLOW, ...PART });
-  const { status, stdout: web, stderr } = run(["run-through", "fix", "--all-ways", "--input", "scope=web"]);
-  assert.deepEqual([status, stderr], [0, ""]);
-  const paragraphs = web.trimEnd().split("\n\n");
-  assert.equal(paragraphs.length, 11);
-  assert.deepEqual(paragraphs.slice(0, 4), [
-    "10 ways through The fix:",
-    "1. scope=web: triage (small) → review (clean) → DONE\n   passed over: design (outcome.triage is small, not large)",
-    "2. scope=web: triage (large) → review (clean) → DONE\n   passed over: design (input.scope is web, not api)",
-    "3. scope=web: triage (small) → review (issues) → triage (small) → review (issues) → paused (maxLoops: 1)\n   passed over: design (outcome.triage is small, not large)",
-  ]);
-  const both = run(["run-through", "fix", "--all-ways"]).stdout;
-  assert.ok(
-    both.startsWith("20 ways through The fix:\n\n1. scope=api: triage (small) → review (clean) → DONE\n"),
-    both,
-  );
-  assert.ok(both.includes(". scope=api: triage (large) → design → review (clean) → DONE\n\n"), both);
-  const { stdout } = run(["run-through", "flow", "--all-ways"]);
-  assert.equal(stdout, "1 way through The flow:\n\n1. look → part > do → part > see → DONE\n");
-  assert.match(run(["run-through", "part", "--all-ways"]).stdout, /\n1\. do → see → DONE\n$/);
 });
 
 test("run-through refuses inputs and outcomes that there are not", (t) => {
@@ -532,9 +485,6 @@ test("run-through refuses inputs and outcomes that there are not", (t) => {
       [...api, "--outcome", "triag=small"],
       "There is no phase `triag` with outcomes. Did you mean `triage`? There are review, triage.\n",
     ],
-    [["--all-ways", "--outcome", "triage=small"], "--all-ways takes no --outcome.\n"],
-    [["--all-ways", "--task", "x"], "--all-ways takes no --task.\n"],
-    [["--all-ways", "--input", "scope=x"], "`scope`: expected `api` or `web`, found `x`.\n"],
   ])) {
     assert.deepEqual(run(["run-through", "fix", ...options]), { status: 2, stdout: "", stderr }, options.join(" "));
   }
@@ -683,7 +633,7 @@ const BOUNDED = {
   }),
 };
 
-test("show, graph and --all-ways name models, budgets, loops and the values of with", (t) => {
+test("show and graph name models, budgets, loops and the values of with", (t) => {
   const { run } = place(t, BOUNDED);
   const show = run(["show", "flow"]).stdout;
   assert.ok(show.includes("\nFor the whole run, budget: $2.50; at most 50 loops.\n"), show);
@@ -707,19 +657,6 @@ test("show, graph and --all-ways name models, budgets, loops and the values of w
     'n5>"with: of={input.scope}"]:::note',
     'n6>"budget: 20m"]:::note',
   ]);
-  assert.equal(
-    run(["run-through", "flow", "--all-ways"]).stdout,
-    `3 ways through The flow:
-
-1. plan → fix (clean) → part > do → DONE
-
-2. plan → fix (issues) → plan → fix (clean) → part > do → DONE
-
-3. plan → fix (issues) → plan → fix (issues) → plan → … (48 loops more) → fix (issues, and on after maxLoops) → part > do → DONE
-
-Outcomes lead back at most once in each workflow here; a run may go back more often (maxLoops).
-`,
-  );
 });
 
 test("new writes a workflow that checks clean and runs through", (t) => {
@@ -1247,19 +1184,10 @@ test("what cannot be seen is written out in every output", (t) => {
   const seen = "a\\u{202e}b\\u{200b}c\\u{2066}d\\u{ad}e\\u{feff}f\\u{e0041}g";
   const flow = workflow("flow", [{ id: "look", name: hidden, emoji: "👩‍💻" }], { name: hidden, description: hidden });
   const { run } = place(t, flow);
-  for (const words of [
-    ["list"],
-    ["show", "flow"],
-    ["graph", "flow"],
-    ["run-through", "flow", "--task", hidden],
-    ["run-through", "flow", "--all-ways"],
-  ]) {
+  for (const words of [["list"], ["show", "flow"], ["graph", "flow"], ["run-through", "flow", "--task", hidden]]) {
     const { stdout } = run(words);
     // Drawings put U+FFFD in the place of what changes the direction.
-    assert.ok(
-      stdout.includes(words[0] === "graph" || words[2] === "--all-ways" ? "\\u{200b}" : seen),
-      `${words}: ${stdout}`,
-    );
+    assert.ok(stdout.includes(words[0] === "graph" ? "\\u{200b}" : seen), `${words}: ${stdout}`);
     assert.doesNotMatch(stdout, /[\u202e\u200b\u2066\u00ad\ufeff]/, words.join(" "));
   }
   assert.match(run(["show", "flow"]).stdout, /👩‍💻/, "an emoji keeps its joiner");
