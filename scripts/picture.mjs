@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { reportHtml } from "../cli/runs/html/report.js";
+import { reportHtml } from "../cli/runs/html/page.js";
 import { comparisonHtml } from "../cli/compare/html.js";
 import { startBrowser } from "../tests/cli/browser.mjs";
 import { comparison } from "../tests/cli/comparison-samples.mjs";

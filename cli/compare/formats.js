@@ -1,5 +1,6 @@
 // The answer of a comparison as Markdown, JSON and HTML.
-import { columns, dollars, duration, tokens } from "../runs/figures.js";
+import { columns } from "../runs/columns.js";
+import { dollars, duration, tokens } from "../runs/figures.js";
 import { METHOD } from "./answer.js";
 import { comparisonHtml } from "./html.js";
 

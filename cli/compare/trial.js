@@ -20,7 +20,7 @@ import { promisify } from "node:util";
 
 import { canConfine, isBelow, lineInFolder, shellQuoted } from "../../host-shim/sandbox/index.js";
 import { endProcess } from "../headless/pi.js";
-import { reportHtml } from "../runs/html/report.js";
+import { reportHtml } from "../runs/html/page.js";
 import { processOf } from "../runs/process.js";
 import { Failure, inWords, shortened } from "../words.js";
 import { enclosed } from "./enclosure.js";

@@ -1,6 +1,7 @@
 // Shows on standard error what a run does: in a terminal one line that changes, elsewhere a line for each phase.
 import { plainText } from "../../host-shim/plain-text.js";
-import { cell, cost, duration } from "../runs/figures.js";
+import { cell } from "../runs/columns.js";
+import { cost, duration } from "../runs/figures.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */
 

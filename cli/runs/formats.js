@@ -1,5 +1,6 @@
 // The output formats of `runs` and `stats`: for users and for programs.
-import { cell, clock, columns, cost, day, duration } from "./figures.js";
+import { cell, columns } from "./columns.js";
+import { clock, cost, day, duration } from "./figures.js";
 import { statsText } from "./stats.js";
 
 /** @typedef {import("./find.js").Run} Run */

@@ -2,7 +2,7 @@
 import { Failure, quoted, shortened } from "../words.js";
 import { courseOf } from "./course.js";
 import { isOpen, reader } from "./find.js";
-import { reportHtml } from "./html/report.js";
+import { reportHtml } from "./html/page.js";
 
 /** @typedef {import("./find.js").Run} Run */
 /** @typedef {{ markdown: string, data: object }} Report */

@@ -1,5 +1,6 @@
 // Figures of the phases of workflows over many runs.
-import { cell, columns, day, dollars, duration } from "./figures.js";
+import { cell, columns } from "./columns.js";
+import { day, dollars, duration } from "./figures.js";
 
 /** @typedef {import("./find.js").Run} Run */
 /** @typedef {import("./find.js").PhaseRecord} PhaseRecord */

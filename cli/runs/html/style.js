@@ -1,4 +1,4 @@
-// The style sheet of the HTML report.
+// The style sheet of the pages.
 
 /** Colours on paper and on a light screen. */
 const LIGHT = `--page:#fff;--text:#1c1e21;--muted:#596069;--rule:#d9dcdf;--soft:#f4f5f6;--work:#2d6496;--gate:#9a4d00;--gate-light:#f3c48f;--wait:#737a82;--cut:#e6e8ea;
@@ -6,7 +6,6 @@ const LIGHT = `--page:#fff;--text:#1c1e21;--muted:#596069;--rule:#d9dcdf;--soft:
 const DARK = `--page:#15171a;--text:#e6e6e3;--muted:#a2a8af;--rule:#34383d;--soft:#1e2125;--work:#5d9bd4;--gate:#b76a12;--gate-light:#ffc27a;--wait:#979da4;--cut:#2a2e33;
 --input:#5d9bd4;--output:#b9d9f5;--cache-read:#37618a;--cache-write:#c3a1dd;--cost:#6fae7c;--good:#79c58a;--bad:#ff8f8a;`;
 
-/** No text of this may come from a report. */
 export const STYLE = `
 :root{color-scheme:light dark;${LIGHT}}
 @media (prefers-color-scheme:dark){:root{${DARK}}}
@@ -41,12 +40,12 @@ table{border-collapse:collapse;width:100%;font-size:.875rem;line-height:1.45}
 caption{text-align:start;padding-bottom:.4rem}
 th,td{text-align:start;vertical-align:top;padding:.45rem .9rem .45rem 0;border-bottom:1px solid var(--rule)}
 th:last-child,td:last-child{padding-inline-end:0}
-thead th{font-weight:500;vertical-align:bottom;line-height:1.25}
+thead th{overflow-wrap:normal;font-weight:500;vertical-align:bottom;line-height:1.25}
 tbody th{font-weight:550;color:var(--text)}
 .n{text-align:end;font-variant-numeric:tabular-nums;overflow-wrap:normal}
 td.n{white-space:nowrap}
 td.cost{white-space:normal}
-@media not screen,(min-width:44.01rem){table.stack th:first-child{min-width:7rem}td.models{min-width:7rem}td.cost{min-width:5rem}}
+@media not screen,(min-width:44.01rem){table.stack th:first-child{min-width:7rem}td.models{min-width:7rem}td.cost{min-width:5rem}td.word{min-width:4rem}}
 tr.sum>*{border-bottom:0;font-weight:650}
 tr.part th{font-weight:400;color:var(--muted);padding-top:.8rem}
 .d1{padding-inline-start:1rem}.d2{padding-inline-start:2rem}.d3{padding-inline-start:3rem}
@@ -91,6 +90,13 @@ summary{cursor:pointer;color:var(--muted);font-size:.875rem}
 pre{margin:.3rem 0 .2rem;padding:.6rem .8rem;background:var(--soft);font:.8125rem/1.45 ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace;white-space:pre-wrap}
 code{font:.9em ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--rule)}
+.interval{display:block;width:100%;max-width:14rem;margin-top:.25rem}
+.interval rect.ground{fill:var(--cut)}.interval rect.range{fill:var(--work)}.interval rect.share{fill:var(--text)}
+ul.trials{list-style:none;margin:0;padding:0;font-size:.8125rem}
+ul.trials .mark{display:inline-block;min-width:1.2em}
+ul.pairs{padding-inline-start:1.2rem}
+a{color:var(--work)}
+@media (min-width:44.01rem){section[aria-labelledby=tasks] table{table-layout:fixed}}
 @media not screen,(max-width:54rem){table{font-size:.75rem}th,td{padding-inline-end:.5rem}}
 @media screen and (max-width:44rem){
 body{padding:1.5rem 1rem 3rem}

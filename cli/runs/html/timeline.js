@@ -1,13 +1,10 @@
-// The timeline of the HTML report: one row for each phase, drawn as inline SVG over an axis that shortens long waits.
+// The timeline of the report: one row for each phase, drawn as inline SVG over an axis that shortens long waits.
 import { clock, day, preciseDuration } from "../figures.js";
-import { count, counted, html, line, name, time } from "./text.js";
+import { count, counted, h, line, name, percent, swatch, time } from "./nodes.js";
 
 /**
- * @typedef {import("./text.js").Html} Html
- *
  * @typedef {"work" | "gate" | "pause" | "wait" | "open" | "visit"} Kind what happened in a part of a visit. `open`:
- *   nothing is
- *   recorded; `visit`: nothing is recorded of the whole run
+ *   nothing is recorded; `visit`: nothing is recorded of the whole run
  *
  * @typedef {{ key: string, name: string, pass: number, from: number, to: number, how: string }} Visit
  * @typedef {{ kind: Kind, from: number, to: number, reason: string }} Span
@@ -22,11 +19,11 @@ import { count, counted, html, line, name, time } from "./text.js";
  * @property {number} width in percent
  * @property {boolean} cut it is longer than it is drawn
  *
- * @typedef {{ key?: string, label: Html, text: string }} Row a phase; without a key a heading
+ * @typedef {{ key?: string, label: any, text: string }} Row a phase; without a key a heading
  */
 
 /** Maximum numbers of drawn things. */
-const MAX = { rows: 40, letters: 12, columns: 1000, fewColumns: 400, described: 6, titled: 300, gaps: 60 };
+const DRAWN = { rows: 40, letters: 12, described: 6, gaps: 60 };
 
 /** @type {Record<Kind, string>} */
 export const KINDS = {
@@ -60,24 +57,20 @@ export const ENDINGS = {
 };
 
 /**
- * @param {Record<string, unknown>[]} visits
- * @param {Record<string, unknown>[]} phases used if there are no visits
+ * @param {Record<string, any>[]} visits
+ * @param {Record<string, any>[]} phases used if there are no visits
  * @returns {Visit[]} in order of time
  */
 export function visitsOf(visits, phases) {
   const lastVisits = () =>
-    phases.map(({ key, name, passes, startedAt, endedAt, skipped }) => ({
-      key,
-      name,
-      pass: passes,
-      from: startedAt,
-      to: endedAt ?? startedAt,
-      how: skipped === true ? "skipped" : "",
+    phases.map(({ passes, startedAt, endedAt, skipped, ...phase }) => ({
+      ...phase,
+      ...{ pass: passes, from: startedAt, to: endedAt ?? startedAt, how: skipped === true ? "skipped" : "" },
     }));
   return (visits.length > 0 ? visits : lastVisits()).flatMap(visitOf).sort((one, other) => one.from - other.from);
 }
 
-/** @param {Record<string, unknown>} fields @returns {Visit[]} */
+/** @param {Record<string, any>} fields @returns {Visit[]} */
 function visitOf({ key, name, pass, from, to, how }) {
   const [start, end] = [time(from), time(to)];
   if (start === undefined || end === undefined || end < start) return [];
@@ -94,7 +87,7 @@ function visitOf({ key, name, pass, from, to, how }) {
   ];
 }
 
-/** @param {Record<string, unknown>[]} spans @returns {Span[]} */
+/** @param {Record<string, any>[]} spans @returns {Span[]} */
 export function spansOf(spans) {
   return spans.flatMap(({ kind, from, to, reason }) => {
     const [start, end] = [time(from), time(to)];
@@ -242,181 +235,119 @@ function lastBegun(stretches, passes) {
 
 /**
  * The timeline with its legend; `undefined` if no times are known.
- *
  * @param {Visit[]} visits
  * @param {Span[]} spans
  * @param {Row[]} rows the phases, in the order of the workflow
- * @returns {Html | undefined}
  */
 export function timeline(visits, spans, rows) {
   if (visits.length === 0) return undefined;
   const stretches = stretchesOf(visits, spans);
   const place = scale(stretches);
   const cuts = stretches.filter(({ cut }) => cut);
-  const lettered = new Set([...cuts].sort((one, other) => length(other) - length(one)).slice(0, MAX.letters));
+  const lettered = new Set(cuts.toSorted((one, other) => length(other) - length(one)).slice(0, DRAWN.letters));
   const letters = new Map(
     cuts.filter((cut) => lettered.has(cut)).map((cut, index) => [cut, String.fromCharCode(65 + index)]),
   );
   const { drawn, left } = chosen(rows, visits);
-  /** @type {Map<string, { visits: Visit[], stretches: Stretch[] }>} */
-  const parts = new Map(drawn.flatMap(({ key }) => (key === undefined ? [] : [[key, { visits: [], stretches: [] }]])));
-  for (const visit of visits) parts.get(visit.key)?.visits.push(visit);
-  for (const stretch of stretches)
-    if (stretch.visit !== undefined) parts.get(visits[stretch.visit].key)?.stretches.push(stretch);
-  const columns = stretches.length > 2 * MAX.columns ? MAX.fewColumns : MAX.columns;
-  const bands = [...letters.keys()].map(
-    ({ x, width }) => html`<rect class="cut" x="${percent(x)}" width="${percent(width)}" height="100%" />`,
+  const visitsOfPhase = Map.groupBy(visits, ({ key }) => key);
+  const stretchesOfPhase = Map.groupBy(stretches, ({ visit }) => visits[visit ?? -1]?.key);
+  const bands = [...letters.keys()].map(({ x, width }) =>
+    h("rect.cut", { x: percent(x), width: percent(width), height: "100%" }),
   );
-  const titled = visits.length <= MAX.titled;
-  return html`<figure class="timeline">
-    <svg class="patterns" aria-hidden="true" width="0" height="0">
-      <defs>
-        <pattern id="p-wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-          <path d="M1 0v6" class="hatch" />
-        </pattern>
-        <pattern id="p-gate" width="5" height="5" patternUnits="userSpaceOnUse">
-          <rect width="5" height="5" class="gate-ground" />
-          <path d="M0 2.5h5" class="gate-line" />
-        </pattern>
-      </defs>
-    </svg>
-    ${drawn.map(({ key, label, text }) => {
-      const part = key === undefined ? undefined : parts.get(key);
-      if (!part)
-        return html`<div class="row heading">
-          <div class="label">${label}</div>
-          <svg width="100%" height="35" aria-hidden="true">${bands}</svg>
-        </div>`;
-      return html`<div class="row">
-        <div class="label">${label}</div>
-        <svg role="img" width="100%" height="35" aria-label="${described(text, part.visits)}">
-          ${bands}${drawing(part, place, columns, titled)}
-        </svg>
-      </div>`;
-    })}
-    <div class="row axis">
-      <div class="label"></div>
-      ${axis(stretches, letters)}
-    </div>
-    ${left > 0 && html`<p class="note">The timeline shows the ${MAX.rows} phases with the longest visits; ${counted(left, "more phase")} not drawn.</p>`}
-    <figcaption>${legend(stretches)}${cutList(letters, cuts.length)}</figcaption>
-  </figure>`;
+  const size = { width: "100%", height: 35 };
+  return h(
+    "figure.timeline",
+    patterns(),
+    drawn.map(({ key, label, text }) => {
+      if (key === undefined)
+        return h("div.row.heading", h("div.label", label), h("svg", { ...size, "aria-hidden": "true" }, bands));
+      const [own, parts] = [visitsOfPhase.get(key) ?? [], stretchesOfPhase.get(key) ?? []];
+      const picture = { ...size, role: "img", "aria-label": described(text, own) };
+      return h("div.row", h("div.label", label), h("svg", picture, bands, drawing(own, parts, place)));
+    }),
+    h("div.row.axis", h("div.label"), axis(stretches, letters)),
+    left > 0 &&
+      h(
+        "p.note",
+        `The timeline shows the ${DRAWN.rows} phases with the longest visits; ${counted(left, "more phase")} not drawn.`,
+      ),
+    h("figcaption", legend(stretches), cutList(letters, cuts.length)),
+  );
+}
+
+/** What the bars of gates and of waiting are filled with. */
+function patterns() {
+  const units = { patternUnits: "userSpaceOnUse" };
+  const wait = { id: "p-wait", width: 6, height: 6, patternTransform: "rotate(45)", ...units };
+  const gate = { id: "p-gate", width: 5, height: 5, ...units };
+  return h(
+    "svg.patterns",
+    { "aria-hidden": "true", width: 0, height: 0 },
+    h("pattern", wait, h("path.hatch", { d: "M1 0v6" })),
+    h("pattern", gate, h("rect.gate-ground", { width: 5, height: 5 }), h("path.gate-line", { d: "M0 2.5h5" })),
+  );
 }
 
 /**
  * The rows that are drawn: those of the phases with the longest visits, with their headings.
- *
  * @param {Row[]} rows
  * @param {Visit[]} visits
  */
 function chosen(rows, visits) {
-  /** @type {Map<string, number>} */
+  /** @type {Map<string | undefined, number>} */
   const lengths = new Map();
   for (const { key, from, to } of visits) lengths.set(key, (lengths.get(key) ?? 0) + to - from);
-  const lengthOf = (/** @type {Row} */ { key }) => (key === undefined ? undefined : lengths.get(key)) ?? 0;
-  const visited = rows.filter((row) => lengthOf(row) > 0).sort((one, other) => lengthOf(other) - lengthOf(one));
-  const kept = new Set(visited.slice(0, MAX.rows));
-  /** @type {Row[]} */
-  const drawn = [];
-  /** @type {Row | undefined} */
-  let heading;
-  for (const row of rows) {
-    if (row.key === undefined) heading = row;
-    else if (kept.has(row)) {
-      if (heading) drawn.push(heading);
-      heading = undefined;
-      drawn.push(row);
-    }
-  }
-  return { drawn, left: visited.length - kept.size };
+  const visited = rows.filter(({ key }) => key !== undefined && lengths.has(key));
+  const lengthOf = (/** @type {Row} */ { key }) => lengths.get(key) ?? 0;
+  const kept = new Set(visited.toSorted((one, other) => lengthOf(other) - lengthOf(one)).slice(0, DRAWN.rows));
+  // A heading stands before a phase that is drawn.
+  const isDrawn = (/** @type {Row} */ row, /** @type {number} */ index) => {
+    const after = rows.slice(index + 1);
+    const next = after.findIndex(({ key }) => key === undefined);
+    return row.key === undefined
+      ? after.slice(0, next < 0 ? undefined : next).some((other) => kept.has(other))
+      : kept.has(row);
+  };
+  return { drawn: rows.filter(isDrawn), left: visited.length - kept.size };
 }
 
-/**
- * The bars of a row. Each column of the width shows what took most of its time, so that the number of bars has a bound.
- *
- * @param {{ visits: Visit[], stretches: Stretch[] }} part
- * @param {(at: number) => number} place
- * @param {number} columns
- * @param {boolean} titled
- */
-function drawing({ visits, stretches }, place, columns, titled) {
-  /** @type {Map<number, Map<Kind, number>>} */
-  const cells = new Map();
-  for (const { kind, x, width } of stretches) {
-    const [from, to] = [(x * columns) / 100, ((x + width) * columns) / 100];
-    for (let column = Math.floor(from); column < Math.min(columns, Math.max(to, from + 0.01)); column += 1) {
-      const cell = cells.get(column) ?? new Map();
-      const covered = Math.min(to, column + 1) - Math.max(from, column);
-      cell.set(kind, (cell.get(kind) ?? 0) + Math.max(covered, 1e-9));
-      cells.set(column, cell);
-    }
-  }
-  /** @type {{ kind: Kind, from: number, to: number }[]} */
-  const bars = [];
-  for (const [column, kinds] of [...cells].sort(([one], [other]) => one - other)) {
-    const [[kind]] = [...kinds].sort(([, one], [, other]) => other - one);
-    const last = bars.at(-1);
-    if (last && last.kind === kind && last.to === column) last.to = column + 1;
-    else bars.push({ kind, from: column, to: column + 1 });
-  }
-  const at = (/** @type {number} */ column) => percent((column * 100) / columns);
-  const begins = new Set(visits.map(({ from }) => Math.floor((place(from) * columns) / 100)));
+/** The bars of a row. @param {Visit[]} visits @param {Stretch[]} stretches @param {(at: number) => number} place */
+function drawing(visits, stretches, place) {
+  const cuts = stretches.filter(({ cut, kind }) => cut && BUSY.has(kind)).slice(0, DRAWN.gaps);
   return [
-    bars.map(
-      ({ kind, from, to }) =>
-        html`<rect class="${kind}" x="${at(from)}" width="${at(to - from)}" y="14" height="14" />`,
+    stretches.map(({ kind, x, width }) =>
+      h(`rect.${kind}`, { x: percent(x), width: percent(Math.max(width, 0.1)), y: 14, height: 14 }),
     ),
-    [...begins].map((column) => html`<rect class="begin" x="${at(column)}" width="1.5" y="9" height="19" />`),
-    stretches
-      .flatMap(({ cut, kind, x, width }) =>
-        cut && BUSY.has(kind)
-          ? [html`<rect class="gap" x="${percent(x + width / 2)}" width="3" y="12" height="18" />`]
-          : [],
-      )
-      .slice(0, MAX.gaps),
+    visits.map(({ from }) => h("rect.begin", { x: percent(place(from)), width: 1.5, y: 9, height: 19 })),
+    cuts.map(({ x, width }) => h("rect.gap", { x: percent(x + width / 2), width: 3, y: 12, height: 18 })),
     numbers(visits, place),
-    titled
-      ? visits.map(
-          (visit) =>
-            html`<rect
-              class="over"
-              x="${percent(place(visit.from))}"
-              width="${percent(Math.max(0.3, place(visit.to) - place(visit.from)))}"
-              height="100%"
-              ><title>${sentence(visit)}</title></rect
-            >`,
-        )
-      : [],
+    visits.map((visit) => {
+      const [from, to] = [place(visit.from), place(visit.to)];
+      const covered = { x: percent(from), width: percent(Math.max(0.3, to - from)), height: "100%" };
+      return h("rect.over", covered, h("title", sentence(visit)));
+    }),
   ];
 }
 
 /**
  * The numbers of repeated visits and the mark of skipped ones, as far as there is room.
- *
  * @param {Visit[]} visits
  * @param {(at: number) => number} place
  */
 function numbers(visits, place) {
   let end = -Infinity;
-  return visits.flatMap((visit, index) => {
+  return visits.map((visit, index) => {
     const x = place(visit.from);
-    const text = [visits.length > 1 && String(visit.pass || index + 1), visit.how === "skipped" && "⤼"]
+    const text = [visits.length > 1 && (visit.pass || index + 1), visit.how === "skipped" && "⤼"]
       .filter(Boolean)
       .join(" ");
     // Before the beginning of the visit where there is no room behind it.
     const before = x > 92;
-    if (text === "" || x < end + (before ? 5 : 0)) return [];
+    if (text === "" || x < end + (before ? 5 : 0)) return undefined;
     end = x + 2 + 1.6 * text.length;
-    return [
-      html`<text x="${percent(x)}" dx="${before ? -3 : 4}" y="11" text-anchor="${before ? "end" : "start"}"
-        >${text}</text
-      >`,
-    ];
+    return h("text", { x: percent(x), dx: before ? -3 : 4, y: 11, "text-anchor": before ? "end" : "start" }, text);
   });
 }
-
-/** @param {number} number */
-const percent = (number) => `${Number(number.toFixed(2))}%`;
 
 /** @param {Visit} visit */
 const sentence = ({ pass, from, to, how }) =>
@@ -424,7 +355,7 @@ const sentence = ({ pass, from, to, how }) =>
 
 /** The text alternative of a row. @param {string} text @param {Visit[]} visits */
 function described(text, visits) {
-  const some = visits.slice(0, MAX.described).map(sentence);
+  const some = visits.slice(0, DRAWN.described).map(sentence);
   if (visits.length > some.length) some.push(`${visits.length - some.length} more`);
   return `${text}: ${counted(visits.length, "visit")}. ${some.join("; ")}.`;
 }
@@ -435,46 +366,35 @@ function axis(stretches, letters) {
   const times = places.map((place) => timeAt(stretches, place));
   const days = times.map(day);
   const precise = times[4] - times[0] < 600_000;
-  return html`<svg width="100%" height="46" aria-hidden="true">
-    ${[...letters].map(([{ x, width }, letter]) => html`<text class="letter" x="${percent(x + width / 2)}" y="11" text-anchor="middle">${letter}</text>`)}
-    ${places.map((place, index) => {
-      const anchor = place === 0 ? "start" : place === 100 ? "end" : "middle";
-      const rare = place % 50 === 0 ? "" : " rare";
+  return h(
+    "svg",
+    { width: "100%", height: 46, "aria-hidden": "true" },
+    [...letters].map(([{ x, width }, letter]) =>
+      h("text.letter", { x: percent(x + width / 2), y: 11, "text-anchor": "middle" }, letter),
+    ),
+    places.map((place, index) => {
+      const at = { x: percent(place), "text-anchor": place === 0 ? "start" : place === 100 ? "end" : "middle" };
+      const isRare = place % 50 > 0;
       // A narrow screen shows every second one.
-      const newDay = days[index] !== days[rare ? index - 1 : index - 2];
-      return html`<g class="tick${rare}"
-        ><rect x="${percent(Math.min(place, 99.8))}" y="15" width="1" height="4" /><text
-          x="${place}%"
-          y="31"
-          text-anchor="${anchor}"
-          >${precise ? clock(times[index]) : clock(times[index]).slice(0, 5)}</text
-        >${newDay && html`<text x="${place}%" y="44" text-anchor="${anchor}">${days[index]}</text>`}</g
-      >`;
-    })}
-  </svg>`;
+      const isNewDay = days[index] !== days[isRare ? index - 1 : index - 2];
+      return h(
+        isRare ? "g.tick.rare" : "g.tick",
+        h("rect", { x: percent(Math.min(place, 99.8)), y: 15, width: 1, height: 4 }),
+        h("text", { ...at, y: 31 }, clock(times[index]).slice(0, precise ? 8 : 5)),
+        isNewDay && h("text", { ...at, y: 44 }, days[index]),
+      );
+    }),
+  );
 }
 
 /** @param {Stretch[]} stretches */
 function legend(stretches) {
-  const items = /** @type {Kind[]} */ (Object.keys(KINDS)).flatMap((kind) => {
-    const all = stretches
-      .filter((stretch) => stretch.kind === kind && stretch.visit !== undefined)
-      .reduce((sum, stretch) => sum + length(stretch), 0);
-    if (all === 0) return [];
-    return [
-      html`<li>
-        <svg width="26" height="14" aria-hidden="true"><rect class="${kind}" x="1" y="1" width="24" height="12" /></svg>
-        ${KINDS[kind]} <span class="muted">${preciseDuration(all)}</span>
-      </li>`,
-    ];
+  const items = Object.entries(KINDS).map(([kind, words]) => {
+    const parts = stretches.filter((stretch) => stretch.kind === kind && stretch.visit !== undefined);
+    const all = parts.reduce((sum, stretch) => sum + length(stretch), 0);
+    return all > 0 && h("li", swatch(kind), ` ${words} `, h("span.muted", preciseDuration(all)));
   });
-  return html`<ul class="legend">
-    ${items}
-    <li>
-      <svg width="12" height="14" aria-hidden="true"><rect class="begin" x="4" width="1.5" height="14" /></svg> A visit
-      begins
-    </li>
-  </ul>`;
+  return h("ul.legend", items, h("li", swatch("begin", { x: 12, width: 1.5, height: 14 }), " A visit begins"));
 }
 
 /** @param {Map<Stretch, string>} letters @param {number} all */
@@ -482,15 +402,8 @@ function cutList(letters, all) {
   if (all === 0) return undefined;
   const items = [...letters].map(([cut, letter]) => {
     const what = cut.visit === undefined ? "between visits" : KINDS[cut.kind].toLowerCase();
-    return html`<li>
-      <b>${letter}</b> ${preciseDuration(length(cut))} ${what}${cut.reason && html`: ${name(cut.reason)}`}
-    </li>`;
+    return h("li", h("b", letter), ` ${preciseDuration(length(cut))} ${what}`, cut.reason && [": ", name(cut.reason)]);
   });
-  return html`<ul class="cuts">
-    <li>
-      <svg width="26" height="14" aria-hidden="true"><rect class="cut" width="26" height="14" /></svg> Longer than
-      drawn:
-    </li>
-    ${items}${all > letters.size && html`<li>${counted(all - letters.size, "shorter time")} without a letter</li>`}
-  </ul>`;
+  const others = all > letters.size && h("li", `${counted(all - letters.size, "shorter time")} without a letter`);
+  return h("ul.cuts", h("li", swatch("cut", { width: 26, height: 14 }), " Longer than drawn:"), items, others);
 }

@@ -1,0 +1,79 @@
+// The page of a comparison, drawn from the answer.
+import { h, line, name, section, table } from "../runs/html/nodes.js";
+
+/** @param {ReturnType<typeof import("./html.js").shownOf>} answer */
+export function comparisonView({ headings, variants, tasks, pairs, notes, trials, method }) {
+  const title = variants.length === 0 ? "No trial has ended" : line(variants.map(({ name }) => name).join(", "), 160);
+  const rows = variants.map(({ name: of, figures, bar }) => [
+    name(of, 60),
+    ...figures.map((text, index) => (headings[index] === "95 %" ? [text, bar && interval(bar)] : text)),
+  ]);
+  return [
+    h(
+      "header",
+      h("p.kicker", "Comparison of workflows"),
+      h("h1", title),
+      h("p.muted", `${trials} trials, ${tasks.length} tasks`),
+    ),
+    h(
+      "main",
+      section(
+        "variants",
+        "Variants",
+        table(["Variant", ...headings.map((heading) => [heading, "wide"])], rows),
+        h(
+          "p.note",
+          "Median (least to greatest). Solved: the run was done and the check passed; false green: it was done and the check failed. ",
+          method,
+        ),
+      ),
+      pairs.length > 0 &&
+        section(
+          "pairs",
+          "Differences",
+          h(
+            "ul.pairs",
+            pairs.map((text) => h("li", line(text, 400))),
+          ),
+        ),
+      section(
+        "tasks",
+        "Tasks",
+        table(
+          ["Task", ...variants.map(({ name }) => [line(name, 40), "wide"])],
+          tasks.map((task) => [name(task.name), ...task.cells.map(cell)]),
+        ),
+        notes.map((note) => h("p.note", note)),
+      ),
+    ),
+  ];
+}
+
+/** The interval on a line from 0 to 100 %; the figures stand beside it. @param {number[]} bar */
+function interval([low, high, share]) {
+  const size = { viewBox: "0 0 100 8", preserveAspectRatio: "none", height: 10, "aria-hidden": "true" };
+  return h(
+    "svg.interval",
+    size,
+    h("rect.ground", { x: 0, y: 3.5, width: 100, height: 1 }),
+    h("rect.range", { x: (100 * low).toFixed(1), y: 2, width: (100 * (high - low)).toFixed(1), height: 4 }),
+    h("rect.share", { x: Math.min(99, 100 * share).toFixed(1), y: 0, width: 1, height: 8 }),
+  );
+}
+
+/** @param {import("./answer.js").Cell | undefined | null} cell */
+function cell(cell) {
+  if (!cell) return "";
+  const trials = cell.shown.map(({ number, mark, words, text, ...paths }) => {
+    const links = /** @type {const} */ (["report", "session", "check"]).map(
+      (of) => paths[of] && [" ", link(paths[of], of)],
+    );
+    const colour = mark === "✓" ? "good" : mark === "✗" ? "bad" : "muted";
+    const why = words !== "solved" && mark !== "✗" && h("span.muted", ` ${line(text, 160)}`);
+    return h("li", h(`span.mark.${colour}`, mark), ` ${number}: ${words}`, why, links);
+  });
+  return [`${cell.solved} of ${cell.trials}`, h("ul.trials", trials)];
+}
+
+/** @param {string} path relative @param {string} words */
+const link = (path, words) => h("a", { href: encodeURI(path).replaceAll("#", "%23").replaceAll("?", "%3F") }, words);
