@@ -22,7 +22,7 @@ import { RUN_FORMATS, STATS_FORMATS } from "./runs/formats.js";
 import { REPORT_FORMATS, reportOf, runOf } from "./runs/report.js";
 import { statsOf } from "./runs/stats.js";
 import { openWorkflows } from "./workflows.js";
-import { Failure, inWords, quoted, similar, visible } from "./words.js";
+import { Failure, formatOf, inWords, own, pairs, quoted, similar, visible } from "./words.js";
 
 /** pi's own tools. Extensions add others, so only a name that is similar to one of these is a diagnostic. */
 const PI_TOOLS = ["read", "bash", "edit", "write", "grep", "find", "ls"];
@@ -247,22 +247,6 @@ function runThrough([name], { dir, task = SAMPLE, ...given }) {
   return using(dir, (workflows) => workflows.runThrough(name, task, inputs, outcomes, outputs, items));
 }
 
-/**
- * The parts before and behind the first `=` of each value of an option.
- * @param {string} option
- * @param {string} form its form, for a message
- * @param {string[]} [values]
- * @returns {[string, string][]}
- */
-function pairs(option, form, values = []) {
-  return values.map((value) => {
-    const [, name, rest] = /^([^=]+)=(.*)$/s.exec(value) ?? [];
-    if (rest === undefined || (rest === "" && option === "outcome"))
-      throw new Failure(`--${option} takes ${form}, but is ${quoted(value)}.`);
-    return [name, rest];
-  });
-}
-
 /** @type {Command["run"]} */
 async function may([name, phase, tool, argument], { dir }) {
   if (name === "-" && argument !== undefined)
@@ -464,20 +448,6 @@ function timeOf(since, option = "since") {
 }
 
 /**
- * The format of the output.
- * @template T
- * @param {Record<string, T>} formats
- * @param {Options} options
- * @param {string} [standard]
- */
-function formatOf(formats, options, standard = "text") {
-  const { format = standard } = options;
-  const known = own(formats, format);
-  if (!known) throw new Failure(`There is no format ${quoted(format)}, only ${Object.keys(formats).join(", ")}.`);
-  return known;
-}
-
-/**
  * @param {string[]} parameters
  * @returns {Result | Promise<Result>}
  */
@@ -582,14 +552,6 @@ function parse(args) {
     throw new Failure(/** @type {Error} */ (error).message.split(/\. |\n/)[0]);
   }
 }
-
-/**
- * A record's own property of this name.
- * @template T
- * @param {Record<string, T>} record
- * @param {string} name
- */
-const own = (record, name) => (Object.hasOwn(record, name) ? record[name] : undefined);
 
 /**
  * Returns the output of a function of the workflows in a place.

@@ -70,3 +70,41 @@ export function shortened(text) {
   const line = text.replace(/\s+/g, " ");
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
+
+/**
+ * A record's own property of this name.
+ * @template T
+ * @param {Record<string, T>} record
+ * @param {string} name
+ */
+export const own = (record, name) => (Object.hasOwn(record, name) ? record[name] : undefined);
+
+/**
+ * The format of the output that the options name.
+ * @template T
+ * @param {Record<string, T>} formats
+ * @param {{ format?: string }} options
+ * @param {string} [standard]
+ */
+export function formatOf(formats, { format }, standard = "text") {
+  const known = own(formats, format ?? standard);
+  if (!known)
+    throw new Failure(`There is no format ${quoted(format ?? standard)}, only ${Object.keys(formats).join(", ")}.`);
+  return known;
+}
+
+/**
+ * The parts before and behind the first `=` of each value of an option.
+ * @param {string} option
+ * @param {string} form its form, for a message
+ * @param {string[]} [values]
+ * @returns {[string, string][]}
+ */
+export function pairs(option, form, values = []) {
+  return values.map((value) => {
+    const [, name, rest] = /^([^=]+)=(.*)$/s.exec(value) ?? [];
+    if (rest === undefined || (rest === "" && option === "outcome"))
+      throw new Failure(`--${option} takes ${form}, but is ${quoted(value)}.`);
+    return [name, rest];
+  });
+}

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 
+import { counted } from "../runs/figures.js";
 import { words } from "./script.js";
 import { LEVEL, interval, pairsNeeded, signTest, spread } from "./statistics.js";
 
@@ -194,6 +195,3 @@ function wordsOf({ first, second, more, less, alike, p }) {
 
 /** @param {number} p */
 export const shortP = (p) => (p < 0.001 ? p.toExponential(1) : String(Number(p.toPrecision(2))));
-
-/** @param {number} number @param {string} noun */
-export const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;

@@ -6,13 +6,13 @@ import { join, resolve } from "node:path";
 import { plainText } from "../../host-shim/plain-text.js";
 import { canConfine, isBelow } from "../../host-shim/sandbox/index.js";
 import { piCommand } from "../headless/pi.js";
-import { line } from "../headless/questions.js";
+import { saysYes } from "../headless/questions.js";
 import { packageFolder } from "../packages.js";
 import { agentDir, placesOf } from "../places.js";
-import { dollars, duration } from "../runs/figures.js";
-import { Failure, inWords, quoted, shortened } from "../words.js";
+import { counted, dollars, duration } from "../runs/figures.js";
+import { Failure, formatOf, inWords, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
-import { answerOf, counted, unusual } from "./answer.js";
+import { answerOf, unusual } from "./answer.js";
 import { canEnclose } from "./enclosure.js";
 import { COMPARISON_FORMATS } from "./formats.js";
 import { hiddenFolders } from "./hidden.js";
@@ -42,11 +42,7 @@ const MAX = { repeat: 1000, jobs: 16, shards: 1000 };
  * @returns {Promise<{ output: string, status?: number, problems?: string[] }>}
  */
 export async function compare(words, options) {
-  const format = COMPARISON_FORMATS[options.format ?? "text"];
-  if (!Object.hasOwn(COMPARISON_FORMATS, options.format ?? "text"))
-    throw new Failure(
-      `There is no format ${quoted(options.format ?? "")}, only ${Object.keys(COMPARISON_FORMATS).join(", ")}.`,
-    );
+  const format = formatOf(COMPARISON_FORMATS, options);
   const { tasks: folder, results = [] } = options;
   if (folder === undefined) {
     const other = Object.keys(options).find((name) => name !== "results" && name !== "format");
@@ -319,7 +315,7 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
           ? `false green${unusual(trial.check)}`
           : `${trial.ending}: ${trial.text}`;
       tell(
-        `${done} of ${count}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.turns} ${trial.turns === 1 ? "turn" : "turns"} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`,
+        `${done} of ${count}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${counted(trial.turns, "turn")} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`,
       );
     }
   };
@@ -410,8 +406,7 @@ async function mayStart(trials, estimate, { yes }) {
   if (yes || (trials <= ASK_ABOVE.trials && (estimate ?? 0) <= ASK_ABOVE.cost)) return true;
   if (!process.stdin.isTTY)
     throw new Failure(`${counted(trials, "trial")} ${trials === 1 ? "is" : "are"} started only with --yes.`);
-  const answer = await line(`Start ${counted(trials, "trial")}? yes or no? `, new AbortController().signal);
-  return /^y(es)?$/i.test(answer?.trim() ?? "");
+  return saysYes(`Start ${counted(trials, "trial")}? yes or no? `);
 }
 
 /** Writes the answer beside the results. @param {string} folder @param {Found[]} trials */

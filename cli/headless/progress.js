@@ -1,7 +1,7 @@
 // Shows on standard error what a run does: in a terminal one line that changes, elsewhere a line for each phase.
 import { plainText } from "../../host-shim/plain-text.js";
 import { cell } from "../runs/columns.js";
-import { cost, duration } from "../runs/figures.js";
+import { cost, counted, duration } from "../runs/figures.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */
 
@@ -83,5 +83,5 @@ export class Progress {
 export function figures({ usage }) {
   if (!usage) return "usage unknown";
   const turns = Object.values(usage.models).reduce((sum, count) => sum + count, 0);
-  return `${turns} ${turns === 1 ? "turn" : "turns"} · ${cost(usage)} · ${duration(usage.workMs)}`;
+  return `${counted(turns, "turn")} · ${cost(usage)} · ${duration(usage.workMs)}`;
 }

@@ -47,6 +47,11 @@ export async function ask(request, signal) {
   }
 }
 
+/** Asks a question that is answered by yes or no. @param {string} question */
+export async function saysYes(question) {
+  return /^y(es)?$/i.test((await line(question, new AbortController().signal))?.trim() ?? "");
+}
+
 /**
  * Reads a line of the terminal; `undefined` if there is none.
  *

@@ -21,7 +21,7 @@ import { findRuns, isOpen } from "../runs/find.js";
 import { forgetProcess, noteProcess, processOf, takeForProcess } from "../runs/process.js";
 import { REPORT_FORMATS, reportOf, runOf } from "../runs/report.js";
 import { newSessionFile } from "../runs/sessions.js";
-import { Failure, inWords, quoted, shortened } from "../words.js";
+import { Failure, inWords, pairs, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
 import { agentIn, usedUp } from "./agent.js";
 import { Conversation } from "./conversation.js";
@@ -304,7 +304,8 @@ class Headless {
       this.#refresh(record.toolName === "workflow_step");
     // After an answer without tool calls the agent comes to rest.
     if (record.type === "turn_end" && record.toolResults?.length > 0) this.#bound();
-    if (record.type === "extension_ui_request" && record.method === "notify") this.#tell(String(record.message ?? ""));
+    if (record.type === "extension_ui_request" && record.method === "notify")
+      this.progress.line(String(record.message ?? ""));
   }
 
   /**
@@ -337,12 +338,7 @@ class Headless {
     if (line === "") return;
     this.#firstError ||= line;
     this.#lastError = line;
-    this.#tell(line);
-  }
-
-  /** @param {string} text */
-  #tell(text) {
-    this.progress.line(text);
+    this.progress.line(line);
   }
 
   /** @param {import("./pi.js").PiEnd} piEnd @returns {End} */
@@ -451,12 +447,12 @@ async function promptOf([name, ...rest], { input = [], continue: goesOn }) {
     );
   const task = rest.at(-1);
   if (task === undefined || task.trim() === "") throw new Failure("pi-workflows run needs a TASK.");
-  const given = [...input, ...values].map((pair) => {
-    const at = pair.indexOf("=");
-    if (at < 1) throw new Failure(`--input takes NAME=VALUE, but is ${quoted(pair)}.`);
-    return /** @type {[string, string]} */ ([pair.slice(0, at), pair.slice(at + 1)]);
-  });
-  if (given.length > 0) await checkInputs(name, task, given);
+  const given = pairs("input", "NAME=VALUE", [...input, ...values]);
+  if (given.length > 0) {
+    // Without inputs the workflow would take the values for its task.
+    const { grants, packages } = await placesOf(undefined);
+    openWorkflows(grants, packages).runThrough(name, task, given, [], [], []);
+  }
   const written = given.map(([name, value]) => `${name}="${value.replace(/[\\"]/g, "\\$&")}"`);
   return `/workflow ${[name, ...written, ...(given.length > 0 ? ["--"] : []), task].join(" ")}`;
 }
@@ -479,18 +475,6 @@ function taskOf([, task, ...rest], { input = [], continue: goesOn, detach: isDet
   if (/^\s*[/!]/.test(task))
     throw new Failure(`A task without a workflow cannot begin with ${quoted(task.trim()[0])}.`);
   return task;
-}
-
-/**
- * Refuses values that the workflow does not take: without inputs it would take them for its task.
- *
- * @param {string} name
- * @param {string} task
- * @param {[string, string][]} given
- */
-async function checkInputs(name, task, given) {
-  const { grants, packages } = await placesOf(undefined);
-  openWorkflows(grants, packages).runThrough(name, task, given, [], [], []);
 }
 
 /** The arguments of pi. @param {string} session @param {import("../pi-workflows.js").Options} options */

@@ -1,12 +1,12 @@
 // Removes the folders of old runs: `pi-workflows runs --clean 30d`.
 import { lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline/promises";
 
 import { isName, within } from "../../host-shim/folders.js";
 import { readManifest } from "../../host-shim/load.js";
+import { saysYes } from "../headless/questions.js";
 import { Failure, inWords } from "../words.js";
-import { day } from "./figures.js";
+import { counted, day } from "./figures.js";
 
 const PLACE = readManifest(new URL("../../package.json", import.meta.url)).folders?.path ?? "";
 const CONFIG = ".pi";
@@ -28,9 +28,7 @@ export async function cleanRuns(sinceMs) {
   const old = inPlace((place) => oldIn(place, sinceMs)) ?? [];
   if (old.length === 0)
     return { output: `No folder of a run in ${CONFIG}/${PLACE} is that old.`, problems: [], status: 0 };
-  const lines = old.map(
-    ({ name, changedMs, files }) => `  ${name}  ${day(changedMs)}  ${files} ${files === 1 ? "file" : "files"}`,
-  );
+  const lines = old.map(({ name, changedMs, files }) => `  ${name}  ${day(changedMs)}  ${counted(files, "file")}`);
   const them = old.length === 1 ? "this folder" : `these ${old.length} folders`;
   const question = [
     `In ${CONFIG}/${PLACE}, with the day of the newest change:`,
@@ -135,17 +133,4 @@ function remove(path, shown) {
     }
   });
   rmdirSync(path);
-}
-
-/** Asks on standard error, and reads a line of standard input. @param {string} question */
-async function saysYes(question) {
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    // Without an answer the input ends.
-    const ended = new Promise((resolve) => reader.once("close", () => resolve("")));
-    const answer = await Promise.race([reader.question(question), ended]);
-    return /^y(es)?$/i.test(String(answer).trim());
-  } finally {
-    reader.close();
-  }
 }

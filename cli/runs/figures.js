@@ -21,6 +21,12 @@ export function preciseDuration(ms) {
   return ms > 0 && ms < 1000 ? `${Math.max(1, Math.round(ms))}ms` : duration(ms);
 }
 
+/** @param {number} value */
+export const grouped = (value) => value.toLocaleString("en-US");
+
+/** `1 turn`, `2,000 turns`. @param {number} number @param {string} noun @param {string} [plural] */
+export const counted = (number, noun, plural = `${noun}s`) => `${grouped(number)} ${number === 1 ? noun : plural}`;
+
 /** Returns a number of tokens: `950`, `12.3k`, `4.56M`. @param {number} tokens */
 export function tokens(tokens) {
   if (tokens < 1_000) return String(Math.round(tokens));

@@ -282,14 +282,7 @@ function newestFirst(runs) {
 
 /** @param {Run[]} runs */
 function withoutCopies(runs) {
-  /** @type {Map<string, Run[]>} */
-  const byTask = new Map();
-  for (const run of runs) {
-    const { taskId } = run.state;
-    const others = byTask.get(taskId);
-    if (others) others.push(run);
-    else byTask.set(taskId, [run]);
-  }
+  const byTask = Map.groupBy(runs, ({ state }) => state.taskId);
   return runs.filter((run) => {
     const same = byTask.get(run.state.taskId) ?? [];
     // The run itself is in the list too.

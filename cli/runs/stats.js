@@ -1,9 +1,8 @@
 // Figures of the phases of workflows over many runs.
 import { cell, columns } from "./columns.js";
-import { day, dollars, duration } from "./figures.js";
+import { counted, day, dollars, duration } from "./figures.js";
 
 /** @typedef {import("./find.js").Run} Run */
-/** @typedef {import("./find.js").PhaseRecord} PhaseRecord */
 /** @typedef {import("./find.js").Usage} Usage */
 
 /** The least number of runs of which a median is given. */
@@ -51,14 +50,7 @@ const FIGURES = [
  * @returns {Version[]}
  */
 export function statsOf(runs) {
-  /** @type {Map<string, Run[]>} */
-  const groups = new Map();
-  for (const run of runs) {
-    const group = JSON.stringify([run.state.workflow, run.state.fingerprint]);
-    const others = groups.get(group);
-    if (others) others.push(run);
-    else groups.set(group, [run]);
-  }
+  const groups = Map.groupBy(runs, ({ state }) => JSON.stringify([state.workflow, state.fingerprint]));
   const versions = [...groups.values()].map(versionOf);
   return versions.sort((a, b) => compare(a.workflow, b.workflow) || b.to - a.to);
 }
@@ -95,17 +87,11 @@ function wholeOf({ workMs, waitMs, cost, unpriced, gateFailures, refusals }) {
 
 /** @param {Run[]} runs */
 function phasesOf(runs) {
-  /** @type {Map<string, PhaseRecord[]>} */
-  const phases = new Map();
-  for (const { state } of runs) {
-    for (const phase of state.phases) {
-      // A phase that was not left has no full figures, and a skipped one has none of its own.
-      if (phase.endedAt === undefined || phase.skipped) continue;
-      const others = phases.get(phase.key);
-      if (others) others.push(phase);
-      else phases.set(phase.key, [phase]);
-    }
-  }
+  // A phase that was not left has no full figures, and a skipped one has none of its own.
+  const left = runs.flatMap(({ state }) =>
+    state.phases.filter((phase) => phase.endedAt !== undefined && !phase.skipped),
+  );
+  const phases = Map.groupBy(left, ({ key }) => key);
   const ordered = [...phases.values()].sort(([a], [b]) => comparePlaces(a.place, b.place) || compare(a.key, b.key));
   return ordered.map((records) => {
     const { key, name, title } = records.reduce((a, b) => (b.startedAt > a.startedAt ? b : a));
@@ -155,7 +141,7 @@ function versionText({ phases, whole, workflow, runs, outcomes, from, to, finger
     .map(([outcome, count]) => `${count} ${outcome}`)
     .join(", ");
   const rules = fingerprint === undefined ? "fingerprint unknown" : `fingerprint ${cell(fingerprint, 14)}`;
-  const title = `${cell(workflow, 60)}: ${runs} ${runs === 1 ? "run" : "runs"} ${isOlder ? older : `since ${first}`} (${ends}), ${rules}${isOlder ? ", older" : ""}`;
+  const title = `${cell(workflow, 60)}: ${counted(runs, "run")} ${isOlder ? older : `since ${first}`} (${ends}), ${rules}${isOlder ? ", older" : ""}`;
   if (phases.length === 0) return `${title}\n  No phase was left in them.\n`;
   const rows = [
     ...phases.map((phase) => ({ name: cell(phase.title, 40), figures: phase.figures })),

@@ -1,6 +1,6 @@
 // The elements and texts of the pages. These functions, the figures and the views run in the browser, where a value that
 // is absent or of another kind is left out. Texts come from models and users: they only become text nodes.
-import { clock, day } from "../figures.js";
+import { clock, counted, day } from "../figures.js";
 
 /** @typedef {{ tag: string, attributes: [string, any][], children: any[] }} Node an element that is not made yet */
 
@@ -73,12 +73,6 @@ export const record = (value) => (typeof value === "object" && value !== null &&
 
 /** The records in a list; empty for everything else. @param {any} value */
 export const records = (value) => (Array.isArray(value) ? value.map(record) : []);
-
-/** @param {number} value */
-export const grouped = (value) => value.toLocaleString("en-US");
-
-/** `1 turn`, `2 turns`. @param {number} number @param {string} noun @param {string} [plural] */
-export const counted = (number, noun, plural = `${noun}s`) => `${grouped(number)} ${number === 1 ? noun : plural}`;
 
 /** A date with its time. @param {number} ms */
 export const date = (ms) => h("time", { datetime: new Date(ms).toISOString() }, `${day(ms)} ${clock(ms)}`);

@@ -1,6 +1,6 @@
 // The timeline of the report: one row for each phase, drawn as inline SVG over an axis that shortens long waits.
-import { clock, day, preciseDuration } from "../figures.js";
-import { count, counted, h, line, name, percent, swatch, time } from "./nodes.js";
+import { clock, counted, day, preciseDuration } from "../figures.js";
+import { count, h, line, name, percent, swatch, time } from "./nodes.js";
 
 /**
  * @typedef {"work" | "gate" | "pause" | "wait" | "open" | "visit"} Kind what happened in a part of a visit. `open`:
@@ -71,82 +71,59 @@ export function visitsOf(visits, phases) {
 }
 
 /** @param {Record<string, any>} fields @returns {Visit[]} */
-function visitOf({ key, name, pass, from, to, how }) {
-  const [start, end] = [time(from), time(to)];
-  if (start === undefined || end === undefined || end < start) return [];
-  return [
-    {
-      key: typeof key === "string" ? key : "",
-      name: line(name, 120),
-      pass: count(pass),
-      from: start,
-      // Takes up time, so that it has a place on the axis.
-      to: Math.max(end, start + 1),
-      how: typeof how === "string" ? how : "",
-    },
-  ];
+function visitOf({ key, name, pass, how, ...fields }) {
+  const [from, to] = [time(fields.from), time(fields.to)];
+  if (from === undefined || to === undefined || to < from) return [];
+  const texts = {
+    key: typeof key === "string" ? key : "",
+    name: line(name, 120),
+    how: typeof how === "string" ? how : "",
+  };
+  // Takes up time, so that it has a place on the axis.
+  return [{ ...texts, pass: count(pass), from, to: Math.max(to, from + 1) }];
 }
+
+/** What is recorded, the first one before the others. @type {Kind[]} */
+const RECORDED = ["gate", "work", "pause", "wait"];
 
 /** @param {Record<string, any>[]} spans @returns {Span[]} */
 export function spansOf(spans) {
-  return spans.flatMap(({ kind, from, to, reason }) => {
-    const [start, end] = [time(from), time(to)];
-    if (start === undefined || end === undefined || end <= start) return [];
-    if (kind !== "work" && kind !== "gate" && kind !== "pause" && kind !== "wait") return [];
-    return [{ kind, from: start, to: end, reason: line(reason, 200) }];
+  return spans.flatMap(({ kind, reason, ...fields }) => {
+    const [from, to] = [time(fields.from), time(fields.to)];
+    if (from === undefined || to === undefined || to <= from || !RECORDED.includes(kind)) return [];
+    return [{ kind, from, to, reason: line(reason, 200) }];
   });
 }
 
 /**
- * Divides the time of the visits into stretches, and gives each one its place on the axis.
- *
+ * Divides the time of the visits into stretches, and gives each one its place on the axis. At each time the visit that
+ * began last counts.
  * @param {Visit[]} visits
  * @param {Span[]} spans
  */
 function stretchesOf(visits, spans) {
-  /** @type {{ at: number, change: () => void }[]} */
-  const changes = [];
-  /**
-   * Visits that have begun, the latest last; those that have ended are removed once they are the last.
-   *
-   * @type {number[]}
-   */
-  const begun = [];
-  /** @type {Set<number>} */
-  const ended = new Set();
-  visits.forEach(({ from, to }, index) => {
-    changes.push({ at: from, change: () => begun.push(index) }, { at: to, change: () => ended.add(index) });
-  });
-  const open = { work: 0, gate: 0, pause: 0, wait: 0 };
-  /** @type {Record<string, string>} */
-  const reasons = {};
-  for (const { kind, from, to, reason } of spans) {
-    const counter = /** @type {keyof typeof open} */ (kind);
-    changes.push(
-      { at: from, change: () => void ((open[counter] += 1), (reasons[counter] = reason)) },
-      { at: to, change: () => void (open[counter] -= 1) },
-    );
-  }
-  changes.sort((one, other) => one.at - other.at);
-  const [first, last] = [visits[0].from, visits.reduce((latest, { to }) => Math.max(latest, to), 0)];
-  const kindNow = () =>
-    /** @type {const} */ (["gate", "work", "pause", "wait"]).find((kind) => open[kind] > 0) ??
-    (spans.length > 0 ? "open" : "visit");
+  /** @type {{ from: number, to: number, visit?: number, kind?: Kind, reason?: string }[]} */
+  const all = [...visits.map(({ from, to }, visit) => ({ from, to, visit })), ...spans];
+  const changes = all.flatMap((item) => [item.from, item.to].map((at) => ({ at, item })));
+  const last = visits.reduce((latest, { to }) => Math.max(latest, to), 0);
+  /** @type {Set<typeof all[number]>} */
+  const open = new Set();
   /** @type {Stretch[]} */
   const stretches = [];
-  let before = first;
-  for (const { at, change } of changes) {
+  let before = visits[0].from;
+  for (const { at, item } of changes.sort((one, other) => one.at - other.at)) {
     const to = Math.min(at, last);
     if (to > before) {
-      while (begun.length > 0 && ended.has(begun[begun.length - 1])) begun.pop();
-      const visit = begun.at(-1);
-      const kind = visit === undefined && kindNow() === "visit" ? "open" : kindNow();
+      const now = [...open];
+      const visit = now.findLast((one) => one.visit !== undefined)?.visit;
+      const span = RECORDED.map((kind) => now.findLast((one) => one.kind === kind)).find(Boolean);
+      const kind = span?.kind ?? (spans.length > 0 || visit === undefined ? "open" : "visit");
       const same = stretches.at(-1);
       if (same && same.visit === visit && same.kind === kind) same.to = to;
-      else stretches.push({ from: before, to, visit, kind, reason: reasons[kind] ?? "", x: 0, width: 0, cut: false });
+      else stretches.push({ from: before, to, visit, kind, reason: span?.reason ?? "", x: 0, width: 0, cut: false });
       before = to;
     }
-    change();
+    if (!open.delete(item)) open.add(item);
   }
   return placed(stretches);
 }
@@ -185,41 +162,31 @@ function placed(stretches) {
 
 /** Gives each visit a width at which it can be seen, if there are not too many. @param {Stretch[]} stretches */
 function widenShortVisits(stretches) {
-  /** @type {Map<number, Stretch[]>} */
-  const ofVisits = new Map();
-  for (const stretch of stretches) {
-    if (stretch.visit === undefined) continue;
-    const others = ofVisits.get(stretch.visit);
-    if (others) others.push(stretch);
-    else ofVisits.set(stretch.visit, [stretch]);
-  }
-  const least = Math.min(MIN_VISIT, 50 / ofVisits.size);
+  const ofVisits = Map.groupBy(stretches, ({ visit }) => visit);
+  ofVisits.delete(undefined);
   for (const parts of ofVisits.values()) {
-    const width = parts.reduce((sum, part) => sum + part.width, 0);
-    if (width < least) for (const part of parts) part.width *= least / width;
+    const widened = Math.min(MIN_VISIT, 50 / ofVisits.size) / parts.reduce((sum, { width }) => sum + width, 0);
+    if (widened > 1) for (const part of parts) part.width *= widened;
   }
 }
 
 /** @param {Stretch} stretch */
 const length = ({ from, to }) => to - from;
 
-/** Returns the place of a time. @param {Stretch[]} stretches */
-function scale(stretches) {
-  return (/** @type {number} */ at) => {
-    const { from, to, x, width } = stretches[lastBegun(stretches, (stretch) => stretch.from <= at)];
-    return x + (width * (Math.min(Math.max(at, from), to) - from)) / (to - from);
-  };
+/** Returns the place of a time. @param {Stretch[]} stretches @param {number} at */
+function placeOf(stretches, at) {
+  const { from, to, x, width } = lastBegun(stretches, (stretch) => stretch.from <= at);
+  return x + (width * (Math.min(Math.max(at, from), to) - from)) / (to - from);
 }
 
 /** Returns the time at a place. @param {Stretch[]} stretches @param {number} place */
 function timeAt(stretches, place) {
-  const { from, to, x, width } = stretches[lastBegun(stretches, (stretch) => stretch.x <= place)];
+  const { from, to, x, width } = lastBegun(stretches, (stretch) => stretch.x <= place);
   return from + (width > 0 ? Math.min(1, (place - x) / width) : 0) * (to - from);
 }
 
 /**
- * The index of the last stretch that passes, of which all before it pass too.
- *
+ * The last stretch that passes, of which all before it pass too.
  * @param {Stretch[]} stretches
  * @param {(stretch: Stretch) => boolean} passes
  */
@@ -230,7 +197,7 @@ function lastBegun(stretches, passes) {
     if (passes(stretches[middle])) low = middle;
     else high = middle - 1;
   }
-  return low;
+  return stretches[low];
 }
 
 /**
@@ -242,7 +209,7 @@ function lastBegun(stretches, passes) {
 export function timeline(visits, spans, rows) {
   if (visits.length === 0) return undefined;
   const stretches = stretchesOf(visits, spans);
-  const place = scale(stretches);
+  const place = (/** @type {number} */ at) => placeOf(stretches, at);
   const cuts = stretches.filter(({ cut }) => cut);
   const lettered = new Set(cuts.toSorted((one, other) => length(other) - length(one)).slice(0, DRAWN.letters));
   const letters = new Map(

@@ -1,6 +1,6 @@
 // The report of a run, drawn from its JSON.
-import { cost, dollars, duration, preciseDuration, tokens, tokensOf } from "../figures.js";
-import { count, counted, date, grouped, h, line, listed, more, name, number } from "./nodes.js";
+import { cost, counted, dollars, duration, grouped, preciseDuration, tokens, tokensOf } from "../figures.js";
+import { count, date, h, line, listed, more, name, number } from "./nodes.js";
 import { percent, record, records, section, shown, swatch, table, time } from "./nodes.js";
 import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
 
