@@ -51,19 +51,14 @@ fn exits_of<'a>(
     };
     // For a workflow that leads back to itself, which is left out.
     known.insert(&workflow.key, Set::new());
-    if let Some(parallel) = &workflow.parallel {
-        let found = match &parallel.decide {
-            None => Set::new(),
-            Some(Decide::First(names)) => {
-                let ends = ends(workflow, depth, workflows, known).into_iter();
-                ends.filter(|name| names.iter().any(|other| other == name)).collect()
-            }
-            Some(Decide::Majority) => ends(workflow, depth, workflows, known),
-        };
-        known.insert(&workflow.key, found.clone());
-        return found;
-    }
-    let found = ends(workflow, depth, workflows, known);
+    let found = match workflow.parallel.as_ref().map(|parallel| &parallel.decide) {
+        Some(None) => Set::new(),
+        Some(Some(Decide::First(names))) => {
+            let ends = ends(workflow, depth, workflows, known).into_iter();
+            ends.filter(|name| names.iter().any(|other| other == name)).collect()
+        }
+        None | Some(Some(Decide::Majority)) => ends(workflow, depth, workflows, known),
+    };
     known.insert(&workflow.key, found.clone());
     found
 }
@@ -221,23 +216,15 @@ impl<'a> Errors<'a> {
         let before = self.all.iter().filter(|of| of.is_before(at));
         let earlier: Vec<&'a Entry> = before.map(|of| of.entry).collect();
         let kind = match of {
-            ValueName::Input(name) => {
-                let inputs = self.workflow.inputs.iter();
-                inputs.clone().find(|input| input.name == *name).map(|input| &input.kind).ok_or_else(|| {
-                    let meant = nearest(name, inputs.map(|input| &*input.name));
-                    (format!("`{of}`, which the workflow does not have"), meant.map(|name| format!("input.{name}")))
-                })
-            }
-            ValueName::Output { phase, name } => {
-                self.output(&earlier, phase, name).map_err(|unknown| (unknown.found, unknown.suggestion))
-            }
+            ValueName::Input(name) => self.input(name),
+            ValueName::Output { phase, name } => self.output(&earlier, phase, name),
             // Refused when the file is read.
             _ => return,
         };
         let (found, suggestion) = match kind {
             Ok(ValueType::List { .. }) => return,
             Ok(kind) => (format!("`{of}`, which is {}", kind.expected()), None),
-            Err(unknown) => unknown,
+            Err(unknown) => (unknown.found, unknown.suggestion),
         };
         let (field, expected) = ("each".into(), "an input or an output of an earlier phase that is a list".into());
         let problem = FieldProblem::BadValue { field, expected, found, suggestion };
@@ -675,6 +662,16 @@ impl<'a> Errors<'a> {
         self.report(problem, &when(Step::Key(&key)));
     }
 
+    /// The type of the input of this name of the workflow.
+    fn input(&self, name: &str) -> Result<&'a ValueType, UnknownName> {
+        let inputs = self.workflow.inputs.iter();
+        inputs.clone().find(|input| input.name == *name).map(|input| &input.kind).ok_or_else(|| UnknownName {
+            expected: "an input of the workflow".into(),
+            found: format!("`input.{name}`, which the workflow does not have"),
+            suggestion: nearest(name, inputs.map(|input| &*input.name)).map(|name| format!("input.{name}")),
+        })
+    }
+
     /// The type of the output of this name of one of these entries of the workflow.
     fn output(&self, entries: &[&'a Entry], phase: &str, name: &str) -> Result<&'a ValueType, UnknownName> {
         let is_phase = |entry: &&Entry| entry.as_phase().is_some_and(|other| other.id == phase);
@@ -724,12 +721,6 @@ impl<'a> Errors<'a> {
                 self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Key(name)]);
                 continue;
             }
-            let own = |name: &String| {
-                self.workflow.inputs.iter().find(|input| input.name == *name).ok_or_else(|| {
-                    let names = self.workflow.inputs.iter().map(|input| &*input.name);
-                    nearest(name, names).map(|name| format!("input.{name}"))
-                })
-            };
             let (found, suggestion) = match given {
                 given if given.value(&input.kind).is_some() => continue,
                 Given::Value(value) => {
@@ -737,17 +728,14 @@ impl<'a> Errors<'a> {
                     (format!("`{value}`"), meant)
                 }
                 Given::List(_) => ("a list".to_owned(), None),
-                Given::Name(ValueName::Input(name)) => match own(name) {
-                    Ok(own) if input.kind.accepts(&own.kind) => continue,
-                    Ok(own) => (format!("`input.{name}`, which is {}", own.kind.expected()), None),
-                    Err(meant) => (format!("`input.{name}`, which the workflow does not have"), meant),
+                Given::Name(ValueName::Input(name)) => match self.input(name) {
+                    Ok(own) if input.kind.accepts(own) => continue,
+                    Ok(own) => (format!("`input.{name}`, which is {}", own.expected()), None),
+                    Err(unknown) => (unknown.found, unknown.suggestion),
                 },
                 Given::Name(ValueName::Output { phase, name }) => match self.output(&earlier, phase, name) {
                     Ok(kind) if input.kind.accepts(kind) => continue,
-                    Ok(kind) => {
-                        let what = kind.expected();
-                        (format!("`output.{phase}.{name}`, which is {what}"), None)
-                    }
+                    Ok(kind) => (format!("`output.{phase}.{name}`, which is {}", kind.expected()), None),
                     Err(unknown) => (unknown.found, unknown.suggestion),
                 },
                 Given::Name(ValueName::Item) => match (self.is_repeated(), &input.kind) {
