@@ -16,7 +16,6 @@ import {
   pauses,
   statusTexts,
   step,
-  toolResults,
   waiting,
   workflow,
 } from "./harness/workflows.mjs";
@@ -109,19 +108,6 @@ for (const version of VERSIONS) {
       assert.deepEqual([run.code, run.stderr, model.requests.length], [0, DONE, 5]);
     });
 
-    test("follows a question to the user", async (t) => {
-      const phases = ["build.md", { ask: "Talk?", id: "whether", outcomes: { go: "next", no: "stop" } }, "talk.md"];
-      const script = [next("Built."), { text: "I wait." }, ASK, next("Blue."), { text: "Over." }];
-      const { model, sandbox } = await stage(t, script, { globalFiles: files({}, { phases }) });
-      const run = (/** @type {string} */ prompt, args = ["--continue"]) => runPrint({ version, sandbox, prompt, args });
-      assert.equal((await run("/workflow hello Paint it", [])).code, 1);
-      assert.equal(model.requests.length, 2);
-      const answered = await run("/workflow :answer go");
-      assert.deepEqual([answered.code, model.requests.length], [1, 3]);
-      assert.match(answered.stderr, /paused in 🔹 Talk: it waits for your message\.\n$/);
-      assert.equal((await run("Blue.")).code, 0);
-    });
-
     test("that was paused in print mode goes on in another mode", LONG, async (t) => {
       const { sandbox } = await stage(t, [ASK, ASK], { globalFiles: files() });
       await runPrint({ version, sandbox, prompt: "/workflow hello Paint it" });
@@ -129,55 +115,6 @@ for (const version of VERSIONS) {
       await rpc.waitFor(({ statusText }) => statusText === `⏸ ${AT_TALK} (paused: it waits for your message)`);
       await rpc.promptAndSettle("What is there?");
       assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
-      await rpc.close();
-    });
-
-    test("starts fresh, and waits in its fresh context", async (t) => {
-      const talk = { ...TALK, context: /** @type {const} */ ("fresh") };
-      const script = [next("The plan."), ASK, ASK, next("Blue."), next("Built."), { text: "Over." }];
-      for (const mode of ["rpc", "print"]) {
-        const { model, sandbox } = await stage(t, script, {
-          globalFiles: workflow("hello", ["plan", talk, "build"], AT_ONCE),
-        });
-        if (mode === "rpc") {
-          const rpc = await startRpc({ version, sandbox });
-          await rpc.promptAndSettle("/workflow hello Paint it");
-          assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Talk [2/3]"));
-          await rpc.promptAndSettle("What is there?");
-          await aWhile();
-          assert.equal(model.requests.length, 3);
-          await rpc.promptAndSettle("Blue.");
-          await rpc.close();
-        } else {
-          const run = (/** @type {string} */ prompt, args = ["--continue"]) =>
-            runPrint({ version, sandbox, prompt, args });
-          assert.match(
-            (await run("/workflow hello Paint it", [])).stderr,
-            /paused in 🔹 Talk: it waits for your message/,
-          );
-          await run("What is there?");
-          assert.equal(model.requests.length, 3);
-          assert.equal((await run("Blue.")).code, 0);
-        }
-        assert.match(model.messagesText(1), /The plan\./);
-        assert.doesNotMatch(model.messagesText(1), /Do plan for/, "of the earlier phase");
-        assert.match(model.messagesText(2), /Which colour\?[^]*What is there\?/);
-        assert.equal(model.requests.length, 6, mode);
-      }
-    });
-
-    test("has a gate: the agent tells that it is not passed, and the run waits", async (t) => {
-      const script = [next("One."), { text: "It is not ready." }, next("Two."), next("Built."), { text: "Over." }];
-      const { model, sandbox } = await stage(t, script, { globalFiles: files({ gate: [{ run: "test -f ready" }] }) });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Paint it");
-      await aWhile();
-      assert.equal(model.requests.length, 2);
-      assert.match(toolResults(model.lastRequest())[0], /^✗ The gate of Talk is not passed: test -f ready: /);
-      assert.equal(statusTexts(rpc).at(-1), waiting(AT_TALK));
-      sandbox.writeFiles({ ready: "" });
-      await rpc.promptAndSettle("It is ready.");
-      assert.equal(ends(await rpc.entries()).length, 1);
       await rpc.close();
     });
 
@@ -244,26 +181,6 @@ for (const version of VERSIONS) {
       await again.promptAndSettle("Blue.");
       assert.equal(ends(await again.entries()).length, 1);
       await again.close();
-    });
-
-    test("follows an entry without the agent, and is repeated for items", LONG, async (t) => {
-      const phases = [
-        { run: "true", id: "look" },
-        { phases: [{ run: "true", id: "see" }, "talk.md"], each: ["walls", "roof"], id: "parts" },
-        "build.md",
-      ];
-      const script = [ASK, next("Blue."), ASK, next("Red."), next("Built."), { text: "Over." }];
-      const { model, sandbox } = await stage(t, script, { globalFiles: files({}, { phases }) });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Paint it");
-      const at = (/** @type {number} */ item) => waiting(`The hello > parts [${item}/2] > 🔹 Talk [2/2]`);
-      assert.equal(statusTexts(rpc).at(-1), at(1));
-      await rpc.promptAndSettle("Blue");
-      assert.equal(statusTexts(rpc).at(-1), at(2));
-      assert.equal(model.requests.length, 3);
-      await rpc.promptAndSettle("Red");
-      assert.equal(ends(await rpc.entries()).length, 1);
-      await rpc.close();
     });
 
     test("shows in a terminal that it waits: status line, panel and :status", async (t) => {

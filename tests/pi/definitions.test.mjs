@@ -40,255 +40,9 @@ const HUGE = A + "x".repeat(2 * 1024 * 1024);
 
 /** @type {Record<string, Case>} */
 const CASES = {
-  "YAML with an open quote": {
-    files: { "bad/workflow.yaml": "name: 'x\nphases: [a.md]\n" },
-    notice: ["bad/workflow.yaml:2:15: not valid YAML: found unexpected end of stream"],
-  },
-  "YAML with a tab for indentation": {
-    files: { "bad/workflow.yaml": `${HEAD}phases:\n\t- a.md\n` },
-    notice: ["bad/workflow.yaml:5:1: not valid YAML: found character that cannot start any token"],
-  },
-  "a key twice": {
-    files: { "bad/workflow.yaml": `${YAML}name: Again\n`, "bad/a.md": A },
-    notice: ["bad/workflow.yaml:6:1: duplicate key `name`"],
-  },
-  "a list for a mapping": {
-    files: { "bad/workflow.yaml": "\n- a.md\n" },
-    notice: ["bad/workflow.yaml:2:1: expected a mapping of fields to values, found a list"],
-  },
-  "nothing at all": {
-    files: { "bad/workflow.yaml": "" },
-    notice: ["bad/workflow.yaml:1:1: expected a mapping of fields to values, found an empty value"],
-  },
-  "two documents": {
-    files: { "bad/workflow.yaml": `${YAML}---\nname: Again\n`, "bad/a.md": A },
-    notice: ["bad/workflow.yaml:7:1: expected one YAML document, found a second one"],
-  },
-  "nothing but a phase": {
-    files: { "bad/workflow.yaml": "phases: [a.md]\n", "bad/a.md": A },
-    notice: [
-      "bad/workflow.yaml:1:1: missing field `name`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
-      "bad/workflow.yaml:1:1: missing field `commandName`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
-      "bad/workflow.yaml:1:1: missing field `initialMessage`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
-    ],
-  },
-  "no phases": {
-    files: { "bad/workflow.yaml": HEAD },
-    notice: [
-      "bad/workflow.yaml:1:1: missing field `phases`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
-    ],
-  },
-  "an empty list of phases": {
-    files: { "bad/workflow.yaml": `${HEAD}phases: []\n` },
-    notice: ["bad/workflow.yaml:4:9: `phases` must have at least one entry"],
-  },
-  "wrong types": {
-    files: {
-      "bad/workflow.yaml":
-        'name: 7\ncommandName: [bad]\ninitialMessage: true\nshow: 1\nloopable: "no"\nphases:\n  a: b\n',
-    },
-    notice: [
-      "bad/workflow.yaml:1:7: `name`: expected a string, found a number",
-      "bad/workflow.yaml:2:14: `commandName`: expected a string, found a list",
-      "bad/workflow.yaml:3:17: `initialMessage`: expected a string, found a boolean",
-      "bad/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found a number",
-      "bad/workflow.yaml:5:11: `loopable`: expected `true` or `false`, found a string",
-      "bad/workflow.yaml:7:3: `phases`: expected a list, found a mapping",
-    ],
-  },
-  "values that are none": {
-    files: {
-      "bad/workflow.yaml": 'name: "  "\ncommandName: not good\ninitialMessage: ~\nshow: everyone\nphases: [a.md]\n',
-      "bad/a.md": A,
-    },
-    notice: [
-      "bad/workflow.yaml:1:7: `name` must not be empty",
-      "bad/workflow.yaml:2:14: `commandName`: expected letters, digits, `_` and `-` only, found `not good`",
-      "bad/workflow.yaml:3:17: `initialMessage`: expected a string, found an empty value",
-      "bad/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `everyone`",
-    ],
-  },
-  "optional fields of a wrong type, which have no effect": {
-    files: {
-      "bad/workflow.yaml": `${HEAD}sessionNamePrefix: 7\nsessionNameMaxLength: -1\nroleInstruction: [x]\nadvanceReminder: {}\nblockReasonTemplate: true\ncompletionMessage: 1\nnotDoneReminder: 2\nphases: [a.md]\n`,
-      "bad/a.md": A,
-    },
-    notice: [
-      "bad/workflow.yaml:4:20: `sessionNamePrefix`: expected a string, found a number; it has no effect",
-      "bad/workflow.yaml:5:23: `sessionNameMaxLength`: expected a number from 0, found `-1`; it has no effect",
-      "bad/workflow.yaml:6:18: `roleInstruction`: expected a string, found a list; it has no effect",
-      "bad/workflow.yaml:7:18: `advanceReminder`: expected a string, found a mapping; it has no effect",
-      "bad/workflow.yaml:8:22: `blockReasonTemplate`: expected a string, found a boolean; it has no effect",
-      "bad/workflow.yaml:9:20: `completionMessage`: expected a string, found a number; it has no effect",
-      "bad/workflow.yaml:10:18: `notDoneReminder`: expected a string, found a number; it has no effect",
-    ],
-    loads: ["bad"],
-  },
-  "bounds that are none": {
-    files: {
-      "bad/workflow.yaml": `${HEAD}maxLoops: -1\nautoContinue:\n  delaySeconds: 3601\n  maxPerPhase: 1.5\n  maxIdle: many\n  forever: true\nphases: [a.md]\n`,
-      "bad/a.md": A,
-      "bad2/workflow.yaml": `${HEAD}autoContinue: 3\nphases: [a.md]\n`,
-      "bad2/a.md": A,
-    },
-    notice: [
-      "bad/workflow.yaml:4:11: `maxLoops`: expected a whole number from 0 to 1000000, found `-1`",
-      "bad/workflow.yaml:6:17: `autoContinue.delaySeconds`: expected a whole number from 0 to 3600, found `3601`",
-      "bad/workflow.yaml:7:16: `autoContinue.maxPerPhase`: expected a whole number from 0 to 1000000, found `1.5`",
-      "bad/workflow.yaml:8:12: `autoContinue.maxIdle`: expected a whole number from 0 to 1000000, found a string",
-      "bad/workflow.yaml:9:3: unknown field `forever` in `autoContinue`",
-      "bad2/workflow.yaml:4:15: `autoContinue`: expected `true`, `false` or a mapping, found a number",
-    ],
-  },
-  "entries of phases that are none": {
-    files: {
-      "bad/workflow.yaml": `${HEAD}phases:\n  - 7\n  - sub: hello\n  - subworkflow: ""\n  -\n  - [a.md]\n  - a.md\n`,
-      "bad/a.md": A,
-    },
-    notice: [
-      "bad/workflow.yaml:5:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a number",
-      "bad/workflow.yaml:6:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a mapping",
-      "bad/workflow.yaml:7:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a mapping",
-      "bad/workflow.yaml:8:4: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found an empty value",
-      "bad/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND`, `ask: QUESTION` or `phases: [ENTRY, …]`, found a list",
-    ],
-  },
   "a phase file that is not there": {
     files: { "bad/workflow.yaml": `${HEAD}phases: [a.md, b.md]\n`, "bad/a.md": A },
     notice: ["bad/workflow.yaml:4:16: cannot read the phase file `b.md`: there is no such file"],
-  },
-  "phase files without what they need": {
-    files: {
-      "bad/workflow.yaml": `${HEAD}phases: [plain.md, open.md, empty.md, none.md, list.md]\n`,
-      "bad/plain.md": "# Do it\n",
-      "bad/open.md": "---\nid: a\nDo it.\n",
-      "bad/empty.md": "---\nid: a\nname: A\nemoji: x\n---\n  \n",
-      "bad/none.md": "---\nsummary: optional\n---\nDo it.\n",
-      "bad/list.md": "---\n- id\n---\nDo it.\n",
-    },
-    notice: [
-      "bad/plain.md:1:1: missing front matter",
-      "bad/open.md:1:1: the front matter is not closed",
-      "bad/empty.md: missing instructions below the front matter",
-      "bad/none.md:2:1: missing field `id`: a phase needs `id`, `name` and `emoji`",
-      "bad/none.md:2:1: missing field `name`: a phase needs `id`, `name` and `emoji`",
-      "bad/none.md:2:1: missing field `emoji`: a phase needs `id`, `name` and `emoji`",
-      "bad/list.md:2:1: expected a mapping of fields to values, found a list",
-    ],
-  },
-  "front matter that is not YAML": {
-    files: { "bad/workflow.yaml": YAML, "bad/a.md": '---\nid: a\nname: "A\n---\nDo it.\n' },
-    notice: ["bad/a.md:3:9: not valid YAML: found unexpected end of stream"],
-  },
-  "a phase's key twice": {
-    files: { "bad/workflow.yaml": YAML, "bad/a.md": "---\nid: a\nname: A\nemoji: x\nid: b\n---\nDo it.\n" },
-    notice: ["bad/a.md:5:1: duplicate key `id`"],
-  },
-  "wrong types in front matter": {
-    files: {
-      "bad/workflow.yaml": YAML,
-      "bad/a.md": "---\nid: 1\nname: ''\nemoji: [x]\ntools: bash\navailableProfiles: me\n---\nDo it.\n",
-    },
-    notice: [
-      "bad/a.md:2:5: `id`: expected a string, found a number",
-      "bad/a.md:3:7: `name` must not be empty",
-      "bad/a.md:4:8: `emoji`: expected a string, found a list",
-      "bad/a.md:5:8: `tools`: expected a mapping, found a string",
-      "bad/a.md:6:20: `availableProfiles`: expected a list of names, found a string; it has no effect",
-    ],
-  },
-  "tool lists that are none": {
-    files: {
-      "bad/workflow.yaml": `${HEAD}phases: [a.md, b.md]\n`,
-      "bad/a.md": "---\nid: a\nname: A\nemoji: x\ntools:\n  blacklist: bash\n  whitelist: 7\n---\nDo it.\n",
-      "bad/b.md": "---\nid: b\nname: B\nemoji: x\ntools:\n  whitelist: [[bash]]\n---\nDo it.\n",
-    },
-    notice: [
-      "bad/a.md:6:14: `tools.blacklist`: expected a list of tool names, found a string",
-      "bad/a.md:7:14: `tools.whitelist`: expected a list of tool names, found a number",
-      "bad/b.md:6:15: `tools.whitelist`: expected the name of a tool, found a list",
-    ],
-  },
-  "rules with a slip": {
-    files: {
-      "bad/workflow.yaml": `${HEAD}phases: [a.md, b.md, c.md]\n`,
-      "bad/a.md": "---\nid: a\nname: A\nemoji: x\ntools:\n  blacklist: [bash, Edit]\n---\nDo it.\n",
-      "bad/b.md": "---\nid: b\nname: B\nemoji: x\ntools:\n  blocklist: [bash]\n---\nDo it.\n",
-      "bad/c.md": "---\nid: c\nname: C\nemoji: x\ngate:\n  - run: ! npm test\n---\nDo it.\n",
-    },
-    notice: [
-      "bad/a.md:6:21: unknown tool `Edit`: the names of tools are case-sensitive",
-      "bad/b.md:6:3: unknown field `blocklist` in `tools`",
-      "bad/c.md:6:10: unknown YAML tag `!`",
-    ],
-  },
-  "a workflow file under another name": {
-    files: { "bad/workflow.yml": YAML, "bad/a.md": A },
-    notice: ["bad/workflow.yml: a workflow's file must be named `workflow.yaml`"],
-  },
-  "rules without a value": {
-    files: {
-      "bad/workflow.yaml": `${YAML}gate:\nbudget: {}\n`,
-      "bad/a.md":
-        "---\nid: a\nname: A\nemoji: x\ntools:\nwrite:\ngate:\n  - run: npm test\n    contains:\n---\nDo it.\n",
-    },
-    notice: [
-      "bad/workflow.yaml:6:1: `gate` has no value",
-      "bad/workflow.yaml:7:1: `budget` has no value",
-      "bad/a.md:5:1: `tools` has no value",
-      "bad/a.md:6:1: `write` has no value",
-      "bad/a.md:9:5: `gate.contains` has no value",
-    ],
-  },
-  "both tool lists": {
-    files: {
-      "bad/workflow.yaml": YAML,
-      "bad/a.md": phaseFile({ id: "a", tools: { blacklist: ["bash"], whitelist: ["read"] } }),
-    },
-    notice: ["bad/a.md:5:8: `tools` can have a `blacklist` or a `whitelist`, not both"],
-  },
-  "a phase id twice": {
-    files: { "bad/workflow.yaml": `${HEAD}phases:\n  - a.md\n  - b.md\n`, "bad/a.md": A, "bad/b.md": A },
-    notice: ["bad/workflow.yaml:6:5: duplicate phase id `a` in this workflow: in `a.md` and in `b.md`"],
-  },
-  "references to what is not there, and to what refers to that": {
-    files: {
-      ...workflow("one", ["@two"]),
-      ...workflow("two", ["x", "@three"]),
-      ...workflow("three", ["@missing"]),
-      ...workflow("four", ["@hello"]),
-    },
-    notice: [
-      'three/workflow.yaml: the workflow "three" refers to "missing", which does not exist',
-      'two/workflow.yaml: the workflow "two" refers to "three", which has errors',
-      'one/workflow.yaml: the workflow "one" refers to "two", which has errors',
-    ],
-    loads: ["four"],
-  },
-  "references to what has errors": {
-    files: { ...workflow("one", ["@bad"]), "bad/workflow.yaml": HEAD },
-    notice: [
-      "bad/workflow.yaml:1:1: missing field `phases`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
-      'one/workflow.yaml: the workflow "one" refers to "bad", which has errors',
-    ],
-  },
-  "references in a cycle, and to one": {
-    files: {
-      ...workflow("one", ["@two"]),
-      ...workflow("two", ["@three"]),
-      ...workflow("three", ["@one"]),
-      ...workflow("four", ["@one"]),
-    },
-    notice: [
-      "one/workflow.yaml: the workflows refer to each other in a cycle: one → two → three → one",
-      "two/workflow.yaml: the workflows refer to each other in a cycle: one → two → three → one",
-      "three/workflow.yaml: the workflows refer to each other in a cycle: one → two → three → one",
-      'four/workflow.yaml: the workflow "four" refers to "one", which is part of a cycle',
-    ],
-  },
-  "a reference to itself": {
-    files: workflow("one", ["a", "@one"]),
-    notice: ["one/workflow.yaml: the workflows refer to each other in a cycle: one → one"],
   },
   "paths out of the workflows folder": {
     files: {
@@ -363,13 +117,6 @@ const CASES = {
       "bad/a.md: not valid UTF-8; the invalid bytes were replaced",
     ],
     loads: ["bad"],
-  },
-  "a command name twice; the first is used": {
-    files: { ...workflow("one", ["a"]), ...workflow("two", ["a"], { commandName: "one" }) },
-    notice: [
-      'two/workflow.yaml: duplicate command name "one" of "two" and "one" (.pi/workflows/one/workflow.yaml); "one" is used',
-    ],
-    loads: ["one", "one"],
   },
   "a folder's name twice; the upper one is used": {
     files: Object.fromEntries([
@@ -474,21 +221,6 @@ for (const version of VERSIONS) {
       assert.equal(rpc.stderr(), "");
     });
 
-    test("are named with line and column, except those of a whole file or folder", async (t) => {
-      const { sandbox } = await stage(t, [], { globalFiles: HELLO });
-      const rpc = await startRpc({ version, sandbox });
-      const whole =
-        /: cannot be read: |: not valid UTF-8|: duplicate workflow |: skipped: |: a workflow's file must be named |: not valid YAML: repetition limit/;
-      /** @type {string[]} */
-      const placeless = [];
-      for (const invalid of Object.values(CASES)) {
-        put(sandbox, invalid);
-        const lines = diagnosticLines(await check(rpc));
-        placeless.push(...lines.filter((line) => !whole.test(line) && withoutPlace(line) === line));
-      }
-      assert.deepEqual(placeless, []);
-    });
-
     test("are announced once when a session starts, and again when they change", async (t) => {
       const { sandbox } = await stage(t, [], {
         globalFiles: { ...HELLO, "bad/workflow.yaml": `${HEAD}phases: [a.md]\n`, "bad/a.md": "Do it.\n" },
@@ -544,50 +276,6 @@ for (const version of VERSIONS) {
           ":6:28: unknown subagent profile `the planer`",
           ":8:4: unknown variable `{summary.lok}`: no phase has the id `lok`; it is not replaced",
         ],
-      );
-    });
-
-    test("name the field that a field of another program means, for the place where it stands", async (t) => {
-      const { sandbox } = await stage(t, [], {
-        globalFiles: {
-          "w/workflow.yaml": `${HEAD}timeout: 10m\nphases:\n  - phase: a.md\n    needs: [b]\n  - bash: npm test\n`,
-          "w/a.md": "---\nid: a\nname: A\nemoji: x\nuntil: DONE\ngate:\n  - bash: npm test\n---\nDo it.\n",
-        },
-      });
-      const panel = await check(await startRpc({ version, sandbox }));
-      assert.deepEqual(
-        panel.split("\n").filter((line) => line.startsWith("  help: ")),
-        [
-          "  help: `timeout` belongs in an entry of `phases` in `workflow.yaml`",
-          "  help: the entries of `phases` run in their order: remove it",
-          "  help: `bash`: did you mean `run`, as in `run: npm test`?",
-          "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
-          "  help: did you mean `run`, as in `run: npm test`?",
-        ],
-      );
-    });
-
-    test("about deep nesting take no long time", async (t) => {
-      const { sandbox } = await stage(t, [], { globalFiles: HELLO });
-      const rpc = await startRpc({ version, sandbox });
-      for (const nested of ["\n".padEnd(60_000, "- "), "{a: ".repeat(25_000), "[".repeat(50_000)]) {
-        put(sandbox, { files: { "deep/workflow.yaml": `name: ${nested}\n` }, notice: [] });
-        const start = performance.now();
-        await rpc.prompt("/workflow");
-        const time = Math.round(performance.now() - start);
-        assert.ok(time < 2500, `${nested.slice(0, 2)} took ${time} ms`);
-      }
-      assert.match(diagnosticLines(await check(rpc))[0], /^deep\/workflow\.yaml/);
-    });
-
-    test("a command name of two workflows is completed once", async (t) => {
-      const globalFiles = { ...workflow("one", ["a"]), ...workflow("two", ["a"], { commandName: "one" }) };
-      const { sandbox } = await stage(t, [], { globalFiles });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.prompt("/workflow");
-      assert.equal(
-        notices(rpc).at(-1),
-        "info: Usage: /workflow {name} {description}\n\nAvailable workflows:\n  one — The one",
       );
     });
   });
@@ -713,15 +401,6 @@ for (const version of VERSIONS) {
         ["main", ...odd, "win"],
       );
       assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("may begin with a byte order mark, in every file", async (t) => {
-      const globalFiles = { "bom/workflow.yaml": `\ufeff${YAML}`, "bom/a.md": `\ufeff${A}` };
-      const { sandbox } = await stage(t, nextUntilDone, { globalFiles });
-      const rpc = await startRpc({ version, sandbox });
-      assert.deepEqual(notices(rpc), []);
-      await rpc.promptAndSettle("/workflow bad Do it");
-      assert.equal(states(await rpc.entries()).at(-1).completionNotified, true);
     });
 
     test("that are nested too deep have a diagnostic", async (t) => {

@@ -1,7 +1,7 @@
 // Runs and sessions: restarts, old and broken entries, other branches, other sessions.
 
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,13 +15,10 @@ import {
   countdownLines,
   custom,
   ends,
-  nextUntilDone,
   notices,
-  path,
   paths,
   pauses,
   shortCountdownIsOver,
-  state,
   states,
   statusTexts,
   step,
@@ -29,7 +26,6 @@ import {
   toolResults,
   userTexts,
   waiting,
-  withoutIds,
   workflow,
 } from "./harness/workflows.mjs";
 
@@ -47,55 +43,6 @@ const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveT
 const COUNTDOWN = "⏳ Auto-continuing in 3s... (type anything to interrupt)";
 
 /**
- * Writes a session file with these `workflow:state` entries, each between a prompt and an answer.
- *
- * @param {Sandbox} sandbox
- * @param {string} name
- * @param {unknown[]} list the entries' data; `undefined` for an entry without
- */
-function writeSession(sandbox, name, list) {
-  const timestamp = "2026-01-02T03:04:05.000Z";
-  const time = Date.parse(timestamp);
-  const usage = {
-    input: 1,
-    output: 1,
-    cacheRead: 0,
-    cacheWrite: 0,
-    totalTokens: 2,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-  };
-  /** @type {object[]} */
-  const entries = list.flatMap((data) => [
-    { type: "message", message: { role: "user", content: [{ type: "text", text: "Hello" }], timestamp: time } },
-    {
-      type: "message",
-      message: {
-        role: "assistant",
-        content: [{ type: "text", text: "Hi." }],
-        api: "openai-completions",
-        provider: "scripted",
-        model: "scripted",
-        usage,
-        stopReason: "stop",
-        timestamp: time,
-      },
-    },
-    { type: "custom", customType: "workflow:state", data },
-  ]);
-  const id = (/** @type {number} */ index) => String(index).padStart(8, "0");
-  const header = { type: "session", version: 3, id: `0197${name.padEnd(4, "0")}`, timestamp, cwd: sandbox.project };
-  const lines = entries.map((entry, index) => ({
-    ...entry,
-    id: id(index),
-    parentId: index ? id(index - 1) : null,
-    timestamp,
-  }));
-  const file = join(sandbox.root, `${name}.jsonl`);
-  writeFileSync(file, [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
-  return file;
-}
-
-/**
  * A model that calls `next` once and then stops, and answers requests for a summary with this step.
  *
  * @param {import("./harness/scripted-model.mjs").Step} summary
@@ -106,11 +53,6 @@ function compacting(summary) {
     if (!request.tools?.length) return summary;
     return index === 0 ? step("next") : REST;
   };
-}
-
-/** Returns a stored state in the form of the reference. @param {object} [changes] @returns {Record<string, any>} */
-function stored(changes) {
-  return { ...state("hello", "Add a route"), taskId: "wf-1747234567890-a3f9k2", startedAt: 1747234567890, ...changes };
 }
 
 for (const version of VERSIONS) {
@@ -185,253 +127,6 @@ for (const version of VERSIONS) {
         assert.deepEqual(countdownLines(rpc), []);
         await rpc.close();
       }
-    });
-
-    test("drops a pending `cancel`", async (t) => {
-      const { model, sandbox } = await stage(t, [step("cancel"), REST, step("cancel"), REST], { globalFiles: HELLO });
-      const first = await startRpc({ version, sandbox });
-      await first.promptAndSettle("/workflow hello Add a route");
-      await first.close();
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("Go on");
-      const results = toolResults(model.lastRequest());
-      assert.equal(results.length, 2);
-      for (const text of results) assert.match(text, /^⚠️ \*\*Confirm cancellation\*\*/);
-      assert.deepEqual(states(await rpc.entries()), [state("hello", "Add a route")]);
-    });
-
-    test("announces an end that was stored and not announced", async (t) => {
-      const { sandbox } = await stage(t, [], { globalFiles: HELLO });
-      const done = { active: false, currentPath: path(["hello", 2]), globalStepCount: 3 };
-      for (const [name, changes, content] of /** @type {const} */ ([
-        [
-          "done",
-          done,
-          "✅ **The hello Complete**\n\n**Task:** Add a route\n**Task ID:** TASK\n**Phases completed:** 3",
-        ],
-        [
-          "gone",
-          { ...done, cancelled: true },
-          "❌ **The hello Cancelled**\n\n**Task:** Add a route\n**Task ID:** TASK",
-        ],
-      ])) {
-        const file = writeSession(sandbox, name, [stored(changes)]);
-        const rpc = await startRpc({ version, sandbox, args: ["--session", file] });
-        assert.deepEqual(statusTexts(rpc), [undefined]);
-        await rpc.promptAndSettle("Hello");
-        await rpc.promptAndSettle("Again");
-        const entries = await rpc.entries();
-        assert.deepEqual(
-          ends(entries).map((data) => withoutIds(data.content)),
-          [content],
-        );
-        assert.deepEqual(states(entries).at(-1), {
-          ...state("hello", "Add a route"),
-          ...changes,
-          completionNotified: true,
-        });
-        assert.equal(states(entries).length, 2);
-        await rpc.close();
-      }
-    });
-
-    test("without the workflow's files refuses every action, and the user can cancel", async (t) => {
-      const read = { calls: [{ name: "read", arguments: { path: "x" } }] };
-      const { model, sandbox } = await stage(
-        t,
-        [
-          step("next"),
-          REST,
-          { calls: [...step("status", "next", "loop", "cancel", "cancel").calls, ...read.calls] },
-          { text: "Stopped." },
-        ],
-        { globalFiles: { ...HELLO, ...workflow("other", ["x"]) } },
-      );
-      const first = await startRpc({ version, sandbox });
-      await first.promptAndSettle("/workflow hello Add a route");
-      await first.close();
-      rmSync(join(sandbox.agent, "workflows/hello"), { recursive: true });
-
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual(statusTexts(rpc), ["⏸ hello (paused: its files cannot be read)"]);
-      assert.match(
-        notices(rpc)[0],
-        /^warning: ⏸ hello is paused: .*\nAll tool calls are refused until .* \/workflow :cancel ends the run\.$/,
-      );
-      await rpc.prompt("/workflow other Do it");
-      assert.equal(rpc.ui("confirm")[0].message, "Phase: unknown\nTask: Add a route\n\nStart a new one?");
-      rpc.onDialog(() => true);
-      await rpc.promptAndSettle("Go on");
-      const gone =
-        "The workflow configuration for this session is no longer available. Use workflow_step with action='cancel' to clear it, or reload the workflow definitions.";
-      const held =
-        "The workflow is paused: the files of the workflow “hello” cannot be read. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user.";
-      assert.deepEqual(toolResults(model.lastRequest()).slice(1), [
-        `${gone}\n\n${held}`,
-        `Workflow definition 'hello' not found.\n\n${held}`,
-        `⚠️ The workflow is no longer available.\n\n${held}`,
-        held,
-        held,
-        held,
-      ]);
-      const details = (await rpc.entries()).flatMap(({ message }) =>
-        message?.role === "toolResult" ? [message.details] : [],
-      );
-      assert.deepEqual(details[1], { active: false, stale: true });
-      assert.equal(userTexts(model.requests[2]).at(-1), "Go on", "there is no context prompt");
-      assert.equal(states(await rpc.entries()).at(-1).cancelled, false);
-      assert.deepEqual(countdownLines(rpc), []);
-      await rpc.prompt("/cancel-workflow");
-      assert.equal(notices(rpc).at(-1), "info: Workflow cancelled.");
-      assert.equal(states(await rpc.entries()).at(-1).cancelled, true);
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("after the files are restored goes on; /cancel-workflow needs no files", async (t) => {
-      const { sandbox } = await stage(t, [REST], { globalFiles: HELLO });
-      const first = await startRpc({ version, sandbox });
-      await first.promptAndSettle("/workflow hello Add a route");
-      await first.close();
-      const [yaml, folder] = ["workflow.yaml", ""].map((name) => join(sandbox.agent, "workflows/hello", name));
-      // First one phase is removed, then the whole workflow.
-      writeFileSync(yaml, HELLO["hello/workflow.yaml"].replace(/"plan.md",/, ""));
-      const again = await startRpc({ version, sandbox, args: ["--continue"] });
-      const changed = "⏸ The hello > 🔹 Build [1/2] (paused: its rules have changed)";
-      assert.deepEqual(statusTexts(again), [changed]);
-      writeFileSync(yaml, HELLO["hello/workflow.yaml"]);
-      await again.prompt("/workflow :status");
-      assert.deepEqual(statusTexts(again), [changed, waiting("The hello > 🔹 Plan [1/3]")]);
-      await again.close();
-      rmSync(folder, { recursive: true });
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.prompt("/cancel-workflow");
-      assert.equal(notices(rpc).at(-1), "info: Workflow cancelled.");
-      const [complete] = ends(await rpc.entries());
-      assert.equal(
-        withoutIds(complete.content),
-        "❌ **Workflow Cancelled**\n\n**Task:** Add a route\n**Task ID:** TASK",
-      );
-    });
-  });
-
-  suite(`pi ${version}: entries of a session`, { concurrency: 2 }, () => {
-    test("of older formats are read", async (t) => {
-      const { sandbox } = await stage(t, nextUntilDone, { globalFiles: { ...HELLO, ...NESTED } });
-      const { currentPath: _path, globalStepCount: _steps, ...oldest } = stored({ currentPhaseIndex: 1 });
-      const { globalStepCount: _count, ...old } = stored({
-        workflowKey: "outer",
-        currentPath: path(["outer", 1], ["inner", 1]),
-      });
-      const optional = stored({ currentPath: path(["hello", 1]) });
-      for (const field of ["taskId", "completionNotified", "cancelled"]) delete optional[field];
-      const rpc = await startRpc({ version, sandbox });
-      for (const [name, data, status, next, count] of /** @type {const} */ ([
-        ["one", oldest, "The hello > 🔹 Build [2/3]", "hello:2", 2],
-        ["two", old, "The outer > The inner [2/3] > 🔹 C [2/2]", "outer:2", 2],
-        ["few", optional, "The hello > 🔹 Build [2/3]", "hello:2", 1],
-        [
-          "odd",
-          stored({ globalStepCount: -4.5, startedAt: -1e99, taskDescription: 7 }),
-          "The hello > 🔹 Plan [1/3]",
-          "hello:1",
-          1,
-        ],
-        ["new", stored({ _cancelPending: true, future: { x: 1 } }), "The hello > 🔹 Plan [1/3]", "hello:1", 1],
-      ])) {
-        await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, name, [data]) });
-        assert.equal(statusTexts(rpc).at(-1), waiting(status), name);
-        await rpc.promptAndSettle("Go on");
-        const list = custom(await rpc.entries(), "workflow:state").slice(1);
-        assert.equal(paths(list)[0], next, name);
-        assert.equal(list[0].globalStepCount, count, name);
-        assert.equal(list.at(-1).completionNotified, true, name);
-        assert.ok(!("currentPhaseIndex" in list[0] || "_cancelPending" in list[0]), name);
-      }
-      assert.deepEqual(rpc.extensionErrors(), []);
-    });
-
-    test("that are malformed hold, unless they have ended", async (t) => {
-      const { model, sandbox } = await stage(t, [], { globalFiles: HELLO });
-      const at = (/** @type {unknown} */ phaseIndex) => stored({ currentPath: [{ workflowKey: "hello", phaseIndex }] });
-      const { currentPath: _path, ...pathless } = stored();
-      const cases = {
-        minus: at(-1),
-        half: at(0.5),
-        huge: at(1e300),
-        words: at("1"),
-        none: at(null),
-        empty: stored({ currentPath: [] }),
-        mapping: stored({ currentPath: {} }),
-        text: stored({ currentPath: "hello" }),
-        holes: stored({ currentPath: [null] }),
-        number: stored({ currentPath: [{ workflowKey: 1, phaseIndex: 0 }] }),
-        pathless,
-        oldminus: { ...pathless, currentPhaseIndex: -1 },
-        oldhalf: { ...pathless, currentPhaseIndex: 1.5 },
-        active: stored({ active: "yes" }),
-        key: stored({ workflowKey: ["hello"] }),
-        count: stored({ globalStepCount: "4" }),
-        started: stored({ startedAt: null }),
-        task: stored({ taskId: 7 }),
-        cancelled: stored({ cancelled: 0 }),
-        // The newest entry that names a workflow counts.
-        newest: [stored(), at(-1)],
-      };
-      const none = {
-        nothing: [undefined, null, 7, "x", [], {}, { workflowKey: null }],
-        ended: [stored(), { ...at(-1), active: false }],
-      };
-      const rpc = await startRpc({ version, sandbox });
-      for (const [name, data] of Object.entries(cases)) {
-        const list = Array.isArray(data) ? data : [data];
-        const response = await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, name, list) });
-        assert.equal(response.success, true, name);
-        assert.equal(statusTexts(rpc).at(-1), "⏸ The stored run (paused: its state cannot be read)", name);
-        await rpc.prompt("/workflow :resume");
-        assert.equal(custom(await rpc.entries(), "workflow:state").length, list.length, name);
-        await rpc.prompt("/cancel-workflow");
-        assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).cancelled, true, name);
-        assert.equal(statusTexts(rpc).at(-1), undefined, name);
-      }
-      for (const [name, list] of Object.entries(none)) {
-        await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, name, list) });
-        assert.equal(statusTexts(rpc).at(-1), undefined, name);
-        await rpc.prompt("/cancel-workflow");
-        assert.equal(notices(rpc).at(-1), "info: No active workflow to cancel.", name);
-        assert.equal(custom(await rpc.entries(), "workflow:state").length, list.length, name);
-      }
-      // Entries that name no workflow are ignored.
-      const file = writeSession(sandbox, "over", [stored(), undefined, null, 7, {}, { workflowKey: null }]);
-      await rpc.send({ type: "switch_session", sessionPath: file });
-      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/3]"));
-      assert.deepEqual(rpc.extensionErrors(), []);
-      assert.equal(rpc.stderr(), "");
-      assert.equal(model.requests.length, 0);
-    });
-
-    test("that point past the end of a workflow are a run that only `:cancel` changes", async (t) => {
-      const { model, sandbox } = await stage(t, [step("status", "next", "cancel"), { text: "Hm." }], {
-        globalFiles: HELLO,
-      });
-      const rpc = await startRpc({ version, sandbox, onDialog: () => true });
-      const file = writeSession(sandbox, "past", [stored({ currentPath: path(["hello", Number.MAX_SAFE_INTEGER]) })]);
-      await rpc.send({ type: "switch_session", sessionPath: file });
-      assert.equal(statusTexts(rpc).at(-1), "⏸ The hello (paused: its phase is gone)");
-      await rpc.promptAndSettle("Go on");
-      assert.match(
-        toolResults(model.lastRequest())[0],
-        /^The workflow configuration for this session is no longer available\./,
-      );
-      assert.match(
-        toolResults(model.lastRequest())[1],
-        /^Workflow definition 'hello' not found\.\n\nThe workflow is paused: /,
-      );
-      assert.match(toolResults(model.lastRequest())[2], /^The workflow is paused: /);
-      assert.deepEqual(countdownLines(rpc), []);
-      await rpc.prompt("/workflow :resume");
-      await rpc.prompt("/workflow :cancel");
-      assert.equal(states(await rpc.entries()).at(-1).cancelled, true);
-      assert.deepEqual(rpc.extensionErrors(), []);
     });
   });
 

@@ -17,7 +17,7 @@ import { leave, phaseFile, workflow } from "./workflows.mjs";
  */
 
 /** Limits with which branches can work at the same time. */
-export const READS = { write: [] };
+const READS = { write: [] };
 
 /**
  * Returns the files of a workflow `panel`: do, the parallel group `team` of these phases, end.

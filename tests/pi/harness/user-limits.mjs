@@ -1,17 +1,8 @@
-// An agent under the user's own limits, without a run.
-
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { startRpc } from "./rpc.mjs";
 import { PYTHON, visibleStage } from "./world.mjs";
 import { toolResults } from "./workflows.mjs";
 
 /** @typedef {import("./limited.mjs").Call} Call */
-
-/** Writes the user's limits, as YAML. @param {import("./sandbox.mjs").Sandbox} sandbox @param {string} text */
-export function writeLimits(sandbox, text) {
-  writeFileSync(join(sandbox.agent, "workflows/limits.yaml"), text);
-}
 
 /**
  * Starts pi with these limits. `play` gives the agent a message, plays its calls, and returns their results, flat.
