@@ -265,7 +265,6 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: a project's workflow that replaces one of the user`, { concurrency: 2 }, () => {
-    const SUB = { show: "workflows" };
     const NAMED = `This project's "hello" replaces yours.`;
 
     test("asks before its first start, and remembers a yes for this folder", async (t) => {

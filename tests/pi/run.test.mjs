@@ -20,7 +20,6 @@ import {
   states,
   statusTexts,
   step,
-  steps,
   toolResults,
   userTexts,
   withoutIds,

@@ -793,47 +793,6 @@ suite("a guest that traps", () => {
     );
   });
 
-  /** A guest that traps in every call until it is repaired. */
-  const unsound = () => {
-    const state = {
-      sound: true,
-      guard: /** @type {boolean | undefined} */ (undefined),
-      events: /** @type {string[]} */ ([]),
-    };
-    const check = () => {
-      if (!state.sound) throw new WebAssembly.RuntimeError("unreachable");
-    };
-    const pi = loaded((imports) => ({
-      init() {
-        check();
-        imports[API].on("tool-call");
-        imports[API].on("input");
-        imports[API].registerCommand({ name: "a", description: "" });
-        imports[API].registerTool({ name: "t", label: "T", description: "", parameters: "{}", promptGuidelines: [] });
-        if (state.guard !== undefined) imports[API].guardTools(state.guard);
-      },
-      handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag }) {
-        check();
-        state.events.push(tag);
-        return { tag: "none" };
-      },
-      runCommand() {
-        check();
-        state.events.push("command");
-        return { tag: "done" };
-      },
-    }));
-    const call = () => pi.emit("tool_call", { toolName: "x" });
-    return { pi, state, call };
-  };
-  const OFF = [
-    "notify",
-    "hello-guest broke and is switched off until a command of its own or /reload starts it again: RuntimeError: unreachable",
-    "error",
-  ];
-  const OFF_CALL =
-    "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
-
   test("loses its status texts and widgets before the new instance is called", async () => {
     const pi = loaded((imports, instance) => ({
       handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag }) {
