@@ -118,44 +118,6 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       ]);
     });
 
-    test(":resume continues a run that waits for its countdown or the user, and does nothing while the agent works", async (t) => {
-      /** @type {() => void} */
-      let letGo = () => {};
-      const asked = new Promise((resolve) => (letGo = () => resolve(undefined)));
-      const { model, sandbox } = await stage(
-        t,
-        async (_, index) => {
-          if (index === 1) await asked;
-          return REST;
-        },
-        { globalFiles: HELLO },
-      );
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.deepEqual(countdownLines(rpc), [COUNTDOWN]);
-      const settled = rpc.waitForSettled();
-      await rpc.prompt("/workflow :resume");
-      assert.deepEqual(countdownLines(rpc), [COUNTDOWN, undefined]);
-      await model.waitForRequests(2);
-      assert.deepEqual(notices(rpc), []);
-      await rpc.prompt("/workflow :resume");
-      assert.deepEqual(notices(rpc), ["info: The workflow is not paused."]);
-      letGo();
-      await settled;
-      assert.equal(model.requests.length, 2);
-
-      await rpc.prompt("/workflow nobody knows");
-      assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Plan [1/3] (waits for you)");
-      const again = rpc.waitForSettled();
-      await rpc.prompt("/workflow :resume");
-      await again;
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
-      assert.equal(model.requests.length, 3);
-      for (const request of model.requests.slice(1))
-        assert.match(userTexts(request).at(-2) ?? "", /^⚠️ The The hello is still active\. Current phase: 🔹 Plan\.\n/);
-      assert.deepEqual(pauses(await rpc.entries()), [undefined]);
-    });
-
     test(":pause lets an agent that works finish its phase only", async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "Thinking.", delayMs: 400 }], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });

@@ -24,22 +24,6 @@ const state = (entries) => entries.findLast(({ customType }) => customType === "
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a pause and what the user does in it`, { concurrency: 2 }, () => {
-    test("a message in such a pause is answered, and the user is told once what it takes", async (t) => {
-      const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, {
-        globalFiles: OF_ALL,
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle(TASK);
-      const told = () => notices(rpc).filter((notice) => notice.includes("To allow more: /workflow :resume +")).length;
-      assert.equal(told(), 1, "the pause itself");
-      await rpc.promptAndSettle("What is it?");
-      assert.equal(told(), 2);
-      await rpc.promptAndSettle("And why?");
-      assert.equal(told(), 2);
-      assert.equal(state(await rpc.entries()).progress.paused.reason.kind, "budget");
-      await rpc.close();
-    });
-
     test("in the terminal and in print mode too", async (t) => {
       const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, {
         globalFiles: OF_ALL,
