@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 
 import { count, noUsage, timeOf, usageOf } from "../../host-shim/usage.js";
 import { dollars, duration } from "../runs/figures.js";
+import { parsed } from "../runs/sessions.js";
 
 /** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} Bounds */
 
@@ -66,13 +67,4 @@ export function usedUp({ cost, unpriced, unreported, output, turns, workMs }, bo
   if (bounds.timeMs !== undefined && workMs >= Number(bounds.timeMs))
     return `${duration(workMs)} of ${duration(Number(bounds.timeMs))}`;
   return undefined;
-}
-
-/** @param {string} line @returns {any} */
-function parsed(line) {
-  try {
-    return line === "" ? undefined : (JSON.parse(line) ?? undefined);
-  } catch {
-    return undefined;
-  }
 }

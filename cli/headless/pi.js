@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { parsed } from "../runs/sessions.js";
 import { Failure, inWords, quoted, shortened } from "../words.js";
 
 /** The oldest version of pi with which this package is tested. */
@@ -89,7 +90,7 @@ export class Pi {
       this.#signal("SIGKILL");
     }, PATIENCE);
     eachLine(stdout, (line) => {
-      const record = recordOf(line);
+      const record = parsed(line);
       if (!record) return;
       clearTimeout(this.#patience);
       onRecord(record);
@@ -181,16 +182,6 @@ function eachLine(stream, use) {
   stream.on("end", () => {
     if (rest !== "") use(rest);
   });
-}
-
-/** @param {string} line @returns {PiRecord | undefined} */
-function recordOf(line) {
-  try {
-    const record = JSON.parse(line);
-    return typeof record?.type === "string" ? record : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -337,8 +337,8 @@ export function taskOf(entry) {
   return typeof entry.data.taskId === "string" ? entry.data.taskId : "";
 }
 
-/** @param {Buffer | string} line @returns {Entry | undefined} */
-function parsed(line) {
+/** The record with a type in a line of JSON. @param {Buffer | string} line @returns {Entry | undefined} */
+export function parsed(line) {
   try {
     const entry = JSON.parse(line.toString("utf8"));
     return typeof entry?.type === "string" ? entry : undefined;

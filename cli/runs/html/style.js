@@ -20,8 +20,8 @@ h2{font-size:1.15rem;font-weight:650;margin:2.8rem 0 .8rem}
 main>section:first-child h2{margin-top:1.8rem}
 h3{font-size:1rem;font-weight:650;margin:1.6rem 0 .3rem}
 p{margin:.5rem 0}
-.kicker,.muted,.note,dt,th,caption,footer,.course-note{color:var(--muted)}
-.kicker,.note,footer,.course-note,caption{font-size:.875rem}
+.kicker,.muted,.note,dt,th,footer,.course-note{color:var(--muted)}
+.kicker,.note,footer,.course-note{font-size:.875rem}
 .kicker{margin:0}
 .outcome{font-weight:650;margin:0}
 .outcome .mark{display:inline-block;min-width:1.4em}
@@ -37,7 +37,6 @@ dl{margin:0}dd{margin:0}
 .figures .wide{grid-column:span 2}
 .times{white-space:nowrap}
 table{border-collapse:collapse;width:100%;font-size:.875rem;line-height:1.45}
-caption{text-align:start;padding-bottom:.4rem}
 th,td{text-align:start;vertical-align:top;padding:.45rem .9rem .45rem 0;border-bottom:1px solid var(--rule)}
 th:last-child,td:last-child{padding-inline-end:0}
 thead th{overflow-wrap:normal;font-weight:500;vertical-align:bottom;line-height:1.25}
@@ -88,7 +87,6 @@ td details{margin-top:.2rem}
 summary{cursor:pointer;color:var(--muted);font-size:.875rem}
 :focus-visible{outline:2px solid var(--work);outline-offset:2px}
 pre{margin:.3rem 0 .2rem;padding:.6rem .8rem;background:var(--soft);font:.8125rem/1.45 ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace;white-space:pre-wrap}
-code{font:.9em ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--rule)}
 .interval{display:block;width:100%;max-width:14rem;margin-top:.25rem}
 .interval rect.ground{fill:var(--cut)}.interval rect.range{fill:var(--work)}.interval rect.share{fill:var(--text)}
@@ -128,7 +126,7 @@ table.stack .d1,table.stack .d2,table.stack .d3{padding-inline-start:0}
 :root{color-scheme:light;${LIGHT}}
 body{padding:0;max-width:none;font-size:10pt}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
-h2,h3,caption,summary{break-after:avoid}
+h2,h3,summary{break-after:avoid}
 tr,.row,.timeline,.figures>div,pre{break-inside:avoid}
 .legend{break-after:avoid}
 table{font-size:8pt}
