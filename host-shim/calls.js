@@ -191,13 +191,13 @@ export function messageOf(error) {
 }
 
 /**
- * Returns the result of a look at something that ends with the session; `undefined` if it is gone.
+ * Returns the result of a look at something that may be gone, as with a session; `undefined` if that fails.
  *
  * @template T
  * @param {() => T} look
  * @returns {T | undefined}
  */
-export function unlessGone(look) {
+export function unlessFails(look) {
   try {
     return look();
   } catch {

@@ -1,6 +1,6 @@
 // The user interface of a child: the dialogs and notifications of its parent's, with its label. Everything else has no
 // effect.
-import { unlessGone } from "./calls.js";
+import { unlessFails } from "./calls.js";
 import { plainText } from "./plain-text.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -39,7 +39,7 @@ export function childUi(parent, label, turns, signal) {
   const functions = {
     ...Object.fromEntries(DIALOGS.map((name) => [name, dialog(/** @type {"select"} */ (name))])),
     notify: (/** @type {unknown} */ message, /** @type {any} */ level) =>
-      unlessGone(() => parent.ui.notify(before(message), level)),
+      unlessFails(() => parent.ui.notify(before(message), level)),
     onTerminalInput: () => () => {},
     custom: async () => undefined,
     editor: async () => undefined,

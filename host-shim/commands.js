@@ -1,5 +1,5 @@
 // Registers the guest's commands with pi.
-import { unlessGone } from "./calls.js";
+import { unlessFails } from "./calls.js";
 import { exitsAfterPrompt } from "./context.js";
 import { plainText } from "./plain-text.js";
 import { moment } from "./guest.js";
@@ -52,7 +52,7 @@ function progressAbove(context, { tui, codingAgent }, widget) {
     begin: (stop) => {
       const unsubscribe = onInterruptKey(tui, context, stop);
       return () =>
-        unlessGone(() => {
+        unlessFails(() => {
           unsubscribe();
           context.ui.setWidget(widget, undefined);
         });

@@ -1,5 +1,5 @@
 // Converts pi's events to events of the interface, and the guest's outcomes to results of pi's handlers.
-import { NOT_GRANTED, unlessGone } from "./calls.js";
+import { NOT_GRANTED, unlessFails } from "./calls.js";
 import { known } from "./interface.js";
 import { plainText } from "./plain-text.js";
 import { plainMessage } from "./messages.js";
@@ -97,7 +97,7 @@ export function toolCall({ toolCallId, toolName, parentToolCallId: parent }, pi)
  * @param {string} name
  */
 function carriesCalls(pi, name) {
-  const tools = /** @type {any[]} */ (unlessGone(() => pi.getAllTools()) ?? []);
+  const tools = /** @type {any[]} */ (unlessFails(() => pi.getAllTools()) ?? []);
   const tool = tools.find((tool) => tool.name === name);
   return typeof tool?.reachesTools === "function" && tool.sourceInfo?.source === "builtin";
 }
@@ -111,7 +111,7 @@ function carriesCalls(pi, name) {
  */
 function stopReason(messages, context) {
   // Some versions of pi report an error if a tool was aborted.
-  if (unlessGone(() => context.signal?.aborted)) return "aborted";
+  if (unlessFails(() => context.signal?.aborted)) return "aborted";
   const reason = messages.findLast(({ role }) => role === "assistant")?.stopReason;
   if (reason === undefined) return undefined;
   return reason === "toolUse" ? "tool-use" : known(STOP_REASONS, reason);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
-import { messageOf, unlessGone } from "./calls.js";
+import { messageOf, unlessFails } from "./calls.js";
 import { plainText } from "./plain-text.js";
 
 /** The maximum delay of `setTimeout`, in milliseconds: a longer one ends immediately. */
@@ -131,7 +131,7 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [], apart =
  */
 export function showSeconds(text, show) {
   const start = performance.now();
-  const tick = () => unlessGone(() => show(`${text} · ${Math.round((performance.now() - start) / 1000)} s`));
+  const tick = () => unlessFails(() => show(`${text} · ${Math.round((performance.now() - start) / 1000)} s`));
   tick();
   const interval = setInterval(tick, 1000);
   return () => clearInterval(interval);

@@ -1,7 +1,7 @@
 // Models and thinking levels. pi sets a model asynchronously, and a guest's calls are synchronous: what a guest sets,
 // and the messages that it sends after that, is queued, and pi waits for the queue before it goes on after the guest's
 // call.
-import { NOT_GRANTED, isGone, messageOf, unlessGone } from "./calls.js";
+import { NOT_GRANTED, isGone, messageOf, unlessFails } from "./calls.js";
 import { known } from "./interface.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -173,7 +173,7 @@ export class Models {
       this.#setting !== undefined &&
       areEqual(
         this.#setting,
-        unlessGone(() => context.model),
+        unlessFails(() => context.model),
       )
     );
   }

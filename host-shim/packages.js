@@ -2,6 +2,7 @@
 import { realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 
+import { unlessFails } from "./calls.js";
 import { readRegularFile } from "./files.js";
 
 /** @typedef {import("./files.js").Bases} Bases */
@@ -48,7 +49,7 @@ export function installedPackages({ DefaultPackageManager, SettingsManager }, ba
       const manager = new DefaultPackageManager({ cwd: settings.cwd, agentDir: settings.agentDir, settingsManager });
       const of = (/** @type {unknown} */ packages, /** @type {Scope} */ scope) =>
         sources(packages).flatMap((source) => {
-          const path = found(() => manager.getInstalledPath(source, scope));
+          const path = unlessFails(() => manager.getInstalledPath(source, scope));
           return path === undefined ? [] : [{ path, scope }];
         });
       return [
@@ -68,7 +69,7 @@ export function installedPackages({ DefaultPackageManager, SettingsManager }, ba
     /** @type {Map<string, Installed>} */
     const packages = new Map();
     for (const { path, scope } of known.located) {
-      const real = found(() => realpathSync.native(path));
+      const real = unlessFails(() => realpathSync.native(path));
       if (real === undefined || packages.has(real)) continue;
       const installed = packageIn(path, scope, scope === "user" ? () => true : isOfProject);
       if (installed) packages.set(real, installed);
@@ -86,7 +87,7 @@ export function installedPackages({ DefaultPackageManager, SettingsManager }, ba
  * @returns {Installed | undefined}
  */
 export function packageIn(path, scope, granted) {
-  const manifest = found(() => readManifest(path));
+  const manifest = unlessFails(() => readManifest(path));
   return manifest === undefined ? undefined : { path, scope, name: nameOf(manifest, path), manifest, granted };
 }
 
@@ -106,7 +107,7 @@ export function packageIn(path, scope, granted) {
  */
 function readSettings({ cwd: currentCwd, agentDir: currentAgentDir, configDirName, isProjectTrusted }) {
   const [cwd, agentDir, trusted] = [currentCwd(), currentAgentDir(), isProjectTrusted()];
-  const read = (/** @type {string} */ folder) => found(() => readText(join(folder, "settings.json")));
+  const read = (/** @type {string} */ folder) => unlessFails(() => readText(join(folder, "settings.json")));
   return {
     cwd,
     agentDir,
@@ -160,18 +161,4 @@ function nameOf(manifest, folder) {
   return typeof name === "string" && name.length <= 214 && PACKAGE_NAME.test(name)
     ? name
     : basename(folder).replace(/[^\w.~-]/g, "-");
-}
-
-/**
- * Returns the result of a lookup; `undefined` if it fails.
- * @template T
- * @param {() => T} lookup
- * @returns {T | undefined}
- */
-function found(lookup) {
-  try {
-    return lookup();
-  } catch {
-    return undefined;
-  }
 }

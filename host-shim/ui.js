@@ -1,6 +1,6 @@
 // The `pi:extension/ui` interface.
 import { BlockedStatus } from "./blocked-status.js";
-import { unlessGone } from "./calls.js";
+import { unlessFails } from "./calls.js";
 import { exitsAfterPrompt } from "./context.js";
 import { plainText } from "./plain-text.js";
 import { TerminalWatch } from "./terminal-watch.js";
@@ -61,7 +61,7 @@ export class Ui {
    */
   showError(message) {
     const context = this.#calls.knownContext;
-    if (context) unlessGone(() => this.#notify(context, message, "error"));
+    if (context) unlessFails(() => this.#notify(context, message, "error"));
   }
 
   /** The session ends. */
@@ -73,7 +73,7 @@ export class Ui {
   /** Clears the texts and widgets of an instance that trapped. */
   clear() {
     this.#blocked.clear();
-    unlessGone(() => {
+    unlessFails(() => {
       const { ui } = this.#calls.context;
       for (const key of this.#statuses) ui.setStatus(key, undefined);
       for (const key of this.#widgets) ui.setWidget(key, undefined);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { plainText } from "../plain-text.js";
 import { bubblewrapLine } from "./bubblewrap.js";
 import { seatbeltLine } from "./seatbelt.js";
+import { sessionFolder } from "./session-folder.js";
 
 /**
  * The sandbox of one command line. All paths are absolute and exist.
@@ -21,6 +22,9 @@ import { seatbeltLine } from "./seatbelt.js";
  * @property {string[]} unreadable files and folders that can be neither read nor written
  * @property {import("./session-folder.js").StandIns} standIns what is in their place on Linux
  */
+
+/** Neither writable nor hidden paths. @satisfies {Partial<Sandbox>} */
+const NO_PATHS = { writable: [], readOnly: [], hidden: [], fixed: [], unreadable: [], kept: [] };
 
 /** The time in which the system must run an empty command line confined, in milliseconds. */
 const PROBE_TIMEOUT = 10_000;
@@ -44,6 +48,19 @@ export function confinedLine(line, sandbox) {
   }
 }
 
+/**
+ * Returns a confined command line, outside of pi, that may write a folder and nothing else.
+ *
+ * @param {string} line without NUL
+ * @param {string} folder
+ * @param {Pick<Sandbox, "cwd" | "temporary" | "network"> & { readOnly?: string[] }} places `temporary` is not below the
+ *   folder
+ */
+export function lineInFolder(line, folder, places) {
+  const { standIns } = sessionFolder(folder, lineInFolder);
+  return confinedLine(line, { ...NO_PATHS, writable: [folder], standIns, ...places });
+}
+
 /** True once an empty command line ran confined. */
 let proven = false;
 
@@ -53,18 +70,7 @@ let proven = false;
  */
 export function canConfine() {
   if (proven) return;
-  const sandbox = {
-    writable: [],
-    readOnly: [],
-    network: false,
-    cwd: "/",
-    temporary: tmpdir(),
-    hidden: [],
-    fixed: [],
-    unreadable: [],
-    kept: [],
-    standIns: { file: "", folder: "" },
-  };
+  const sandbox = { ...NO_PATHS, network: false, cwd: "/", temporary: tmpdir(), standIns: { file: "", folder: "" } };
   const { status, stderr, error } = spawnSync("/bin/sh", ["-c", confinedLine("exit 7", sandbox)], {
     timeout: PROBE_TIMEOUT,
     encoding: "utf8",

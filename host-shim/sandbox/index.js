@@ -23,10 +23,9 @@
 // lines and searches that run (running-commands.js), the placeholders (placeholders.js), the stand-ins and the folder
 // of process ids (session-folder.js), and what a hidden path has led to (hidden-paths.js).
 export { SYSTEM_FOLDERS } from "./bubblewrap.js";
-export { canConfine } from "./command-line.js";
+export { canConfine, lineInFolder } from "./command-line.js";
 export { Confinement } from "./confinement.js";
 export { commonGitFolder, workTreeAt } from "./git-folders.js";
-export { lineInFolder } from "./one-folder.js";
 export { quoted as shellQuoted } from "./shell-quote.js";
 export { isBelow, resolveWrite } from "./write-target.js";
 
