@@ -42,13 +42,7 @@ impl Engine {
         self.ask(purpose.into(), true, request, |engine, answer, cx| {
             let chosen = match answer {
                 Answer::Selected(index) => Some(index),
-                Answer::Confirmed(_)
-                | Answer::Entered(_)
-                | Answer::Ran { .. }
-                | Answer::ChildrenEnded { .. }
-                | Answer::ProjectState(_)
-                | Answer::Cancelled
-                | Answer::NoUi => None,
+                _ => None,
             };
             then(engine, chosen, cx)
         })
@@ -71,13 +65,7 @@ impl Engine {
             let is_yes = match answer {
                 Answer::NoUi => None,
                 Answer::Selected(1) | Answer::Confirmed(true) => Some(true),
-                Answer::Selected(_)
-                | Answer::Confirmed(false)
-                | Answer::Entered(_)
-                | Answer::Ran { .. }
-                | Answer::ChildrenEnded { .. }
-                | Answer::ProjectState(_)
-                | Answer::Cancelled => Some(false),
+                _ => Some(false),
             };
             then(engine, is_yes, cx)
         })
@@ -93,13 +81,7 @@ impl Engine {
         self.ask(purpose.into(), true, Request::Input { title }, |engine, answer, cx| {
             let text = match answer {
                 Answer::Entered(text) => Some(text),
-                Answer::Confirmed(_)
-                | Answer::Selected(_)
-                | Answer::Ran { .. }
-                | Answer::ChildrenEnded { .. }
-                | Answer::ProjectState(_)
-                | Answer::Cancelled
-                | Answer::NoUi => None,
+                _ => None,
             };
             then(engine, text, cx)
         })
@@ -120,12 +102,7 @@ impl Engine {
                     Ran::Ended { end, duration_ms, output, standard_output, output_file }
                 }
                 Answer::Cancelled => Ran::Cancelled,
-                Answer::Confirmed(_)
-                | Answer::Selected(_)
-                | Answer::Entered(_)
-                | Answer::ChildrenEnded { .. }
-                | Answer::ProjectState(_)
-                | Answer::NoUi => Ran::NotHere,
+                _ => Ran::NotHere,
             };
             then(engine, ran, cx)
         })
@@ -143,12 +120,7 @@ impl Engine {
             let whole = match answer {
                 Answer::ChildrenEnded { interrupted } => Some(!interrupted),
                 Answer::Cancelled => Some(false),
-                Answer::Confirmed(_)
-                | Answer::Selected(_)
-                | Answer::Entered(_)
-                | Answer::Ran { .. }
-                | Answer::ProjectState(_)
-                | Answer::NoUi => None,
+                _ => None,
             };
             then(engine, whole, cx)
         })
@@ -166,12 +138,7 @@ impl Engine {
             let state = match answer {
                 Answer::ProjectState(state) => Some(state),
                 Answer::Cancelled => None,
-                Answer::Confirmed(_)
-                | Answer::Selected(_)
-                | Answer::Entered(_)
-                | Answer::Ran { .. }
-                | Answer::ChildrenEnded { .. }
-                | Answer::NoUi => Some(Err(NOT_HERE.to_owned())),
+                _ => Some(Err(NOT_HERE.to_owned())),
             };
             then(engine, state, cx)
         })

@@ -213,13 +213,7 @@ impl Reply {
     pub fn restriction(self) -> Self {
         match self {
             Self::Block(_) | Self::Stop(_) | Self::Confine { .. } => self,
-            Self::None
-            | Self::Inject { .. }
-            | Self::Continue(_)
-            | Self::Compact { .. }
-            | Self::Tool(_)
-            | Self::Settle
-            | Self::Ask { .. } => Self::None,
+            _ => Self::None,
         }
     }
 }

@@ -44,13 +44,7 @@ impl Engine {
         let (told, details) = match reply {
             Reply::Tool(ToolResult { text, details }) => (vec![text], details),
             Reply::None | Reply::Settle => (Vec::new(), Value::Null),
-            Reply::Ask { .. }
-            | Reply::Inject { .. }
-            | Reply::Block(_)
-            | Reply::Stop(_)
-            | Reply::Confine { .. }
-            | Reply::Continue(_)
-            | Reply::Compact { .. } => return reply,
+            other => return other,
         };
         let mut prompts = Vec::new();
         cx.effects.retain(|effect| match effect {

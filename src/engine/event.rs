@@ -109,28 +109,14 @@ pub enum Event<'a> {
 impl Event<'_> {
     /// Returns true if what lasts for one turn of the agent is over.
     pub(super) fn begins_turn(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Session { .. }
-            | Self::SessionShutdown
-            | Self::BeforeAgentStart { .. }
-            | Self::TurnEnd { .. }
-            | Self::AgentSettled => true,
-            Self::Input { .. }
-            | Self::TerminalInput
-            | Self::Compacted
-            | Self::Role(_)
-            | Self::AgentStart
-            | Self::TurnStart
-            | Self::AgentEnd { .. }
-            | Self::BeforeSettle
-            | Self::ToolCall { .. }
-            | Self::Step { .. }
-            | Self::Command { .. }
-            | Self::Answer { .. }
-            | Self::Select { .. }
-            | Self::Child { .. }
-            | Self::Timer { .. } => false,
-        }
+                | Self::SessionShutdown
+                | Self::BeforeAgentStart { .. }
+                | Self::TurnEnd { .. }
+                | Self::AgentSettled
+        )
     }
 }
 

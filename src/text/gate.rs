@@ -298,9 +298,8 @@ fn evidence_line(evidence: &Evidence) -> String {
         0 | 1 => String::new(),
         attempt => format!(", attempt {attempt}"),
     };
-    // The result is worded for the agent; the lines are for the user. Earlier versions stored "person".
-    let said = ["the user said ", "the person said "];
-    let result = match said.iter().find_map(|said| evidence.result.strip_prefix(said)) {
+    // The result is worded for the agent; the lines are for the user.
+    let result = match evidence.result.strip_prefix("the user said ") {
         Some(said) => format!("you said {said}"),
         None => evidence.result.clone(),
     };

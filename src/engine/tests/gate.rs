@@ -919,33 +919,6 @@ fn without_a_ui_a_failed_gate_is_no_failed_command_while_the_agent_works_on_it()
 }
 
 #[test]
-fn evidence_of_an_earlier_version_reads_as_that_of_this_one() {
-    let session = Session::gated(APPROVE);
-    let state = session.stored_run().unwrap();
-    for stored in ["the person said yes", "the user said yes"] {
-        let evidence = crate::run::Evidence {
-            label: "Ship it?".into(),
-            passed: true,
-            result: stored.into(),
-            duration_ms: 0,
-            attempt: 1,
-            tail: String::new(),
-            ..crate::run::Evidence::default()
-        };
-        let state = state.with_evidence(vec![evidence]);
-        let lines = text::status_panel(
-            &Active::resolve(&state, session.engine.definitions.library()).unwrap(),
-            NOW,
-            false,
-            None,
-            0,
-            &|_| text::BranchNow::default(),
-        );
-        assert!(lines.contains("✓ Ship it?: you said yes"), "{lines}");
-    }
-}
-
-#[test]
 fn the_question_about_a_command_names_the_gate_of_the_project() {
     // The user's own workflow has the same command in its gate; that one needs no consent.
     let mut session = Session::new(&[("outer", &["@inner"]), ("inner", &["b"])]);
