@@ -5,8 +5,6 @@
 mod branches;
 #[path = "support/one_level.rs"]
 mod one_level;
-#[path = "properties/ways.rs"]
-mod ways;
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::definition::{Diagnostic, Library, Phase, Severity, Stale, Surrounding
 use crate::definition::{Measure, Task, read_task, trial_limits};
 use crate::definition::{is_within, nearest, skeleton, writes_path};
 use crate::engine::bound;
-use crate::engine::{Given, Host, May, all_ways, may, run_through};
+use crate::engine::{Given, Host, May, may, run_through};
 use crate::run::{self, Broken, PauseReason, Restored, RunState};
 use crate::run::{is_of_later_version, stored_pause, take_up};
 use crate::text::{self, Circumstances, Outcome, PhaseReport, Report};
@@ -73,11 +73,6 @@ impl wit::Guest for Component {
         }
         let given = Given { inputs: &inputs, outcomes: &outcomes, outputs: &outputs, items: &items };
         run_through(&Files, &library, workflow, &task, given)
-    }
-
-    fn all_ways(name: String, inputs: Vec<(String, String)>) -> Result<String, String> {
-        let library = library()?;
-        all_ways(&library, find(&library, &name)?, &inputs)
     }
 
     fn may(name: String, phase: String, tool: String, argument: Option<String>) -> Result<wit::Decision, String> {

@@ -75,7 +75,7 @@ pub use effect::{ChildStart, Effect, Elsewhere, Level, Output, OutputFile, Reply
 pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, Event, Facts, Stop};
 pub use host::Host;
 pub use may::{May, may};
-pub use run_through::{Given, all_ways, run_through};
+pub use run_through::{Given, run_through};
 pub use running::{RunningCall, other_tools};
 pub use state::Engine;
 pub use step_tool::{STEP_TOOL, StepTool};

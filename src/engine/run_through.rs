@@ -9,7 +9,7 @@ use crate::sorted::Map;
 use super::host::Host;
 use crate::definition::{self, Each, Entry, Input, Library, Step, ValueName, Workflow};
 use crate::protocol::{COMPLETE_TYPE, STATE_ENTRY_TYPE, WORKFLOW_COMMAND};
-use crate::run::{Active, Joined, OutputValue, Outputs, PhasePath, RunState, WayBounds, WayStarts, restore, ways};
+use crate::run::{Active, Joined, OutputValue, Outputs, PhasePath, RunState, restore};
 use crate::text::{self, DefaultRole, sample_evidence};
 
 use super::commands::arguments;
@@ -23,8 +23,6 @@ use super::step_tool::handing_over;
 const MAX_STEPS: usize = 500;
 /// 2026-01-01T00:00:00Z.
 const START_MS: u64 = 1_767_225_600_000;
-/// The bounds of [`all_ways`]; as much work takes a second.
-const BOUNDS: WayBounds = WayBounds { loops: 1, ways: 200, steps: 20_000, work: 50_000 };
 
 /// The values of inputs as a user gives them: each with its name.
 pub type GivenInputs = [(String, String)];
@@ -94,18 +92,6 @@ pub fn run_through(
     play.first_step();
     play.other_steps();
     Ok(play.end())
-}
-
-/// Returns all ways through a workflow in words, each loop taken at most once.
-///
-/// # Errors
-///
-/// An error for an input that it does not have, or that conditions use and that has no value.
-pub fn all_ways(library: &Library, workflow: &Workflow, inputs: &GivenInputs) -> Result<String, String> {
-    let values = arguments::values(&workflow.inputs, inputs)?;
-    let starts = WayStarts::of(workflow, &values, library).map_err(|missing| text::missing_options(&missing))?;
-    let ways = ways(&starts, library, BOUNDS);
-    Ok(text::all_ways(workflow, library, &ways, BOUNDS.loops))
 }
 
 /// The outcomes by the ids of their phases, each of which the workflow has or one nested in it.
@@ -624,48 +610,6 @@ phases:
     }
 
     #[test]
-    fn all_ways_are_listed() {
-        let (library, _) = Library::load(&branching()).unwrap();
-        let workflow = library.get("w").unwrap();
-        let web = [("scope".to_owned(), "web".to_owned())];
-        assert_eq!(
-            all_ways(&library, workflow, &web).unwrap(),
-            "6 ways through W:
-
-1. scope=web: triage (small) → review (clean) → DONE
-   passed over: design (outcome.triage is small, not large)
-   passed over: scan (input.scope is web, not api)
-
-2. scope=web: triage (large) → design → review (clean) → DONE
-   passed over: scan (input.scope is web, not api)
-
-3. scope=web: triage (small) → review (issues) → triage (small) → review (clean) → DONE
-   passed over: design (outcome.triage is small, not large)
-   passed over: scan (input.scope is web, not api)
-
-4. scope=web: triage (small) → review (issues) → triage (large) → design → review (clean) → DONE
-   passed over: design (outcome.triage is small, not large)
-   passed over: scan (input.scope is web, not api)
-
-5. scope=web: triage (large) → design → review (issues) → triage (small) → review (clean) → DONE
-   passed over: scan (input.scope is web, not api)
-   passed over: design (outcome.triage is small, not large)
-
-6. scope=web: triage (large) → design → review (issues) → triage (large) → design → review (clean) → DONE
-   passed over: scan (input.scope is web, not api)
-
-Outcomes lead back at most once in each workflow here; a run may go back more often (maxLoops)."
-        );
-        let both = all_ways(&library, workflow, &[]).unwrap();
-        assert!(both.starts_with("12 ways through W:\n\n1. scope=web: "), "{both}");
-        assert_eq!(both.matches(". scope=web: ").count(), 6);
-        assert_eq!(
-            all_ways(&library, workflow, &[("dry".into(), "no".into())]).unwrap_err(),
-            "`dry`: expected `true` or `false`, found `no`."
-        );
-    }
-
-    #[test]
     fn gates_are_passed_with_evidence() {
         let mut files = files();
         let gate = "gate:\n  - run: npm test\n  - file: docs/*.md\n  - approve: Ship it?\n";
@@ -811,15 +755,5 @@ phases:
         let ends = script.lines().filter(|line| line.starts_with("## "));
         let ends: Vec<&str> = ends.filter_map(|line| line.split(": ").nth(1)).collect();
         assert_eq!(ends, ["ended with bad", "ended with good"], "{script}");
-    }
-
-    #[test]
-    fn lists_stand_in_brackets() {
-        let (library, _) = Library::load(&items()).unwrap();
-        let ways = all_ways(&library, library.get("w").unwrap(), &[]).unwrap();
-        let first: Vec<&str> = ways.lines().skip(2).take(2).collect();
-        let expected = ["1. l=[p]: a (t=[]) → s > b (good) → DONE", "   passed over: s (output.a.t has no items)"];
-        assert_eq!(first, expected, "{ways}");
-        assert!(ways.contains("a (t=[(t 1), (t 2)]) → s > b (good) → s > b (bad)"), "{ways}");
     }
 }

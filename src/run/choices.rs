@@ -9,56 +9,52 @@ use super::{Active, OutputValue, Outputs, RunState};
 /// Maximum number of combinations of values of the outputs of a phase.
 const MAX_CHOICES: usize = 64;
 
-/// The combinations of values of the outputs of a phase that conditions use; at least one.
-#[derive(Debug)]
-pub(super) struct OutputChoices {
-    pub choices: Vec<Outputs>,
-    /// There are more combinations.
-    pub is_cut: bool,
+impl Active<'_> {
+    /// Returns the runs that have handed over the outputs of the current phase, one for each combination of values that
+    /// leads on another way; the run as it is if there are no outputs. `None` if there are too many.
+    pub fn with_possible_outputs(&self) -> Option<Vec<RunState>> {
+        let mut all = output_choices(self)?;
+        // A step that has failed has no outputs.
+        let may_fail = self.phase.step().is_some() && self.outcomes().contains(&Some(Step::FAILED));
+        if may_fail && !all.contains(&Outputs::new()) {
+            all.push(Outputs::new());
+        }
+        let handing_over = |outputs| self.state.with_outputs(self.phase, outputs);
+        Some(all.into_iter().map(handing_over).collect())
+    }
 }
 
-impl OutputChoices {
-    /// The combinations for the current phase and its outcome, see [`Self::of`]: none where a step has failed.
-    pub fn with(&self, active: &Active, outcome: Option<&str>) -> Vec<Outputs> {
-        match active.phase.step().is_some() && outcome == Some(Step::FAILED) {
-            true => vec![Outputs::new()],
-            false => self.choices.clone(),
-        }
+/// The combinations of values of the outputs of the current phase that conditions and groups of its workflow use, or
+/// those of nested workflows through `with`: each value that they tell apart. At least one; `None` if there are too many.
+fn output_choices(active: &Active) -> Option<Vec<Outputs>> {
+    let mut all = vec![Outputs::new()];
+    if active.phase.outputs.is_empty() {
+        return Some(all);
     }
-
-    /// The combinations for the current phase: of the outputs that conditions and groups of its workflow use, or those
-    /// of nested workflows through `with`, each value that they tell apart.
-    pub fn of(active: &Active) -> Self {
-        let mut all = Self { choices: vec![Outputs::new()], is_cut: false };
-        if active.phase.outputs.is_empty() {
-            return all;
+    let conditions = output_values(active);
+    for output in &active.phase.outputs {
+        let Some(named) = conditions.get(&*output.name) else { continue };
+        let options = output.kind.options().into_iter();
+        let mut values: Vec<Option<String>> = options.map(|option| Some(option.into())).collect();
+        if values.is_empty() {
+            values = told_apart(output, named).into_iter().map(Some).collect();
         }
-        let conditions = output_values(active);
-        for output in &active.phase.outputs {
-            let Some(named) = conditions.get(&*output.name) else { continue };
-            let options = output.kind.options().into_iter();
-            let mut values: Vec<Option<String>> = options.map(|option| Some(option.into())).collect();
-            if values.is_empty() {
-                values = told_apart(output, named).into_iter().map(Some).collect();
+        values.extend(output.is_optional.then_some(None));
+        let value = |text: &String| OutputValue::of_text(&output.kind, text);
+        let with = |outputs: &Outputs, text: &Option<String>| {
+            let mut outputs = outputs.clone();
+            if let Some(value) = text.as_ref().and_then(value) {
+                outputs.insert(output.name.clone(), value);
             }
-            values.extend(output.is_optional.then_some(None));
-            let value = |text: &String| OutputValue::of_text(&output.kind, text);
-            let with = |outputs: &Outputs, text: &Option<String>| {
-                let mut outputs = outputs.clone();
-                if let Some(value) = text.as_ref().and_then(value) {
-                    outputs.insert(output.name.clone(), value);
-                }
-                outputs
-            };
-            let combined = all.choices.iter();
-            let combined = combined.flat_map(|outputs| values.iter().map(move |value| with(outputs, value)));
-            let combined: Vec<Outputs> = combined.take(MAX_CHOICES + 1).collect();
-            all.is_cut |= combined.len() > MAX_CHOICES;
-            all.choices = combined;
-            all.choices.truncate(MAX_CHOICES);
+            outputs
+        };
+        let combined = all.iter().flat_map(|outputs| values.iter().map(move |value| with(outputs, value)));
+        all = combined.take(MAX_CHOICES + 1).collect();
+        if all.len() > MAX_CHOICES {
+            return None;
         }
-        all
     }
+    Some(all)
 }
 
 /// The values of an output of a type with many values that conditions with these values tell apart, or a group that is
@@ -86,22 +82,6 @@ fn told_apart(Output { name, kind, .. }: &Output, named: &Set<String>) -> Vec<St
     };
     values.extend(other);
     values
-}
-
-impl Active<'_> {
-    /// Returns the runs that have handed over the outputs of the current phase, one for each combination of values that
-    /// leads on another way; the run as it is if there are no outputs. `None` if there are too many.
-    pub fn with_possible_outputs(&self) -> Option<Vec<RunState>> {
-        let choices = OutputChoices::of(self);
-        let mut all = choices.choices.clone();
-        for outcome in self.outcomes() {
-            let others = choices.with(self, outcome).into_iter();
-            let others: Vec<Outputs> = others.filter(|other| !all.contains(other)).collect();
-            all.extend(others);
-        }
-        let handing_over = |outputs| self.state.with_outputs(self.phase, outputs);
-        (!choices.is_cut).then(|| all.into_iter().map(handing_over).collect())
-    }
 }
 
 /// The values that conditions name of outputs of the current phase, by the names of the outputs.
@@ -140,7 +120,7 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
 
 /// Returns the inputs of a workflow that its conditions and groups use, or those of nested workflows through `with`,
 /// with the values that conditions name. `known` has those of other workflows.
-pub(super) fn condition_values<'a>(
+fn condition_values<'a>(
     key: &str,
     library: &'a Library,
     known: &mut Map<&'a str, Map<String, Set<String>>>,

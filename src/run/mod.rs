@@ -26,7 +26,6 @@ mod stored;
 mod summary;
 mod transition;
 mod values;
-mod ways;
 
 pub use active::Active;
 pub use branches::{Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET};
@@ -49,7 +48,6 @@ pub use state::{MAX_TASK, RunState, RunStatus};
 pub use stored::{Restored, Unusable, restore, take_up};
 pub use summary::{Summary, cut};
 pub use transition::{
-    Arrival, Limit, LoopError, WayBack, advance, back, begin, enter, go_to, leave, leave_over_budget, restart,
-    skip_item, skip_to, way_back, went_on,
+    Arrival, LoopError, WayBack, advance, back, begin, enter, go_to, leave, leave_over_budget, restart, skip_item,
+    skip_to, way_back,
 };
-pub use ways::{Way, WayBounds, WayEnd, WayStarts, WayStep, Ways, ways};

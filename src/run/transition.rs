@@ -82,7 +82,7 @@ pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
 /// no such outcome.
 pub fn leave(state: &RunState, outcome: Option<&str>, library: &Library) -> Result<(RunState, Arrival), LoopError> {
     match outcome {
-        Some(outcome) => follow(state, outcome, library, &mut Trace::default()),
+        Some(outcome) => follow(state, outcome, library, &mut None),
         None => Ok(advance(state, library)),
     }
 }
@@ -94,94 +94,30 @@ pub struct WayBack {
     pub scope_key: String,
     /// The key of its workflow.
     pub workflow_key: String,
-    /// The number of times that it was begun again.
-    pub loops: u32,
-    /// The number of times that it may be.
-    pub max_loops: u32,
-    /// The effect of leading back once more.
-    pub on_max_loops: OnMaxLoops,
-    /// The bound of the outcome that leads back there, if it has one.
-    pub way: Option<BoundedWay>,
-}
-
-/// A bounded way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BoundedWay {
-    /// The key of its number in [`Progress::ways`](super::Progress::ways).
-    pub key: String,
-    /// The number of times that it was taken.
-    pub taken: u32,
-    /// The number of times that it may be.
-    pub max: u32,
-    /// It has another target for then.
-    pub has_then: bool,
-}
-
-impl WayBack {
-    /// The number of times that it can still lead back.
-    pub fn left(&self) -> u32 {
-        let loops = self.max_loops.saturating_sub(self.loops);
-        let way = self.way.as_ref().map(|way| way.max.saturating_sub(way.taken));
-        way.map_or(loops, |way| way.min(loops))
-    }
-
-    /// The bound that ends it first.
-    pub fn limit(&self) -> Limit {
-        let loops = self.max_loops.saturating_sub(self.loops);
-        match &self.way {
-            Some(way) if way.max.saturating_sub(way.taken) <= loops => Limit::Max(way.max),
-            _ => Limit::MaxLoops(self.max_loops),
-        }
-    }
-
-    /// Returns true if the run goes on after its last time.
-    pub fn goes_on(&self) -> bool {
-        match (self.limit(), &self.way) {
-            (Limit::Max(_), Some(way)) => way.has_then,
-            _ => self.on_max_loops == OnMaxLoops::Next,
-        }
-    }
-}
-
-/// A bound of ways back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// `maxLoops` of the scope.
-    MaxLoops(u32),
-    /// `max` of the outcome.
-    Max(u32),
-}
-
-/// What happens on the way of an outcome.
-#[derive(Debug, Default)]
-struct Trace {
-    /// The last scope in which it leads back.
-    back: Option<WayBack>,
-    /// The last bound after which it led elsewhere.
-    went_on: Option<Limit>,
 }
 
 /// Returns the scope in which this outcome of the run's phase leads back, the outermost if it goes on in others; `None`
 /// if it does not, or if there is no such outcome.
 pub fn way_back(state: &RunState, outcome: &str, library: &Library) -> Option<WayBack> {
-    let mut trace = Trace::default();
+    let mut back = None;
     // An error is that of the way back.
-    let _ = follow(state, outcome, library, &mut trace);
-    trace.back
+    let _ = follow(state, outcome, library, &mut back);
+    back
 }
 
-/// Returns the bound after which this outcome of the run's phase leads elsewhere; `None` if it leads to its own target.
-pub fn went_on(state: &RunState, outcome: &str, library: &Library) -> Option<Limit> {
-    let mut trace = Trace::default();
-    follow(state, outcome, library, &mut trace).ok()?;
-    trace.went_on
+impl Active<'_> {
+    /// Returns true if this outcome of the phase leads neither back nor to the end of the run as stopped, nor nowhere.
+    pub fn leads_on(&self, outcome: &str) -> bool {
+        let after = self.after(Some(outcome));
+        way_back(self.state, outcome, self.library).is_none() && after.is_some_and(|after| !after.is_stopped())
+    }
 }
 
 /// The way of an outcome that a run takes.
 struct Way<'a> {
     target: &'a Target,
-    /// Its bound, if that is not used up.
-    bounded: Option<BoundedWay>,
+    /// The key of its number in [`Progress::ways`](super::Progress::ways), if it has a bound that is not used up.
+    counted: Option<String>,
 }
 
 /// Moves a run to where this outcome of its phase leads.
@@ -189,7 +125,7 @@ fn follow(
     state: &RunState,
     outcome: &str,
     library: &Library,
-    trace: &mut Trace,
+    back: &mut Option<WayBack>,
 ) -> Result<(RunState, Arrival), LoopError> {
     let mut new = state.stepped();
     let entry = current_entry(&new, library).ok_or(LoopError::NotFound)?;
@@ -205,11 +141,11 @@ fn follow(
             Reached::End => return Ok((new.ended(state, library), Arrival::Done)),
             Reached::Left { outcome } => outcome,
         };
-        let way = left.and(taken).map(|taken| new.way(taken, trace)).transpose()?;
+        let way = left.and(taken).map(|taken| new.way(taken)).transpose()?;
         if let (Some(outcome), Some(Way { target: Target::Stop, .. })) = (left, &way) {
             return Ok((state.stepped().stopped(outcome), Arrival::Done));
         }
-        new.leave_entry(left, way, library, trace)?;
+        new.leave_entry(left, way, library, back)?;
         reached = new.reach(left, library);
         taken = current_entry(&new, library).and_then(|entry| entry.outcome(outcome));
     }
@@ -235,9 +171,9 @@ pub fn leave_over_budget(
         return Ok((new.stopped(BUDGET), Arrival::Done));
     }
     new.progress.outcomes.remove(&new.current_path.key());
-    let way = Way { target, bounded: None };
+    let way = Way { target, counted: None };
     let because = |of| PassedOverReason::Budget { of };
-    new.take_way(way, because, library, &mut Trace::default())?;
+    new.take_way(way, because, library, &mut None)?;
     Ok(new.arrive(state, library))
 }
 
@@ -453,20 +389,18 @@ impl RunState {
     /// # Errors
     ///
     /// If it led to its target as often as it may, and has no other one.
-    fn way<'a>(&self, taken: &'a Outcome, trace: &mut Trace) -> Result<Way<'a>, LoopError> {
+    fn way<'a>(&self, taken: &'a Outcome) -> Result<Way<'a>, LoopError> {
         let Some(WayBound { max, then }) = &taken.bound else {
-            return Ok(Way { target: &taken.target, bounded: None });
+            return Ok(Way { target: &taken.target, counted: None });
         };
         // No name contains a blank.
         let key = format!("{} {}", self.current_path.key(), taken.name);
         let times = self.progress.ways.get(&key).copied().unwrap_or(0);
         if times < *max {
-            let bounded = BoundedWay { key, taken: times, max: *max, has_then: then.is_some() };
-            return Ok(Way { target: &taken.target, bounded: Some(bounded) });
+            return Ok(Way { target: &taken.target, counted: Some(key) });
         }
         let target = then.as_ref().ok_or(LoopError::UsedUp { max: *max })?;
-        trace.went_on = Some(Limit::Max(*max));
-        Ok(Way { target, bounded: None })
+        Ok(Way { target, counted: None })
     }
 
     /// Leaves the entry at its path, which has this outcome, by this way; without one to the next entry.
@@ -480,7 +414,7 @@ impl RunState {
         outcome: Option<&str>,
         way: Option<Way>,
         library: &Library,
-        trace: &mut Trace,
+        back: &mut Option<WayBack>,
     ) -> Result<(), LoopError> {
         let key = self.current_path.key();
         match outcome {
@@ -492,7 +426,7 @@ impl RunState {
             return Ok(());
         };
         let because = |of| PassedOverReason::Outcome { of, outcome: outcome.to_owned() };
-        self.take_way(way, because, library, trace)
+        self.take_way(way, because, library, back)
     }
 
     /// Goes from the entry at its path to the target of a way, and passes over those between for the reason that
@@ -503,24 +437,21 @@ impl RunState {
     /// Those of [`Self::leave_entry`].
     fn take_way(
         &mut self,
-        Way { target, bounded }: Way,
+        Way { target, mut counted }: Way,
         because: impl Fn(String) -> PassedOverReason,
         library: &Library,
-        trace: &mut Trace,
+        back: &mut Option<WayBack>,
     ) -> Result<(), LoopError> {
         let from = current_index(self);
         let next = from.saturating_add(1);
         let segment = self.current_path.last().ok_or(LoopError::NotFound)?;
         let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
         let mut to = scope.target(from, target).ok_or(LoopError::NotFound)?;
-        let mut counted = bounded.as_ref().map(|way| way.key.clone());
         if to <= from {
-            trace.back = Some(self.way_back_in(scope, bounded, library));
+            let scope_key = self.current_path.scope_key();
+            *back = Some(WayBack { scope_key, workflow_key: scope.key.clone() });
             match (self.count_loop(scope, library), scope.on_max_loops) {
-                (Err(LoopError::Exhausted { max_loops }), OnMaxLoops::Next) => {
-                    trace.went_on = Some(Limit::MaxLoops(max_loops));
-                    (to, counted) = (next, None);
-                }
+                (Err(LoopError::Exhausted { .. }), OnMaxLoops::Next) => (to, counted) = (next, None),
                 (counted, OnMaxLoops::Pause | OnMaxLoops::Next) => counted?,
             }
         }
@@ -535,19 +466,6 @@ impl RunState {
         }
         self.current_path.set_index(to);
         Ok(())
-    }
-
-    /// The innermost scope, in which an outcome leads back.
-    fn way_back_in(&self, scope: &Workflow, way: Option<BoundedWay>, library: &Library) -> WayBack {
-        let scope_key = self.current_path.scope_key();
-        WayBack {
-            loops: self.progress.loops.get(&scope_key).copied().unwrap_or(0),
-            scope_key,
-            workflow_key: scope.key.clone(),
-            max_loops: self.max_loops(scope, library),
-            on_max_loops: scope.on_max_loops,
-            way,
-        }
     }
 
     /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter, or
@@ -771,7 +689,7 @@ mod tests {
         let again = RunState { current_path: before.current_path.clone(), ..back };
         assert_eq!(leave(&again, Some("x"), &library), Err(LoopError::Exhausted { max_loops: 1 }));
         let scope = way_back(&again, "x", &library).unwrap();
-        assert_eq!((&*scope.scope_key, scope.loops, scope.goes_on()), ("/outer", 1, false));
+        assert_eq!(scope.scope_key, "/outer");
         let reason = crate::run::PauseReason::Loops {
             of: "b".into(),
             outcome: "x".into(),

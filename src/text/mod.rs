@@ -2,7 +2,6 @@
 //!
 //! The default texts and the formats are those of the specification, because stored sessions contain them.
 
-mod all_ways;
 mod attention;
 mod branches;
 mod budget;
@@ -39,7 +38,6 @@ mod template;
 mod usage;
 mod ways;
 
-pub use all_ways::all_ways;
 pub use attention::{Notification, run_ended, run_waits, unusable_notifications};
 pub use branches::{
     BranchNow, branch_lines, branch_name, branch_over, branch_phase, branch_prompt, branch_usage, branches_told,

@@ -1,7 +1,7 @@
 //! The controls that move, resume or cancel the run.
 
 use crate::run::{
-    Arrival, Evidence, Leaving, LoopError, PauseReason, RunState, advance, back, leave, skip_item, skip_to,
+    Arrival, Evidence, Leaving, LoopError, PauseReason, RunState, advance, back, leave, skip_item, skip_to, way_back,
 };
 use crate::text;
 
@@ -104,7 +104,7 @@ impl Engine {
         match leave(&active.state.with_evidence(evidence), outcome, active.library) {
             Ok((new, arrival)) => self.go(new, arrival, Leaving::Done, cx),
             Err(LoopError::Exhausted { max_loops }) => {
-                let back = outcome.and_then(|outcome| active.way_back(outcome));
+                let back = outcome.and_then(|outcome| way_back(active.state, outcome, active.library));
                 let scope = back.and_then(|back| active.library.get(&back.workflow_key));
                 let scope = scope.unwrap_or(active.scope);
                 cx.fail(Level::Warning, text::no_more_loops(scope, max_loops));
