@@ -1,7 +1,7 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{
-    AutoContinue, BudgetBounds, Confinement, ContextInjection, Entry, Library, OnMaxLoops, Phase, Results,
+    AutoContinue, BudgetBounds, Confinement, ContextInjection, Entry, Library, Phase, Results,
 };
 use pi_workflows::definition::{Show, ToolPolicy, Work, Workflow};
 use pi_workflows::run::{Active, RunState};
@@ -122,7 +122,6 @@ fn library(template: &str) -> Library {
         budget: BudgetBounds::default(),
         auto_continue: Some(AutoContinue::default()),
         max_loops: 20.into(),
-        on_max_loops: OnMaxLoops::Pause,
         inputs: Vec::new(),
         context_injection: ContextInjection::default(),
         context: None,

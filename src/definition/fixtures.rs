@@ -238,7 +238,6 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         inputs: Vec::new(),
         auto_continue: Some(AutoContinue::default()),
         max_loops: DEFAULT_MAX_LOOPS.into(),
-        on_max_loops: OnMaxLoops::Pause,
         context_injection: ContextInjection::default(),
         context: None,
         groups: Vec::new(),

@@ -71,8 +71,7 @@ pub use model::values::{SAMPLE_RUN_DIR, ValueName};
 pub use model::words::short;
 pub use model::work::{Answer, AnswerText, Question, Step, Work};
 pub use model::workflow::{
-    AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, OnMaxLoops, Phase, Show,
-    ToolPolicy, Workflow,
+    AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, Phase, Show, ToolPolicy, Workflow,
 };
 pub use model::{schema, seal, variables};
 pub use read::profiles::defined_profiles;

@@ -133,7 +133,6 @@ fn every_field_is_read() {
             .into(),
             auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
             max_loops: 2.into(),
-            on_max_loops: OnMaxLoops::Pause,
             context_injection: ContextInjection::EveryRun,
             context: Some(ContextMode::Fresh),
             phases: vec![Entry::phase(a.clone()), Entry::workflow("s"), Entry::phase(b)],

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Outcome, Target, WayBound, Work, Workflow, short};
+use crate::definition::{Entry, EntryKind, Library, Outcome, Target, WayBound, Work, Workflow, short};
 
 use super::progress::MAX_NAME;
 use super::{Active, Outline, PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
@@ -77,8 +77,7 @@ pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
 ///
 /// # Errors
 ///
-/// If the outcome leads back and the scope was restarted as often as it allows, unless its workflow goes to the next
-/// entry then; if it led to its target as often as it allows, unless it has another one for then; or if the phase has
+/// If the outcome leads back and the scope was restarted as often as it allows; if it led to its target as often as it allows, unless it has another one for then; or if the phase has
 /// no such outcome.
 pub fn leave(state: &RunState, outcome: Option<&str>, library: &Library) -> Result<(RunState, Arrival), LoopError> {
     match outcome {
@@ -159,8 +158,7 @@ const BUDGET: &str = "budget";
 ///
 /// # Errors
 ///
-/// If that leads back and the scope was restarted as often as it allows, unless its workflow goes to the next entry
-/// then; or if the target is gone.
+/// If that leads back and the scope was restarted as often as it allows; or if the target is gone.
 pub fn leave_over_budget(
     state: &RunState,
     target: &Target,
@@ -407,8 +405,7 @@ impl RunState {
     ///
     /// # Errors
     ///
-    /// If the scope was restarted as often as it allows, unless it goes to the next entry then; or if the target is
-    /// gone.
+    /// If the scope was restarted as often as it allows; or if the target is gone.
     fn leave_entry(
         &mut self,
         outcome: Option<&str>,
@@ -437,7 +434,7 @@ impl RunState {
     /// Those of [`Self::leave_entry`].
     fn take_way(
         &mut self,
-        Way { target, mut counted }: Way,
+        Way { target, counted }: Way,
         because: impl Fn(String) -> PassedOverReason,
         library: &Library,
         back: &mut Option<WayBack>,
@@ -446,14 +443,11 @@ impl RunState {
         let next = from.saturating_add(1);
         let segment = self.current_path.last().ok_or(LoopError::NotFound)?;
         let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
-        let mut to = scope.target(from, target).ok_or(LoopError::NotFound)?;
+        let to = scope.target(from, target).ok_or(LoopError::NotFound)?;
         if to <= from {
             let scope_key = self.current_path.scope_key();
             *back = Some(WayBack { scope_key, workflow_key: scope.key.clone() });
-            match (self.count_loop(scope, library), scope.on_max_loops) {
-                (Err(LoopError::Exhausted { .. }), OnMaxLoops::Next) => (to, counted) = (next, None),
-                (counted, OnMaxLoops::Pause | OnMaxLoops::Next) => counted?,
-            }
+            self.count_loop(scope, library)?;
         }
         if let Some(key) = counted {
             *self.progress.ways.get_or_insert(&key, u32::default) += 1;
@@ -769,17 +763,6 @@ mod tests {
         let resumed = at_b.paused(reason("no"), 0).resumed();
         assert!(resumed.progress.ways.is_empty(), "its count begins anew");
         assert!(left_again(&resumed, &library).is_ok());
-    }
-
-    #[test]
-    fn a_way_that_is_not_taken_is_not_counted() {
-        let bound = WayBound { max: 2, then: None };
-        let mut root = with_bound(bound);
-        (root.max_loops, root.on_max_loops) = (1.into(), OnMaxLoops::Next);
-        let library = Library::new(vec![root], &mut Vec::new());
-        let once = left_again(&at(&[("r", 0)]), &library).unwrap();
-        let on = left_again(&once, &library).unwrap();
-        assert_eq!((path(&on), on.progress.ways.get("r:1 no")), (vec![("r", 2)], Some(&1)));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use crate::sorted::Map;
 
 use crate::definition::{BoundValue, Check, Results, Work, columns, is_group_key, label_of, on_one_line};
 use crate::definition::{
-    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome, Phase, Target,
-    ToolPolicy, Workflow,
+    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, OnGateFail, Outcome, Phase, Target, ToolPolicy,
+    Workflow,
 };
 use crate::run::{PhasePath, RunState, Segment};
 
@@ -123,15 +123,6 @@ fn outcomes_note(outcomes: &[Outcome], id: &str, scope: &Workflow, library: &Lib
     (!lines.is_empty()).then(|| format!("outcomes: {}", lines.join(", ")))
 }
 
-/// Returns a note on the number of times that the outcomes of a phase can lead back; `None` if the run pauses then.
-fn loops_note(phase: &Phase, scope: &Workflow) -> Option<String> {
-    let index = scope.position(&phase.id)?;
-    let mut targets = phase.outcomes.iter().flat_map(Outcome::targets);
-    let leads_back = targets.any(|to| scope.target(index, to).is_some_and(|to| to <= index));
-    let goes_on = leads_back && scope.on_max_loops == OnMaxLoops::Next;
-    goes_on.then(|| format!("after {}: next", loops(&scope.max_loops)))
-}
-
 /// The targets of an outcome, each with the words at its edge.
 fn ways(outcome: &Outcome) -> Vec<(String, &Target)> {
     let name = &outcome.name;
@@ -161,11 +152,12 @@ pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, ind
         .chain(budget_note(&phase.budget))
         .chain(over_budget_note(phase))
         .chain(gate_note(gate));
-    let notes = notes
-        .chain(failure_note(gate, scope, library))
-        .chain(outputs_note(phase))
-        .chain(outcomes_note(&phase.outcomes, &phase.id, scope, library))
-        .chain(loops_note(phase, scope));
+    let notes = notes.chain(failure_note(gate, scope, library)).chain(outputs_note(phase)).chain(outcomes_note(
+        &phase.outcomes,
+        &phase.id,
+        scope,
+        library,
+    ));
     let notes = notes.map(|note| format!("{indent}{note}"));
     let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
     lines.map(|line| on_one_line(&line)).collect()
@@ -250,8 +242,6 @@ enum EdgeKind {
     Otherwise,
     /// With these outcomes, each with its words.
     Outcomes(Vec<(String, String)>),
-    /// With these outcomes, which lead back, after so many loops.
-    After(Vec<(String, String)>, String),
 }
 
 impl End {
@@ -265,9 +255,6 @@ impl End {
             EdgeKind::Plain => "-->".into(),
             EdgeKind::Otherwise => "-. otherwise .->".into(),
             EdgeKind::Outcomes(names) => format!("-->|{}|", label(&in_words(names))),
-            EdgeKind::After(names, loops) => {
-                format!("-. {} .->", label(&format!("{} after {loops}", in_words(names))))
-            }
         }
     }
 
@@ -275,7 +262,7 @@ impl End {
     fn without(mut self, elsewhere: &[Outcome]) -> Option<Self> {
         match &mut self.kind {
             EdgeKind::Plain | EdgeKind::Otherwise => return Some(self),
-            EdgeKind::Outcomes(names) | EdgeKind::After(names, _) => {
+            EdgeKind::Outcomes(names) => {
                 names.retain(|(name, _)| elsewhere.iter().all(|other| other.name != *name));
                 if names.is_empty() {
                     return None;
@@ -518,22 +505,13 @@ impl<'a> Chart<'a> {
                 None => targets.push((to, vec![name])),
             }
         }
-        let node = node.to_owned();
-        let mut back = Vec::new();
         for (to, names) in targets {
             if to > index {
-                let end = End { node: node.clone(), kind: EdgeKind::Outcomes(names) };
+                let end = End { node: node.to_owned(), kind: EdgeKind::Outcomes(names) };
                 ahead.entry(to).or_default().push(end);
-                continue;
-            }
-            if let Some(to) = nodes.get(to) {
+            } else if let Some(to) = nodes.get(to) {
                 self.edges.push(format!("  {node} -. {} .-> {to}", label(&in_words(&names))));
             }
-            back.extend(names);
-        }
-        if !back.is_empty() && scope.on_max_loops == OnMaxLoops::Next {
-            let end = End { node, kind: EdgeKind::After(back, loops(&scope.max_loops)) };
-            ahead.entry(index + 1).or_default().push(end);
         }
     }
 
@@ -1012,7 +990,6 @@ initialMessage: Go
 inputs:
   scope: { type: choice, options: [api, web], default: api }
 maxLoops: 2
-onMaxLoops: next
 phases:
   - triage.md
   - { phase: design.md, when: { outcome.triage: large } }
@@ -1098,7 +1075,6 @@ phases:
   p6 -. \"bad, poor\" .-> p3
   p6 -. \"redo\" .-> p1
   p6 -->|\"clean\"| p7
-  p6 -. \"bad, poor, redo after 2 loops\" .-> p7
   p7 -. loop .-> p1
   p7 --> done
   p1 -->|\"none\"| done
@@ -1124,7 +1100,6 @@ phases:
 │ ↓                                                                                                         │
 │ * REVIEW                                                                                                  │
 │    outcomes: clean → next, bad → back to * IMPLEMENT, poor → back to * IMPLEMENT, redo → back to * TRIAGE │
-│    after 2 loops: next                                                                                    │
 │ ↓                                                                                                         │
 │ * SHIP                                                                                                    │
 │ ↺ loop                                                                                                    │
@@ -1167,7 +1142,6 @@ phases:
 │ ↓                                                                                                         │
 │ * REVIEW                                                                                                  │
 │    outcomes: clean → next, bad → back to * IMPLEMENT, poor → back to * IMPLEMENT, redo → back to * TRIAGE │
-│    after 2 loops: next                                                                                    │
 │ ↓                                                                                                         │
 │ * SHIP                                                                                                    │
 │ ↺ loop                                                                                                    │

@@ -619,7 +619,6 @@ const BOUNDED = {
     {
       budget: { cost: 2.5 },
       maxLoops: 50,
-      onMaxLoops: "next",
       inputs: { scope: { type: "text" } },
       phases: ["plan.md", "fix.md", { subworkflow: "part", with: { of: "{input.scope}" } }],
     },

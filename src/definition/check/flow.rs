@@ -25,7 +25,7 @@ use crate::definition::model::schema::{MAX_COUNT, MAX_GATE_ATTEMPTS};
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::{RUN_DIR_IN_BRACES, ValueName};
 use crate::definition::model::words::either;
-use crate::definition::model::workflow::{Entry, EntryKind, Group, OnMaxLoops, Phase, Workflow};
+use crate::definition::model::workflow::{Entry, EntryKind, Group, Phase, Workflow};
 
 /// The workflows of a library, by key.
 pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
@@ -93,10 +93,7 @@ fn ends<'a>(
         let ends = |name: &&str| {
             let Some(outcome) = entry.outcome(name) else { return may_end_next };
             outcome.targets().any(|target| match workflow.target(index, target) {
-                Some(target) => {
-                    let goes_on = target <= index && workflow.on_max_loops == OnMaxLoops::Next;
-                    target >= optional_from || goes_on && may_end_next
-                }
+                Some(target) => target >= optional_from,
                 // It may be any entry: that it is none is an error.
                 None => matches!(target, Target::Entry(_)),
             })

@@ -18,7 +18,7 @@ use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::ValueName;
 use crate::definition::model::work::Step as RunStep;
-use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Workflow};
+use crate::definition::model::workflow::{Entry, EntryKind, Workflow};
 
 /// Maximum number of values that are looked at, in all workflows together; nothing is reported of those that need more.
 const MAX_WORK: usize = 4_000_000;
@@ -238,9 +238,6 @@ impl<'a> Ways<'a> {
                 self.edges.insert(Edge { from: index, outcome: Some(number), to });
             }
             let Some(target) = self.workflow.target(index, target) else { continue };
-            if target <= index && self.workflow.on_max_loops == OnMaxLoops::Next {
-                self.arrive(from, index + 1, values.clone())?;
-            }
             self.arrive(from, target, values.clone())?;
         }
         Some(())

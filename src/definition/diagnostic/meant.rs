@@ -193,6 +193,9 @@ pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
 pub(crate) fn gone(field: &str, _of: Mapping) -> Option<String> {
     let help = match &*plain(field) {
         "toolvisibility" => "remove it: the model is shown the tools that a phase refuses too",
+        "onmaxloops" => {
+            "bound the outcome that leads back: `outcomes: { clean: next, issues: { to: loop, max: 20, then: next } }`"
+        }
         _ => return None,
     };
     Some(help.to_owned())

@@ -294,9 +294,6 @@ pub(crate) const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N]
     names
 }
 
-/// The values of `onMaxLoops`.
-pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
-
 /// The fields of an entry of `phases` that is a mapping.
 pub const ENTRY_FIELDS: [Field; 23] = [
     row("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),

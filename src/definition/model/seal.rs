@@ -11,7 +11,7 @@
 //! | `context` and `budget` of phases and of the workflow, `results` | |
 //! | `summary: required`, `interactive`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking` | the user's aliases of models |
-//! | `outcomes`, `onMaxLoops`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
+//! | `outcomes`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
 //! | `outputs` with their types | their descriptions |
 //! | values of inputs in paths and as bounds, in the seal of a run | other values of inputs |
 //! | | `show`: what a user is offered and the model is shown |
@@ -53,7 +53,7 @@ use super::rule_inputs::bounds_of_inputs;
 use super::value_type::{Bounds, ValueType};
 use super::values::ValueName;
 use super::work::{Answer, AnswerText, Question, Step, Work};
-use super::workflow::{AutoContinue, ContextMode, Entry, EntryKind, OnMaxLoops, Phase, ToolPolicy, Workflow};
+use super::workflow::{AutoContinue, ContextMode, Entry, EntryKind, Phase, ToolPolicy, Workflow};
 
 /// The first version of the sequence of bytes that is hashed.
 pub const FIRST_VERSION: u32 = 1;
@@ -165,7 +165,6 @@ fn has_budget(workflow: &Workflow) -> bool {
 /// Returns true if a workflow or one of its own phases has inputs, conditions or outcomes.
 fn has_ways(workflow: &Workflow) -> bool {
     !workflow.inputs.is_empty()
-        || workflow.on_max_loops != OnMaxLoops::Pause
         || workflow.phases.iter().any(|entry| !entry.when.is_empty())
         || workflow.own_phases().any(|phase| !phase.outcomes.is_empty())
 }
@@ -219,7 +218,6 @@ impl Rules {
             inputs,
             auto_continue,
             max_loops,
-            on_max_loops,
             context_injection: _,
             context,
             phases,
@@ -236,7 +234,7 @@ impl Rules {
         self.limits(confinement);
         self.context(*context);
         self.budget(budget);
-        self.ways(*on_max_loops, inputs);
+        self.ways(inputs);
         self.text(key);
         self.text(root);
         self.number(u64::from(*loopable));
@@ -446,14 +444,10 @@ impl Rules {
         });
     }
 
-    fn ways(&mut self, on_max_loops: OnMaxLoops, inputs: &[Input]) {
+    fn ways(&mut self, inputs: &[Input]) {
         if self.version < 3 {
             return;
         }
-        self.number(match on_max_loops {
-            OnMaxLoops::Pause => 0,
-            OnMaxLoops::Next => 1,
-        });
         self.list(inputs, |rules, Input { name, default, kind: _, description: _ }| {
             rules.text(name);
             rules.option(default.as_ref(), |rules, default| rules.text(default));
@@ -732,7 +726,7 @@ mod tests {
             workflows[0].budget = [(Measure::Cost, 2_500_000), (Measure::Turns, 40)].into();
             at(&mut workflows[0], 0).budget = [(Measure::Time, 60_000)].into();
         });
-        assert_eq!(value, "3:22d895bbc250b40e4a6760c944b822e84c4f95bf44e22907a0f8c38a64134449");
+        assert_eq!(value, "3:2e1ae73c77bd6e83c32747fa3b0bf88d601605e6fd8ff2ef3bb45be233155caf");
     }
 
     /// The same for runs with inputs, outcomes and conditions.
@@ -750,7 +744,6 @@ mod tests {
                 input("a", ValueType::Text, None),
                 input("b", ValueType::Choice(vec![name("x"), name("y")]), Some("x")),
             ];
-            w[0].on_max_loops = OnMaxLoops::Next;
             let targets = [Target::Next, Target::Loop, Target::Done, Target::Entry(name("z"))];
             at(&mut w[0], 0).outcomes = targets.map(|target| Outcome::new(target.word().to_owned(), target)).into();
             at(&mut w[0], 0).gate = gate(CheckKind::Approve { question: "Q".into() });
@@ -766,7 +759,7 @@ mod tests {
             ];
             w[1].phases[1].when = vec![Condition { of: ValueName::Input(name("i")), values: vec![name("true")] }];
         });
-        assert_eq!(value, "3:e7c8a593e112e55d1cb635b1398a416b968772980157fa65b230dd074f24730b");
+        assert_eq!(value, "3:69cbdb36e755ff52acccc0ccf63da516e3e489ce1c969d88876314dc047df099");
     }
 
     #[test]
@@ -851,7 +844,6 @@ mod tests {
             assert_eq!(seal.starts_with("3:"), index > 0, "{index}");
             assert!(seals.insert(seal), "{index}");
         }
-        assert!(seals.insert(seal(|w| w[0].on_max_loops = OnMaxLoops::Next)));
         assert_eq!(seal(|w| outcome(&mut w[3], "x", Target::Next)), seal(|_| {}));
     }
 
@@ -1016,7 +1008,7 @@ mod tests {
         let seals = [of(&[]), of(&[(0, 0)]), of(&[(0, 2)]), of(&[(2, 0)]), of(&[(0, 0), (2, 0)])];
         assert_eq!(Set::from(seals.clone()).len(), 5);
         assert!(seals[0].starts_with("1:"), "without one it is the seal of an earlier version");
-        assert_eq!(seals[1], "5:1dd17a44fd7c9cd4f48f67ac6e43d58aa237b1971425c9a6c358401309050d58");
+        assert_eq!(seals[1], "5:95984512e7cbf3e6e556fc43e55c78641eec7c9aa16961f61820fc28d0242b9f");
     }
 
     #[test]
@@ -1054,7 +1046,7 @@ mod tests {
         let gives = |given: Given| {
             unchecked(move |w| {
                 // As in each workflow with inputs, the ways are in it.
-                w[0].on_max_loops = OnMaxLoops::Next;
+                at(&mut w[0], 0).outcomes = vec![Outcome::new("x", Target::Next)];
                 match &mut w[0].phases[1].kind {
                     EntryKind::Workflow { with, .. } => {
                         drop(with.insert("i".into(), given.clone()));

@@ -19,7 +19,7 @@ use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::schema::{
     self, BUDGET_FIELDS, CONFINEMENT, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS,
-    MAX_PHASES, Needed, ON_MAX_LOOPS, OUTPUT_FIELDS, TESTS_FIELDS, THINKING, TOOLS_FIELDS, field, fields, required,
+    MAX_PHASES, Needed, OUTPUT_FIELDS, TESTS_FIELDS, THINKING, TOOLS_FIELDS, field, fields, required,
 };
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
@@ -96,9 +96,6 @@ fields! {
             field("autoContinue", Kind::Mapping { fields: AutoContinue::FIELDS, switch: true, one: false }, "true"),
         /// Maximum number of loops of the workflow before it is left.
         max_loops: BoundValue<u32> = field("maxLoops", Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)), "20"),
-        /// What an outcome does that leads back when there were `maxLoops` loops: the run pauses, or goes to the next
-        /// entry.
-        on_max_loops: OnMaxLoops = field("onMaxLoops", Kind::OneOf(&ON_MAX_LOOPS), ON_MAX_LOOPS[0]),
         /// When the agent gets the complete context prompt: once in each phase, or with every agent run.
         context_injection: ContextInjection =
             field("contextInjection", Kind::OneOf(&["oncePerPhase", "everyRun"]), "oncePerPhase"),
@@ -227,16 +224,6 @@ impl Default for AutoContinue {
 
 /// Default of [`Workflow::max_loops`].
 pub const DEFAULT_MAX_LOOPS: u32 = 20;
-
-/// Effect of an outcome that leads back when the workflow was restarted as often as it allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnMaxLoops {
-    /// The run pauses.
-    #[default]
-    Pause,
-    /// The run goes to the next entry.
-    Next,
-}
 
 /// When the agent is given the whole context prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

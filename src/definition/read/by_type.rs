@@ -19,9 +19,7 @@ use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::outputs::Output;
 use crate::definition::model::results::Results;
 use crate::definition::model::schema::{Field, FromField, Kind, Needed, names};
-use crate::definition::model::workflow::{
-    AutoContinue, ContextInjection, ContextMode, Entry, OnMaxLoops, Show, ToolPolicy,
-};
+use crate::definition::model::workflow::{AutoContinue, ContextInjection, ContextMode, Entry, Show, ToolPolicy};
 
 macro_rules! by_type {
     ($($type:ty => $read:expr,)*) => {$(
@@ -49,7 +47,6 @@ by_type! {
         |fields, field| choice(fields, field, [Self::OncePerPhase, Self::EveryRun]).unwrap_or_default(),
     Option<ContextMode> => |fields, field| choice(fields, field, [ContextMode::Shared, ContextMode::Fresh]),
     Option<Gate> => |fields, _| gate::read(fields),
-    OnMaxLoops => |fields, field| choice(fields, field, [Self::Pause, Self::Next]).unwrap_or_default(),
     Option<Target> => |fields, _| on_budget(fields),
     Option<Thinking> => |fields, _| models::read_thinking(fields),
     Results => |fields, _| results::read(fields),

@@ -444,6 +444,7 @@ pub(crate) fn rule_meant(key: &str) -> Option<&'static str> {
         "blacklist" | "deniedtool" | "denytool" | "disallowedtool" | "disallowtool" | "blockedtool" | "blocktool"
         | "forbiddentool" | "excludedtool" | "tooldenylist" | "toolblocklist" | "toolblacklist" | "denylist"
         | "blocklist" | "deny" | "denied" | "disallow" => Some("tools.blacklist"),
+        "onmaxloop" => Some("outcomes"),
         "cost" | "maxcost" => Some("budget"),
         "hidden" | "unreadable" => Some("hide"),
         "tool" | "toolvisibility" => Some("tools"),

@@ -132,11 +132,6 @@ fn wrong_outcomes_are_refused() {
         &phases,
         &["w/workflow.yaml:5:27: `gate.outcome`: expected an outcome of the end of the workflow: `y`, found `x`"],
     );
-    refuses(
-        "onMaxLoops: stop\nphases: [a.md]",
-        &[A],
-        &["w/workflow.yaml:4:13: `onMaxLoops`: expected `pause` or `next`, found `stop`"],
-    );
 }
 
 #[test]
@@ -253,7 +248,8 @@ fn a_check_finds_phases_that_no_way_reaches_and_outcomes_without_an_end() {
             "w/b.md:5:21: no way leads from the outcome `y` to the end of the workflow \"w\"",
         ],
     );
-    warns("onMaxLoops: next\nphases: [a.md, b.md]", &[("a", ""), ("b", "outcomes: {x: a, y: loop}")], &[]);
+    let bounded = "outcomes: {x: {to: a, max: 2, then: next}, y: loop}";
+    warns("phases: [a.md, b.md]", &[("a", ""), ("b", bounded)], &[]);
     let inputs = "inputs: {s: {type: choice, options: [p, q]}}\nphases: ";
     let both = format!("{inputs}[{{phase: a.md, when: {{input.s: p}}}}, {{phase: b.md, when: {{input.s: q}}}}]");
     warns(&both, &[A, ("b", "")], &[]);
@@ -310,14 +306,13 @@ fn a_workflow_with_conditions_has_a_bounded_number_of_entries() {
 }
 
 #[test]
-fn an_outcome_that_leads_back_is_an_end_where_the_last_loop_goes_on() {
+fn an_outcome_that_leads_back_is_an_end_where_it_leads_on_then() {
     let mut files = files("phases: [{subworkflow: n, with: {half: api}}, {phase: a.md, when: {outcome.n: bad}}]", &[A]);
     let phase = "---\nid: n\nname: N\nemoji: '*'\noutcomes: {good: next, bad: n}\n---\nDo it.\n";
     files.global.insert("n/n.md".into(), phase.into());
     let (library, _) = load_files(&files);
     assert!(library.get("w").is_none(), "`bad` leads back, or pauses");
-    let workflow = files.global.get_mut("n/workflow.yaml").unwrap();
-    workflow.push_str("onMaxLoops: next\n");
+    files.global.insert("n/n.md".into(), phase.replace("bad: n", "bad: {to: n, max: 2, then: next}"));
     let (_, diagnostics) = Library::check(&files).unwrap();
     assert_eq!(diagnostics, []);
 }
