@@ -75,7 +75,7 @@ fn object(fields: &[Field]) -> Map<String, Value> {
     object.insert("properties".into(), properties.into());
     object.insert("additionalProperties".into(), false.into());
     let beside = |field: &Field| match field.name {
-        "gateAttempts" | "onGateFail" => Some((field.name.to_owned(), json!(["gate"]))),
+        "gateAttempts" => Some((field.name.to_owned(), json!(["gate"]))),
         "onBudget" => Some((field.name.to_owned(), json!(["budget"]))),
         _ => None,
     };

@@ -42,7 +42,7 @@ pub use model::files::{
     DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root, Stale, Surroundings, UserMessage,
     WorkflowFiles, WriteTarget,
 };
-pub use model::gate::{Check, CheckKind, Command, Gate, OnGateFail, Pattern, Variable, expansions, label_of};
+pub use model::gate::{Check, CheckKind, Command, Gate, Pattern, Variable, expansions, label_of};
 pub use model::groups::FileEntry;
 pub use model::hidden::HiddenCause;
 pub use model::inputs::{Given, Input, is_name as is_input_name};

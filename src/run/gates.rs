@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::definition::{Check, CheckKind, Entry, Gate, Library, OnGateFail, Outcome, Workflow};
+use crate::definition::{Check, CheckKind, Entry, Gate, Outcome, Workflow};
 
-use super::{Active, Branch, LoopError, PhasePath, RunState, RunStatus, Segment, leave};
+use super::{Active, Branch, PhasePath, RunState, RunStatus, Segment, leave};
 
 /// A gate that a run must pass to leave its phase.
 #[derive(Debug, Clone)]
@@ -395,57 +395,29 @@ impl RunState {
         let times = *attempts;
         (new, times)
     }
-
-    /// Returns the run, moved to where a failure of the gate leads; `None` if it stays. A way back counts as a restart
-    /// of the scope.
-    ///
-    /// # Errors
-    ///
-    /// If the scope was restarted as often as it allows, or cannot be restarted; or if the run would pass over all
-    /// phases up to the current one.
-    pub fn after_gate_failure(
-        &self,
-        on_fail: &OnGateFail,
-        depth: usize,
-        library: &Library,
-    ) -> Result<Option<Self>, LoopError> {
-        let mut new = self.stepped();
-        new.current_path.truncate(depth);
-        let last = new.current_path.last_mut().ok_or(LoopError::NotFound)?;
-        let scope = library.get(&last.workflow_key).ok_or(LoopError::NotFound)?;
-        last.phase_index = match on_fail {
-            OnGateFail::Stay => return Ok(None),
-            OnGateFail::Loop if !scope.loopable => return Err(LoopError::Disabled),
-            OnGateFail::Loop => 0,
-            OnGateFail::Phase(id) => scope.position(id).ok_or(LoopError::NotFound)?,
-        };
-        new.count_loop(scope, library)?;
-        new.arrive_again(self, library).map(Some)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::CheckKind;
+    use crate::definition::Library;
     use crate::definition::fixtures::workflow;
     use crate::run::path::path_to;
 
-    fn gate(label: &str, on_fail: OnGateFail) -> Option<Gate> {
+    fn gate(label: &str) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
         Some(Gate {
             checks: vec![Check { label: label.into(), kind, outcome: None, recheck: false }],
             attempts: 3.into(),
-            on_fail,
         })
     }
 
     #[test]
     fn the_gates_of_all_that_ends_are_ahead() {
         let mut outer = workflow("outer", &["a", "@inner"]);
-        outer.gate = gate("outer", OnGateFail::Phase("a".into()));
+        outer.gate = gate("outer");
         let mut inner = workflow("inner", &["b", "c"]);
-        inner.gate = gate("inner", OnGateFail::Loop);
+        inner.gate = gate("inner");
         let library = Library::new(vec![outer, inner], &mut Vec::new());
         let at = |path: &[(&str, usize)]| RunState { current_path: path_to(path), ..RunState::new("outer", "", 0, 0) };
         let ahead = |state: &RunState| -> Vec<String> {
@@ -456,15 +428,5 @@ mod tests {
         assert_eq!(ahead(&at(&[("outer", 1), ("inner", 0)])), [""; 0]);
         let last = at(&[("outer", 1), ("inner", 1)]);
         assert_eq!(ahead(&last), ["The inner 2", "The outer 1"]);
-
-        let back = |on_fail: OnGateFail, depth| {
-            last.after_gate_failure(&on_fail, depth, &library).unwrap().map(|state| state.current_path.key())
-        };
-        assert_eq!(back(OnGateFail::Stay, 2), None);
-        assert_eq!(back(OnGateFail::Loop, 2).as_deref(), Some("outer:1/inner:0"));
-        assert_eq!(back(OnGateFail::Loop, 1).as_deref(), Some("outer:0"));
-        assert_eq!(back(OnGateFail::Phase("a".into()), 1).as_deref(), Some("outer:0"));
-        assert_eq!(back(OnGateFail::Phase("b".into()), 2).as_deref(), Some("outer:1/inner:0"));
-        assert_eq!(last.after_gate_failure(&OnGateFail::Phase("z".into()), 2, &library), Err(LoopError::NotFound));
     }
 }

@@ -184,25 +184,18 @@ pub fn gate_progress(label: &str, number: usize, of: usize) -> String {
 }
 
 /// Returns the report of a failed check for the agent, without its consequence. `left` is the number of remaining
-/// attempts, if the run stays in the phase.
-pub fn gate_failed(of: &str, evidence: &Evidence, left: Option<u32>) -> String {
+/// attempts.
+pub fn gate_failed(of: &str, evidence: &Evidence, left: u32) -> String {
     let took = match evidence.duration_ms {
         0 => String::new(),
         ms => format!(" after {}", duration(ms)),
     };
     let mut text = format!("✗ The gate of {of} is not passed: {}: {}{took}.", evidence.label, evidence.result);
-    if let Some(left) = left {
-        text.push_str(&format!(" Attempt {}, {left} left.", evidence.attempt));
-    }
+    text.push_str(&format!(" Attempt {}, {left} left.", evidence.attempt));
     if !evidence.tail.is_empty() {
         text.push_str(&format!("\n\nThe end of its output:\n{}", fenced(&evidence.tail)));
     }
     text
-}
-
-/// Returns the report of a failed check for a phase that does not get its results.
-pub fn gate_failed_elsewhere(of: &str) -> String {
-    format!("✗ The gate of {of} is not passed.")
 }
 
 /// Returns a text as a Markdown code block with a fence that the text does not contain.

@@ -4,8 +4,7 @@ use crate::sorted::Map;
 
 use crate::definition::{BoundValue, Check, Results, Work, columns, is_group_key, label_of, on_one_line};
 use crate::definition::{
-    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, OnGateFail, Outcome, Phase, Target, ToolPolicy,
-    Workflow,
+    DEFAULT_MAX_LOOPS, Decide, Entry, EntryKind, Gate, Given, Library, Outcome, Phase, Target, ToolPolicy, Workflow,
 };
 use crate::run::{PhasePath, RunState, Segment};
 
@@ -83,18 +82,6 @@ pub fn gate_note(gate: Option<&Gate>) -> Option<String> {
     Some(format!("gate: {}", labels.join(", ")))
 }
 
-/// Returns a note on where a failure of a gate leads back to; `None` if the run stays. `scope` is the workflow that
-/// contains the gate or the phase with the gate.
-pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) -> Option<String> {
-    let phases = match &gate?.on_fail {
-        OnGateFail::Stay => return None,
-        OnGateFail::Loop => &scope.phases[..],
-        OnGateFail::Phase(id) => scope.phases.get(scope.position(id)?..)?,
-    };
-    let to = library.first_phase(phases)?;
-    Some(format!("on failure: back to {} {}", to.emoji, to.name))
-}
-
 /// Returns a note on the outcomes of the entry of this id in `scope`, with their targets; `None` without outcomes.
 fn outcomes_note(outcomes: &[Outcome], id: &str, scope: &Workflow, library: &Library) -> Option<String> {
     let index = scope.position(id)?;
@@ -152,12 +139,7 @@ pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, ind
         .chain(budget_note(&phase.budget))
         .chain(over_budget_note(phase))
         .chain(gate_note(gate));
-    let notes = notes.chain(failure_note(gate, scope, library)).chain(outputs_note(phase)).chain(outcomes_note(
-        &phase.outcomes,
-        &phase.id,
-        scope,
-        library,
-    ));
+    let notes = notes.chain(outputs_note(phase)).chain(outcomes_note(&phase.outcomes, &phase.id, scope, library));
     let notes = notes.map(|note| format!("{indent}{note}"));
     let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
     lines.map(|line| on_one_line(&line)).collect()
@@ -204,7 +186,7 @@ fn passed_note(run: Option<&RunState>, path: &PhasePath) -> Option<String> {
 
 /// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, conditions as rhombuses, tool
 /// policies, models, limits, budgets and gates as notes, outcomes as labels of edges, and edges back for the loops that
-/// the agent may take and for gates with `onGateFail`. Entries that `run` passed over have a note with the reason.
+/// the agent may take. Entries that `run` passed over have a note with the reason.
 pub fn mermaid(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> String {
     let mut chart = Chart::new(workflow, library, run);
     chart.line(&format!("start([{}])", label(&workflow.name)));
@@ -333,7 +315,6 @@ impl<'a> Chart<'a> {
             match &entry.kind {
                 EntryKind::Phase(phase) => {
                     self.phase(phase, workflow);
-                    self.failure(phase.gate.as_ref(), workflow, &nodes);
                     if let Some(first) = nodes.first().filter(|_| loops_from(workflow) == Some(index)) {
                         self.edges.push(format!("  p{} -. loop .-> {first}", self.phases));
                     }
@@ -381,11 +362,8 @@ impl<'a> Chart<'a> {
             self.ends.extend(otherwise);
         }
         self.ends.extend(ahead.into_values().flatten());
-        if is_complete {
-            if let Some(note) = gate_note(workflow.gate.as_ref()) {
-                self.note(&format!("p{}", self.phases), &note);
-            }
-            self.failure(workflow.gate.as_ref(), workflow, &nodes);
+        if is_complete && let Some(note) = gate_note(workflow.gate.as_ref()) {
+            self.note(&format!("p{}", self.phases), &note);
         }
     }
 
@@ -515,18 +493,6 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Adds the edge from the last phase back to the target of `onGateFail`, if the run does not stay.
-    fn failure(&mut self, gate: Option<&Gate>, scope: &Workflow, nodes: &[String]) {
-        let entry = match gate.map(|gate| &gate.on_fail) {
-            None | Some(OnGateFail::Stay) => None,
-            Some(OnGateFail::Loop) => Some(0),
-            Some(OnGateFail::Phase(id)) => scope.position(id),
-        };
-        if let Some(node) = entry.and_then(|entry| nodes.get(entry)) {
-            self.edges.push(format!("  p{} -. gate fails .-> {node}", self.phases));
-        }
-    }
-
     /// Returns true within a parallel group, where `stop` is the end of the branch.
     fn is_in_branch(&self) -> bool {
         let group = |scope: &Segment| self.library.get(&scope.workflow_key)?.parallel.as_ref();
@@ -630,9 +596,7 @@ impl Boxes<'_> {
                 }
             }
         }
-        let gate = workflow.end_gate();
-        let notes = gate_note(gate).into_iter().chain(failure_note(gate, workflow, self.library));
-        lines.extend(notes.map(|note| on_one_line(&note)));
+        lines.extend(gate_note(workflow.end_gate()).map(|note| on_one_line(&note)));
         if loops_from.is_some_and(|index| index + 1 == workflow.phases.len()) {
             lines.push(LOOP.to_owned());
         }
@@ -659,17 +623,13 @@ fn framed(title: &str, content: Vec<String>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{Files, phase, workflow};
-    use crate::definition::{Check, CheckKind, OnGateFail};
+    use crate::definition::{Check, CheckKind};
     use crate::run::{begin, leave};
 
     fn gate(label: &str) -> Option<Gate> {
-        back(label, OnGateFail::Stay)
-    }
-
-    fn back(label: &str, on_fail: OnGateFail) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
         let checks = vec![Check { label: label.into(), kind, outcome: None, recheck: false }];
-        Some(Gate { checks, attempts: 3.into(), on_fail })
+        Some(Gate { checks, attempts: 3.into() })
     }
 
     fn release() -> Library {
@@ -757,13 +717,13 @@ mod tests {
     fn ways() -> Library {
         let mut root = workflow("r", &["a", "b", "@s"]);
         let mut b = phase("b");
-        b.gate = back("x", OnGateFail::Phase("a".into()));
+        b.gate = gate("x");
         root.phases[1] = Entry::phase(b);
-        root.gate = back("y", OnGateFail::Loop);
+        root.gate = gate("y");
         let mut nested = workflow("s", &["@t", "c", "d"]);
-        nested.gate = back("z", OnGateFail::Phase("c".into()));
+        nested.gate = gate("z");
         let mut d = phase("d");
-        d.gate = back("w", OnGateFail::Loop);
+        d.gate = gate("w");
         nested.phases[2] = Entry::phase(d);
         let only_nested = workflow("n", &["@t", "@t"]);
         let behind_one = workflow("o", &["a", "@t"]);
@@ -795,48 +755,40 @@ mod tests {
   start --> p1
   p2 -.- n1
   p1 --> p2
-  p2 -. gate fails .-> p1
   p2 -. loop .-> p1
   p2 --> p3
   p3 --> p4
   p5 -.- n2
   p4 --> p5
-  p5 -. gate fails .-> p3
   p5 -. loop .-> p3
   p5 -.- n3
-  p5 -. gate fails .-> p4
   p5 -.- n4
-  p5 -. gate fails .-> p1
   p5 --> done
   classDef note stroke-dasharray: 3 3"
         );
         assert_eq!(
             boxes(library.get("r").unwrap(), &library, None).join("\n"),
-            "┌ The r ──────────────────────────┐
-│ 🔹 A                            │
-│ ↓                               │
-│ 🔹 B                            │
-│    gate: x                      │
-│    on failure: back to 🔹 A     │
-│ ↺ loop                          │
-│ ↓                               │
-│ ┌ The s ──────────────────────┐ │
-│ │ ┌ The t ─┐                  │ │
-│ │ │ 🔹 E   │                  │ │
-│ │ └────────┘                  │ │
-│ │ ↓                           │ │
-│ │ 🔹 C                        │ │
-│ │ ↓                           │ │
-│ │ 🔹 D                        │ │
-│ │    gate: w                  │ │
-│ │    on failure: back to 🔹 E │ │
-│ │ gate: z                     │ │
-│ │ on failure: back to 🔹 C    │ │
-│ │ ↺ loop                      │ │
-│ └─────────────────────────────┘ │
-│ gate: y                         │
-│ on failure: back to 🔹 A        │
-└─────────────────────────────────┘
+            "┌ The r ─────────┐
+│ 🔹 A           │
+│ ↓              │
+│ 🔹 B           │
+│    gate: x     │
+│ ↺ loop         │
+│ ↓              │
+│ ┌ The s ─────┐ │
+│ │ ┌ The t ─┐ │ │
+│ │ │ 🔹 E   │ │ │
+│ │ └────────┘ │ │
+│ │ ↓          │ │
+│ │ 🔹 C       │ │
+│ │ ↓          │ │
+│ │ 🔹 D       │ │
+│ │    gate: w │ │
+│ │ gate: z    │ │
+│ │ ↺ loop     │ │
+│ └────────────┘ │
+│ gate: y        │
+└────────────────┘
   ↓
   DONE"
         );

@@ -3,7 +3,7 @@
 use crate::definition::{EntryKind, Input, Library, Work, Workflow, on_one_line};
 use crate::run::{Active, Branch, Outline, RunDir, RunState, Step, enter, go_to};
 
-use super::graph::{exits_note, failure_note, gate_note, nested_notes, noted, workflow_notes};
+use super::graph::{exits_note, gate_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
 use super::parallel::agents_note;
 use super::steps::name as step_name;
@@ -85,11 +85,7 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     if !whole.is_empty() {
         lines.push(format!("For the whole run, {}.", whole.join("; ")));
     }
-    let gate = workflow.gate.as_ref();
-    lines.extend(gate_note(gate).map(|note| {
-        let failure = failure_note(gate, workflow, library);
-        format!("At its end, {note}{}.", failure.map_or(String::new(), |note| format!("; {note}")))
-    }));
+    lines.extend(gate_note(workflow.gate.as_ref()).map(|note| format!("At its end, {note}.")));
     let lines: Vec<String> = lines.iter().map(|line| on_one_line(line)).collect();
     lines.join("\n")
 }
@@ -178,10 +174,8 @@ fn listed(Listed { step, number, state, around }: &Listed, library: &Library) ->
         lines.extend(notes.map(|note| on_one_line(&format!("{INDENT}{of}{note}"))));
     }
     for (_, scope) in active.ending_scopes(None).filter(|(depth, _)| *depth > 1.max(*around)) {
-        let gate = scope.gate.as_ref();
-        let of = gate_note(gate).map(|note| format!("{}, at its end: {note}", scope.name));
-        let notes = of.into_iter().chain(failure_note(gate, scope, library));
-        lines.extend(notes.map(|note| on_one_line(&format!("{INDENT}{note}"))));
+        let note = gate_note(scope.gate.as_ref());
+        lines.extend(note.map(|note| on_one_line(&format!("{INDENT}{}, at its end: {note}", scope.name))));
     }
     lines
 }
@@ -195,7 +189,7 @@ mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{Bounds, Condition, Entry, Outcome, Target, ValueName, ValueType};
-    use crate::definition::{Check, CheckKind, Gate, OnGateFail};
+    use crate::definition::{Check, CheckKind, Gate};
 
     #[test]
     fn inputs_are_listed() {
@@ -255,34 +249,32 @@ mod tests {
 
     #[test]
     fn gates_of_nested_workflows_are_shown() {
-        let gate = |label: &str, on_fail| {
+        let gate = |label: &str| {
             let kind = CheckKind::Run { command: label.into(), timeout_ms: 1 };
             let checks = vec![Check { label: label.into(), kind, outcome: None, recheck: false }];
-            Some(Gate { checks, attempts: 3.into(), on_fail })
+            Some(Gate { checks, attempts: 3.into() })
         };
         let mut root = workflow("w", &["a", "@s", "@s"]);
         root.completion_message = Some("Done:\n{evidence}".into());
         root.stop_message = Some("Stopped in {phaseName}: {outcome}".into());
-        root.gate = gate("make all", OnGateFail::Phase("a".into()));
+        root.gate = gate("make all");
         let mut nested = workflow("s", &["b", "@t"]);
-        nested.gate = gate("make s", OnGateFail::Loop);
+        nested.gate = gate("make s");
         let mut inner = workflow("t", &["c"]);
-        inner.gate = gate("make t", OnGateFail::Stay);
+        inner.gate = gate("make t");
         let library = Library::new(vec![root, nested, inner], &mut Vec::new());
         let text = preview(library.get("w").unwrap(), &library, "the task");
         for part in [
-            "At its end, gate: make all; on failure: back to 🔹 A.",
+            "At its end, gate: make all.",
             "  1. 🔹 A
   2. The s > 🔹 B
   3. The s > The t > 🔹 C
      The t, at its end: gate: make t
      The s, at its end: gate: make s
-     on failure: back to 🔹 B
   4. The s > 🔹 B
   5. The s > The t > 🔹 C
      The t, at its end: gate: make t
      The s, at its end: gate: make s
-     on failure: back to 🔹 B
 ",
             "━━ completionMessage ━━\n\nDone:
 - 🔹 C: ✓ make t: exit status 0, 1s

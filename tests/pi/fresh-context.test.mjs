@@ -48,14 +48,6 @@ const WORKFLOWS = {
   ...workflow("hello", ["build", REVIEW], QUIET),
   ...workflow("all", ["build", "review", { id: "share", context: "shared" }], { ...QUIET, context: "fresh" }),
   ...workflow("first", [{ id: "plan", context: "fresh" }, "build"], QUIET),
-  ...workflow(
-    "gate",
-    [
-      { id: "plan", context: "fresh" },
-      { id: "build", gate: [{ run: "echo broken; false", label: "the tests" }], onGateFail: "plan" },
-    ],
-    QUIET,
-  ),
   ...workflow("outer", ["build", "@inner"], { ...QUIET, context: "fresh" }),
   ...workflow("inner", ["review"], { show: "workflows" }),
 };

@@ -3,7 +3,6 @@
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::variable::VariableProblem;
-use crate::definition::model::gate::{Gate, OnGateFail};
 use crate::definition::model::library::Library;
 use crate::definition::model::outcomes::Outcome;
 use crate::definition::model::results::Results;
@@ -86,27 +85,18 @@ pub(super) fn names_in(text: &str) -> impl Iterator<Item = &str> {
     text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0))
 }
 
-/// Returns true if an outcome or a gate of the entries from `first` on leads to the entry at `to` or to one before it.
+/// Returns true if an outcome or a budget of the entries from `first` on leads to the entry at `to` or to one before it.
 fn leads_back(workflow: &Workflow, first: usize, to: usize) -> bool {
-    let gate_leads = |gate: &Gate| match &gate.on_fail {
-        OnGateFail::Stay => false,
-        OnGateFail::Loop => true,
-        OnGateFail::Phase(id) => workflow.position(id).is_some_and(|target| target <= to),
-    };
     let mut entries = workflow.phases.iter().enumerate().skip(first);
-    workflow.gate.as_ref().is_some_and(gate_leads)
-        || entries.any(|(index, entry)| {
-            let gate = entry.as_phase().and_then(|phase| phase.gate.as_ref());
-            let leads = |outcome: &Outcome| {
-                let mut targets = outcome.targets().filter_map(|target| workflow.target(index, target));
-                targets.any(|target| target <= to)
-            };
-            let over_budget = entry.as_phase().and_then(|phase| phase.on_budget.as_ref());
-            let over_budget = over_budget.and_then(|target| workflow.target(index, target));
-            entry.outcomes().iter().any(leads)
-                || gate.is_some_and(gate_leads)
-                || over_budget.is_some_and(|target| target <= to)
-        })
+    entries.any(|(index, entry)| {
+        let leads = |outcome: &Outcome| {
+            let mut targets = outcome.targets().filter_map(|target| workflow.target(index, target));
+            targets.any(|target| target <= to)
+        };
+        let over_budget = entry.as_phase().and_then(|phase| phase.on_budget.as_ref());
+        let over_budget = over_budget.and_then(|target| workflow.target(index, target));
+        entry.outcomes().iter().any(leads) || over_budget.is_some_and(|target| target <= to)
+    })
 }
 
 /// The last phase of an entry.

@@ -9,7 +9,7 @@ use crate::definition::diagnostic::parallel::{ParallelProblem, Written};
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::model::confinement::Sandbox;
 use crate::definition::model::each::Each;
-use crate::definition::model::gate::{CheckKind, Command, Gate, OnGateFail};
+use crate::definition::model::gate::{CheckKind, Command, Gate};
 use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::inputs::Given;
 use crate::definition::model::library::MAX_NESTING;
@@ -306,15 +306,8 @@ impl<'a> Errors<'a> {
             let Some(phase) = entry.as_phase() else { continue };
             let over_budget = phase.on_budget.as_ref();
             let over_budget = over_budget.and_then(|target| leads_elsewhere("onBudget", target));
-            let of_gate = phase.gate.as_ref().and_then(|gate| gate_leads_back(gate, "a branch"));
-            for (problem, field) in [(over_budget, "onBudget"), (of_gate, "onGateFail")] {
-                let problem = problem.map(|of| Unplaced::in_file(&phase.file, of, &[Step::Key(field)]));
-                self.unplaced.extend(problem);
-            }
-        }
-        let of_group = "a parallel group without `each`";
-        if let Some(problem) = group.end_gate().and_then(|gate| gate_leads_back(gate, of_group)) {
-            self.report(problem, &[Step::Key("onGateFail")]);
+            let problem = over_budget.map(|of| Unplaced::in_file(&phase.file, of, &[Step::Key("onBudget")]));
+            self.unplaced.extend(problem);
         }
     }
 
@@ -512,21 +505,6 @@ fn leads_elsewhere(field: &str, target: &Target) -> Option<FieldProblem> {
             suggestion: None,
         }),
     }
-}
-
-/// The problem of a gate that leads back; `None` if the run stays.
-fn gate_leads_back(gate: &Gate, of: &str) -> Option<FieldProblem> {
-    let found = match &gate.on_fail {
-        OnGateFail::Stay => return None,
-        OnGateFail::Loop => "loop",
-        OnGateFail::Phase(id) => id,
-    };
-    Some(FieldProblem::BadValue {
-        field: "onGateFail".into(),
-        expected: format!("`stay` of {of}, whose entries do not lead to each other"),
-        found: format!("`{found}`"),
-        suggestion: None,
-    })
 }
 
 /// What a phase can write; empty if it can write nothing.

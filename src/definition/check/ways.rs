@@ -11,7 +11,6 @@ use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::each::Each;
-use crate::definition::model::gate::OnGateFail;
 use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::library::Library;
 use crate::definition::model::outcomes::{Outcome, Target};
@@ -169,18 +168,6 @@ impl<'a> Ways<'a> {
         };
         let outcomes = entry.outcomes().len();
         self.spend((3 + outcomes) * (1 + size(&values)))?;
-        let gates = [entry.as_phase().and_then(|phase| phase.gate.as_ref()), self.workflow.gate.as_ref()];
-        for gate in gates.into_iter().flatten() {
-            let target = match &gate.on_fail {
-                OnGateFail::Phase(id) => self.workflow.position(id),
-                OnGateFail::Loop => Some(0),
-                OnGateFail::Stay => None,
-            };
-            // These are followed for their values only: they are not ways to the end.
-            if let Some(target) = target {
-                self.arrive(None, target, values.clone())?;
-            }
-        }
         match &entry.kind {
             EntryKind::Phase(phase) => {
                 let entered = values;

@@ -23,24 +23,8 @@ pub enum GateProblem {
     WideGlob { field: &'static str, limit: usize },
     OutsideProject { path: String },
     LongLabel { limit: usize },
-    UnknownEarlierPhase { id: String, meant: MeantPhase },
     LoopForbidden { field: String },
-    WithoutGate { field: &'static str },
-    UnusedGateAttempts { on_gate_fail: String },
-}
-
-/// The value that may be meant by an `onGateFail` that names no earlier phase.
-#[derive(Debug, Clone, PartialEq)]
-pub enum MeantPhase {
-    /// This value.
-    Value(String),
-    /// The phase of this id, which is a later one of the workflow of this key.
-    Later {
-        /// The key of the workflow.
-        workflow: String,
-    },
-    /// No known value is similar.
-    Unknown,
+    WithoutGate,
 }
 
 impl GateProblem {
@@ -88,27 +72,10 @@ impl GateProblem {
             Self::LongLabel { limit } => {
                 warning(format!("`gate.label` is longer than {limit} characters; it is shortened"))
             }
-            Self::UnknownEarlierPhase { id, meant } => {
-                let unknown = error(format!(
-                    "`onGateFail`: expected `stay`, `loop` or the id of an earlier phase of this workflow, found `{id}`"
-                ));
-                match meant {
-                    MeantPhase::Value(value) => unknown.suggest(Some(value)),
-                    MeantPhase::Later { workflow } => unknown.help(format!(
-                        "`{id}` is a later phase of the workflow \"{workflow}\"; a failure can only lead back"
-                    )),
-                    MeantPhase::Unknown => unknown,
-                }
-            }
             Self::LoopForbidden { field } => {
                 error(format!("`{field}: loop` is not allowed in a workflow with `loopable: false`"))
             }
-            Self::WithoutGate { field } => error(format!("`{field}` needs a `gate`")),
-            Self::UnusedGateAttempts { on_gate_fail } => {
-                warning(format!("unused `gateAttempts`: with `onGateFail: {on_gate_fail}` every failure leads back"))
-                    .help("remove it; `maxLoops` of the workflow limits how often the run may go back")
-                    .marking("gateAttempts")
-            }
+            Self::WithoutGate => error("`gateAttempts` needs a `gate`"),
         }
     }
 }

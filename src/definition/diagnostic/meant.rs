@@ -53,7 +53,8 @@ type Row = (&'static [&'static str], [Meant; 4]);
 const ASK: &str = "ask: Is it right?\noutcomes: { go: next, change: loop }";
 const APPROVE: &str = "gate: [{ approve: Is it right? }]";
 const COST: &str = "budget: { cost: 2.50 }";
-const FAILED: &str = "gate: [{ run: npm test }]\nonGateFail: loop";
+const FAILED: &str = "run: npm test\noutcomes: { ok: next, failed: loop }";
+const ON_FAILURE: &str = "an entry with `run` leads anywhere, as in `- run: npm test` with `outcomes: { ok: next, failed: implement }` beside it";
 const INPUTS: &str = "inputs: { scope: { type: text } }";
 const MODEL: &str = "model: PROVIDER/ID";
 const OUTPUTS: &str = "outputs: { large: { type: flag } }";
@@ -135,7 +136,7 @@ const ROWS: [Row; 33] = [
     (&["retry", "retries", "maxretries", "attempts", "maxattempts"],
         [Here(RETRY), In(Phase, RETRY), Here(RETRY), Help("write `gateAttempts: 3` beside `gate`")]),
     (&["onfailure", "onfail", "onerror", "continueonerror", "fallback", "catch"],
-        [Here(FAILED), In(Phase, FAILED), Here(FAILED), Help("write `onGateFail: loop` beside `gate`")]),
+        [In(Entry, FAILED), Here(FAILED), In(Entry, FAILED), Help(ON_FAILURE)]),
     (&["maxturns", "turns", "maxsteps"], [Here(TURNS), In(Phase, TURNS), Here(TURNS), Unknown]),
     (&["maxtokens", "tokens", "outputtokens", "maxoutputtokens"], [Here(TOKENS), In(Phase, TOKENS), Here(TOKENS), Unknown]),
     (&["maxbudgetusd", "maxcostusd", "costlimit"], [Here(COST), In(Phase, COST), Here(COST), Unknown]),
@@ -193,6 +194,7 @@ pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
 pub(crate) fn gone(field: &str, _of: Mapping) -> Option<String> {
     let help = match &*plain(field) {
         "toolvisibility" => "remove it: the model is shown the tools that a phase refuses too",
+        "ongatefail" => ON_FAILURE,
         "onmaxloops" => {
             "bound the outcome that leads back: `outcomes: { clean: next, issues: { to: loop, max: 20, then: next } }`"
         }

@@ -72,7 +72,7 @@ impl PhaseProblem {
                     .help("give each phase an `id` of its own")
             }
             Self::LaterResults { name } => {
-                warning(format!("`results` names `{name}`, a later phase from which no outcome or gate leads back"))
+                warning(format!("`results` names `{name}`, a later phase from which no outcome leads back"))
                     .help("name phases that come before this one")
                     .marking(name)
             }

@@ -52,7 +52,7 @@ impl VariableProblem {
             ))
             .help("list its phase in `results`, or remove the variable"),
             Self::LaterOutput { name } => warning(format!(
-                "the text of the phase has `{{{name}}}`, an output of a later phase from which no outcome or gate leads back: it is `(none)` there"
+                "the text of the phase has `{{{name}}}`, an output of a later phase from which no outcome leads back: it is `(none)` there"
             ))
             .help("hand it over in an earlier phase, or remove the variable"),
             Self::UnknownSummary { id, suggestion } => warning(format!(

@@ -21,8 +21,6 @@ pub struct Gate {
     pub checks: Vec<Check>,
     /// Number of failures after which the run pauses, from 1. Default: 3.
     pub attempts: BoundValue<u32>,
-    /// The target of a failure.
-    pub on_fail: OnGateFail,
 }
 
 /// One check of a gate.
@@ -167,18 +165,6 @@ pub fn is_variable(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && !RESERVED_VARIABLES.iter().any(is_reserved)
-}
-
-/// The target of a failure of a gate.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum OnGateFail {
-    /// The run stays in the phase.
-    #[default]
-    Stay,
-    /// The scope begins again.
-    Loop,
-    /// The run goes back to the phase of this id in the same workflow.
-    Phase(String),
 }
 
 /// A regular expression; `^` and `$` match at lines. It is compiled when it is first used: a load only checks it.

@@ -295,7 +295,7 @@ pub(crate) const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N]
 }
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 23] = [
+pub const ENTRY_FIELDS: [Field; 22] = [
     row("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     row("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
     row(
@@ -369,7 +369,6 @@ pub const ENTRY_FIELDS: [Field; 23] = [
     ),
     row("gate", Kind::Checks(&CHECK_FIELDS), "nothing is checked", "Checks that must pass before the group is left."),
     GATE_ATTEMPTS,
-    ON_GATE_FAIL,
     row(
         "each",
         Kind::Items,
@@ -397,19 +396,8 @@ pub const ENTRY_FIELDS: [Field; 23] = [
 ];
 
 /// The fields of an entry that only a group has.
-pub const GROUP_FIELDS: [&str; 11] = [
-    "phases",
-    "each",
-    "parallel",
-    "decide",
-    "need",
-    "loopable",
-    "maxLoops",
-    "budget",
-    "gate",
-    "gateAttempts",
-    "onGateFail",
-];
+pub const GROUP_FIELDS: [&str; 10] =
+    ["phases", "each", "parallel", "decide", "need", "loopable", "maxLoops", "budget", "gate", "gateAttempts"];
 
 /// The values of `context`.
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
@@ -453,18 +441,11 @@ const GATE_ATTEMPTS: Field = row(
     "gateAttempts",
     Kind::OrInput(&Kind::Count(MAX_GATE_ATTEMPTS)),
     "3",
-    "Number of failures of the gate after which the run pauses, with `onGateFail: stay`. Otherwise each failure leads back, and `maxLoops` is the limit.",
-);
-
-const ON_GATE_FAIL: Field = row(
-    "onGateFail",
-    Kind::Text,
-    "stay",
-    "Where a failure leads: `stay`, `loop` (to the beginning of the workflow), or the id of an earlier phase of the workflow.",
+    "Number of failures of the gate after which the run pauses.",
 );
 
 /// The fields of the gate of a phase.
-pub(super) const GATE: [Field; 3] = [GATE_CHECKS, GATE_ATTEMPTS, ON_GATE_FAIL];
+pub(super) const GATE: [Field; 2] = [GATE_CHECKS, GATE_ATTEMPTS];
 
 /// The fields of a check of a gate.
 pub const CHECK_FIELDS: [Field; 9] = [

@@ -6,7 +6,7 @@
 //! | the root that each workflow comes from | the folder below the root |
 //! | tool lists | `availableProfiles`, which are for information only |
 //! | `write`, `hide`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
-//! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
+//! | gates with all that is in them, `gateAttempts` | instructions, messages, templates |
 //! | `parallel`, `need` and `decide` of groups | |
 //! | `context` and `budget` of phases and of the workflow, `results` | |
 //! | `summary: required`, `interactive`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
@@ -43,7 +43,7 @@ use super::budget::Measure;
 use super::conditions::Condition;
 use super::confinement::{Confinement, Sandbox};
 use super::each::Each;
-use super::gate::{Check, CheckKind, Command, Gate, OnGateFail, Variable};
+use super::gate::{Check, CheckKind, Command, Gate, Variable};
 use super::inputs::{Given, Input};
 use super::outcomes::{Outcome, Target, WayBound};
 use super::outputs::Output;
@@ -546,16 +546,8 @@ impl Rules {
     }
 
     fn gate(&mut self, gate: &Gate) {
-        let Gate { checks, attempts, on_fail } = gate;
+        let Gate { checks, attempts } = gate;
         self.bound(&count(attempts));
-        match on_fail {
-            OnGateFail::Stay => self.number(0),
-            OnGateFail::Loop => self.number(1),
-            OnGateFail::Phase(id) => {
-                self.number(2);
-                self.text(id);
-            }
-        }
         self.list(checks, |rules, Check { label, kind, outcome, recheck }| {
             rules.text(label);
             if rules.version >= 6 {
@@ -649,7 +641,7 @@ mod tests {
 
     fn gate(kind: CheckKind) -> Option<Gate> {
         let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck: false }];
-        Some(Gate { checks, attempts: 3.into(), on_fail: OnGateFail::Stay })
+        Some(Gate { checks, attempts: 3.into() })
     }
 
     /// Every stored run relies on this value: another one needs another [`VERSION`].
@@ -663,11 +655,10 @@ mod tests {
             first.tools = ToolPolicy::Only(vec!["read".into(), "grep".into()]);
             first.summary_required = Some(true);
             first.gate = gate(CheckKind::Run { command: "make".into(), timeout_ms: 1000 });
-            first.gate.as_mut().unwrap().on_fail = OnGateFail::Phase("z".into());
             at(&mut workflows[1], 0).tools = ToolPolicy::Except(vec!["bash".into()]);
             at(&mut workflows[2], 0).gate = gate(CheckKind::File { path: "*.md".into(), contains: None });
         });
-        assert_eq!(value, "1:956b7aa978af158241c0948c9c45697c35c8523d5d81bca5e4718b8df1ea217b");
+        assert_eq!(value, "1:25f74dbf4a01fb00d9170c37f957160db31040cbdf6c7e9a0a59b6479c4f401a");
     }
 
     /// The same for runs with limits.
@@ -759,7 +750,7 @@ mod tests {
             ];
             w[1].phases[1].when = vec![Condition { of: ValueName::Input(name("i")), values: vec![name("true")] }];
         });
-        assert_eq!(value, "3:69cbdb36e755ff52acccc0ccf63da516e3e489ce1c969d88876314dc047df099");
+        assert_eq!(value, "3:921e76e5b915956ae4463264d665047b00654f6ec4bb05d10e9a9428929c3f91");
     }
 
     #[test]
@@ -914,7 +905,7 @@ mod tests {
             let gate = |recheck| {
                 let kind = CheckKind::Run { command: "a".into(), timeout_ms: 1 };
                 let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck }];
-                Gate { checks, attempts: 3.into(), on_fail: OnGateFail::Stay }
+                Gate { checks, attempts: 3.into() }
             };
             seal(move |w| {
                 at(&mut w[0], 2).gate = of_phase.map(gate);

@@ -445,6 +445,7 @@ pub(crate) fn rule_meant(key: &str) -> Option<&'static str> {
         | "forbiddentool" | "excludedtool" | "tooldenylist" | "toolblocklist" | "toolblacklist" | "denylist"
         | "blocklist" | "deny" | "denied" | "disallow" => Some("tools.blacklist"),
         "onmaxloop" => Some("outcomes"),
+        "ongatefail" => Some("gate"),
         "cost" | "maxcost" => Some("budget"),
         "hidden" | "unreadable" => Some("hide"),
         "tool" | "toolvisibility" => Some("tools"),

@@ -1,4 +1,4 @@
-//! Reads the fields `gate`, `gateAttempts` and `onGateFail`.
+//! Reads the fields `gate` and `gateAttempts`.
 
 use super::budget::duration;
 use super::fields::Fields;
@@ -10,8 +10,7 @@ use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::value::{Expected, ValueKind};
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::gate::{
-    Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_LABEL, OnGateFail, Pattern, Variable, expansions, is_variable,
-    label_of,
+    Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_LABEL, Pattern, Variable, expansions, is_variable, label_of,
 };
 use crate::definition::model::path_variables::with_names;
 use crate::definition::model::schema::{CHECK_FIELDS, MAX_GATE_ATTEMPTS, names};
@@ -47,29 +46,14 @@ const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 /// The fields of which a check has exactly one.
 const KINDS: [&str; 3] = ["run", "file", "approve"];
 
-/// Reads `gate`, `gateAttempts` and `onGateFail`; `None` without a gate.
+/// Reads `gate` and `gateAttempts`; `None` without a gate.
 pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
     let attempts = fields.bounded("gateAttempts", DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
-    let on_fail = match fields.tree.root.get("onGateFail") {
-        None | Some(Yaml::Null) => OnGateFail::Stay,
-        Some(Yaml::String(word)) => match &**word {
-            "stay" => OnGateFail::Stay,
-            "loop" => OnGateFail::Loop,
-            id => OnGateFail::Phase(id.to_owned()),
-        },
-        Some(other) => {
-            let expected = "`stay`, `loop` or the id of an earlier phase";
-            wrong_type(fields, &[Step::Key("onGateFail")], "onGateFail", expected, other.kind());
-            OnGateFail::Stay
-        }
-    };
     let items = match fields.tree.root.get("gate") {
         Some(Yaml::Null) => return None,
         None => {
-            let there = |field: &&str| !matches!(fields.tree.root.get(field), None | Some(Yaml::Null));
-            let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
-            if let Some(field) = field {
-                fields.report(&[Step::Key(field)], GateProblem::WithoutGate { field });
+            if !matches!(fields.tree.root.get("gateAttempts"), None | Some(Yaml::Null)) {
+                fields.report(&[Step::Key("gateAttempts")], GateProblem::WithoutGate);
             }
             return None;
         }
@@ -84,17 +68,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
         }
     };
     let checks = items.iter().enumerate().filter_map(|(index, item)| check(fields, index, item)).collect();
-    Some(Gate { checks, attempts, on_fail })
-}
-
-/// Reports a `gateAttempts` that is never reached: each failure leads back, which restarts the count.
-pub(crate) fn check_attempts(fields: &mut Fields) {
-    let there = |field| !matches!(fields.tree.root.get(field), None | Some(Yaml::Null));
-    let Some(Yaml::String(word)) = fields.tree.root.get("onGateFail") else { return };
-    if word != "stay" && there("gate") && there("gateAttempts") {
-        let on_gate_fail = word.clone();
-        fields.report(&[Step::Name("gateAttempts")], GateProblem::UnusedGateAttempts { on_gate_fail });
-    }
+    Some(Gate { checks, attempts })
 }
 
 /// Reads a check; `None` after an error.

@@ -4,7 +4,7 @@ use super::bounded::Bounded;
 use super::fields::Fields;
 use super::front_matter::Document;
 use super::templates::Unknown;
-use super::{expected_calls, gate, templates, tools};
+use super::{expected_calls, templates, tools};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::meant::Mapping;
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -69,7 +69,6 @@ pub(crate) fn read(
     fields.check_values(Phase::FIELDS);
     if let Some(surroundings) = check {
         fields.check_keys();
-        gate::check_attempts(&mut fields);
         tools::check_names(&mut fields, surroundings);
         check_profiles(&mut fields, surroundings);
         expected_calls::check(&mut fields, surroundings);

@@ -12,10 +12,10 @@ use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
-use crate::definition::diagnostic::anchor::{Step, Unplaced, in_group};
+use crate::definition::diagnostic::anchor::{Step, in_group};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::file::FileProblem;
-use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
+use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::package::PackageProblem;
 use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::problem::Problem;
@@ -23,7 +23,7 @@ use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::user_file::UserFileProblem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::files::{FileError, FileKind, Root, Stale};
-use crate::definition::model::gate::{Check, CheckKind, Gate, OnGateFail, label_of};
+use crate::definition::model::gate::{Check, CheckKind, Gate, label_of};
 use crate::definition::model::inputs::Given;
 use crate::definition::model::library::{LeftOut, Listed, Parts, Replacing};
 use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
@@ -94,13 +94,10 @@ struct Listing<'t> {
     at: Vec<usize>,
     /// The groups that were read.
     groups: Vec<Workflow>,
-    loopable: bool,
     /// The number of diagnostics before it.
     before: usize,
     /// The ids that are taken, each with the file or the key of its entry.
     ids: Map<String, String>,
-    /// The problems of gates that lead to no earlier phase, each with the phase's file as the list has it.
-    leading_nowhere: Vec<(String, GateProblem)>,
     /// An error was found in the list or in a phase file.
     has_errors: bool,
 }
@@ -390,7 +387,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
         let Some(WorkflowRead { workflow, entries, has_errors, tree }) = read else { return Ok(true) };
         self.count_gate(workflow.gate.as_ref().filter(|_| !has_errors), before, &path)?;
-        let loopable = workflow.loopable;
         let mut listing = Listing {
             folder,
             file: &file_name,
@@ -399,19 +395,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
             workflow: &workflow,
             at: Vec::new(),
             groups: Vec::new(),
-            loopable,
             before: self.diagnostics.len(),
             ids: Map::new(),
-            leading_nowhere: Vec::new(),
             has_errors,
         };
         let phases = self.entries(&mut listing, entries)?;
-        self.report_leading_nowhere(&mut listing);
-        if !listing.has_errors
-            && let Some(problem) = leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable)
-        {
-            self.diagnostics.push(listing.error(&[Step::Key("onGateFail")], true, problem));
-        }
         let Listing { groups, has_errors, .. } = listing;
         if !has_errors {
             let root = self.root.name.clone();
@@ -433,21 +421,15 @@ impl<'a, 'f> RootReader<'a, 'f> {
         for (index, entry) in entries.into_iter().enumerate() {
             self.files.count(1, listing.folder)?;
             let when = entry.when.clone();
-            if let Some(kind) = self.entry(listing, index, entry, &read)? {
+            if let Some(kind) = self.entry(listing, index, entry)? {
                 read.push(Entry { kind, when });
             }
         }
         Ok(read)
     }
 
-    /// Reads the entry at an index. `earlier` are those before it.
-    fn entry(
-        &mut self,
-        listing: &mut Listing,
-        index: usize,
-        entry: EntryRef,
-        earlier: &[Entry],
-    ) -> Result<Option<EntryKind>, Stop> {
+    /// Reads the entry at an index.
+    fn entry(&mut self, listing: &mut Listing, index: usize, entry: EntryRef) -> Result<Option<EntryKind>, Stop> {
         let EntryRef { kind, id, label, when: _, outcomes } = entry;
         let at = [Step::Key("phases"), Step::Item(index)];
         let look_up = self.diagnostics.len() - listing.before < MAX_PLACES;
@@ -509,9 +491,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
         if let Some(problem) = listing.take_id(&phase.id, &path) {
             self.diagnostics.push(listing.error(&at, look_up, problem));
         }
-        if let Some(problem) = leads_nowhere(phase.gate.as_ref(), earlier, Some(&phase.id), listing.loopable) {
-            listing.leading_nowhere.push((path, problem));
-        }
         Ok(Some(EntryKind::Phase(phase)))
     }
 
@@ -526,17 +505,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let file = listing.workflow;
         let GroupRef { loopable, max_loops, budget, gate, each, parallel, entries } = group;
         listing.at.push(index);
-        let outer = std::mem::replace(&mut listing.loopable, loopable);
         let phases = self.entries(listing, entries)?;
-        listing.loopable = outer;
         let at = listing.at.clone();
         listing.at.pop();
-        if !listing.has_errors
-            && let Some(problem) = leads_nowhere(gate.as_ref(), &phases, None, loopable)
-        {
-            let here = [Step::Key("phases"), Step::Item(index), Step::Key("onGateFail")];
-            self.diagnostics.push(listing.error(&here, true, problem));
-        }
         let named = |entry: Option<&Entry>| entry.map_or("", Entry::name).to_owned();
         let name = match (label.or(id), &phases[..]) {
             (Some(name), _) => name.to_owned(),
@@ -571,24 +542,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
             ..file.clone()
         });
         Ok((key, name))
-    }
-
-    /// Reports the gates that lead to no earlier phase, when all ids are known.
-    fn report_leading_nowhere(&mut self, listing: &mut Listing) {
-        if listing.has_errors {
-            return;
-        }
-        for (path, mut problem) in std::mem::take(&mut listing.leading_nowhere) {
-            if let GateProblem::UnknownEarlierPhase { id, meant } = &mut problem
-                && listing.ids.get(id).is_some_and(|of| *of != path)
-            {
-                *meant = MeantPhase::Later { workflow: self.key(listing.folder) };
-            }
-            let file = self.display(&resolve(listing.folder, &path).unwrap_or_default());
-            let unplaced = Unplaced::in_file(file, problem, &[Step::Key("onGateFail")]);
-            self.diagnostics.extend(self.sources.place(vec![unplaced]));
-            listing.has_errors = true;
-        }
     }
 
     /// Reads one phase file. With `look_up` a similar file is looked for where there is none.
@@ -701,28 +654,4 @@ fn unknown_outcome(known: &[Outcome], path: &str, name: &str) -> FieldProblem {
     let suggestion = nearest(name, names).map(Into::into);
     let (field, found) = ("outcomes".into(), format!("`{name}`"));
     FieldProblem::BadValue { field, expected, found, suggestion }
-}
-
-/// The problem of a gate's `onGateFail` that leads to none of these phases, or to a loop that is not allowed.
-///
-/// `own` is the id of the phase that has the gate.
-fn leads_nowhere(gate: Option<&Gate>, phases: &[Entry], own: Option<&str>, loopable: bool) -> Option<GateProblem> {
-    let id = match &gate?.on_fail {
-        OnGateFail::Loop if !loopable => {
-            return Some(GateProblem::LoopForbidden { field: "onGateFail".into() });
-        }
-        OnGateFail::Loop | OnGateFail::Stay => return None,
-        OnGateFail::Phase(id) => id,
-    };
-    let ids = phases.iter().map(Entry::id);
-    if ids.clone().any(|other| other == id) {
-        return None;
-    }
-    let meant = if own == Some(id) {
-        MeantPhase::Value("stay".into())
-    } else {
-        let similar = nearest(id, ids.chain(["stay", "loop"]));
-        similar.map_or(MeantPhase::Unknown, |value| MeantPhase::Value(value.to_owned()))
-    };
-    Some(GateProblem::UnknownEarlierPhase { id: id.clone(), meant })
 }

@@ -121,7 +121,6 @@ pub(crate) fn read(
 fn check_fields(fields: &mut Fields) {
     fields.check_keys();
     check_entries(fields, 0);
-    gate::check_attempts(fields);
     for field in Workflow::FIELDS {
         if let Kind::Template(variables) = field.kind {
             fields.check_template(field.name, variables);
@@ -129,7 +128,7 @@ fn check_fields(fields: &mut Fields) {
     }
 }
 
-/// Reports unknown keys of the entries, and a `gateAttempts` without an effect of those that are groups.
+/// Reports unknown keys of the entries.
 fn check_entries(fields: &mut Fields, depth: usize) {
     let tree = Rc::clone(&fields.tree);
     let entries = tree.root.get("phases").map(Yaml::items).unwrap_or_default();
@@ -140,10 +139,7 @@ fn check_entries(fields: &mut Fields, depth: usize) {
             fields.check_keys_at(&here, Mapping::Entry, &ENTRY);
         }
         if entry.get("phases").is_some() && depth < MAX_GROUPS {
-            fields.within(&here, |fields| {
-                gate::check_attempts(fields);
-                check_entries(fields, depth + 1);
-            });
+            fields.within(&here, |fields| check_entries(fields, depth + 1));
         }
     }
 }

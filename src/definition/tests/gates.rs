@@ -9,7 +9,7 @@ fn phase_with(lines: &str) -> String {
 #[test]
 fn a_gate_is_read() {
     let phase = phase_with(
-        "gate:\n- run: npm test\n  timeout: 90s\n  label: the tests\n- run: make\n  timeout: 2.5\n- file: .\\docs\\*.md\n  contains: '^## R'\n- approve: Ship?\n- run: x\ngateAttempts: 1\nonGateFail: loop\n",
+        "gate:\n- run: npm test\n  timeout: 90s\n  label: the tests\n- run: make\n  timeout: 2.5\n- file: .\\docs\\*.md\n  contains: '^## R'\n- approve: Ship?\n- run: x\ngateAttempts: 1\n",
     );
     let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
     assert_eq!(diagnostics, [""; 0]);
@@ -27,7 +27,7 @@ fn a_gate_is_read() {
     assert_eq!(*kinds[4], run("x", 600_000));
     let labels: Vec<&str> = gate.checks.iter().map(|check| &*check.label).collect();
     assert_eq!(labels, ["the tests", "make", "./docs/*.md", "Ship?", "x"]);
-    assert_eq!((&gate.attempts, &gate.on_fail), (&1.into(), &OnGateFail::Loop));
+    assert_eq!(gate.attempts, 1.into());
 }
 
 #[test]
@@ -76,12 +76,7 @@ fn a_gate_with_errors_keeps_its_workflow_out() {
         ("gate: [{approve: a, timeout: }]", "4:21: `gate.timeout` has no value"),
         ("gate: [{run: a, contains: }]", "4:17: `gate.contains` has no value"),
         ("gateAttempts: 2", "4:15: `gateAttempts` needs a `gate`"),
-        ("onGateFail: stay", "4:13: `onGateFail` needs a `gate`"),
-        ("gate:\nonGateFail: loop", "4:1: `gate` has no value"),
-        (
-            "gate: [{run: a}]\nonGateFail: [x]",
-            "5:13: `onGateFail`: expected `stay`, `loop` or the id of an earlier phase, found a list",
-        ),
+        ("gate:\ngateAttempts: 2", "4:1: `gate` has no value"),
     ] {
         let phase = PHASE.replacen("emoji: '*'\n", &format!("{lines}\nemoji: '*'\n"), 1);
         phase_refused(&phase, &[&format!("~/workflows/w/a.md:{diagnostic}")]);
@@ -143,44 +138,4 @@ fn an_expression_and_a_glob_are_bounded() {
         let (_, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
         assert!(expression.is_empty() || diagnostics.is_empty(), "{diagnostics:?}");
     }
-}
-
-#[test]
-fn a_failure_leads_to_an_earlier_phase_of_the_same_workflow() {
-    let flow = FLOW.replace("  - a.md", "  - a.md\n  - b.md\n  - c.md");
-    let phase = |id: &str, to: &str| {
-        format!("---\nid: {id}\nname: N\nemoji: '*'\ngate: [{{run: x}}]\nonGateFail: {to}\n---\nDo.")
-    };
-    for (to, sound) in [("a", true), ("b", false), ("c", false), ("z", false), ("stay", true)] {
-        let (_, diagnostics) = load(&[
-            ("w/workflow.yaml", &flow),
-            ("w/a.md", PHASE),
-            ("w/b.md", &phase("b", to)),
-            ("w/c.md", &phase("c", "b")),
-        ]);
-        let diagnostic = format!(
-            "~/workflows/w/b.md:6:13: `onGateFail`: expected `stay`, `loop` or the id of an earlier phase of this workflow, found `{to}`"
-        );
-        assert_eq!(diagnostics, if sound { vec![] } else { vec![diagnostic] }, "{to}");
-    }
-    for (to, diagnostic) in [("a", None), ("z", Some("7:13"))] {
-        let yaml = format!("{FLOW}gate: [{{approve: Done?}}]\nonGateFail: {to}\n");
-        let (library, diagnostics) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
-        assert_eq!(library.get("w").is_some(), diagnostic.is_none());
-        let place = diagnostic.map(|place| format!("~/workflows/w/workflow.yaml:{place}: "));
-        assert!(diagnostics.iter().all(|diagnostic| place.as_ref().is_some_and(|at| diagnostic.starts_with(at))));
-    }
-}
-
-#[test]
-fn a_failure_loops_only_where_that_is_allowed() {
-    let diagnostic = |place: &str| {
-        format!("~/workflows/w/{place}: `onGateFail: loop` is not allowed in a workflow with `loopable: false`")
-    };
-    let gate = "gate: [{run: x}]\nonGateFail: loop\n";
-    let flow = format!("{FLOW}loopable: false\n");
-    let (_, diagnostics) = load(&[("w/workflow.yaml", &flow), ("w/a.md", &phase_with(gate))]);
-    assert_eq!(diagnostics, [diagnostic("a.md:6:13")]);
-    let (_, diagnostics) = load(&[("w/workflow.yaml", &(flow + gate)), ("w/a.md", PHASE)]);
-    assert_eq!(diagnostics, [diagnostic("workflow.yaml:8:13")]);
 }

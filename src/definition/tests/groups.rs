@@ -53,7 +53,6 @@ fn a_group_with_an_error_leaves_its_file_out() {
         "phases:\n  - {phases: [a.md], with: {x: 1}}",
         "phases:\n  - {phases: [a.md], write: [x]}",
         "phases:\n  - {phases: [a.md], gate: []}",
-        "phases:\n  - {phases: [a.md], gate: [{file: x}], onGateFail: z}",
         "phases:\n  - {phases: [a.md], loopable: 'no'}",
         "phases:\n  - {phase: a.md, maxLoops: 3}",
         "phases:\n  - {phase: a.md, phases: [b.md]}",

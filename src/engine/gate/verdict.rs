@@ -1,14 +1,14 @@
-//! The end of a gate's checks: the run moves on, stays, goes back or pauses.
+//! The end of a gate's checks: the run moves on, stays or pauses.
 
 use serde_json::json;
 
-use crate::definition::{CheckKind, OnGateFail};
-use crate::run::{Active, Leaving, PauseReason, RunState};
+use crate::definition::CheckKind;
+use crate::run::{PauseReason, RunState};
 use crate::text;
 
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
-use crate::engine::state::{Caller, Engine, Mover, OpenGate, Passage, Requester, Waiter};
+use crate::engine::state::{Caller, Engine, OpenGate, Passage, Requester, Waiter};
 use crate::engine::step_tool::{RUN_ENDED, handing_over, result};
 
 /// The end of the checks.
@@ -27,8 +27,6 @@ pub(super) enum Outcome {
 enum Verdict {
     /// A check failed, and the run stays.
     Failed,
-    /// A check failed, and the run went back.
-    Back,
     /// The user, who wants to leave the phase, said no to an approval.
     Declined,
     /// The checks were stopped.
@@ -44,7 +42,6 @@ impl Verdict {
     fn name(self) -> &'static str {
         match self {
             Self::Failed | Self::Declined => "failed",
-            Self::Back => "back",
             Self::Interrupted => "interrupted",
             Self::Overtaken => "overtaken",
             Self::Paused => "paused",
@@ -121,7 +118,7 @@ impl Engine {
         self.answer_requester(gate.requester(), text, Verdict::Paused, cx)
     }
 
-    /// Counts the failure, keeps its evidence, and does what the gate says.
+    /// Counts the failure, and keeps its evidence. The run stays, and pauses after the last attempt.
     fn gate_failed(&mut self, gate: &OpenGate, cx: &mut Cx) -> Reply {
         let (Some(before), Some((check, failed, last))) = (self.handed_over(gate), gate.last()) else {
             return Reply::None;
@@ -130,53 +127,17 @@ impl Engine {
         let library = self.definitions.library();
         let attempts = before.gate_attempts(&failed.gate, failed.depth, library);
         let left = attempts.saturating_sub(times);
-        let stays = failed.gate.on_fail == OnGateFail::Stay;
-        let back = new.after_gate_failure(&failed.gate.on_fail, failed.depth, library);
-        let is_hidden = back.as_ref().ok().and_then(Option::as_ref).is_some_and(|back| {
-            let to = Active::resolve(back, library);
-            back.current_path != before.current_path && to.is_some_and(|to| !to.sees(&before.current_path))
-        });
-        let mut text = if is_hidden {
-            text::gate_failed_elsewhere(&failed.of)
-        } else {
-            text::gate_failed(&failed.of, last, stays.then_some(left))
-        };
-        if let Err(error) = &back {
-            text.push_str(&format!("\n\nIt should lead back now, but that is not possible: {error}"));
-        }
-        if (stays && (left == 0 || gate.is_of_entry())) || back.is_err() {
+        let mut text = text::gate_failed(&failed.of, last, left);
+        if left == 0 || gate.is_of_entry() {
             let reason = PauseReason::Gate { label: last.label.clone(), times };
             text.push_str(&format!("\n\nThe workflow is paused: {reason}. Stop here and wait for the user."));
             self.pause_as(&new, reason, cx);
             return self.answer_requester(gate.requester(), text, Verdict::Paused, cx);
         }
-        let by_user = *gate.requester() == Requester::User;
-        let declined = by_user && matches!(check.kind, CheckKind::Approve { .. });
-        let Ok(Some(back)) = back else {
-            self.transition(new, cx);
-            text.push_str("\n\nFix that, then call workflow_step with action='next' again.");
-            let verdict = if declined { Verdict::Declined } else { Verdict::Failed };
-            return self.answer_requester(gate.requester(), text, verdict, cx);
-        };
-        let mut back = back.moved_from(&before, Leaving::Again, cx.unix_ms);
-        if back.current_path == before.current_path {
-            back = back.with_evidence(gate.kept_evidence());
-        }
-        self.transition(back, cx);
-        self.pause_without_output(&before.current_path, cx);
-        let paused = self.pause_reason().is_some();
-        let to = self.active().map_or_else(|| "DONE".to_owned(), |active| text::phase_title(active.phase));
-        text.push_str(&format!("\n\nThe workflow goes back to {to}."));
-        if by_user && paused && !self.activity.is_working() {
-            self.briefing.note(text.clone());
-        } else if !gate.is_of_entry() {
-            let prompt = self.give_prompt_in_result(gate.requester().is_nested_call());
-            text.push_str(&format!("\n\n{prompt}"));
-        }
-        if by_user && self.activity.is_working() {
-            self.briefing.moved(Mover::User);
-        }
-        let verdict = if declined { Verdict::Declined } else { Verdict::Back };
+        self.transition(new, cx);
+        text.push_str("\n\nFix that, then call workflow_step with action='next' again.");
+        let declined = *gate.requester() == Requester::User && matches!(check.kind, CheckKind::Approve { .. });
+        let verdict = if declined { Verdict::Declined } else { Verdict::Failed };
         self.answer_requester(gate.requester(), text, verdict, cx)
     }
 
@@ -191,7 +152,7 @@ impl Engine {
             Requester::User => {}
         }
         let tells_agent = match verdict {
-            Verdict::Failed | Verdict::Back | Verdict::Declined => true,
+            Verdict::Failed | Verdict::Declined => true,
             Verdict::Interrupted | Verdict::Overtaken | Verdict::Paused => false,
         };
         if tells_agent && !self.activity.is_working() && self.pause_reason().is_none() {
@@ -204,8 +165,8 @@ impl Engine {
             // Of a pause there is a notice, or the last line of the process; who said no knows it.
             Verdict::Paused | Verdict::Declined => {}
             // The agent at work goes on with it: the command has not failed.
-            Verdict::Failed | Verdict::Back if steers => cx.notify(Level::Warning, notice),
-            Verdict::Failed | Verdict::Back | Verdict::Interrupted | Verdict::Overtaken => {
+            Verdict::Failed if steers => cx.notify(Level::Warning, notice),
+            Verdict::Failed | Verdict::Interrupted | Verdict::Overtaken => {
                 cx.fail(Level::Warning, notice);
             }
         }

@@ -1,6 +1,6 @@
 //! A gate whose checks are being made.
 
-use crate::definition::{BoundValue, Check, CheckKind, Command, Gate, OnGateFail, ValueName, Variable};
+use crate::definition::{BoundValue, Check, CheckKind, Command, Gate, ValueName, Variable};
 use crate::run::{Active, CheckPlace, CheckedFiles, Evidence, Outputs, ProjectState, Recheck, RunState};
 use crate::text;
 
@@ -27,11 +27,6 @@ impl Requester {
             Self::User => Waiter::User,
             Self::Entry(passage) => passage.waiter,
         }
-    }
-
-    /// Returns true if it is a call that another tool made.
-    pub fn is_nested_call(&self) -> bool {
-        self.waiter() == Waiter::Call { nested: true }
     }
 
     /// The call, if it is one.
@@ -297,16 +292,11 @@ impl OpenGate {
             let then = active.with(&there);
             let planned = PlannedCheck::of(check, (self.gates.len(), depth), Some(place.clone()), &then);
             self.checks.push(PlannedCheck { again: Some(reason), ..planned });
-            let here = active.state.current_path.at_depth(depth);
-            let is_around = depth <= active.state.current_path.len()
-                && here.scope_key() == there.current_path.at_depth(depth).scope_key();
             let attempts = there.gate_attempts(gate, depth, active.library);
-            // Behind a workflow that has ended, the run stays where it is.
-            let on_fail = if is_around { gate.on_fail.clone() } else { OnGateFail::Stay };
             let attempts = BoundValue::Fixed(attempts);
             let made = active.state.progress.gate_attempts.get(&place.gate);
             self.gates.push(GateToPass {
-                gate: Gate { attempts, on_fail, ..gate.clone() },
+                gate: Gate { attempts, ..gate.clone() },
                 of: of.to_owned(),
                 depth,
                 source: text::GateSource::of(scope),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
-use crate::definition::{Check, CheckKind, Confinement, Entry, Gate, Library, OnGateFail, Sandbox, ToolPolicy};
+use crate::definition::{Check, CheckKind, Confinement, Entry, Gate, Library, Sandbox, ToolPolicy};
 
 const MISSING: &str = "bubblewrap is not installed.";
 
@@ -286,7 +286,7 @@ fn an_open_gate_refuses_first() {
     first.confinement = write(&["docs/"]);
     let kind = CheckKind::Approve { question: "Go on?".into() };
     let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck: false }];
-    first.gate = Some(Gate { checks, attempts: 3.into(), on_fail: OnGateFail::Stay });
+    first.gate = Some(Gate { checks, attempts: 3.into() });
     root.phases[0] = Entry::phase(first);
     session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
     let _ = session.command("workflow", "w x");

@@ -322,57 +322,6 @@ fn an_answer_after_the_run_has_left_the_phase_has_no_effect() {
 }
 
 #[test]
-fn a_failure_leads_to_the_phase_of_on_gate_fail() {
-    for (on_fail, phase, loops) in [("loop", "a", 1), ("a", "a", 1), ("stay", "b", 0)] {
-        let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
-        session.write_gate("flat/b.md", &format!("{TESTS}onGateFail: {on_fail}\n"));
-        let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
-        let _ = session.command("workflow", "flat x");
-        let _ = session.on(Event::AgentStart);
-        session.step("next");
-        let (ticket, _) = asked(session.call_next().reply);
-        let text = told(&session.answer(ticket, ran(1)));
-        assert_eq!(session.phase(), phase, "{on_fail}");
-        assert_eq!(session.progress().loops.values().sum::<u32>(), loops);
-        assert_eq!(text.contains("The workflow goes back to * a.\n\n[Workflow path"), loops == 1);
-    }
-}
-
-#[test]
-fn a_phase_that_does_not_get_results_is_not_told_the_failure_that_led_back_to_it() {
-    for (results, told_why) in [("all", true), ("[b]", true), ("none", false), ("[a]", false)] {
-        let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
-        session.write_gate("flat/a.md", &format!("results: {results}\n"));
-        session.write_gate("flat/b.md", &format!("{TESTS}onGateFail: a\n"));
-        let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
-        let _ = session.command("workflow", "flat x");
-        let _ = session.on(Event::AgentStart);
-        session.step("next");
-        let (ticket, _) = asked(session.call_next().reply);
-        let text = told(&session.answer(ticket, ran(1)));
-        assert!(text.contains("is not passed"), "{text}");
-        assert!(text.contains("The workflow goes back to * a."), "{text}");
-        assert_eq!(text.contains("exit status 1"), told_why, "{results}: {text}");
-        assert_eq!(text.contains("### * b\nS"), told_why, "{results}: {text}");
-    }
-}
-
-#[test]
-fn a_call_for_the_phase_that_a_failed_gate_of_the_user_left_has_no_effect() {
-    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
-    session.write_gate("flat/b.md", &format!("{TESTS}onGateFail: a\n"));
-    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
-    let _ = session.command("workflow", "flat x");
-    let _ = session.on(Event::AgentStart);
-    session.step("next");
-    let (ticket, _) = asked(session.command("workflow", ":next").reply);
-    let _ = session.answer(ticket, ran(1));
-    assert_eq!(session.phase(), "a");
-    assert_eq!(session.step("next").1, json!({ "active": true, "moved": true }));
-    assert_eq!(session.phase(), "a");
-}
-
-#[test]
 fn a_run_that_a_question_kept_from_its_countdown_waits_for_the_user() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
@@ -804,17 +753,6 @@ fn evidence_before_a_pause_is_kept() {
 }
 
 #[test]
-fn a_failure_that_leads_to_the_same_phase_is_known_there() {
-    let mut session = Session::new(&[("flat", &["a"])]);
-    session.write_gate("flat/a.md", &format!("{TESTS}onGateFail: loop\n"));
-    let mut session = session.begun();
-    let (ticket, _) = asked(session.call_next().reply);
-    let _ = session.answer(ticket, ran(1));
-    let visit = &session.progress().visits["flat:0"];
-    assert_eq!((visit.number, visit.evidence.len()), (2, 1));
-}
-
-#[test]
 fn a_pause_by_the_user_withdraws_the_gate() {
     let mut session = Session::gated(APPROVE);
     let (ticket, _) = asked(session.call_next().reply);
@@ -831,7 +769,7 @@ fn a_pause_by_the_user_withdraws_the_gate() {
 const WEAKER: [(&str, &str, &str); 5] = [
     ("flat/a.md", TESTS, ""),
     ("flat/a.md", "make test,", "'true',"),
-    ("flat/a.md", TESTS, "gate: [{run: make test, label: the tests, timeout: 10m}]\nonGateFail: loop\n"),
+    ("flat/a.md", TESTS, "gate: [{run: make test, label: the tests, timeout: 10m}]\ngateAttempts: 9\n"),
     ("flat/workflow.yaml", "[a.md, b.md]", "[b.md, a.md]"),
     ("flat/workflow.yaml", "gate: [{approve: Done?}]", ""),
 ];

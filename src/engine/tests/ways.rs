@@ -282,30 +282,6 @@ fn checks_are_made_for_their_outcome_only() {
 }
 
 #[test]
-fn a_target_of_the_agents_loop_and_of_a_gate_is_looked_at_again() {
-    let mut session = with(&[
-        (
-            "w/workflow.yaml",
-            "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, {phase: b.md, when: {outcome.a: x}}, c.md]\n",
-        ),
-        ("w/a.md", "outcomes: {x: c, y: next}"),
-        ("w/b.md", ""),
-        ("w/c.md", "gate: [{file: never.txt}]\nonGateFail: b\n"),
-    ]);
-    let _ = session.command("workflow", "w x");
-    let _ = session.on(Event::AgentStart);
-    session.goes(&[("x", "c")]);
-    let passed = session.engine.active().unwrap().state.progress.passed_over["w:1"].because.to_string();
-    assert_eq!(passed, "`x` of a leads past it");
-    session.goes(&[("", "b"), ("", "c")]);
-    let _ = session.step("loop");
-    assert_eq!(session.phase_id(), "a");
-    session.goes(&[("y", "c")]);
-    let _ = session.on(Event::TurnEnd { queued: false });
-    session.goes(&[("", "c")]);
-}
-
-#[test]
 fn inputs_are_read_asked_for_and_never_resolved_twice() {
     let mut session = with(&[
         (
@@ -383,36 +359,6 @@ fn after_a_pause_at_a_gate_the_agent_names_the_outcome_again() {
     let ticket = ask(&mut session);
     let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert_eq!(session.phase_id(), "c");
-}
-
-/// A workflow of phases `a`, `b`, `c` and more lines; `b` and `c` are for the outcome `far` of `a`.
-fn gated(more: &str) -> Session {
-    let workflow = format!(
-        "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, {{phase: b.md, when: {{outcome.a: far}}}}, {{phase: c.md, when: {{outcome.a: far}}}}]\n{more}"
-    );
-    let mut session = with(&[
-        ("w/workflow.yaml", &workflow),
-        ("w/a.md", "outcomes: {far: next, near: next}"),
-        ("w/b.md", ""),
-        ("w/c.md", ""),
-    ]);
-    let _ = session.command("workflow", "w x");
-    let _ = session.on(Event::AgentStart);
-    session
-}
-
-#[test]
-fn a_failed_gate_does_not_lead_to_the_end_where_conditions_do_not_hold() {
-    let mut session = gated("gate: [{file: end.txt}]\nonGateFail: c\n");
-    let (text, _) = session.next_with("near");
-    assert!(text.contains("that is not possible: The conditions of all phases from there on"));
-    assert!(matches!(session.reason(), Some(PauseReason::Gate { .. })), "{text}");
-    assert_eq!(session.phase_id(), "a");
-    // A gate may lead to a later phase of its workflow.
-    let mut session = gated("gate: [{file: end.txt}]\nonGateFail: c\n");
-    let _ = session.command("workflow", ":next far");
-    let _ = session.command("workflow", ":skip c");
-    session.goes(&[("", "c")]);
 }
 
 #[test]

@@ -26,7 +26,6 @@ import { messageText } from "./scripted-model.mjs";
  * @property {Record<string, object>} [outputs]
  * @property {object[]} [gate]
  * @property {number | string} [gateAttempts]
- * @property {string} [onGateFail]
  * @property {string | string[]} [model]
  * @property {string} [thinking]
  * @property {object} [budget]
