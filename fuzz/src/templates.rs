@@ -131,7 +131,6 @@ fn library(template: &str) -> Library {
         parallel: None,
         place: None,
         phases: vec![phase("first"), phase("second")],
-        gate: None,
         root: "global".into(),
         folder: "w".into(),
     };

@@ -252,7 +252,6 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
                 None => Entry::phase(phase(entry)),
             })
             .collect(),
-        gate: None,
         root: "global".into(),
         folder: format!("workflows/{key}"),
     }

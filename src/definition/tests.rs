@@ -141,7 +141,6 @@ fn every_field_is_read() {
             groups: Vec::new(),
             group: None,
             each: None,
-            gate: None,
             root: "global".into(),
             folder: "~/workflows/w".into(),
         })

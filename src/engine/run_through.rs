@@ -615,8 +615,8 @@ phases:
         let gate = "gate:\n  - run: npm test\n  - file: docs/*.md\n  - approve: Ship it?\n";
         let a = files.global.get_mut("w/a.md").unwrap();
         *a = a.replace("emoji", &format!("{gate}emoji"));
-        let s = files.global.get_mut("s/workflow.yaml").unwrap();
-        s.push_str("gate: [{run: make, label: the build}]\n");
+        let b = files.global.get_mut("s/b.md").unwrap();
+        *b = b.replace("emoji", "gate: [{run: make, label: the build}]\nemoji");
         let lines = "- * A: ✓ npm test: exit status 0, 1s
 - * A: ✓ docs/*.md: it holds
 - * A: ✓ Ship it?: you said yes
@@ -695,7 +695,6 @@ phases:
     phases: [bugs.md, { subworkflow: s }]
     parallel: true
     decide: [issues, clean]
-    gate: [{ run: npm test }, { approve: Enough? }]
     outcomes: { issues: { to: a, max: 1 }, clean: next }
   - last.md
 ";

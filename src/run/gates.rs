@@ -5,7 +5,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use crate::definition::{Check, CheckKind, Entry, Gate, Outcome, Workflow};
 
-use super::{Active, Branch, PhasePath, RunState, RunStatus, Segment, leave};
+use super::{Active, PhasePath, RunState, RunStatus, leave};
 
 /// A gate that a run must pass to leave its phase.
 #[derive(Debug, Clone)]
@@ -13,9 +13,9 @@ pub struct GateAhead<'a> {
     pub gate: &'a Gate,
     /// Those of its checks that are made for the outcome; at least one.
     pub checks: Vec<&'a Check>,
-    /// The name of the phase or workflow that has it.
+    /// The name of the phase that has it.
     pub of: &'a str,
-    /// The identity of the gate: [`PhasePath::key`] of its phase, or [`PhasePath::scope_key`] of its workflow.
+    /// The identity of the gate: [`PhasePath::key`] of its phase.
     pub key: String,
     /// The workflow whose files have it.
     pub scope: &'a Workflow,
@@ -181,7 +181,7 @@ impl Evidence {
 pub struct Recheck<'a> {
     pub gate: &'a Gate,
     pub check: &'a Check,
-    /// The name of the phase or workflow that has it.
+    /// The name of the phase that has it.
     pub of: &'a str,
     /// The workflow whose files have it.
     pub scope: &'a Workflow,
@@ -195,9 +195,8 @@ pub struct Recheck<'a> {
 }
 
 impl<'a> Active<'a> {
-    /// The gates that `next` with this outcome must pass: that of the phase, then those of the workflows that end with
-    /// it, the innermost first. The checks of other outcomes are not among them. None stands before an outcome that
-    /// stops the run.
+    /// The gate that `next` with this outcome must pass, without the checks of other outcomes. None stands before an
+    /// outcome that stops the run.
     pub fn gates_ahead(&self, outcome: Option<&str>) -> Vec<GateAhead<'a>> {
         if self.stops(outcome) {
             return Vec::new();
@@ -207,21 +206,19 @@ impl<'a> Active<'a> {
             let is_made = |check: &&Check| check.outcome.as_ref().is_none_or(|of| Some(of.as_str()) == outcome);
             gate.checks.iter().filter(is_made).collect()
         };
-        let mut gates: Vec<GateAhead> = Vec::new();
-        gates.extend(self.phase.gate.as_ref().map(|gate| GateAhead {
-            gate,
-            checks: checks(gate),
-            of: &self.phase.name,
-            key: path.key(),
-            scope: self.scope,
-            depth: path.len(),
-        }));
-        gates.extend(self.ending_scopes(outcome).filter_map(|(depth, scope)| {
-            let gate = scope.gate.as_ref()?;
-            let key = path.at_depth(depth).scope_key();
-            let (checks, of) = (checks(gate), &scope.name);
-            Some(GateAhead { gate, checks, of, key, scope, depth })
-        }));
+        let mut gates: Vec<GateAhead> = self
+            .phase
+            .gate
+            .iter()
+            .map(|gate| GateAhead {
+                gate,
+                checks: checks(gate),
+                of: &self.phase.name,
+                key: path.key(),
+                scope: self.scope,
+                depth: path.len(),
+            })
+            .collect();
         gates.retain(|ahead| !ahead.checks.is_empty());
         gates
     }
@@ -272,17 +269,10 @@ impl<'a> Active<'a> {
     fn recheck(&self, visited: &str, evidence: &'a Evidence) -> Option<Recheck<'a>> {
         let place = evidence.recheck.as_ref().filter(|_| evidence.is_rechecked())?;
         let path = PhasePath::parse(visited)?;
-        let depth = (1..=path.len()).find(|&depth| path.at_depth(depth).scope_key() == place.gate);
-        let is_of_phase = path.key() == place.gate;
-        let depth = if is_of_phase { path.len() } else { depth? };
-        let segment = path.get(depth.checked_sub(1)?)?;
+        let (depth, segment) = (path.len(), path.last().filter(|_| path.key() == place.gate)?);
         let scope = self.library.get(&segment.workflow_key)?;
-        let phase = scope.phases.get(segment.phase_index).and_then(Entry::as_phase);
-        let (gate, of) = match phase.filter(|_| is_of_phase) {
-            Some(phase) => (phase.gate.as_ref()?, &phase.name),
-            None if is_of_phase => return None,
-            None => (scope.gate.as_ref()?, &scope.name),
-        };
+        let phase = scope.phases.get(segment.phase_index)?.as_phase()?;
+        let (gate, of) = (phase.gate.as_ref()?, &phase.name);
         let check = gate.checks.get(place.index as usize).filter(|check| check.recheck)?;
         let there = RunState { current_path: path, ..self.state.clone() };
         Some(Recheck { gate, check, of, scope, depth, there, evidence, place })
@@ -309,28 +299,6 @@ impl<'a> Active<'a> {
     /// The run after the current phase with this outcome; `None` if the outcome leads nowhere, as after the last loop.
     pub fn after(&self, outcome: Option<&str>) -> Option<RunState> {
         leave(self.state, outcome, self.library).ok().map(|(after, _)| after)
-    }
-
-    /// The workflows that end with the current phase and this outcome, the innermost first; each with its depth, see
-    /// [`GateAhead::depth`].
-    pub fn ending_scopes(&self, outcome: Option<&str>) -> impl Iterator<Item = (usize, &'a Workflow)> {
-        let path = &self.state.current_path;
-        let kept = match self.after(outcome) {
-            // The scopes that both paths have, the innermost with another entry. Another item of a group is another
-            // scope.
-            Some(after) if after.is_running() => {
-                let both = path.iter().zip(after.current_path.iter());
-                let same = both.clone().take_while(|(before, after)| before == after).count();
-                let is_same_item = |(before, after): (&Segment, &Segment)| before.item == after.item;
-                same + usize::from(both.clone().nth(same).is_none_or(is_same_item))
-            }
-            Some(_) => 0,
-            None => path.len(),
-        };
-        // A branch ends alone.
-        let own = self.state.progress.branch.as_ref().map_or(1, Branch::depth);
-        let scopes = path.iter().enumerate().skip(kept.max(own - 1)).rev();
-        scopes.filter_map(|(index, segment)| Some((index + 1, self.library.get(&segment.workflow_key)?)))
     }
 }
 
@@ -394,39 +362,5 @@ impl RunState {
         *attempts = attempts.saturating_add(1);
         let times = *attempts;
         (new, times)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::definition::Library;
-    use crate::definition::fixtures::workflow;
-    use crate::run::path::path_to;
-
-    fn gate(label: &str) -> Option<Gate> {
-        let kind = CheckKind::Approve { question: label.into() };
-        Some(Gate {
-            checks: vec![Check { label: label.into(), kind, outcome: None, recheck: false }],
-            attempts: 3.into(),
-        })
-    }
-
-    #[test]
-    fn the_gates_of_all_that_ends_are_ahead() {
-        let mut outer = workflow("outer", &["a", "@inner"]);
-        outer.gate = gate("outer");
-        let mut inner = workflow("inner", &["b", "c"]);
-        inner.gate = gate("inner");
-        let library = Library::new(vec![outer, inner], &mut Vec::new());
-        let at = |path: &[(&str, usize)]| RunState { current_path: path_to(path), ..RunState::new("outer", "", 0, 0) };
-        let ahead = |state: &RunState| -> Vec<String> {
-            let active = Active::resolve(state, &library).unwrap();
-            active.gates_ahead(None).iter().map(|ahead| format!("{} {}", ahead.of, ahead.depth)).collect()
-        };
-        assert_eq!(ahead(&at(&[("outer", 0)])), [""; 0]);
-        assert_eq!(ahead(&at(&[("outer", 1), ("inner", 0)])), [""; 0]);
-        let last = at(&[("outer", 1), ("inner", 1)]);
-        assert_eq!(ahead(&last), ["The inner 2", "The outer 1"]);
     }
 }

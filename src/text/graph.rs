@@ -301,11 +301,9 @@ impl<'a> Chart<'a> {
         let mut nodes = Vec::new();
         // The ends of edges to later entries, by their index; to the end of the workflow with the number of entries.
         let mut ahead: Map<usize, Vec<End>> = Map::new();
-        let mut is_complete = true;
         for (index, entry) in workflow.phases.iter().enumerate() {
             self.ends.extend(ahead.remove(&index).unwrap_or_default());
             if self.phases >= MAX_PHASES {
-                is_complete = false;
                 break;
             }
             self.path.set_index(index);
@@ -362,17 +360,13 @@ impl<'a> Chart<'a> {
             self.ends.extend(otherwise);
         }
         self.ends.extend(ahead.into_values().flatten());
-        if is_complete && let Some(note) = gate_note(workflow.gate.as_ref()) {
-            self.note(&format!("p{}", self.phases), &note);
-        }
     }
 
     /// Adds a parallel group, whose edges are its own and not those of its branches, and returns its node.
     fn parallel(&mut self, entry: &'a Entry, nested: &'a Workflow) -> String {
         self.groups += 1;
         let group = format!("g{}", self.groups);
-        let gate = nested.end_gate().filter(|_| nested.has_branches_beside());
-        for note in nested_notes(entry, self.library).into_iter().chain(gate_note(gate)) {
+        for note in nested_notes(entry, self.library) {
             self.note(&group, &note);
         }
         self.connect(&group);
@@ -596,7 +590,6 @@ impl Boxes<'_> {
                 }
             }
         }
-        lines.extend(gate_note(workflow.end_gate()).map(|note| on_one_line(&note)));
         if loops_from.is_some_and(|index| index + 1 == workflow.phases.len()) {
             lines.push(LOOP.to_owned());
         }
@@ -641,7 +634,9 @@ mod tests {
         let mut root = workflow("release", &["x", "@review", "ship"]);
         root.phases[0] = Entry::phase(build);
         root.loopable = false;
-        root.gate = gate("Ship it?");
+        let mut ship = phase("ship");
+        ship.gate = gate("Ship it?");
+        root.phases[2] = Entry::phase(ship);
         Library::new(vec![root, review], &mut Vec::new())
     }
 
@@ -682,8 +677,8 @@ mod tests {
   p1 --> p2
   p2 --> p3
   p3 -. loop .-> p2
-  p3 --> p4
   p4 -.- n3
+  p3 --> p4
   p4 --> done
   classDef note stroke-dasharray: 3 3"
         );
@@ -706,7 +701,7 @@ mod tests {
 │ └───────────────┘        │
 │ ↓                        │
 │ 🔹 Ship                  │
-│ gate: Ship it?           │
+│    gate: Ship it?        │
 └──────────────────────────┘
   ↓
   DONE"
@@ -719,9 +714,7 @@ mod tests {
         let mut b = phase("b");
         b.gate = gate("x");
         root.phases[1] = Entry::phase(b);
-        root.gate = gate("y");
         let mut nested = workflow("s", &["@t", "c", "d"]);
-        nested.gate = gate("z");
         let mut d = phase("d");
         d.gate = gate("w");
         nested.phases[2] = Entry::phase(d);
@@ -748,9 +741,7 @@ mod tests {
     p4[\"🔹 C\"]
     p5[\"🔹 D\"]
     n2>\"gate: w\"]:::note
-    n3>\"gate: z\"]:::note
   end
-  n4>\"gate: y\"]:::note
   done([\"DONE\"])
   start --> p1
   p2 -.- n1
@@ -761,8 +752,6 @@ mod tests {
   p5 -.- n2
   p4 --> p5
   p5 -. loop .-> p3
-  p5 -.- n3
-  p5 -.- n4
   p5 --> done
   classDef note stroke-dasharray: 3 3"
         );
@@ -784,10 +773,8 @@ mod tests {
 │ │ ↓          │ │
 │ │ 🔹 D       │ │
 │ │    gate: w │ │
-│ │ gate: z    │ │
 │ │ ↺ loop     │ │
 │ └────────────┘ │
-│ gate: y        │
 └────────────────┘
   ↓
   DONE"

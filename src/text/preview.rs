@@ -3,7 +3,7 @@
 use crate::definition::{EntryKind, Input, Library, Work, Workflow, on_one_line};
 use crate::run::{Active, Branch, Outline, RunDir, RunState, Step, enter, go_to};
 
-use super::graph::{exits_note, gate_note, nested_notes, noted, workflow_notes};
+use super::graph::{exits_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
 use super::parallel::agents_note;
 use super::steps::name as step_name;
@@ -85,7 +85,6 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     if !whole.is_empty() {
         lines.push(format!("For the whole run, {}.", whole.join("; ")));
     }
-    lines.extend(gate_note(workflow.gate.as_ref()).map(|note| format!("At its end, {note}.")));
     let lines: Vec<String> = lines.iter().map(|line| on_one_line(line)).collect();
     lines.join("\n")
 }
@@ -143,8 +142,8 @@ fn with_branches<'a>(
     std::iter::once(own).chain(inside).collect()
 }
 
-/// Returns a step of the list with its notes, those of the nested workflows that begin with it, and the gates of those
-/// that end with it. The notes and the gate of the workflow itself are above the list.
+/// Returns a step of the list with its notes, and those of the nested workflows that begin with
+/// it. The notes of the workflow itself are above the list.
 fn listed(Listed { step, number, state, around }: &Listed, library: &Library) -> Vec<String> {
     const INDENT: &str = "     ";
     let name = format!("{number:>3}. {}", step_name(step));
@@ -173,10 +172,6 @@ fn listed(Listed { step, number, state, around }: &Listed, library: &Library) ->
         let notes = notes.chain(exits);
         lines.extend(notes.map(|note| on_one_line(&format!("{INDENT}{of}{note}"))));
     }
-    for (_, scope) in active.ending_scopes(None).filter(|(depth, _)| *depth > 1.max(*around)) {
-        let note = gate_note(scope.gate.as_ref());
-        lines.extend(note.map(|note| on_one_line(&format!("{INDENT}{}, at its end: {note}", scope.name))));
-    }
     lines
 }
 
@@ -189,7 +184,6 @@ mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{Bounds, Condition, Entry, Outcome, Target, ValueName, ValueType};
-    use crate::definition::{Check, CheckKind, Gate};
 
     #[test]
     fn inputs_are_listed() {
@@ -242,47 +236,6 @@ mod tests {
             "━━ initialMessage ━━\n\nStart The w: the task",
             "━━ Instructions of 2. The s > 🔹 B ━━\n\nDo b for the task.",
             "━━ completionMessage ━━\n\n✅ **The w Complete**",
-        ] {
-            assert!(text.contains(part), "{part}\n---\n{text}");
-        }
-    }
-
-    #[test]
-    fn gates_of_nested_workflows_are_shown() {
-        let gate = |label: &str| {
-            let kind = CheckKind::Run { command: label.into(), timeout_ms: 1 };
-            let checks = vec![Check { label: label.into(), kind, outcome: None, recheck: false }];
-            Some(Gate { checks, attempts: 3.into() })
-        };
-        let mut root = workflow("w", &["a", "@s", "@s"]);
-        root.completion_message = Some("Done:\n{evidence}".into());
-        root.stop_message = Some("Stopped in {phaseName}: {outcome}".into());
-        root.gate = gate("make all");
-        let mut nested = workflow("s", &["b", "@t"]);
-        nested.gate = gate("make s");
-        let mut inner = workflow("t", &["c"]);
-        inner.gate = gate("make t");
-        let library = Library::new(vec![root, nested, inner], &mut Vec::new());
-        let text = preview(library.get("w").unwrap(), &library, "the task");
-        for part in [
-            "At its end, gate: make all.",
-            "  1. 🔹 A
-  2. The s > 🔹 B
-  3. The s > The t > 🔹 C
-     The t, at its end: gate: make t
-     The s, at its end: gate: make s
-  4. The s > 🔹 B
-  5. The s > The t > 🔹 C
-     The t, at its end: gate: make t
-     The s, at its end: gate: make s
-",
-            "━━ completionMessage ━━\n\nDone:
-- 🔹 C: ✓ make t: exit status 0, 1s
-- 🔹 C: ✓ make s: exit status 0, 1s
-- 🔹 C: ✓ make t: exit status 0, 1s
-- 🔹 C: ✓ make s: exit status 0, 1s
-- 🔹 C: ✓ make all: exit status 0, 1s",
-            "━━ stopMessage ━━\n\nStopped in C: (outcome)",
         ] {
             assert!(text.contains(part), "{part}\n---\n{text}");
         }

@@ -90,7 +90,6 @@ impl<'a> RunPreview<'a> {
             }
         }
         self.budgets.push((&scope.name, &scope.budget));
-        self.add_gate(scope.end_gate(), &scope.name, scope, scope_is_conditional);
     }
 
     fn add_gate(&mut self, gate: Option<&'a Gate>, of: &'a str, scope: &Workflow, is_conditional: bool) {

@@ -13,7 +13,7 @@ import { leave, paths, phaseFile, states, step, toolResults, workflow } from "./
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
 
-/** A plan, a group that builds, and a ship; the group has a gate of its own and leads back to the plan. */
+/** A plan, a group that builds, and a ship; the group leads back to the plan, through a gate. */
 const BUILD = {
   ...workflow("build", ["plan"], {
     ...QUIET,
@@ -23,7 +23,6 @@ const BUILD = {
         id: "make",
         label: "Make it",
         maxLoops: 1,
-        gate: [{ file: "made.txt" }],
         outcomes: { redo: "plan" },
         phases: [
           { phase: "code.md" },
@@ -38,7 +37,11 @@ const BUILD = {
     ],
   }),
   "build/code.md": phaseFile({ id: "code" }),
-  "build/look.md": phaseFile({ id: "look", outcomes: { ok: "next", bad: "next", redo: "next" } }),
+  "build/look.md": phaseFile({
+    id: "look",
+    outcomes: { ok: "next", bad: "next", redo: "next" },
+    gate: [{ file: "made.txt", outcome: "redo" }],
+  }),
   "build/ship.md": phaseFile({
     id: "ship",
     instructions: "Made: {outcome.make}, looks {outcome.look}, {summary.code}.",
@@ -70,7 +73,7 @@ const way = (entries) => paths(states(entries)).filter((path, index, all) => pat
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: groups`, { concurrency: 2 }, () => {
-    test("a group is a scope with its own targets, loops and gate, and values of the file", async (t) => {
+    test("a group is a scope with its own targets and loops, and values of the file", async (t) => {
       const calls = [
         step("next"), // into the group
         leave("", { summary: "The code." }),
@@ -99,7 +102,7 @@ for (const version of VERSIONS) {
       assert.match(results[0], /^✓ Entered group 'Make it': Plan → 🔹 Code\n/);
       assert.match(results[0], /Build ▸|▸ 🔹 Code/);
 
-      // The gate of the group is checked where it ends, and its outcome leads back to the plan.
+      // The outcome with which the group ends leads back to the plan.
       await rpc.promptAndSettle("/workflow :resume");
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /made\.txt/);
       writeFileSync(join(sandbox.project, "made.txt"), "made");

@@ -154,7 +154,7 @@ pub(crate) fn errors<'a>(workflow: &'a Workflow, workflows: &'a Workflows<'a>, a
         match &entry.kind {
             EntryKind::Phase(phase) => {
                 errors.results(phase);
-                errors.variables(phase.gate.as_ref(), Some(phase));
+                errors.variables(phase);
                 errors.variables_of_step(index, phase);
                 errors.paths(phase.gate.as_ref(), &phase.confinement, Some(phase));
             }
@@ -164,17 +164,9 @@ pub(crate) fn errors<'a>(workflow: &'a Workflow, workflows: &'a Workflows<'a>, a
             }
         }
     }
-    let gate = workflow.end_gate();
-    if let Some(gate) = gate {
-        let exits = exits(&workflow.key, workflows);
-        errors.checks(gate, &exits, None);
-    }
-    errors.variables(gate, None);
-    // Those of a group but its gate are those of its file.
-    let is_group = workflow.group.is_some();
-    let confinement = if is_group { &Confinement::default() } else { &workflow.confinement };
-    errors.paths(gate, confinement, None);
-    if !is_group {
+    // Those of a group are those of its file.
+    if workflow.group.is_none() {
+        errors.paths(None, &workflow.confinement, None);
         errors.inputs_in_paths();
     }
     errors.bounds();
@@ -298,7 +290,7 @@ impl<'a> Errors<'a> {
             && let Some(gate) = &phase.gate
         {
             let names = phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
-            self.checks(gate, &names, Some(phase));
+            self.checks(gate, &names, phase);
         }
     }
 
@@ -384,27 +376,26 @@ impl<'a> Errors<'a> {
         }
     }
 
-    /// The outcomes of the checks of a gate: of a phase, or of the workflow.
-    fn checks(&mut self, gate: &Gate, names: &Set<&str>, phase: Option<&Phase>) {
+    /// The outcomes of the checks of a phase's gate.
+    fn checks(&mut self, gate: &Gate, names: &Set<&str>, phase: &Phase) {
         for (index, Check { outcome, .. }) in gate.checks.iter().enumerate() {
             let Some(outcome) = outcome.as_deref().filter(|outcome| !names.contains(outcome)) else {
                 continue;
             };
-            let of = if phase.is_some() { "the phase" } else { "the end of the workflow" };
             let problem = FieldProblem::BadValue {
                 field: "gate.outcome".into(),
-                expected: listed(names, &format!("an outcome of {of}")),
+                expected: listed(names, "an outcome of the phase"),
                 found: format!("`{outcome}`"),
                 suggestion: nearest(outcome, names.iter().copied()).map(Into::into),
             };
             let at = [Step::Key("gate"), Step::Item(index), Step::Key("outcome")];
-            self.report_in(phase, problem, &at);
+            self.report_in(Some(phase), problem, &at);
         }
     }
 
-    /// The values of the variables of commands: of a gate of a phase, or of the workflow.
-    fn variables(&mut self, gate: Option<&Gate>, phase: Option<&Phase>) {
-        let checks = gate.iter().flat_map(|gate| &gate.checks).enumerate();
+    /// The values of the variables of the commands of a phase's gate.
+    fn variables(&mut self, phase: &Phase) {
+        let checks = phase.gate.iter().flat_map(|gate| &gate.checks).enumerate();
         let commands = checks.filter_map(|(index, check)| match &check.kind {
             CheckKind::Run { command, .. } => Some((index, command)),
             CheckKind::File { .. } | CheckKind::Approve { .. } => None,
@@ -413,7 +404,7 @@ impl<'a> Errors<'a> {
             let at = [Step::Key("gate"), Step::Item(index)];
             for (name, problem) in self.unknown_values("gate.env", command) {
                 let at = [at[0], at[1], Step::Key("env"), Step::Key(&name)];
-                self.report_in(phase, problem, &at);
+                self.report_in(Some(phase), problem, &at);
             }
         }
     }

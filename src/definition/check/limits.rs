@@ -7,7 +7,7 @@ use crate::definition::diagnostic::limit::LimitProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::model::confinement::{Confinement, Sandbox};
 use crate::definition::model::files::{Stale, WorkflowFiles};
-use crate::definition::model::gate::{CheckKind, Gate};
+use crate::definition::model::gate::CheckKind;
 use crate::definition::model::library::Library;
 use crate::definition::model::limits::{Limits, RuleFile};
 use crate::definition::model::path_variables::with_names;
@@ -141,35 +141,25 @@ impl LimitsLint<'_> {
         for entry in &workflow.phases {
             let EntryKind::Phase(phase) = &entry.kind else { return Ok(()) };
             before.push(phase);
-            self.gate(phase.gate.as_ref(), workflow, &before, Some(phase))?;
+            self.gate(phase, workflow, &before)?;
         }
-        self.gate(workflow.gate.as_ref(), workflow, &before, None)
+        Ok(())
     }
 
-    /// `phase` is the phase that has the gate; `None` for that of the workflow.
-    fn gate(
-        &mut self,
-        gate: Option<&Gate>,
-        workflow: &Workflow,
-        before: &[&Phase],
-        phase: Option<&Phase>,
-    ) -> Result<(), Stale> {
-        for (index, check) in gate.iter().flat_map(|gate| &gate.checks).enumerate() {
+    /// `before` are the phases up to this one.
+    fn gate(&mut self, phase: &Phase, workflow: &Workflow, before: &[&Phase]) -> Result<(), Stale> {
+        for (index, check) in phase.gate.iter().flat_map(|gate| &gate.checks).enumerate() {
             let CheckKind::File { path, .. } = &check.kind else { continue };
             if is_glob(path) || self.may_write(path, workflow, before)? {
                 continue;
             }
             let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-            let Some(last) = before.last() else { continue };
-            let file = match Limits::of(last, workflow).write_file {
-                RuleFile::Own => last.file.clone(),
+            let file = match Limits::of(phase, workflow).write_file {
+                RuleFile::Own => phase.file.clone(),
                 RuleFile::Workflow => workflow.file(),
             };
             let problem = LimitProblem::UnwritableGateFile { path: path.clone(), file };
-            match phase {
-                Some(phase) => self.report(&phase.file, problem, &at),
-                None => self.report(&workflow.file(), problem, &at),
-            }
+            self.report(&phase.file, problem, &at);
         }
         Ok(())
     }

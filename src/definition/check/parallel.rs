@@ -9,7 +9,7 @@ use crate::definition::diagnostic::parallel::{ParallelProblem, Written};
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::model::confinement::Sandbox;
 use crate::definition::model::each::Each;
-use crate::definition::model::gate::{CheckKind, Command, Gate};
+use crate::definition::model::gate::{CheckKind, Command};
 use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::inputs::Given;
 use crate::definition::model::library::MAX_NESTING;
@@ -354,14 +354,6 @@ impl<'a> Errors<'a> {
             let at = Anchor::of(&[Step::Key("when"), Step::Name(&found)]);
             add(&condition.of, Use { field: Some("when"), found, at, file: None, needs_earlier: true });
         }
-        let commands = |gate: Option<&'a Gate>| {
-            let checks = gate.into_iter().flat_map(|gate| &gate.checks).enumerate();
-            checks.filter_map(|(index, check)| match &check.kind {
-                CheckKind::Run { command, .. } => Some((index, command)),
-                CheckKind::File { .. } | CheckKind::Approve { .. } => None,
-            })
-        };
-        let in_gate = |index| [Step::Key("gate"), Step::Item(index)];
         let mut of_command = |command: &Command, before: &[Step], field, file: Option<&str>| {
             for variable in command.env() {
                 let at = Anchor::of(&[before, &[Step::Key("env"), Step::Key(&variable.name)]].concat());
@@ -373,9 +365,6 @@ impl<'a> Errors<'a> {
         match &of.entry.kind {
             EntryKind::Workflow { key, with, .. } => {
                 let group = self.workflows.get(&**key).filter(|_| is_group_key(key));
-                for (index, command) in commands(group.and_then(|group| group.end_gate())) {
-                    of_command(command, &in_gate(index), "gate.env", None);
-                }
                 if let Some(Each::Of(name)) = group.and_then(|group| group.each.as_ref()) {
                     let (found, at) = (name.to_string(), Anchor::of(&[Step::Key("each")]));
                     add(name, Use { field: Some("each"), found, at, file: None, needs_earlier: true });
@@ -391,8 +380,11 @@ impl<'a> Errors<'a> {
                 if let Some(step) = phase.step() {
                     of_command(&step.command, &[], "env", None);
                 }
-                for (index, command) in commands(phase.gate.as_ref()) {
-                    of_command(command, &in_gate(index), "gate.env", Some(&phase.file));
+                for (index, check) in phase.gate.iter().flat_map(|gate| &gate.checks).enumerate() {
+                    if let CheckKind::Run { command, .. } = &check.kind {
+                        let at = [Step::Key("gate"), Step::Item(index)];
+                        of_command(command, &at, "gate.env", Some(&phase.file));
+                    }
                 }
                 let own = |found: &str, field, at| {
                     let (found, file) = (found.to_owned(), Some(phase.file.clone()));

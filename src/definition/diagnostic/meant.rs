@@ -88,9 +88,9 @@ const ROWS: [Row; 33] = [
         Unknown,
     ]),
     (&["run", "bash", "script", "command", "commands", "cmd", "shell", "exec"],
-        [Here(RUN), Here("run: npm test"), Here(RUN), Here("run: npm test")]),
+        [In(Phase, RUN), Here("run: npm test"), Here(RUN), Here("run: npm test")]),
     (&["ask", "question", "confirm", "approve", "approval", "human", "humanreview"],
-        [Here(APPROVE), Here(ASK), Here(APPROVE), Here("approve: Is it right?")]),
+        [In(Phase, APPROVE), Here(ASK), Here(APPROVE), Here("approve: Is it right?")]),
     (&["interactive", "conversation", "conversational", "chat", "dialog", "waitforuser", "waitforinput"],
         [In(Phase, TALK), In(Phase, TALK), Here(TALK), Unknown]),
     (&["uses", "use", "call", "include", "workflow", "recipe", "subrecipe", "subrecipes", "subworkflows"],
@@ -113,7 +113,7 @@ const ROWS: [Row; 33] = [
     ]),
     (&["until", "donewhen", "completewhen", "successcriteria", "exitcriteria", "acceptancecriteria", "verify", "validate",
         "validation", "checks"], [
-        Here(RUN),
+        In(Phase, RUN),
         In(Phase, RUN),
         Here(RUN),
         Help("a phase is left when all checks of its `gate` pass: remove it"),
@@ -134,7 +134,7 @@ const ROWS: [Row; 33] = [
     (&["timeout", "timeoutminutes", "timeoutseconds", "idletimeout", "timelimit", "maxtime", "maxduration", "deadline"],
         [Here(TIME), Unknown, Here(TIME), Here("timeout: 10m")]),
     (&["retry", "retries", "maxretries", "attempts", "maxattempts"],
-        [Here(RETRY), In(Phase, RETRY), Here(RETRY), Help("write `gateAttempts: 3` beside `gate`")]),
+        [In(Phase, RETRY), In(Phase, RETRY), Here(RETRY), Help("write `gateAttempts: 3` beside `gate`")]),
     (&["onfailure", "onfail", "onerror", "continueonerror", "fallback", "catch"],
         [In(Entry, FAILED), Here(FAILED), In(Entry, FAILED), Help(ON_FAILURE)]),
     (&["maxturns", "turns", "maxsteps"], [Here(TURNS), In(Phase, TURNS), Here(TURNS), Unknown]),
@@ -191,8 +191,13 @@ pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
 }
 
 /// The help for a field that no mapping has any longer, or not this one.
-pub(crate) fn gone(field: &str, _of: Mapping) -> Option<String> {
+pub(crate) fn gone(field: &str, of: Mapping) -> Option<String> {
     let help = match &*plain(field) {
+        "gate" | "gateattempts" if of != Phase => {
+            return Some(format!(
+                "`{field}` belongs in the front matter of phase files: of the last phase, and of those with an outcome that leads to `done`"
+            ));
+        }
         "toolvisibility" => "remove it: the model is shown the tools that a phase refuses too",
         "ongatefail" => ON_FAILURE,
         "onmaxloops" => {

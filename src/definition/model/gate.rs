@@ -1,4 +1,4 @@
-//! Gates: checks that must pass before a phase or a workflow is left.
+//! Gates: checks that must pass before a phase is left.
 
 use regex_lite::{Regex, RegexBuilder};
 use std::cell::OnceCell;
@@ -14,7 +14,7 @@ const MAX_EXPRESSION: usize = 1 << 16;
 /// Maximum number of paths that the alternatives of a glob expand to.
 pub(crate) const MAX_EXPANSIONS: usize = 100;
 
-/// Checks that are made, in order, before a phase or a workflow is left.
+/// Checks that are made, in order, before a phase is left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
     /// At least one.

@@ -41,8 +41,8 @@ pub(crate) fn inputs_of_rules<'a>(
         used.insert(name, known.max(as_what));
     };
     let own = |name: &str| workflow.inputs.iter().map(|of| &*of.name).find(|of| *of == name);
-    let gates = || workflow.own_phases().filter_map(|phase| phase.gate.as_ref()).chain(workflow.end_gate());
-    let files = gates().flat_map(|gate| &gate.checks).filter_map(|check| match &check.kind {
+    let gates = workflow.own_phases().filter_map(|phase| phase.gate.as_ref());
+    let files = gates.flat_map(|gate| &gate.checks).filter_map(|check| match &check.kind {
         CheckKind::File { path, .. } => Some(path),
         CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
     });
@@ -88,7 +88,7 @@ pub(crate) fn bounds_of_inputs(workflow: &Workflow) -> Vec<BoundOfInput<'_>> {
     if let BoundValue::Input(name) = &workflow.max_loops {
         found.push(((None, BoundField::MaxLoops), name));
     }
-    let own = (None, workflow.end_gate(), &workflow.budget);
+    let own = (None, None, &workflow.budget);
     let phases = workflow.own_phases();
     let phases = phases.map(|phase| (Some(phase), phase.gate.as_ref(), &phase.budget));
     for (phase, gate, budget) in std::iter::once(own).chain(phases) {

@@ -19,7 +19,6 @@ impl Workflow {
         ];
         let written = self.confinement.write.iter().flatten();
         texts.into_iter().flatten().chain(written).any(|text| text.contains(RUN_DIR_IN_BRACES))
-            || self.end_gate().is_some_and(gate_names_it)
             || self.own_phases().any(phase_names_it)
     }
 }

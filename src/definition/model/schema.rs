@@ -295,7 +295,7 @@ pub(crate) const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N]
 }
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 22] = [
+pub const ENTRY_FIELDS: [Field; 20] = [
     row("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     row("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
     row(
@@ -352,7 +352,7 @@ pub const ENTRY_FIELDS: [Field; 22] = [
         "phases",
         Kind::Group(MAX_PHASES),
         "",
-        "The entries of a group: a part of this workflow that is a scope of its own, for targets, loops, gates and budgets.",
+        "The entries of a group: a part of this workflow that is a scope of its own, for targets, loops and budgets.",
     ),
     row("loopable", Kind::Bool, "true", "Allows the agent to loop back to the first entry of the group."),
     row(
@@ -367,8 +367,6 @@ pub const ENTRY_FIELDS: [Field; 22] = [
         "no bound",
         "What the group may take, each time that the run enters it.",
     ),
-    row("gate", Kind::Checks(&CHECK_FIELDS), "nothing is checked", "Checks that must pass before the group is left."),
-    GATE_ATTEMPTS,
     row(
         "each",
         Kind::Items,
@@ -396,8 +394,7 @@ pub const ENTRY_FIELDS: [Field; 22] = [
 ];
 
 /// The fields of an entry that only a group has.
-pub const GROUP_FIELDS: [&str; 10] =
-    ["phases", "each", "parallel", "decide", "need", "loopable", "maxLoops", "budget", "gate", "gateAttempts"];
+pub const GROUP_FIELDS: [&str; 8] = ["phases", "each", "parallel", "decide", "need", "loopable", "maxLoops", "budget"];
 
 /// The values of `context`.
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
@@ -434,7 +431,7 @@ const GATE_CHECKS: Field = row(
     "gate",
     Kind::Checks(&CHECK_FIELDS),
     "nothing is checked",
-    "Checks that must pass before the phase or workflow is left. They run in order when the agent calls `next`.",
+    "Checks that must pass before the phase is left. They run in order when the agent calls `next`.",
 );
 
 const GATE_ATTEMPTS: Field = row(

@@ -123,8 +123,7 @@ fn has_hidden(workflow: &Workflow) -> bool {
 }
 
 fn checks(workflow: &Workflow) -> impl Iterator<Item = &Check> {
-    let of_phases = workflow.own_phases().filter_map(|phase| phase.gate.as_ref());
-    workflow.end_gate().into_iter().chain(of_phases).flat_map(|gate| &gate.checks)
+    workflow.own_phases().filter_map(|phase| phase.gate.as_ref()).flat_map(|gate| &gate.checks)
 }
 
 /// Returns true if a check of a gate is made again at the end.
@@ -226,8 +225,7 @@ impl Rules {
             group: _,
             each,
             parallel,
-            place,
-            gate,
+            place: _,
             root,
             folder: _,
         } = workflow;
@@ -245,7 +243,6 @@ impl Rules {
             rules.number(u64::from(*max_per_phase));
             rules.number(u64::from(*max_idle));
         });
-        self.option(gate.as_ref(), Self::gate);
         self.list(phases, |rules, Entry { kind, when }| {
             match kind {
                 EntryKind::Phase(phase) => rules.phase(phase),
@@ -271,7 +268,6 @@ impl Rules {
         }
         if let Some(parallel) = parallel {
             self.parallel(parallel);
-            self.option(place.as_ref().and_then(|place| place.gate.as_ref()), Self::gate);
         }
         // The next workflow begins with 0 or 1. Texts are no rules, but that the run needs its folder is one.
         if workflow.names_run_dir() {
@@ -650,7 +646,6 @@ mod tests {
         let value = seal(|workflows| {
             workflows[0].loopable = false;
             workflows[1].auto_continue = None;
-            workflows[2].gate = gate(CheckKind::Approve { question: "Ship it?".into() });
             let first = at(&mut workflows[0], 0);
             first.tools = ToolPolicy::Only(vec!["read".into(), "grep".into()]);
             first.summary_required = Some(true);
@@ -658,7 +653,7 @@ mod tests {
             at(&mut workflows[1], 0).tools = ToolPolicy::Except(vec!["bash".into()]);
             at(&mut workflows[2], 0).gate = gate(CheckKind::File { path: "*.md".into(), contains: None });
         });
-        assert_eq!(value, "1:25f74dbf4a01fb00d9170c37f957160db31040cbdf6c7e9a0a59b6479c4f401a");
+        assert_eq!(value, "1:25d5f868e38cae75fe91bee98bc6d3fa577bc30c6561b3c1ea3140175509963f");
     }
 
     /// The same for runs with limits.
@@ -669,7 +664,7 @@ mod tests {
             at(&mut workflows[0], 2).confinement = limits(Some(&[]), None, Some(Sandbox::Off));
             at(&mut workflows[2], 0).confinement = limits(None, Some(true), Some(Sandbox::Preferred));
         });
-        assert_eq!(value, "2:a32baebe6dfd5aa3f826712bddf5392e87bab085e6c036471c8fa23e6ed0a45b");
+        assert_eq!(value, "2:ef1b408cc60f38f4e174dcb092dadad3a82759b5ef504b87b0581546e90d5367");
     }
 
     #[test]
@@ -717,7 +712,7 @@ mod tests {
             workflows[0].budget = [(Measure::Cost, 2_500_000), (Measure::Turns, 40)].into();
             at(&mut workflows[0], 0).budget = [(Measure::Time, 60_000)].into();
         });
-        assert_eq!(value, "3:2e1ae73c77bd6e83c32747fa3b0bf88d601605e6fd8ff2ef3bb45be233155caf");
+        assert_eq!(value, "3:eb6c2052d615a9ceac0ed86a205139dfbaf0e37e076ee7ae2c5e2309088e4286");
     }
 
     /// The same for runs with inputs, outcomes and conditions.
@@ -750,7 +745,7 @@ mod tests {
             ];
             w[1].phases[1].when = vec![Condition { of: ValueName::Input(name("i")), values: vec![name("true")] }];
         });
-        assert_eq!(value, "3:921e76e5b915956ae4463264d665047b00654f6ec4bb05d10e9a9428929c3f91");
+        assert_eq!(value, "3:3963db68f0f75a0db67913ada42db4db89b0bd427df7ee51f172fda14775d528");
     }
 
     #[test]
@@ -901,21 +896,13 @@ mod tests {
 
     #[test]
     fn checks_that_are_made_again_are_in_it() {
-        let of = |of_phase: Option<bool>, of_workflow: Option<bool>| {
-            let gate = |recheck| {
-                let kind = CheckKind::Run { command: "a".into(), timeout_ms: 1 };
-                let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck }];
-                Gate { checks, attempts: 3.into() }
-            };
-            seal(move |w| {
-                at(&mut w[0], 2).gate = of_phase.map(gate);
-                w[2].gate = of_workflow.map(gate);
-            })
+        let of = |recheck: bool| {
+            let kind = CheckKind::Run { command: "a".into(), timeout_ms: 1 };
+            let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck }];
+            seal(move |w| at(&mut w[0], 2).gate = Some(Gate { checks: checks.clone(), attempts: 3.into() }))
         };
-        let again = [of(Some(true), Some(false)), of(Some(false), Some(true)), of(Some(true), Some(true))];
-        assert!(again.iter().all(|seal| seal.starts_with("6:")), "{again:?}");
-        assert_eq!(Set::from(again).len(), 3);
-        assert!(of(Some(false), Some(false)).starts_with("1:"), "without one it is the seal of an earlier version");
+        assert!(of(true).starts_with("6:"));
+        assert!(of(false).starts_with("1:"), "without one it is the seal of an earlier version");
     }
 
     #[test]
@@ -948,7 +935,7 @@ mod tests {
             seal(|_| {}),
             of("{runDir}"),
             seal(|w| w[0].completion_message = Some("{runDir}".into())),
-            seal(move |w| w[1].gate.clone_from(&gate)),
+            seal(move |w| at(&mut w[2], 0).gate.clone_from(&gate)),
             seal(|w| w[1].confinement.write = Some(vec!["{runDir}/".into()])),
         ];
         assert_eq!(Set::from(seals).len(), 5);
@@ -999,7 +986,7 @@ mod tests {
         let seals = [of(&[]), of(&[(0, 0)]), of(&[(0, 2)]), of(&[(2, 0)]), of(&[(0, 0), (2, 0)])];
         assert_eq!(Set::from(seals.clone()).len(), 5);
         assert!(seals[0].starts_with("1:"), "without one it is the seal of an earlier version");
-        assert_eq!(seals[1], "5:95984512e7cbf3e6e556fc43e55c78641eec7c9aa16961f61820fc28d0242b9f");
+        assert_eq!(seals[1], "5:23ff5da2f4d6ffbd35e7aa529887295b7fe199ad222e8d99bc8b92151c0a72cc");
     }
 
     #[test]
@@ -1098,7 +1085,7 @@ mod tests {
 
     #[test]
     fn every_rule_of_every_phase_is_in_it() {
-        let changes: [Change; 27] = [
+        let changes: [Change; 26] = [
             |w| w[0].loopable = false,
             |w| w[2].loopable = false,
             |w| w[0].max_loops = 21.into(),
@@ -1110,9 +1097,8 @@ mod tests {
             |w| w[0].auto_continue.as_mut().unwrap().max_per_phase = 11,
             |w| w[0].auto_continue.as_mut().unwrap().max_idle = 4,
             |w| w[0].auto_continue.as_mut().unwrap().delay_seconds = 0,
-            |w| w[0].gate = gate(CheckKind::Approve { question: "?".into() }),
-            |w| w[0].gate = gate(CheckKind::Approve { question: "!".into() }),
-            |w| w[2].gate = gate(CheckKind::Approve { question: "?".into() }),
+            |w| at(&mut w[0], 2).gate = gate(CheckKind::Approve { question: "?".into() }),
+            |w| at(&mut w[0], 2).gate = gate(CheckKind::Approve { question: "!".into() }),
             |w| at(&mut w[0], 2).gate = gate(CheckKind::Run { command: "a".into(), timeout_ms: 1 }),
             |w| at(&mut w[0], 2).gate = gate(CheckKind::Run { command: "a".into(), timeout_ms: 2 }),
             |w| at(&mut w[2], 0).gate = gate(CheckKind::File { path: "a".into(), contains: None }),

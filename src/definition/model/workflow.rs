@@ -110,8 +110,6 @@ fields! {
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
         confinement: Confinement => CONFINEMENT,
-        /// The gate at its end.
-        gate: Option<Gate> => GATE,
     }
     beside {
         /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and
@@ -154,11 +152,6 @@ impl Workflow {
         }
     }
 
-    /// The gate at its end, of a parallel group with different entries that at the end of all.
-    pub fn end_gate(&self) -> Option<&Gate> {
-        self.gate.as_ref().or_else(|| self.place.as_ref()?.gate.as_ref())
-    }
-
     /// Returns true if it is a parallel group whose entries are the branches: it is not repeated.
     pub fn has_branches_beside(&self) -> bool {
         self.parallel.is_some() && self.each.is_none()
@@ -194,7 +187,7 @@ impl Workflow {
 /// The place of a group: of entries that are a scope of their own within the file of a workflow.
 ///
 /// A group is a [`Workflow`] with the fields of that of its file but these: its entries, `loopable`, `maxLoops`,
-/// `gate`, `budget`.
+/// `budget`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The key of the workflow of the file.

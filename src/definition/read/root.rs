@@ -375,7 +375,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
         self.note_folder(folder);
         let (folder_name, file_name) = (self.display(folder), self.display(&path));
-        let before = self.diagnostics.len();
         self.sources.keep(&file_name, &text, 0);
         let read = workflow_file::read(&key, &folder_name, &file_name, &text, self.lint.is_some(), self.diagnostics);
         let entries = read.as_ref().map_or(&[][..], |read| &read.entries);
@@ -386,7 +385,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.folders(folder, true)?;
         }
         let Some(WorkflowRead { workflow, entries, has_errors, tree }) = read else { return Ok(true) };
-        self.count_gate(workflow.gate.as_ref().filter(|_| !has_errors), before, &path)?;
         let mut listing = Listing {
             folder,
             file: &file_name,
@@ -503,7 +501,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         (id, label, outcomes): (Option<&str>, Option<&str>, &[Outcome]),
     ) -> Result<(String, String), Stop> {
         let file = listing.workflow;
-        let GroupRef { loopable, max_loops, budget, gate, each, parallel, entries } = group;
+        let GroupRef { loopable, max_loops, budget, each, parallel, entries } = group;
         listing.at.push(index);
         let phases = self.entries(listing, entries)?;
         let at = listing.at.clone();
@@ -519,8 +517,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             let id = id.unwrap_or(&name).to_owned();
             let of = (id, name.clone(), listing.file.to_owned());
             let place = own_work::place(of, parallel.decide.as_ref(), outcomes, &phases);
-            // The gate of entries side by side is at their common end.
-            Rc::new(Phase { gate: gate.clone().filter(|_| each.is_none()), ..place })
+            Rc::new(place)
         });
         listing.groups.push(Workflow {
             key: key.clone(),
@@ -532,7 +529,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
             loopable: loopable && (parallel.is_none() || each.is_some()),
             max_loops,
             budget,
-            gate: gate.filter(|_| parallel.is_none() || each.is_some()),
             phases,
             each,
             parallel,

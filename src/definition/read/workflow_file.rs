@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::fields::{Fields, not_a_list, rule_meant};
 use super::yaml::{Tree, Yaml};
-use super::{budget, conditions, each, gate, inputs, outcomes, parallel, step};
+use super::{budget, conditions, each, inputs, outcomes, parallel, step};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
@@ -16,7 +16,6 @@ use crate::definition::model::blank::is_blank;
 use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::each::Each;
-use crate::definition::model::gate::Gate;
 use crate::definition::model::inputs::Given;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::Outcome;
@@ -83,7 +82,6 @@ pub(crate) struct GroupRef {
     pub loopable: bool,
     pub max_loops: BoundValue<u32>,
     pub budget: BudgetBounds,
-    pub gate: Option<Gate>,
     pub each: Option<Each>,
     pub parallel: Option<Parallel>,
     pub entries: Vec<EntryRef>,
@@ -135,7 +133,7 @@ fn check_entries(fields: &mut Fields, depth: usize) {
     for (index, entry) in entries.iter().enumerate().take(MAX_PHASES) {
         let here = [Step::Key("phases"), Step::Item(index)];
         let mut kinds = ["phase", "subworkflow", "phases"].into_iter();
-        if kinds.any(|kind| entry.get(kind).is_some()) && unknown_rule(entry).is_none() {
+        if kinds.any(|kind| entry.get(kind).is_some()) && unknown_rules(entry).is_empty() {
             fields.check_keys_at(&here, Mapping::Entry, &ENTRY);
         }
         if entry.get("phases").is_some() && depth < MAX_GROUPS {
@@ -179,13 +177,13 @@ fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<GroupRef> {
     fields.within(here, |fields| {
         let loopable = fields.switch("loopable", true);
         let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
-        let (budget, gate, each) = (budget::read(fields), gate::read(fields), each::read(fields));
+        let (budget, each) = (budget::read(fields), each::read(fields));
         let parallel = parallel::read(fields);
         if parallel.is_some() && fields.tree.root.get("each").is_none() {
             parallel::without_each(fields);
         }
         let entries = phases(fields, at);
-        GroupRef { loopable, max_loops, budget, gate, each, parallel, entries }
+        GroupRef { loopable, max_loops, budget, each, parallel, entries }
     })
 }
 
@@ -276,7 +274,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
             let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
         }
-        if let Some(key) = unknown_rule(item) {
+        for key in unknown_rules(item) {
             let problem = FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
         }
@@ -351,13 +349,14 @@ fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) ->
     fields.within(&here, |fields| read(fields, &place))
 }
 
-/// A key of an entry that looks like a rule: it would not hold.
-fn unknown_rule(entry: &Yaml) -> Option<&str> {
-    let Yaml::Map(entries) = entry else { return None };
+/// The keys of an entry that look like rules: they would not hold.
+fn unknown_rules(entry: &Yaml) -> Vec<&str> {
+    let Yaml::Map(entries) = entry else { return Vec::new() };
     let unknown = entries.iter().map(|(key, _)| &**key).filter(|key| !ENTRY.contains(key));
-    unknown.into_iter().find(|key| {
+    let is_rule = |key: &&str| {
         matches!(nearest(key, ENTRY), Some("when" | "with" | "outcomes"))
             || ["if", "unless"].contains(key)
             || rule_meant(key).is_some()
-    })
+    };
+    unknown.filter(is_rule).collect()
 }

@@ -14,7 +14,7 @@ fn a_gate_is_read() {
     let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
     assert_eq!(diagnostics, [""; 0]);
     let workflow = library.get("w").unwrap();
-    assert_eq!((&*workflow.root, &workflow.gate), ("global", &None));
+    assert_eq!(workflow.root, "global");
     let Some(phase) = workflow.phases[0].as_phase() else { panic!() };
     let Phase { gate: Some(gate), .. } = phase else { panic!() };
     let run = |command: &str, timeout_ms| CheckKind::Run { command: command.into(), timeout_ms };

@@ -335,35 +335,6 @@ fn a_run_that_a_question_kept_from_its_countdown_waits_for_the_user() {
 }
 
 #[test]
-fn a_workflow_has_a_gate_at_its_end() {
-    let mut session = Session::new(&[("flat", &["a", "@sub"]), ("sub", &["b"])]);
-    for (key, command) in [("flat", "outer"), ("sub", "inner")] {
-        let yaml = session.files.global.get_mut(&format!("{key}/workflow.yaml")).unwrap();
-        yaml.push_str(&format!("gate: [{{run: {command}}}]\n"));
-    }
-    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
-    let _ = session.command("workflow", "flat x");
-    let _ = session.on(Event::AgentStart);
-    session.step("next");
-    for command in ["inner", "outer"] {
-        let reply = if command == "inner" {
-            session.call_next().reply
-        } else {
-            let ticket = session.last_ticket;
-            session.answer(ticket, ran(0)).reply
-        };
-        let (_, Request::Exec { command: asked, .. }) = asked(reply) else { panic!() };
-        assert_eq!(asked, command);
-    }
-    let ticket = session.last_ticket;
-    assert!(told(&session.answer(ticket, ran(0))).contains("→ DONE"));
-    let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
-    let Effect::AppendEntry { data, .. } = &effects[0] else { panic!() };
-    let gates = "**Gates:**\n- * b: ✓ inner: exit status 0, 12s\n- * b: ✓ outer: exit status 0, 12s";
-    assert!(data["content"].as_str().unwrap().ends_with(gates));
-}
-
-#[test]
 fn commands_of_a_project_need_consent() {
     let mut session = Session::of_project(TESTS);
     let (ticket, request) = asked(session.call_next().reply);
@@ -629,55 +600,6 @@ fn a_no_after_a_resume_reaches_the_agent() {
 }
 
 #[test]
-fn attempts_are_counted_for_each_gate() {
-    let mut session = Session::new(&[("flat", &["a"])]);
-    session.write_gate("flat/a.md", &format!("{TESTS}gateAttempts: 5\n"));
-    let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
-    yaml.push_str("gate: [{run: outer}]\ngateAttempts: 2\n");
-    let mut session = session.begun();
-    for _ in 0..2 {
-        let (ticket, _) = asked(session.next_later().reply);
-        let _ = session.answer(ticket, ran(1));
-    }
-    let (ticket, _) = asked(session.next_later().reply);
-    let (ticket, _) = asked(session.answer(ticket, ran(0)).reply);
-    assert!(told(&session.answer(ticket, ran(1))).contains(" Attempt 1, 1 left."));
-    let _ = session.command("workflow", ":pause");
-    let _ = session.on(Event::Input { from_user: true });
-    assert_eq!(session.progress().gate_attempts["flat:0"], 2);
-}
-
-#[test]
-fn attempts_of_gates_of_one_name_are_counted_apart() {
-    // The phase, the nested workflow and the outer one: all are called Same.
-    let mut session = Session::new(&[("outer", &["@inner"]), ("inner", &["a"])]);
-    session.write_gate("inner/a.md", &format!("{TESTS}gateAttempts: 2\n"));
-    let phase = session.files.global.get_mut("inner/a.md").unwrap();
-    *phase = phase.replacen("name: a", "name: Same", 1);
-    for (file, name) in [("outer/workflow.yaml", "The outer"), ("inner/workflow.yaml", "The inner")] {
-        let yaml = session.files.global.get_mut(file).unwrap();
-        *yaml = yaml.replacen(name, "Same", 1) + "gate: [{run: outer}]\ngateAttempts: 2\n";
-    }
-    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
-    let _ = session.command("workflow", "outer x");
-    // The count that an earlier version stored by name counts for none of them.
-    let mut stored = session.stored_run().unwrap().clone();
-    stored.progress.gate_attempts.insert("Same", 1);
-    let facts = with_ui();
-    let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts });
-    for passed in 0..3 {
-        let (mut ticket, _) = asked(session.next_later().reply);
-        for _ in 0..passed {
-            (ticket, _) = asked(session.answer(ticket, ran(0)).reply);
-        }
-        let told = told(&session.answer(ticket, ran(1)));
-        assert!(told.contains("The gate of Same") && told.contains(" Attempt 1, 1 left."), "{told}");
-    }
-    let counted: Vec<_> = session.progress().gate_attempts.keys().map(str::to_owned).collect();
-    assert_eq!(counted, ["/outer", "Same", "outer:0/inner", "outer:0/inner:0"]);
-}
-
-#[test]
 fn a_gate_holds_as_it_was_when_it_was_opened() {
     let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.call_next().reply);
@@ -766,12 +688,11 @@ fn a_pause_by_the_user_withdraws_the_gate() {
 }
 
 /// Changes that an agent that can write files may make to a gate, each with the new lines.
-const WEAKER: [(&str, &str, &str); 5] = [
+const WEAKER: [(&str, &str, &str); 4] = [
     ("flat/a.md", TESTS, ""),
     ("flat/a.md", "make test,", "'true',"),
     ("flat/a.md", TESTS, "gate: [{run: make test, label: the tests, timeout: 10m}]\ngateAttempts: 9\n"),
     ("flat/workflow.yaml", "[a.md, b.md]", "[b.md, a.md]"),
-    ("flat/workflow.yaml", "gate: [{approve: Done?}]", ""),
 ];
 
 #[test]
@@ -779,8 +700,6 @@ fn a_gate_that_was_changed_meanwhile_waits_for_the_user() {
     for (file, from, to) in WEAKER {
         let mut session = Session::new(&[("flat", &["a", "b"])]);
         session.write_gate("flat/a.md", TESTS);
-        let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
-        yaml.push_str("gate: [{approve: Done?}]\n");
         session.files.project = std::mem::take(&mut session.files.global);
         let mut session = session.begun();
         let text = session.files.project.get_mut(file).unwrap();
@@ -859,17 +778,20 @@ fn without_a_ui_a_failed_gate_is_no_failed_command_while_the_agent_works_on_it()
 #[test]
 fn the_question_about_a_command_names_the_gate_of_the_project() {
     // The user's own workflow has the same command in its gate; that one needs no consent.
-    let mut session = Session::new(&[("outer", &["@inner"]), ("inner", &["b"])]);
+    let mut session = Session::new(&[("outer", &["@inner", "c"]), ("inner", &["b"])]);
     session.write_gate("inner/b.md", TESTS);
-    session.files.global.get_mut("outer/workflow.yaml").unwrap().push_str(TESTS);
+    session.write_gate("outer/c.md", TESTS);
     let (own, outer) =
         std::mem::take(&mut session.files.global).into_iter().partition(|(path, _)| path.starts_with("inner/"));
     (session.files.global, session.files.project) = (own, outer);
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
     let _ = session.without_ui(Event::Command { name: "workflow", arguments: "outer x" });
-    let (_, request) = asked(session.call_next().reply);
+    let (ticket, request) = asked(session.call_next().reply);
+    assert!(matches!(request, Request::Exec { .. }), "{request:?}");
+    let _ = session.answer(ticket, ran(0));
+    let (_, request) = asked(session.next_later().reply);
     let Request::Select { title, .. } = request else { panic!("{request:?}") };
-    assert!(title.starts_with("This project's gate of \"The outer\" runs:"), "{title}");
+    assert!(title.starts_with("This project's gate of \"c\" runs:"), "{title}");
 }
 
 /// A gate whose command gets the task, the outcome of `a`, its summary, and an input.

@@ -14,12 +14,11 @@ fn session() -> Session {
     for (file, lines) in [
         ("flat/a.md", "gate: [{run: one}, {approve: Good?}]\nmodel: [strong, p/m]\n"),
         ("inner/b.md", "gate: [{run: two}, {run: one}]\nbudget: {turns: 5}\n"),
+        ("flat/c.md", "gate: [{run: \"three\\nfour\"}]\n"),
     ] {
         let text = session.files.global.get_mut(file).unwrap();
         *text = text.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1);
     }
-    let flat = session.files.global.get_mut("flat/workflow.yaml").unwrap();
-    flat.push_str("gate: [{run: \"three\\nfour\"}]\n");
     session.files.project = std::mem::take(&mut session.files.global);
     let facts = Facts { project: "/p".into(), ..Facts::default() };
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
@@ -60,7 +59,7 @@ impl Session {
 
 const PREVIEW: &str = "Gate \"a\" asks you:\n│ Good?\nModel of \"a\":\n│ strong, p/m\n\"b\": budget: 5 turns\n\
     Project gate \"a\" runs:\n│ one\nProject gate \"b\" runs:\n│ two\n\
-    Project gate \"The flat\" runs:\n│ three\n│ four";
+    Project gate \"c\" runs:\n│ three\n│ four";
 
 #[test]
 fn all_commands_of_a_run_are_asked_for_before_it_starts() {
