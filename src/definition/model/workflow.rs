@@ -332,7 +332,7 @@ fields! {
         /// Values that the agent gives when it calls `next`, by name. In texts `{output.ID.NAME}`, in `when` and `with`
         /// `output.ID.NAME`.
         outputs: Vec<Output> = field("outputs", Kind::Outputs(&OUTPUT_FIELDS), "none"),
-        /// The gate at its end.
+        /// The gate.
         gate: Option<Gate> => GATE,
         /// The model of the phase: the first that the user has a key for. `PROVIDER/ID`, also with `:LEVEL` behind it,
         /// or an alias of the user's `models.yaml`.

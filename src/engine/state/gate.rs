@@ -86,7 +86,7 @@ enum Look {
 #[derive(Debug)]
 pub struct GateToPass {
     pub gate: Gate,
-    /// The name of the phase or workflow that has it.
+    /// The name of the phase that has it.
     pub of: String,
     /// See [`GateAhead::key`].
     pub key: String,
@@ -386,7 +386,7 @@ impl OpenGate {
     }
 
     /// The texts that the user must agree to, of the commands to come of workflows that are not the user's own, each
-    /// once, with the name of the phase or workflow that has the gate.
+    /// once, with the name of the phase that has the gate.
     pub fn foreign_commands(&self) -> Vec<(&str, &str, &text::GateSource)> {
         let mut commands: Vec<(&str, &str, &text::GateSource)> = Vec::new();
         for PlannedCheck { check, gate, .. } in self.checks.iter().skip(self.done) {
@@ -400,7 +400,7 @@ impl OpenGate {
         commands
     }
 
-    /// The name of the phase or workflow whose gate has the first of these foreign commands, and its source.
+    /// The name of the phase whose gate has the first of these foreign commands, and its source.
     pub fn source_of(&self, commands: &[String]) -> (&str, &text::GateSource) {
         let foreign = self.foreign_commands();
         let first = foreign.into_iter().find(|(command, ..)| commands.iter().any(|of| of == command));
