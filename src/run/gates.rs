@@ -197,30 +197,14 @@ pub struct Recheck<'a> {
 impl<'a> Active<'a> {
     /// The gate that `next` with this outcome must pass, without the checks of other outcomes. None stands before an
     /// outcome that stops the run.
-    pub fn gates_ahead(&self, outcome: Option<&str>) -> Vec<GateAhead<'a>> {
-        if self.stops(outcome) {
-            return Vec::new();
-        }
+    pub fn gate_ahead(&self, outcome: Option<&str>) -> Option<GateAhead<'a>> {
+        let gate = self.phase.gate.as_ref().filter(|_| !self.stops(outcome))?;
+        let is_made = |check: &&Check| check.outcome.as_ref().is_none_or(|of| Some(of.as_str()) == outcome);
+        let checks: Vec<&Check> = gate.checks.iter().filter(is_made).collect();
         let path = &self.state.current_path;
-        let checks = |gate: &'a Gate| -> Vec<&'a Check> {
-            let is_made = |check: &&Check| check.outcome.as_ref().is_none_or(|of| Some(of.as_str()) == outcome);
-            gate.checks.iter().filter(is_made).collect()
-        };
-        let mut gates: Vec<GateAhead> = self
-            .phase
-            .gate
-            .iter()
-            .map(|gate| GateAhead {
-                gate,
-                checks: checks(gate),
-                of: &self.phase.name,
-                key: path.key(),
-                scope: self.scope,
-                depth: path.len(),
-            })
-            .collect();
-        gates.retain(|ahead| !ahead.checks.is_empty());
-        gates
+        let (of, key) = (&*self.phase.name, path.key());
+        let ahead = GateAhead { gate, checks, of, key, scope: self.scope, depth: path.len() };
+        (!ahead.checks.is_empty()).then_some(ahead)
     }
 
     /// Returns true if the run is done after the current phase with this outcome. A branch ends alone.

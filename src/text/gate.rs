@@ -44,7 +44,7 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
     let left = active.with_possible_outputs().unwrap_or_else(|| vec![active.state.clone()]);
     let left: Vec<Active> = left.iter().map(|left| active.with(left)).collect();
     for outcome in &outcomes {
-        let ahead = left.iter().flat_map(|left| left.gates_ahead(*outcome));
+        let ahead = left.iter().filter_map(|left| left.gate_ahead(*outcome));
         for GateAhead { checks: made, depth, .. } in ahead {
             for check in made {
                 match checks.iter_mut().find(|(known, ..)| std::ptr::eq(*known, check)) {
@@ -227,7 +227,7 @@ fn last_bytes(text: &str, limit: usize) -> &str {
 
 /// Returns sample evidence in which every check of the gates ahead with this outcome has passed.
 pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> {
-    let checks = active.gates_ahead(outcome).into_iter().flat_map(|ahead| {
+    let checks = active.gate_ahead(outcome).into_iter().flat_map(|ahead| {
         let (depth, key, gate) = (ahead.depth, ahead.key, ahead.gate);
         ahead.checks.into_iter().map(move |check| {
             let index = (0..).zip(&gate.checks).find(|(_, of)| std::ptr::eq(*of, check));

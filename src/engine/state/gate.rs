@@ -151,12 +151,12 @@ impl OpenGate {
     pub fn ahead_of(active: &Active, requester: Requester, outcome: Option<String>) -> Option<Self> {
         let attempts = &active.state.progress.gate_attempts;
         let (mut gates, mut checks) = (Vec::new(), Vec::new());
-        for (gate, ahead) in active.gates_ahead(outcome.as_deref()).into_iter().enumerate() {
+        if let Some(ahead) = active.gate_ahead(outcome.as_deref()) {
             let all = (0..).zip(&ahead.gate.checks);
             let made = all.filter(|(_, check)| ahead.checks.iter().any(|of| std::ptr::eq(*of, *check)));
             checks.extend(made.map(|(index, check)| {
                 let place = check.recheck.then(|| CheckPlace { gate: ahead.key.clone(), index });
-                PlannedCheck::of(check, (gate, ahead.depth), place, active)
+                PlannedCheck::of(check, (0, ahead.depth), place, active)
             }));
             gates.push(GateToPass {
                 gate: ahead.gate.clone(),
