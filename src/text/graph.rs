@@ -889,27 +889,6 @@ Do it.
   p2 --> done
   classDef note stroke-dasharray: 3 3"
         );
-        let shown = crate::text::preview(w, &library, "the task");
-        let (head, rest) = shown.split_once("\n\n━━ Inputs").unwrap();
-        assert_eq!(
-            head,
-            "W (~/workflows/w)
-Do it.
-Started by /workflow w TASK.
-For the whole run, budget: $2.50, 40 turns; at most 3 loops."
-        );
-        let (_, list) = rest.split_once("━━ Phases ━━\n\n").unwrap();
-        assert_eq!(
-            list.split_once("\n\n").unwrap().0,
-            "  1. * Plan
-     model: best or anthropic/claude; thinking: high
-     budget: 5 turns
-  2. S > * Look
-     thinking: off
-     S, with: of={input.issue}, scope=<api>
-     S, budget: 20m
-     S, at most 0 loops"
-        );
     }
 
     /// Outcomes that lead on, past entries, back and to the end; entries with conditions, also a nested workflow.
@@ -1057,36 +1036,13 @@ phases:
         let (run, _) = leave(&run, Some("small"), &library).unwrap();
         let (run, _) = leave(&run, None, &library).unwrap();
         let fix = library.get("fix").unwrap();
-        let boxes = boxes(fix, &library, Some(&run)).join("\n");
+        let without = boxes(fix, &library, None);
+        let boxes = boxes(fix, &library, Some(&run));
+        let more = boxes.iter().filter(|line| !without.contains(line));
+        let more: Vec<&str> = more.map(|line| line.trim_matches(['│', ' '])).collect();
+        let expected = ["passed over: outcome.triage is small, not large", "passed over: input.scope is web, not api"];
+        assert_eq!(more, expected);
         let chart = mermaid(fix, &library, Some(&run));
-        assert_eq!(boxes, "┌ Fix ──────────────────────────────────────────────────────────────────────────────────────────────────────┐
-│ at most 2 loops                                                                                           │
-│ * TRIAGE                                                                                                  │
-│    outcomes: small → next, large → next, none → done                                                      │
-│ ↓                                                                                                         │
-│ * DESIGN                                                                                                  │
-│    when: outcome.triage is large                                                                          │
-│    passed over: outcome.triage is small, not large                                                        │
-│ ↓                                                                                                         │
-│ * IMPLEMENT                                                                                               │
-│ ↓                                                                                                         │
-│ ┌ Scan ──────────────────────────────────────────────────────┐                                            │
-│ │ when: input.scope is api, outcome.triage is large or small │                                            │
-│ │ passed over: input.scope is web, not api                   │                                            │
-│ │ * LOOK                                                     │                                            │
-│ │    outcomes: ok → done, odd → next                         │                                            │
-│ │ ↓                                                          │                                            │
-│ │ * NOTE                                                     │                                            │
-│ └────────────────────────────────────────────────────────────┘                                            │
-│ ↓                                                                                                         │
-│ * REVIEW                                                                                                  │
-│    outcomes: clean → next, bad → back to * IMPLEMENT, poor → back to * IMPLEMENT, redo → back to * TRIAGE │
-│ ↓                                                                                                         │
-│ * SHIP                                                                                                    │
-│ ↺ loop                                                                                                    │
-└───────────────────────────────────────────────────────────────────────────────────────────────────────────┘
-  ↓
-  DONE");
         for (node, reason) in [("w1", "outcome.triage is small, not large"), ("w2", "input.scope is web, not api")] {
             let line = chart.lines().find(|line| line.contains(reason)).unwrap();
             let (note, _) = line.trim().split_once('>').unwrap();

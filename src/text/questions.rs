@@ -304,17 +304,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn a_replacement_is_named() {
-        assert_eq!(replacement_question("rpir", "rpir"), "This project's \"rpir\" replaces yours. Start it?");
-        assert_eq!(
-            replacement_question("review", "mine"),
-            "This project's \"review\" replaces yours. It is part of \"mine\". Start it?"
-        );
-        assert!(hostile().iter().all(|name| {
-            let question = replacement_question(name, "x");
-            question.chars().count() < 100 && question.starts_with("This project's \"")
-        }));
-    }
 }

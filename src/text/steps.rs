@@ -90,20 +90,6 @@ mod tests {
     }
 
     #[test]
-    fn up_to_20_steps_are_all_listed() {
-        let library = flat(20);
-        for current in 1..=20 {
-            let expected: Vec<String> = (1..=20)
-                .map(|n| match n == current {
-                    true => format!("▸ {n}. 🔹 P{n} (current)"),
-                    false => format!("  {n}. 🔹 P{n}"),
-                })
-                .collect();
-            assert_eq!(lines_at(&library, current), expected);
-        }
-    }
-
-    #[test]
     fn of_more_steps_those_around_the_current_one_are_listed() {
         let library = flat(100);
         assert_eq!(
@@ -139,27 +125,6 @@ mod tests {
             assert_eq!((lines.len(), &*lines[1]), (count, second), "{current}");
             assert_eq!(lines[lines.len() - 2], second_last, "{current}");
         }
-    }
-
-    #[test]
-    fn steps_of_nested_workflows_keep_their_numbers() {
-        let inner: Vec<String> = (1..=30).map(|n| format!("p{n}")).collect();
-        let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
-        let library = library(&[("r", &["a", "@s", "z"]), ("s", &inner)]);
-        let state = RunState { current_path: path_to(&[("r", 1), ("s", 9)]), ..RunState::new("r", "", 0, 0) };
-        let list = list(&Active::resolve(&state, &library).unwrap());
-        let lines: Vec<&str> = list.lines().collect();
-        assert_eq!(
-            [lines[1], lines[2], lines[3], lines[8], lines[14], lines[15]],
-            [
-                "  1. 🔹 A",
-                "  … 4 earlier steps",
-                "  6. The s > 🔹 P5",
-                "▸ 11. The s > 🔹 P10 (current)",
-                "  … 15 later steps",
-                "  32. 🔹 Z",
-            ]
-        );
     }
 
     #[test]
