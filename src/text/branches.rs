@@ -6,6 +6,7 @@ use crate::usage::Usage;
 
 use super::names::{phase_title, short_name};
 use super::outputs::output_lines;
+use super::questions::counted;
 use super::usage::{cost, short_usage};
 
 /// Maximum length of the last action of a branch, in characters.
@@ -77,10 +78,7 @@ pub fn branch_line(state: &RunState, branch: &Branch, now: &BranchNow) -> String
         None => ("○", "not begun".to_owned()),
     };
     let used = branch_usage(state, branch);
-    let turns = (used.turns > 0).then(|| match used.turns {
-        1 => "1 turn".to_owned(),
-        turns => format!("{turns} turns"),
-    });
+    let turns = (used.turns > 0).then(|| counted(used.turns, "turn"));
     let spent = cost(&used).filter(|_| used.turns > 0);
     let action = now.last_call.as_ref().filter(|_| now.works).map(|call| short(call, MAX_ACTION));
     let parts = [Some(on_one_line(&how)), turns, spent, action];

@@ -4,6 +4,8 @@ use crate::sorted::Map;
 
 use crate::definition::{Diagnostic, Library, Severity, Workflow, on_one_line};
 
+use super::questions::counted;
+
 /// The notice at the start of a session, on one line; `None` if no file has errors. A single error is given with its
 /// place, several in one file with the file.
 pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Option<String> {
@@ -14,7 +16,7 @@ pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Optio
     let what = match (library.left_out().len(), errors) {
         (_, 1) => format!("{}: {}", first.location(), first.message()),
         (_, errors) if in_one_file => format!("{}: {errors} errors", first.file),
-        (0, errors) => format!("{} in workflow files", plural(errors, "error")),
+        (0, errors) => format!("{} in workflow files", counted(errors, "error")),
         (1, _) => "1 workflow has errors".to_owned(),
         (workflows, _) => format!("{workflows} workflows have errors"),
     };
@@ -35,14 +37,14 @@ pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnosti
     let warnings = count(diagnostics, Severity::Warning);
     let errors = diagnostics.len() - warnings;
     if diagnostics.is_empty() {
-        return format!("{}, no errors.", plural(workflows, "workflow"));
+        return format!("{}, no errors.", counted(workflows, "workflow"));
     }
     let left_out = match left_out {
         0 => String::new(),
         1 => " 1 workflow is left out.".to_owned(),
         count => format!(" {count} workflows are left out."),
     };
-    format!("{}, {}.{left_out}", plural(errors, "error"), plural(warnings, "warning"))
+    format!("{}, {}.{left_out}", counted(errors, "error"), counted(warnings, "warning"))
 }
 
 /// The packages of these workflows, each with the number of its workflows, as a sentence behind another one; `None` if
@@ -73,10 +75,6 @@ pub fn diagnostic_text(diagnostic: &Diagnostic) -> String {
 
 fn count(diagnostics: &[Diagnostic], severity: Severity) -> usize {
     diagnostics.iter().filter(|diagnostic| diagnostic.severity() == severity).count()
-}
-
-fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 #[cfg(test)]

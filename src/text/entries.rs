@@ -79,12 +79,8 @@ pub fn entry_prompt(active: &Active) -> String {
 /// Returns the question about the command of a step of a project or a package.
 pub fn step_consent(of: &str, source: Option<&GateSource>, commands: &[String], dialog: Dialog) -> Question {
     let source = source.unwrap_or(&GateSource::Project);
-    let name = match source {
-        GateSource::Project => "project",
-        GateSource::Package(_) => "package",
-    };
-    let first = format!("Allow {name} step {}?", quoted(of, 18));
-    let runs = source.runs_step(&quoted(of, 18));
+    let first = format!("Allow {} step {}?", source.word(), quoted(of, 18));
+    let runs = source.runs(true, &quoted(of, 18));
     consent_question_of(first, runs, source, commands, dialog)
 }
 

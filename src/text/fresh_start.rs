@@ -5,6 +5,7 @@ use crate::run::{Active, Evidence, cut};
 
 use super::gate::{all_evidence_lines, fenced};
 use super::names::phase_title;
+use super::questions::counted;
 
 /// Maximum length of the user's messages, in characters.
 const MAX_MESSAGES: usize = 12_000;
@@ -70,7 +71,7 @@ fn listed(messages: &[UserMessage], mut with_images: usize) -> String {
                 None => ("left out", 0),
             };
             with_images = left;
-            let images = if *images == 1 { "1 image".into() } else { format!("{images} images") };
+            let images = counted(images, "image");
             message.push_str(&format!("\n({images}, {end})"));
         }
         shown.push(format!("- {}", message.trim_start().replace('\n', "\n  ")));
@@ -86,13 +87,9 @@ fn listed(messages: &[UserMessage], mut with_images: usize) -> String {
 /// Returns the line for the user: what the phase sees, and the size of what is left out, in bytes.
 pub fn fresh_notice(active: &Active, messages: usize, left_out: u64) -> String {
     let mut seen = vec!["the task".to_owned()];
-    let counted = |count: usize, one: &str, more: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        count => Some(format!("{count} {more}")),
-    };
-    seen.extend(counted(active.seen().results().len(), "result", "results"));
-    seen.extend(counted(messages, "message of yours", "messages of yours"));
+    let results = active.seen().results().len();
+    seen.extend((results > 0).then(|| counted(results, "result")));
+    seen.extend((messages > 0).then(|| format!("{} of yours", counted(messages, "message"))));
     let left_out = match left_out {
         0..1000 => format!("{left_out} bytes"),
         _ => format!("{} KB", left_out / 1000),

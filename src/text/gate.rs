@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::context_prompt::phase_variable;
 use super::names::phase_title;
 use super::outputs::output_lines;
+use super::questions::counted;
 use super::template::resolve_with;
 use crate::definition::{
     Check, CheckKind, Command, Library, Phase, Variable, label_of, on_one_line, resolve_path, short, unescaped,
@@ -167,7 +168,7 @@ pub const RECHECKS_LOST: &str = "rechecks whose results are no longer stored";
 /// Returns the number of files that have changed, and the names of some.
 fn files_changed(changed: &Changed, when: &str) -> String {
     let Changed { count, paths } = changed;
-    let files = if *count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    let files = counted(count, "file");
     let names: Vec<String> = paths.iter().map(|path| short(&on_one_line(path), MAX_PATH)).collect();
     let others = count.saturating_sub(names.len() as u64);
     let others = if others == 0 || names.is_empty() { String::new() } else { format!(" and {others} more") };

@@ -2,6 +2,7 @@
 
 use crate::run::{Active, PhasePath, RunState, Step, Visit};
 
+use super::questions::counted;
 use super::ways::short;
 
 /// Maximum number of items of a group that are listed, those around the current one.
@@ -29,11 +30,11 @@ fn of_group(active: &Active, scope: &PhasePath) -> Vec<String> {
     let now = match current.get(depth).filter(|_| is_inside).and_then(|segment| segment.item) {
         Some(item) => item,
         None if current.indices() > outer.indices() => items.len(),
-        None => return vec![format!("○ {}", count(items.len()))],
+        None => return vec![format!("○ {}", counted(items.len(), "item"))],
     };
     let first = now.saturating_sub(MAX_ITEMS / 2).min(items.len().saturating_sub(MAX_ITEMS));
     let mut lines = Vec::new();
-    lines.extend((first > 0).then(|| format!("… {} before", count(first))));
+    lines.extend((first > 0).then(|| format!("… {} before", counted(first, "item"))));
     for (index, item) in items.iter().enumerate().skip(first).take(MAX_ITEMS) {
         let mut scope = scope.clone();
         scope.set_item(index);
@@ -49,12 +50,8 @@ fn of_group(active: &Active, scope: &PhasePath) -> Vec<String> {
         lines.extend(summary.map(|summary| format!("     {}", short(&summary.text))));
     }
     let after = items.len().saturating_sub(first + MAX_ITEMS);
-    lines.extend((after > 0).then(|| format!("… {} behind", count(after))));
+    lines.extend((after > 0).then(|| format!("… {} behind", counted(after, "item"))));
     lines
-}
-
-fn count(items: usize) -> String {
-    format!("{items} item{}", if items == 1 { "" } else { "s" })
 }
 
 /// The visits of the phases in this scope, in their order.

@@ -3,6 +3,7 @@
 use crate::definition::{Decide, Each, Library, Need, Parallel, Workflow};
 
 use super::exact::quoted;
+use super::questions::counted;
 use super::ways::short;
 
 /// Returns the notes on a parallel group: its branches, how many of them are needed, and what decides its outcome; none
@@ -25,14 +26,14 @@ pub(super) fn parallel_notes(group: &Workflow, library: &Library) -> Vec<String>
         Decide::First(names) => format!("decide: {}", short(&names.join(" before "))),
         Decide::Majority => "decide: majority".to_owned(),
     });
-    let agents = format!("at once: {up_to}{}{a_time}", agents(most));
+    let agents = format!("at once: {up_to}{}{a_time}", counted(most, "agent"));
     std::iter::once(agents).chain(need).chain(decide).collect()
 }
 
 /// Returns a note on the agents of a run of the workflow of this key; `None` if one works alone.
 pub fn agents_note(key: &str, library: &Library) -> Option<String> {
     let most = library.most_agents(key);
-    (most > 1).then(|| format!("up to {} in parallel groups", agents(most)))
+    (most > 1).then(|| format!("up to {} in parallel groups", counted(most, "agent")))
 }
 
 /// Returns the question before the start of a workflow of a project or a package that has a parallel group with so many
@@ -47,15 +48,11 @@ pub fn many_agents_notice(workflow: &str, most: u64, at_once: u64) -> String {
 }
 
 fn may_start(workflow: &str, most: u64, at_once: u64) -> String {
-    format!("{workflow} may start {}{}.", agents(most), at_a_time(most, at_once))
+    format!("{workflow} may start {}{}.", counted(most, "agent"), at_a_time(most, at_once))
 }
 
 fn at_a_time(most: u64, at_once: u64) -> String {
     if at_once < most { format!(", {at_once} at a time") } else { String::new() }
-}
-
-fn agents(count: u64) -> String {
-    format!("{count} agent{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -4,15 +4,16 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::definition::{Diagnostic, Library, Work, on_one_line};
-use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, cut, pause_reason};
+use crate::definition::{Diagnostic, Library, Work};
+use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, pause_reason};
 
 use super::budget;
 use super::diagnostics::diagnostic_text;
 use super::gate::RECHECKS_LOST;
-use super::questions::replacement_notice;
+use super::questions::{counted, replacement_notice};
 
 use super::names::{phase_title, short_name};
+use super::ways::short;
 
 /// The text after "paused: ".
 impl fmt::Display for PauseReason {
@@ -23,18 +24,15 @@ impl fmt::Display for PauseReason {
             Self::Cancel => f.write_str("the agent wants to cancel it"),
             Self::Conversation => f.write_str("it waits for your message"),
             Self::Running => f.write_str("a tool call did not end, and the agent could not leave the phase"),
-            Self::Idle { times } => write!(
-                f,
-                "the agent did nothing in {times} automatic continuation{}",
-                if *times == 1 { "" } else { "s" }
-            ),
+            Self::Idle { times } => {
+                write!(f, "the agent did nothing in {}", counted(times, "automatic continuation"))
+            }
             Self::Limit { times } => {
                 write!(f, "{times} automatic continuations in one phase are the limit")
             }
             Self::Gate { label, times } => {
-                let s = if *times == 1 { "" } else { "s" };
-                let label = short_name(label);
-                write!(f, "the gate was not passed in {times} attempt{s}; last: {label}")
+                let (times, label) = (counted(times, "attempt"), short_name(label));
+                write!(f, "the gate was not passed in {times}; last: {label}")
             }
             Self::Loops { of, outcome, times, .. } => {
                 let s = if *times == 1 { "" } else { "s" };
@@ -42,13 +40,11 @@ impl fmt::Display for PauseReason {
                 write!(f, "“{of}” leads back with `{outcome}`, after {times} loop{s} (maxLoops)")
             }
             Self::Way { of, outcome, times } => {
-                let s = if *times == 1 { "" } else { "s" };
-                let (of, outcome) = (short(of), short(outcome));
-                write!(f, "“{of}” was left with `{outcome}` {times} time{s} (max)")
+                let (of, outcome, times) = (short(of), short(outcome), counted(times, "time"));
+                write!(f, "“{of}” was left with `{outcome}` {times} (max)")
             }
             Self::Outputs { of, times } => {
-                let s = if *times == 1 { "" } else { "s" };
-                write!(f, "the agent gave missing or wrong outputs of “{}” in {times} call{s}", short(of))
+                write!(f, "the agent gave missing or wrong outputs of “{}” in {}", short(of), counted(times, "call"))
             }
             Self::MissingOutput { of, input, output } => {
                 let (of, input, output) = (short(of), short(input), short(output));
@@ -129,11 +125,6 @@ impl PauseReason {
             Self::Unknown(_) => "for an unknown reason",
         }
     }
-}
-
-/// Returns a name from a session, shortened to one line.
-fn short(name: &str) -> String {
-    cut(&on_one_line(name), 60)
 }
 
 /// Returns the notice to the user about a run that has paused; `None` if it is not paused.

@@ -4,6 +4,8 @@
 //! [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
 //! terminal a question has few lines, and the rest is shown in the transcript above it.
 
+use std::fmt::Display;
+
 use crate::definition::Workflow;
 
 use super::exact::{BAR, Spaces, exact_line, framed, quoted, wrapped};
@@ -56,19 +58,21 @@ impl GateSource {
         }
     }
 
-    /// The line above the commands of a gate with this quoted name.
-    pub(super) fn runs(&self, of: &str) -> String {
+    /// The line above the commands of a gate or a step with this quoted name.
+    pub(super) fn runs(&self, is_step: bool, of: &str) -> String {
         match self {
-            Self::Project => format!("Project gate {of} runs:"),
-            Self::Package(name) => format!("Gate {of} of the package {} runs:", quoted(name, 60)),
+            Self::Project => format!("Project {} {of} runs:", if is_step { "step" } else { "gate" }),
+            Self::Package(name) => {
+                format!("{} {of} of the package {} runs:", if is_step { "Step" } else { "Gate" }, quoted(name, 60))
+            }
         }
     }
 
-    /// The line above the command of a step with this quoted name.
-    pub(super) fn runs_step(&self, of: &str) -> String {
+    /// Its word in a question.
+    pub(super) fn word(&self) -> &'static str {
         match self {
-            Self::Project => format!("Project step {of} runs:"),
-            Self::Package(name) => format!("Step {of} of the package {} runs:", quoted(name, 60)),
+            Self::Project => "project",
+            Self::Package(_) => "package",
         }
     }
 
@@ -82,24 +86,21 @@ impl GateSource {
 }
 
 /// Returns a number with its noun: `1 line`, `2 lines`.
-pub(super) fn counted(number: usize, noun: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
+pub(super) fn counted(number: impl Display, noun: &str) -> String {
+    let number = number.to_string();
+    let s = if number == "1" { "" } else { "s" };
     format!("{number} {noun}{s}")
 }
 
 /// Returns the question about the commands of a gate of a project or a package.
 pub fn consent_question(of: &str, source: &GateSource, commands: &[String], dialog: Dialog) -> Question {
-    let name = match source {
-        GateSource::Project => "project",
-        GateSource::Package(_) => "package",
-    };
-    let allow = format!("Allow {name} gate {}?", quoted(of, 18));
+    let allow = format!("Allow {} gate {}?", source.word(), quoted(of, 18));
     let runs = match (source, dialog) {
-        (_, Dialog::Terminal { .. }) => source.runs(&quoted(of, 18)),
+        (_, Dialog::Terminal { .. }) => source.runs(false, &quoted(of, 18)),
         (GateSource::Project, Dialog::Program) => {
             format!("This project's gate of {} runs:", quoted(of, 60))
         }
-        (GateSource::Package(_), Dialog::Program) => source.runs(&quoted(of, 60)),
+        (GateSource::Package(_), Dialog::Program) => source.runs(false, &quoted(of, 60)),
     };
     consent_question_of(allow, runs, source, commands, dialog)
 }
@@ -149,17 +150,15 @@ pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialo
 /// Returns the question before the start of a workflow if a project's workflow replaces a global one: the started
 /// workflow itself, or one that is nested in it.
 pub fn replacement_question(replaced: &str, started: &str) -> String {
-    let (replaced, started) = (quoted(replaced, 20), quoted(started, 20));
-    if replaced == started {
-        format!("This project's {replaced} replaces yours. Start it?")
-    } else {
-        format!("This project's {replaced} replaces yours. It is part of {started}. Start it?")
-    }
+    format!("{} Start it?", replaces(&quoted(replaced, 20), &quoted(started, 20)))
 }
 
 /// Returns the notice about a replaced global workflow, for a process without a user interface.
 pub fn replacement_notice(replaced: &str, started: &str) -> String {
-    let (replaced, started) = (quoted(replaced, 60), quoted(started, 60));
+    replaces(&quoted(replaced, 60), &quoted(started, 60))
+}
+
+fn replaces(replaced: &str, started: &str) -> String {
     if replaced == started {
         format!("This project's {replaced} replaces yours.")
     } else {

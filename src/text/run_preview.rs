@@ -128,7 +128,7 @@ impl<'a> RunPreview<'a> {
             }
             let certainty = if *is_conditional { " (may be passed over)" } else { "" };
             let of = format!("{}{certainty}", quoted(of, WIDTH));
-            above.push(if *is_step { source.runs_step(&of) } else { source.runs(&of) });
+            above.push(source.runs(*is_step, &of));
             for command in new {
                 commands += 1;
                 lines.extend(framed(command));

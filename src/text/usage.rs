@@ -4,13 +4,14 @@ use crate::definition::on_one_line;
 use crate::usage::Usage;
 
 use super::gate::duration;
+use super::questions::counted;
 
 /// Returns the answers, tokens, cost and time at work on one line; `None` if there was no answer.
 pub fn usage(usage: &Usage) -> Option<String> {
     if usage.turns == 0 {
         return None;
     }
-    let mut turns = if usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", usage.turns) };
+    let mut turns = counted(usage.turns, "turn");
     if usage.models.len() > 1 {
         let models: Vec<String> = usage.models.iter().map(|(model, answers)| format!("{answers} by {model}")).collect();
         turns.push_str(&format!(" ({})", on_one_line(&models.join(", "))));
@@ -42,11 +43,10 @@ pub(super) fn tokens(usage: &Usage) -> Option<String> {
 
 /// Returns the requests that kept the prompt cache; `None` if there were none.
 pub(super) fn warm_ups(usage: &Usage) -> Option<String> {
-    let requests = match usage.warm_ups {
-        0 => return None,
-        1 => "1 request".to_owned(),
-        requests => format!("{requests} requests"),
-    };
+    if usage.warm_ups == 0 {
+        return None;
+    }
+    let requests = counted(usage.warm_ups, "request");
     let cost = if usage.warm_cost > 0.0 { dollars(usage.warm_cost) } else { "cost unknown".to_owned() };
     let tokens = count(usage.warm_tokens);
     Some(format!("{requests} of pi, {tokens} tokens, {cost}; they count in no budget"))
