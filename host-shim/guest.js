@@ -163,27 +163,15 @@ export class Guest {
     if (name === undefined)
       throw new Error("The component is not a pi extension: it does not export pi:extension/guest.");
     const version = name.slice(GUEST.length);
-    if (!isSupported(version)) throw mismatch(version);
+    if (version !== INTERFACE_VERSION) throw mismatch(version);
     const exported = /** @type {GuestExports} */ (all[name]);
     try {
-      // A guest of an earlier version gets what that version had: it subscribes only to events that it knows.
       exported.init({ interfaceVersion: version });
     } catch (/** @type {any} */ error) {
       throw error?.payload?.tag === "version-mismatch" ? mismatch(error.payload.val) : error;
     }
     return exported;
   }
-}
-
-/**
- * Returns true if this side supports a version of the interface: its own, and earlier minor versions, of which it has
- * everything.
- * @param {string} version
- */
-function isSupported(version) {
-  const numbers = /^(\d+)\.(\d+)\.\d+$/.exec(version);
-  const [major, minor] = INTERFACE_VERSION.split(".");
-  return numbers !== null && numbers[1] === major && Number(numbers[2]) <= Number(minor);
 }
 
 /** @param {string} version */

@@ -431,15 +431,14 @@ export class Confinement {
    * Returns the changed result of a command line that failed because of its limits.
    * @param {any} event pi's event `tool_result`
    */
-  #result({ toolCallId, content, isError }) {
+  #result({ toolCallId, content }) {
     const limits = this.#commands.get(toolCallId)?.limits;
     if (!limits?.notice || !Array.isArray(content)) return undefined;
     const output = content
       .map((part) => (part.type === "text" ? part.text : ""))
       .join("\n")
       .toLowerCase();
-    // A guest of an earlier version has no signs: its notice follows every failure.
-    if (!(limits.signs?.some((sign) => output.includes(sign)) ?? isError)) return undefined;
+    if (!limits.signs?.some((sign) => output.includes(sign))) return undefined;
     const named = this.#readOnly.slice(0, MAX_NAMED).join(", ");
     const readOnly =
       named &&

@@ -6,7 +6,7 @@ import { buildComponent } from "../../scripts/build.mjs";
 import { REPO } from "../pi/harness/pi.mjs";
 
 /** The equivalent of host-shim/index.cjs. */
-export const INDEX = `"use strict";
+const INDEX = `"use strict";
 const { createRequire } = require("node:module");
 const { pathToFileURL } = require("node:url");
 const codingAgent = require("@earendil-works/pi-coding-agent");

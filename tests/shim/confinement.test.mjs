@@ -340,22 +340,6 @@ suite("a confined command line", () => {
     assert.equal(result(toolCallId, "Read-only file system"), undefined);
     assert.equal(result("another", "Read-only file system"), undefined);
   });
-
-  test("of a guest of an earlier version gets the notice at every failure", (t) => {
-    const { root } = project(t);
-    const { pi, call, context } = confining(root, { signs: undefined });
-    const { toolCallId } = call("bash", { command: "true" });
-    const result = (/** @type {boolean} */ isError) =>
-      pi
-        .emit(
-          "tool_result",
-          { toolCallId, toolName: "bash", isError, content: [{ type: "text", text: "out" }] },
-          context,
-        )
-        ?.content.at(-1).text;
-    assert.equal(result(true), "Only docs/ is writable.");
-    assert.equal(result(false), undefined);
-  });
 });
 
 const USERS = process.getuid?.() === 0 ? [0, 12345] : [undefined];

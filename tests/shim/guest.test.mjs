@@ -71,10 +71,12 @@ suite("versions", () => {
 
   test("a component that exports another version is refused", () => {
     let asked = false;
-    const instantiate = () => ({ "pi:extension/guest@0.9.0": { init: () => (asked = true) } });
-    assert.throws(() => started(instantiate, () => {}), {
-      message: `The component implements pi:extension 0.9.0, pi's side implements ${INTERFACE_VERSION}.`,
-    });
+    for (const version of ["0.9.0", "0.7.0", "0.8.1", `${INTERFACE_VERSION}-rc.1`, ""]) {
+      const instantiate = () => ({ [`pi:extension/guest@${version}`]: { init: () => (asked = true) } });
+      assert.throws(() => started(instantiate, () => {}), {
+        message: `The component implements pi:extension ${version}, pi's side implements ${INTERFACE_VERSION}.`,
+      });
+    }
     assert.equal(asked, false);
   });
 
