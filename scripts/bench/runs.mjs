@@ -179,7 +179,7 @@ function state(session, run, phase, visits, now, fields) {
     startedAt: now,
     completionNotified: false,
     cancelled: false,
-    progress: { version: 1, seal: { version: 3, hash: "0123456789abcdef" }, visits },
+    progress: { version: 1, seal: { version: 1, hash: "0123456789abcdef" }, visits },
   };
   return { type: "custom", customType: "workflow:state", data: { ...data, ...fields } };
 }

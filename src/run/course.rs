@@ -385,7 +385,7 @@ mod tests {
             visit
         };
         let part =
-            |number: u64| json!({ "version": 2, "entry": { "number": number, "parts": number - 1, "length": 9 } });
+            |number: u64| json!({ "version": 1, "entry": { "number": number, "parts": number - 1, "length": 9 } });
         let first = json!({ "w:0": visit("Look", 1, json!({ "usage": { "waitMs": 7 } })) });
         course.add(Entry::State(data(0, &first, &json!({ "entry": { "number": 1 } }))), at(1));
         course.add(Entry::Work, at(3));

@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 use crate::usage::is_default;
 
 use super::bounds::{MAX_LENGTH, cut_texts};
-use super::rules::{PART_VERSION, PROGRESS_VERSION};
+use super::rules::PROGRESS_VERSION;
 use super::{Progress, Records, RunState};
 
 /// Maximum length of a complete entry without its task, in bytes of JSON, from which on parts are stored. So most runs
-/// have complete entries only, which every version of this package reads.
+/// have complete entries only.
 const MAX_SMALL: usize = 4 << 10;
 /// The number of records up to which the length is looked at.
 const MAX_FEW: usize = 64;
@@ -31,19 +31,8 @@ pub(super) const MARK: &str = "entry";
 pub(super) const RECORDS: [&str; 9] =
     ["visits", "outcomes", "outputs", "passedOver", "allowances", "loops", "ways", "gateAttempts", "branches"];
 /// The fields of `progress` that stand in every entry.
-pub(super) const SMALL: [&str; 11] = [
-    "version",
-    "seal",
-    "gates",
-    "paused",
-    "continuations",
-    "idle",
-    "freshStart",
-    "usersModel",
-    "forgotten",
-    "runDir",
-    MARK,
-];
+pub(super) const SMALL: [&str; 10] =
+    ["version", "seal", "paused", "continuations", "idle", "freshStart", "usersModel", "forgotten", "runDir", MARK];
 
 /// The place of an entry among those of its run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -237,7 +226,6 @@ fn part(new: &RunState, old: &RunState) -> Value {
     let gone = was.others.keys().filter(|name| !others.contains_key(*name));
     changed.extend(gone.map(|name| (name.clone(), Value::Null)));
     let small = Progress {
-        version: PART_VERSION,
         gate_attempts: Records::default(),
         branches: Records::default(),
         loops: Records::default(),
@@ -496,11 +484,10 @@ mod tests {
         assert_eq!(entry, serde_json::to_value(&short).unwrap());
     }
 
-    /// Its version is that of a part.
     #[test]
     fn the_complete_entry_of_a_later_version_is_no_part() {
         let mut state = long_run(3);
-        state.progress.version = PART_VERSION;
+        state.progress.version = PROGRESS_VERSION + 1;
         let state = state.cancelled();
         let entry = Journal::default().entry(&mut state.clone(), || None);
         assert_eq!(entry["progress"]["version"], 2);
@@ -521,7 +508,7 @@ mod tests {
             let _ = journal.entry(&mut second.clone(), || None);
             journal.doubt();
             let next = journal.entry(&mut first.clone(), || newest.map(Value::to_string));
-            assert_eq!(next["progress"]["version"] == 2, is_continued, "{newest:?}");
+            assert_eq!(next["progress"][MARK]["parts"] == 2, is_continued, "{newest:?}");
         }
     }
 

@@ -12,9 +12,6 @@ use super::{Active, PauseReason, Progress, RunState, enter};
 
 /// The version of [`Progress`] as this package stores it.
 pub const PROGRESS_VERSION: u32 = 1;
-/// The version of a part of it, see [`super::journal`]: earlier versions of this package, which would take it for all,
-/// wait for the user.
-pub(super) const PART_VERSION: u32 = 2;
 
 /// A hash of all rules of a run, see [`seal`](crate::definition::seal).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,14 +26,14 @@ impl Seal {
     /// The seal of a run of this workflow; `None` if the library lacks the workflow.
     pub fn of(state: &RunState, library: &Library) -> Option<Self> {
         let key = &state.current_path.first()?.workflow_key;
-        let (version, hash) = library.seal(key)?;
+        let hash = library.seal(key)?;
         let used = library.inputs_of_rules(key);
         if used.is_empty() {
-            return Some(Self { version, hash });
+            return Some(Self { version: seal::VERSION, hash });
         }
         let values = state.inputs(1, library);
         let values = used.keys().filter_map(|name| Some((*name, &**values.get(*name)?)));
-        Some(Self { version, hash: seal::with_values(&hash, values) })
+        Some(Self { version: seal::VERSION, hash: seal::with_values(&hash, values) })
     }
 }
 
@@ -66,7 +63,7 @@ pub fn reason_to_hold(state: &RunState, library: &Library) -> Option<PauseReason
     match seal {
         Some(_) if *seal == Seal::of(state, library) => None,
         Some(_) => Some(PauseReason::RulesChanged),
-        // The reference wrote it, or a version that knew no seals.
+        // The reference wrote it.
         None if *version == 0 => None,
         None => Some(match paused.as_ref().map(|pause| &pause.reason) {
             Some(PauseReason::RulesChanged) => PauseReason::RulesChanged,

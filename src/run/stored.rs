@@ -10,7 +10,7 @@ use crate::usage::{MAX_NAMES, Usage};
 
 use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
-use super::rules::{PART_VERSION, PROGRESS_VERSION};
+use super::rules::PROGRESS_VERSION;
 use super::{
     Allowance, Branch, BranchEnd, BranchRun, Broken, Changed, CheckPlace, CheckedFiles, Evidence, HandedOutputs,
     OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick, Progress, Records, RunDir,
@@ -105,7 +105,7 @@ pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Ru
 /// Returns the newest run among the data of a session's state entries, given newest first.
 ///
 /// Entries without a workflow are skipped; the first one with a workflow decides. If it is a part, the entries that it
-/// continues are read too. Two older forms are read. An empty string stands for entries that are missing.
+/// continues are read too. An empty string stands for entries that are missing.
 ///
 /// A run that may be active and cannot be read in full has [`Progress::broken`] set, and what can be read of it: it is
 /// held. So is an unknown run where entries are missing after one that has ended, or where no entry with a workflow is
@@ -183,7 +183,7 @@ fn mark(progress: &Value) -> Mark {
 
 fn is_part(progress: &Value) -> bool {
     let Mark { number: count, parts, length: _ } = mark(progress);
-    get(progress, "version").and_then(number) == Some(PART_VERSION) && parts > 0 && count > 0
+    get(progress, "version").and_then(number) == Some(PROGRESS_VERSION) && parts > 0 && count > 0
 }
 
 /// Merges the entries that the newest one continues into it, if it is a part. Entries of other runs between them are
@@ -205,7 +205,6 @@ fn merge<S: AsRef<str>>(newest: &mut Value, older: impl Iterator<Item = S>) -> R
             }
         }
         fields.retain(|_, value| !value.is_null());
-        fields.insert("version".to_owned(), PROGRESS_VERSION.into());
     }
     merged
 }
@@ -433,14 +432,11 @@ fn progress(data: &Value) -> Progress {
     let Some(fields) = data.as_object() else {
         return Progress { version: PROGRESS_VERSION, ..progress };
     };
-    // The seal, and `gates`, which an earlier version stored in its place.
-    let mut sealing = Map::new();
     let mut room = MAX_OTHERS;
     for (name, value) in fields {
         match &**name {
-            "version" | "seal" | "gates" => {
-                sealing.insert(name.clone(), value.clone());
-            }
+            // Below.
+            "version" | "seal" => {}
             "paused" if !value.is_null() => progress.paused = Some(pause(value)),
             "paused" => {}
             "continuations" => progress.continuations = number(value).unwrap_or_default(),
@@ -481,28 +477,25 @@ fn progress(data: &Value) -> Progress {
     let is_complete = |progress: &Progress| {
         let read = serde_json::to_value(progress).unwrap_or_default();
         let held = progress.paused.as_ref().is_some_and(|pause| pause.reason.needs_resume());
-        let stored = fields.iter().filter(|(name, _)| *name != MARK && !sealing.contains_key(*name));
+        let stored = fields.iter().filter(|(name, _)| *name != MARK);
         !held
             && progress.others.is_empty()
             && read.as_object().is_some_and(|read| stored.clone().count() == read.len())
             && stored.clone().all(|(name, value)| read.get(name) == Some(value))
     };
-    let version = match sealing.get("version") {
+    let version = match fields.get("version") {
         None => 0,
         // A version that is not a number is an unknown one.
         Some(version) => number(version).unwrap_or(u32::MAX),
     };
-    let stored_seal = sealing.get("seal").unwrap_or(&Value::Null);
-    let seal_version = get(stored_seal, "version").and_then(number);
-    // A seal is taken anew only in place of an older one, and if all of the progress is known.
-    let older = version == 0 && stored_seal.is_null()
-        || version <= PROGRESS_VERSION && seal_version.is_some_and(|version| version < seal::FIRST_VERSION);
-    if older && is_complete(&progress) {
+    let stored_seal = fields.get("seal").unwrap_or(&Value::Null);
+    // A run gets a seal only if it has none, and if all of the progress is known.
+    if version == 0 && stored_seal.is_null() && is_complete(&progress) {
         return progress;
     }
     progress.version = version.max(PROGRESS_VERSION);
-    match seal_version {
-        Some(version @ seal::FIRST_VERSION..=seal::VERSION) => {
+    match get(stored_seal, "version").and_then(number) {
+        Some(version @ seal::VERSION) => {
             let hash = get(stored_seal, "hash").and_then(string);
             progress.seal = hash.map(|hash| Seal { version, hash });
         }
@@ -573,8 +566,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         },
         "unknownCost" => PauseReason::UnknownCost { of: string(get(reason, "of")?)? },
         "unknownUsage" => PauseReason::UnknownUsage { of: string(get(reason, "of")?)? },
-        // The name that an earlier version used, which compared gates only.
-        "rulesChanged" | "gatesChanged" => PauseReason::RulesChanged,
+        "rulesChanged" => PauseReason::RulesChanged,
         "modelError" => PauseReason::ModelError,
         _ => return None,
     })
@@ -1106,8 +1098,7 @@ mod tests {
         for (stored, version) in [
             ("null", 0),
             ("{}", 0),
-            (r#"{"gates":"0123456789abcdef"}"#, 0),
-            (r#"{"version":1,"seal":{"version":0,"hash":"x"}}"#, 0),
+            (r#"{"version":1,"seal":{"version":0,"hash":"x"}}"#, 1),
             ("7", 1),
             ("[]", 1),
             (r#"{"loops":7}"#, 1),
@@ -1180,7 +1171,7 @@ mod tests {
     #[test]
     fn a_pause_of_any_kind_is_a_pause() {
         let reason = |paused: &str| {
-            let pause = progress_of(&format!(r#"{{"paused":{paused},"gates":"x"}}"#)).paused;
+            let pause = progress_of(&format!(r#"{{"paused":{paused}}}"#)).paused;
             pause.map(|pause| serde_json::to_string(&pause.reason).unwrap())
         };
         assert_eq!(reason("null"), None);
@@ -1191,10 +1182,9 @@ mod tests {
         assert_eq!(reason("7").as_deref(), Some("null"));
         let long = format!(r#"{{"reason":"{}"}}"#, "x".repeat(MAX_REASON));
         assert_eq!(reason(&long).as_deref(), Some("null"));
-        let changed = r#"{"reason":{"kind":"gatesChanged"},"at":1}"#;
-        assert_eq!(reason(changed).as_deref(), Some(r#"{"kind":"rulesChanged"}"#));
+        let changed = r#"{"reason":{"kind":"rulesChanged"},"at":1}"#;
         for paused in [changed, r#"{"reason":{"kind":"budget"},"at":1}"#] {
-            let progress = progress_of(&format!(r#"{{"gates":"x","paused":{paused}}}"#));
+            let progress = progress_of(&format!(r#"{{"paused":{paused}}}"#));
             assert_eq!((progress.version, progress.seal), (1, None), "no seal is taken anew");
         }
     }

@@ -67,7 +67,7 @@ suite("pi-workflows report", () => {
 - **Steps:** 1, **repeated visits:** 0
 - **Task ID:** wf-1-aaaaaa
 - **Model:** p/m
-- **Fingerprint:** 3:abcdef
+- **Fingerprint:** 1:abcdef
 
 **Task:**
 

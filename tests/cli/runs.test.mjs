@@ -224,7 +224,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       phase: { key: "flow:1", name: "Do" },
       startedAt: START + HOUR,
       endedAt: START,
-      fingerprint: "3:abcdef",
+      fingerprint: "1:abcdef",
       steps: 1,
       session: { file, id: run.session.id, cwd: project },
     });
@@ -575,7 +575,6 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
         visits,
         { taskId },
         {
-          ...(number > 1 ? { version: 2 } : {}),
           entry: { number, ...(number > 1 ? { parts: number - 1, length: 9 } : {}) },
           ...progress,
         },
@@ -721,7 +720,7 @@ suite("pi-workflows stats", () => {
       write(`${number}.jsonl`, took(number, minutes, number < 3 ? { unpriced: 1 } : {}));
     assert.deepEqual(run(["stats"]), {
       status: 0,
-      stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 3:abcdef
+      stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 1:abcdef
              at work          waiting     cost                passes      gate failures  refusals
   Look       3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  3.5, 6 (6)  0.5, 1 (6)     4.5, 7 (6)
   Whole run  3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  -           0.5, 1 (6)     4.5, 7 (6)
@@ -734,7 +733,7 @@ Each figure: the median, the maximum, and in brackets the number of runs. Of few
 
   test("begins anew with each fingerprint, the newest first", (t) => {
     const { run, write } = place(t);
-    const seal = (/** @type {string} */ hash) => ({ seal: { version: 3, hash } });
+    const seal = (/** @type {string} */ hash) => ({ seal: { version: 1, hash } });
     for (let number = 1; number <= 9; number += 1)
       write(`${number}.jsonl`, took(number, 1, {}, seal(number < 4 ? "old" : "new")));
     write("other.jsonl", { ...took(20, 1), workflowKey: "other", active: true });

@@ -23,7 +23,7 @@ const LONG_RUN = workflow(
 const REST = { text: "I rest." };
 const bash = { calls: [{ name: "bash", arguments: { command: "touch ran" } }] };
 
-/** The run in the phase `VISITS`, as an earlier version stored it: complete. */
+/** The run in the phase `VISITS`, in one complete entry. */
 function before() {
   const visit = (/** @type {number} */ n) => ({
     name: `P${n}`,
@@ -77,7 +77,7 @@ const stored = async (rpc) => custom(await rpc.entries(), "workflow:state");
 /** @param {any} line */
 const isState = ({ customType }) => customType === "workflow:state";
 /** @param {any} line */
-const isPart = (line) => isState(line) && line.data.progress.version === 2;
+const isPart = (line) => isState(line) && line.data.progress.entry?.parts > 0;
 
 /** The lines of a session file that are complete. @param {string} file @returns {any[]} */
 function linesOf(file) {

@@ -7,7 +7,7 @@ use crate::sorted::Map;
 use super::budget::{Budget, Measure};
 
 /// A bound: an amount, or the input of the workflow that has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum BoundValue<T> {
     /// This amount.
     Fixed(T),
@@ -37,7 +37,7 @@ impl BoundValue<u32> {
 }
 
 /// The bounds of a budget as a file has them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct BudgetBounds(pub Map<Measure, BoundValue<u64>>);
 
 impl BudgetBounds {

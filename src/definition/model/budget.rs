@@ -9,7 +9,7 @@ use super::schema::{MAX_COST, MAX_COUNT, MAX_TOKENS};
 const MAX_TIME_MS: u64 = 365 * 24 * 3600 * 1000;
 
 /// A quantity that a budget bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Measure {
     /// The cost, in millionths of a US dollar.

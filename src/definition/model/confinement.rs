@@ -14,7 +14,7 @@ pub struct Confinement {
 }
 
 /// Handling of commands in a phase with limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Sandbox {
     /// They are confined, or refused where the system cannot confine them.
     #[default]

@@ -5,7 +5,7 @@ use std::fmt;
 use super::values::ValueName;
 
 /// Where the items of a group come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Each {
     /// They stand in the file; at least one.
     Items(Vec<String>),

@@ -15,7 +15,7 @@ const MAX_EXPRESSION: usize = 1 << 16;
 pub(crate) const MAX_EXPANSIONS: usize = 100;
 
 /// Checks that are made, in order, before a phase is left.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Gate {
     /// At least one.
     pub checks: Vec<Check>,
@@ -24,7 +24,7 @@ pub struct Gate {
 }
 
 /// One check of a gate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Check {
     /// Its name for the user and the agent; not blank.
     pub label: String,
@@ -46,7 +46,7 @@ pub fn label_of(text: &str) -> String {
 }
 
 /// The condition that a check tests.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum CheckKind {
     /// A command line ends with exit status 0.
     Run {
@@ -70,7 +70,7 @@ pub enum CheckKind {
 }
 
 /// A command line with values of the run, which it gets as variables of its environment: never as a part of the line.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Command {
     /// For the shell; not blank.
     line: String,
@@ -81,7 +81,7 @@ pub struct Command {
 }
 
 /// A variable of a command's environment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Variable {
     /// Its name; see [`is_variable`].
     pub name: String,
@@ -255,6 +255,12 @@ impl fmt::Display for Pattern {
 impl fmt::Debug for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Pattern({self})")
+    }
+}
+
+impl std::hash::Hash for Pattern {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        self.to_string().hash(hasher);
     }
 }
 

@@ -24,7 +24,7 @@ impl Input {
 }
 
 /// The value of an input of a nested workflow, as the entry gives it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Given {
     /// This value.
     Value(String),

@@ -31,7 +31,7 @@ pub struct Library {
     replacing: Replacing,
     aliases: Aliases,
     /// Computed seals: they are compared at every call of a tool.
-    seals: RefCell<Map<String, (u32, String)>>,
+    seals: RefCell<Map<String, String>>,
 }
 
 /// The root of the project's workflows.
@@ -221,9 +221,9 @@ impl Library {
         Some(reached)
     }
 
-    /// The hash of every rule of a workflow and of those nested in it, behind its version; `None` if there is no such
-    /// workflow. See [`seal`](super::seal).
-    pub fn seal(&self, key: &str) -> Option<(u32, String)> {
+    /// The hash of every rule of a workflow and of those nested in it; `None` if there is no such workflow. See
+    /// [`seal`](super::seal).
+    pub fn seal(&self, key: &str) -> Option<String> {
         if let Some(known) = self.seals.borrow().get(key) {
             return Some(known.clone());
         }
@@ -239,12 +239,12 @@ impl Library {
 
     /// Returns true if a workflow, one nested in it or a phase of these has a `context`.
     pub fn names_contexts(&self, key: &str) -> bool {
-        self.reached(key).is_some_and(|all| all.into_iter().any(seal::has_context))
+        self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_contexts))
     }
 
     /// Returns true if a phase of a workflow, or of one nested in it, names a model or a thinking level.
     pub fn names_models(&self, key: &str) -> bool {
-        self.reached(key).is_some_and(|all| all.into_iter().any(seal::has_models))
+        self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_models))
     }
 
     /// The user's aliases of models.

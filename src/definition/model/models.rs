@@ -17,7 +17,7 @@ pub(crate) const ALIASES_FILE: &str = "models.yaml";
 pub(crate) const ALIASES_ROOT: &str = "global";
 
 /// A thinking level of pi.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "pi's own names")]
 pub enum Thinking {

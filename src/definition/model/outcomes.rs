@@ -14,7 +14,7 @@ pub struct Outcome {
 }
 
 /// A bound of the number of times that an outcome leads to its target, since the run came to the scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WayBound {
     /// From 1 to [`WayBound::LIMIT`].
     pub max: u32,
@@ -41,7 +41,7 @@ impl Outcome {
 }
 
 /// The target of an outcome.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// The next entry of the workflow.
     Next,

@@ -2,7 +2,7 @@
 
 /// What makes a group parallel: each of its entries is a branch, or each item if it is repeated. A branch is the work
 /// of a child agent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Parallel {
     /// The number of branches that run at a time, from 1 to [`Parallel::MAX`]. Default: [`Parallel::AT_ONCE`].
     pub at_once: u32,
@@ -13,7 +13,7 @@ pub struct Parallel {
 }
 
 /// The number of branches that must come to their end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Need {
     /// All of them.
     All,
@@ -22,7 +22,7 @@ pub enum Need {
 }
 
 /// How the outcomes of the branches that came to their end give that of their group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Decide {
     /// The first of these that a branch has; at least one, all different.
     First(Vec<String>),

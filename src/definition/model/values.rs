@@ -5,7 +5,7 @@ use std::fmt;
 use super::nearest::nearest;
 
 /// The name of a value of a run.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ValueName {
     /// `input.NAME`: the input of this name.
     Input(String),

@@ -4,7 +4,7 @@ use super::gate::Command;
 use super::parallel::Parallel;
 
 /// The work of a phase.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub enum Work {
     /// The agent follows its instructions.
     #[default]
@@ -18,7 +18,7 @@ pub enum Work {
 }
 
 /// A question to the user that is an entry of its own.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Question {
     /// A template; not blank.
     pub text: String,
@@ -27,7 +27,7 @@ pub struct Question {
 }
 
 /// An answer to a question.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Answer {
     /// The outcome that it leads to.
     pub outcome: String,
@@ -38,7 +38,7 @@ pub struct Answer {
 }
 
 /// Whether the user gives a text with an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AnswerText {
     /// None is asked for.
     None,
@@ -71,7 +71,7 @@ impl Work {
 }
 
 /// A command that is an entry of its own.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Step {
     /// The command line, with its variables.
     pub command: Command,

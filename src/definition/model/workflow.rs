@@ -152,6 +152,16 @@ impl Workflow {
         }
     }
 
+    /// Returns true if it or one of its own phases has a `context`.
+    pub(super) fn names_contexts(&self) -> bool {
+        self.context.is_some() || self.own_phases().any(|phase| phase.context.is_some())
+    }
+
+    /// Returns true if one of its own phases has a model or a thinking level.
+    pub(super) fn names_models(&self) -> bool {
+        self.own_phases().any(|phase| !phase.model.is_empty() || phase.thinking.is_some())
+    }
+
     /// Returns true if it is a parallel group whose entries are the branches: it is not repeated.
     pub fn has_branches_beside(&self) -> bool {
         self.parallel.is_some() && self.each.is_none()
@@ -198,7 +208,7 @@ pub struct Group {
 
 fields! {
     /// Bounds of automatic continuation after the agent stopped too early.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct AutoContinue {
         /// Length of the countdown, in seconds.
         delay_seconds: u32 = field("delaySeconds", Kind::WholeNumber(MAX_DELAY_SECONDS), "3"),
@@ -229,7 +239,7 @@ pub enum ContextInjection {
 }
 
 /// The part of the earlier conversation that the model sees in a phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextMode {
     /// All of it.
     #[default]

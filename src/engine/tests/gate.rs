@@ -373,9 +373,8 @@ fn a_remembered_consent_is_for_this_command_in_this_project() {
         (r#"["/p","1:2:3","make test"]"#, true),
         (r#"["/p","1:2:3","make tests"]"#, false),
         (r#"["/q","1:2:3","make test"]"#, false),
-        // Another folder that took the path, and an answer of an earlier version.
+        // Another folder that took the path.
         (r#"["/p","1:3:3","make test"]"#, false),
-        (r#"["/p","make test"]"#, false),
         ("", false),
     ] {
         let mut session = Session::of_project(TESTS);
