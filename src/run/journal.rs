@@ -1,18 +1,18 @@
 //! The entries of a run in the session: each names the number of the one before it, and has what changed since.
 //!
 //! An entry is the reference's JSON, complete for what the reference reads. Of `progress`, which is ours alone, a
-//! **part** has the small fields in full, and of the fields that grow only what changed since the entry before: records
-//! by key, `null` for one that is gone; other fields as they are now. [`restore`](super::restore) merges parts down to
-//! a complete entry.
+//! **part** has of the records by key only those that changed since the entry before, `null` for one that is gone, and
+//! all other fields in full. [`restore`](super::restore) merges parts down to a complete entry.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::usage::is_default;
 
+use super::RunState;
 use super::bounds::{MAX_LENGTH, cut_texts};
 use super::rules::PROGRESS_VERSION;
-use super::{Progress, Records, RunState};
+use super::stored::{records_of, take_changes};
 
 /// Maximum length of a complete entry without its task, in bytes of JSON, from which on parts are stored. So most runs
 /// have complete entries only.
@@ -26,13 +26,6 @@ pub(super) const MAX_PARTS_LENGTH: u64 = 16 << 20;
 
 /// The field of `progress` with the [`Mark`] of its entry.
 pub(super) const MARK: &str = "entry";
-
-/// The fields of `progress` whose records are stored by key.
-pub(super) const RECORDS: [&str; 9] =
-    ["visits", "outcomes", "outputs", "passedOver", "allowances", "loops", "ways", "gateAttempts", "branches"];
-/// The fields of `progress` that stand in every entry.
-pub(super) const SMALL: [&str; 10] =
-    ["version", "seal", "paused", "continuations", "idle", "freshStart", "usersModel", "forgotten", "runDir", MARK];
 
 /// The place of an entry among those of its run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -167,8 +160,7 @@ fn marked(mut data: Value, mark: Mark) -> Value {
 
 /// Returns true if a complete entry is short.
 fn is_small(state: &RunState) -> bool {
-    let Progress { visits, outcomes, outputs, passed_over, branches, .. } = &state.progress;
-    if visits.len() + outcomes.len() + outputs.len() + passed_over.len() + branches.len() > MAX_FEW {
+    if records_of(&state.progress) > MAX_FEW {
         return false;
     }
     let without_task = RunState { task_description: String::new(), ..state.clone() };
@@ -177,95 +169,13 @@ fn is_small(state: &RunState) -> bool {
 
 /// Returns the entry of a state that continues that of another one.
 fn part(new: &RunState, old: &RunState) -> Value {
-    let Progress {
-        // In every entry.
-        version: _,
-        seal: _,
-        later_seal: _,
-        paused: _,
-        continuations: _,
-        idle: _,
-        fresh_start: _,
-        users_model: _,
-        forgotten: _,
-        run_dir: _,
-        // In every entry once it is set, which it stays.
-        rechecks_lost: _,
-        // Such a run is not stored, or not in parts.
-        broken: _,
-        branch: _,
-        gate_attempts,
-        branches,
-        loops,
-        ways,
-        visits,
-        tools_added,
-        inputs,
-        outcomes,
-        outputs,
-        passed_over,
-        allowances,
-        others,
-    } = &new.progress;
-    let was = &old.progress;
-    let mut changed = Map::new();
-    changed_records(&mut changed, "visits", visits, &was.visits);
-    changed_records(&mut changed, "outcomes", outcomes, &was.outcomes);
-    changed_records(&mut changed, "outputs", outputs, &was.outputs);
-    changed_records(&mut changed, "passedOver", passed_over, &was.passed_over);
-    changed_records(&mut changed, "allowances", allowances, &was.allowances);
-    changed_records(&mut changed, "loops", loops, &was.loops);
-    changed_records(&mut changed, "ways", ways, &was.ways);
-    changed_records(&mut changed, "gateAttempts", gate_attempts, &was.gate_attempts);
-    changed_records(&mut changed, "branches", branches, &was.branches);
-    changed_field(&mut changed, "toolsAdded", tools_added, &was.tools_added);
-    changed_field(&mut changed, "inputs", inputs, &was.inputs);
-    for (name, value) in others {
-        changed_field(&mut changed, name, value, was.others.get(name).unwrap_or_default());
-    }
-    let gone = was.others.keys().filter(|name| !others.contains_key(*name));
-    changed.extend(gone.map(|name| (name.clone(), Value::Null)));
-    let small = Progress {
-        gate_attempts: Records::default(),
-        branches: Records::default(),
-        loops: Records::default(),
-        ways: Records::default(),
-        visits: Records::default(),
-        outcomes: Records::default(),
-        outputs: Records::default(),
-        passed_over: Records::default(),
-        allowances: Records::default(),
-        tools_added: Vec::new(),
-        inputs: crate::sorted::Map::new(),
-        others: Map::new(),
-        ..new.progress.clone()
-    };
-    let small = RunState { progress: small, ..new.clone() };
-    let mut data = serde_json::to_value(small).unwrap_or_default();
+    let mut rest = new.clone();
+    let changed = take_changes(&mut rest.progress, &old.progress);
+    let mut data = serde_json::to_value(rest).unwrap_or_default();
     if let Some(progress) = data.get_mut("progress").and_then(Value::as_object_mut) {
         progress.extend(changed);
     }
     data
-}
-
-fn changed_records<V: Serialize + PartialEq>(
-    changed: &mut Map<String, Value>,
-    name: &str,
-    new: &Records<V>,
-    old: &Records<V>,
-) {
-    let changes = new.changes_since(old).into_iter();
-    let changes: Map<String, Value> =
-        changes.map(|(key, value)| (key.to_owned(), serde_json::to_value(value).unwrap_or_default())).collect();
-    if !changes.is_empty() {
-        changed.insert(name.to_owned(), changes.into());
-    }
-}
-
-fn changed_field<V: Serialize + PartialEq>(changed: &mut Map<String, Value>, name: &str, new: &V, old: &V) {
-    if new != old {
-        changed.insert(name.to_owned(), serde_json::to_value(new).unwrap_or_default());
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 //!
 //! The reference ignores them and stores them unchanged, so they may be out of date.
 
-use crate::sorted;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -70,8 +68,8 @@ pub struct Progress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_model: Option<UsersModel>,
     /// The values of the inputs that the run was started with, by name.
-    #[serde(skip_serializing_if = "sorted::Map::is_empty")]
-    pub inputs: sorted::Map<String, String>,
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub inputs: Records<String>,
     /// The outcome with which each phase and each nested workflow was left last, by the [`PhasePath::key`] of its
     /// entry.
     #[serde(skip_serializing_if = "Records::is_empty")]

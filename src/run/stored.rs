@@ -3,12 +3,13 @@
 use crate::sorted;
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::definition::{Budget, MAX_NESTING, Measure, Model, ModelSetting, Thinking, seal};
 use crate::usage::{MAX_NAMES, Usage};
 
-use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
+use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::PROGRESS_VERSION;
 use super::{
@@ -36,6 +37,62 @@ pub(super) const MAX_TOOLS: usize = 10_000;
 const MAX_TEXT: usize = 1 << 20;
 /// Maximum size of unknown fields that are kept, in bytes of JSON.
 const MAX_OTHERS: usize = 64 << 10;
+
+/// The fields of [`Progress`] with records by key: each with its name, the maximum number of its records, and what reads
+/// one. All other fields stand in every entry in full.
+macro_rules! records {
+    ($($field:ident: $name:literal, $most:expr, $read:expr;)*) => {
+        const RECORDS: &[(&str, usize)] = &[$(($name, $most)),*];
+
+        /// Reads a field; returns false if it is none of these.
+        fn read_records(progress: &mut Progress, name: &str, value: &Value) -> bool {
+            match name {
+                $($name => progress.$field = records(value, $read),)*
+                _ => return false,
+            }
+            true
+        }
+
+        /// The number of records.
+        pub(super) fn records_of(progress: &Progress) -> usize {
+            0 $(+ progress.$field.len())*
+        }
+
+        /// Takes out all records, and returns those that another state lacks or has otherwise.
+        pub(super) fn take_changes(progress: &mut Progress, old: &Progress) -> Map<String, Value> {
+            let mut changed = Map::new();
+            $(add_changes(&mut changed, $name, &std::mem::take(&mut progress.$field), &old.$field);)*
+            changed
+        }
+    };
+}
+
+records! {
+    visits: "visits", MAX_VISITS, visit;
+    outcomes: "outcomes", MAX_VISITS, string;
+    outputs: "outputs", MAX_VISITS, outputs;
+    passed_over: "passedOver", MAX_VISITS, passed_over;
+    allowances: "allowances", MAX_VISITS, allowance;
+    branches: "branches", MAX_VISITS, branch_run;
+    loops: "loops", MAX_COUNTS, number;
+    ways: "ways", MAX_COUNTS, number;
+    gate_attempts: "gateAttempts", MAX_COUNTS, number;
+    inputs: "inputs", MAX_COUNTS, string;
+}
+
+fn add_changes<V: Serialize + PartialEq>(
+    changed: &mut Map<String, Value>,
+    name: &str,
+    new: &Records<V>,
+    old: &Records<V>,
+) {
+    let changes = new.changes_since(old).into_iter();
+    let changes: Map<String, Value> =
+        changes.map(|(key, value)| (key.to_owned(), serde_json::to_value(value).unwrap_or_default())).collect();
+    if !changes.is_empty() {
+        changed.insert(name.to_owned(), changes.into());
+    }
+}
 
 /// The workflow of a run of which nothing can be read: no folder has this name, and the reference reads a key from it.
 const UNKNOWN_WORKFLOW: &str = "?";
@@ -199,12 +256,11 @@ fn merge<S: AsRef<str>>(newest: &mut Value, older: impl Iterator<Item = S>) -> R
     };
     let merged = merge_older(progress, task.as_ref(), older);
     if let Some(fields) = progress.as_object_mut() {
-        for name in RECORDS {
-            if let Some(Value::Object(records)) = fields.get_mut(name) {
+        for (name, _) in RECORDS {
+            if let Some(Value::Object(records)) = fields.get_mut(*name) {
                 records.retain(|_, value| !value.is_null());
             }
         }
-        fields.retain(|_, value| !value.is_null());
     }
     merged
 }
@@ -258,27 +314,20 @@ fn merge_older<S: AsRef<str>>(
 
 /// Checks that the records of a part can be read: it would hide those of older entries.
 fn has_records(part: &Value) -> Result<(), Unusable> {
-    let fields = RECORDS.iter().filter_map(|name| get(part, name));
+    let fields = RECORDS.iter().filter_map(|(name, _)| get(part, name));
     if fields.into_iter().all(Value::is_object) { Ok(()) } else { Err(Unusable::Malformed) }
 }
 
-/// Adds the fields and records of an older entry that the newer ones do not have.
-fn add_older(progress: &mut Value, older: Value) {
-    let (Some(fields), Value::Object(older)) = (progress.as_object_mut(), older) else { return };
-    for (name, value) in older {
-        if SMALL.contains(&&*name) {
-            continue;
-        }
-        match (fields.get_mut(&name), value) {
-            (None, value) => drop(fields.insert(name, value)),
-            (Some(Value::Object(newer)), Value::Object(older)) if RECORDS.contains(&&*name) => {
-                for (key, value) in older {
-                    if !newer.contains_key(&key) {
-                        newer.insert(key, value);
-                    }
-                }
+/// Adds the records of an older entry that the newer ones do not have.
+fn add_older(progress: &mut Value, mut older: Value) {
+    let Some(fields) = progress.as_object_mut() else { return };
+    for (name, _) in RECORDS {
+        let Some(Value::Object(older)) = older.get_mut(*name).map(Value::take) else { continue };
+        let newer = fields.entry(*name).or_insert_with(|| Map::new().into());
+        if let Some(newer) = newer.as_object_mut() {
+            for (key, value) in older {
+                newer.entry(key).or_insert(value);
             }
-            (Some(_), _) => {}
         }
     }
 }
@@ -305,16 +354,9 @@ fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
     };
     bounded(data, "currentPath", MAX_PATH);
     if let Some(progress) = data.get_mut("progress") {
-        bounded(progress, "gateAttempts", MAX_COUNTS);
-        bounded(progress, "loops", MAX_COUNTS);
-        bounded(progress, "ways", MAX_COUNTS);
-        bounded(progress, "visits", MAX_VISITS);
-        bounded(progress, "inputs", MAX_COUNTS);
-        bounded(progress, "outcomes", MAX_VISITS);
-        bounded(progress, "outputs", MAX_VISITS);
-        bounded(progress, "passedOver", MAX_VISITS);
-        bounded(progress, "allowances", MAX_VISITS);
-        bounded(progress, "branches", MAX_VISITS);
+        for (name, most) in RECORDS {
+            bounded(progress, name, *most);
+        }
         bounded(progress, "toolsAdded", MAX_TOOLS);
         let visits = progress.get_mut("visits").and_then(Value::as_object_mut);
         for visit in visits.into_iter().flat_map(Map::values_mut) {
@@ -441,30 +483,18 @@ fn progress(data: &Value) -> Progress {
             "paused" => {}
             "continuations" => progress.continuations = number(value).unwrap_or_default(),
             "idle" => progress.idle = number(value).unwrap_or_default(),
-            "gateAttempts" => progress.gate_attempts = records(value, number),
-            "loops" => progress.loops = records(value, number),
-            "ways" => progress.ways = records(value, number),
-            "visits" => {
-                progress.visits = records(value, visit);
-                progress.rechecks_lost |= has_unread_recheck(value, &progress.visits);
-            }
             // Of another kind it holds as well.
             "rechecksLost" => progress.rechecks_lost |= *value != Value::Bool(false),
             "toolsAdded" => progress.tools_added = strings(value),
             "forgotten" => progress.forgotten = usage(value),
             // Another name is none: the run gets a folder of its own.
             "runDir" => progress.run_dir = value.as_str().and_then(RunDir::stored),
-            "inputs" => progress.inputs = map(value, string),
-            "outcomes" => progress.outcomes = records(value, string),
-            "outputs" => progress.outputs = records(value, outputs),
-            "passedOver" => progress.passed_over = records(value, passed_over),
-            "allowances" => progress.allowances = records(value, allowance),
             "branch" => progress.branch = branch(value),
-            "branches" => progress.branches = records(value, branch_run),
             // Of the entry, not of the run.
             MARK => {}
             "freshStart" => progress.fresh_start = *value == Value::Bool(true),
             "usersModel" => progress.users_model = users_model(value),
+            _ if read_records(&mut progress, name, value) => {}
             _ => {
                 let size = name.len().saturating_add(value.to_string().len());
                 if let Some(left) = room.checked_sub(size) {
@@ -474,6 +504,8 @@ fn progress(data: &Value) -> Progress {
             }
         }
     }
+    let visits = fields.get("visits").unwrap_or(&Value::Null);
+    progress.rechecks_lost |= has_unread_recheck(visits, &progress.visits);
     let is_complete = |progress: &Progress| {
         let read = serde_json::to_value(progress).unwrap_or_default();
         let held = progress.paused.as_ref().is_some_and(|pause| pause.reason.needs_resume());

@@ -18,7 +18,8 @@ impl RunState {
     /// of an output, and others have their defaults, and so have those that get an output with which its phase was not
     /// left.
     pub fn inputs(&self, depth: usize, library: &Library) -> Map<String, String> {
-        let mut values = self.progress.inputs.clone();
+        let stored = self.progress.inputs.iter();
+        let mut values: Map<String, String> = stored.map(|(name, value)| (name.to_owned(), value.clone())).collect();
         let root = self.current_path.first().and_then(|root| library.get(&root.workflow_key));
         for input in root.map(|root| &root.inputs[..]).unwrap_or_default() {
             if let (Some(default), None) = (&input.default, values.get(&input.name)) {

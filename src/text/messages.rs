@@ -375,7 +375,7 @@ mod tests {
         let library = Library::new(vec![root.clone()], &mut Vec::new());
         let mut state = RunState::new("w", "task", 0, 0);
         state.current_path[0].phase_index = 1;
-        state.progress.inputs.insert("note".into(), "{description}".into());
+        state.progress.inputs.insert("note", "{description}".into());
         let active = Active::resolve(&state, &library).unwrap();
         let expected = "<{description} {input.other} (none) {outcome.other}>";
         let prompt = context_prompt(&active, DefaultRole::Worker);

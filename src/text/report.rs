@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::definition::{Stale, is_group_key, on_one_line, short};
 use crate::run::{
-    BranchEnd, Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, RunDir, RunState, RunStatus, cut,
+    BranchEnd, Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, Records, RunDir, RunState, RunStatus,
+    cut,
 };
 use crate::usage::Usage;
 
@@ -48,8 +49,8 @@ pub struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pause: Option<String>,
     /// The values of the inputs, by name.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    inputs: &'a Map<String, String>,
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    inputs: &'a Records<String>,
     /// The path of the folder of the run, from the project's directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     run_dir: Option<String>,

@@ -212,7 +212,7 @@ fn the_seal_has_the_values_that_rules_use() {
     assert_eq!(seal(&one), seal(&bounded("1")));
     // A stored value that was changed holds the run.
     let mut stored = one.stored_run().unwrap().clone();
-    stored.progress.inputs.insert("rounds".into(), "5".into());
+    stored.progress.inputs.insert("rounds", "5".into());
     let mut session = bounded("1");
     let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts: Facts::default() });
     assert_eq!(session.engine.held(), Some(crate::run::PauseReason::RulesChanged));
