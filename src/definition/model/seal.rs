@@ -117,8 +117,7 @@ impl Rules {
             root,
             folder: _,
         } = workflow;
-        (key, root, loopable, max_loops, auto_continue, context, budget).hash(self);
-        (each, parallel).hash(self);
+        (key, root, loopable, max_loops, auto_continue, context, budget, each, parallel).hash(self);
         // Texts are no rules, but that the run needs its folder is one.
         workflow.names_run_dir().hash(self);
         self.confinement(confinement);
@@ -212,7 +211,7 @@ mod tests {
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{
         BoundValue, BudgetBounds, Check, CheckKind, Command, ContextInjection, ContextMode, Gate, Given, Library,
-        Measure, Pattern, Sandbox, Target, Thinking, ValueName, Variable, WayBound,
+        Measure, Pattern, Question, Sandbox, Step, Target, Thinking, ValueName, Variable, WayBound, Work,
     };
     use crate::sorted::Map;
 
@@ -329,6 +328,10 @@ mod tests {
             |w| at(&mut w[0], 0).on_budget = Some(Target::Next),
             |w| at(&mut w[0], 0).on_budget = Some(Target::Stop),
             |w| at(&mut w[0], 0).interactive = true,
+            |w| at(&mut w[0], 0).work = Work::Run(Step { command: "a".into(), timeout_ms: 1 }),
+            |w| at(&mut w[0], 0).work = Work::Run(Step { command: "a".into(), timeout_ms: 2 }),
+            |w| at(&mut w[0], 0).work = Work::Ask(Question { text: "?".into(), answers: vec![] }),
+            |w| at(&mut w[0], 0).work = Work::Branches,
             |w| at(&mut w[0], 0).summary_required = Some(true),
             |w| at(&mut w[0], 2).id = "x".into(),
             |w| at(&mut w[0], 2).tools = ToolPolicy::Only(vec![]),
@@ -372,6 +375,10 @@ mod tests {
             |w| {
                 at(&mut w[0], 2).gate = gate(run("a", 1, &[]));
                 at(&mut w[0], 2).gate.as_mut().unwrap().checks[0].outcome = Some("x".into());
+            },
+            |w| {
+                at(&mut w[0], 2).gate = gate(run("a", 1, &[]));
+                at(&mut w[0], 2).gate.as_mut().unwrap().attempts = 4.into();
             },
             |w| at(&mut w[2], 0).instructions = "Write {runDir}/a.md".into(),
             |w| w[0].completion_message = Some("{runDir}".into()),
@@ -439,6 +446,6 @@ mod tests {
     /// Every stored run relies on this value: another one needs another [`VERSION`].
     #[test]
     fn a_seal_is_the_same_for_ever() {
-        assert_eq!(seal(|_| {}), "8b340bd0abd5eac793cbe42b508878b9deb41fc030d46534dfe461b82164ca14");
+        assert_eq!(seal(|_| {}), "6f1df594be0eb026ec991f5cda3ea4fad074d6a3e949eb92a89c6fb3be0c2ac4");
     }
 }
