@@ -66,27 +66,6 @@ const INVALID = {
   "flow/look.md": "---\nid: look\nname: Look\n---\nLook at {descripton}, 100%.\n",
 };
 
-test("check tells the mistakes beside a broken field in the same round", (t) => {
-  const { run } = place(t, {
-    ...FLOW,
-    ...PART,
-    "flow/look.md": "---\nid: look\nname: Look\noutcomes: { good: next, bad: lok }\nuntil: done\n---\nLook.\n",
-  });
-  const { status, stdout } = run(["check"]);
-  assert.equal(status, 1);
-  assert.deepEqual(
-    stdout.split("\n").filter((line) => /^\S+: (error|warning): |^ {2}help: /.test(line)),
-    [
-      ".pi/workflows/flow/look.md:2:1: error: missing field `emoji`: a phase needs `id`, `name` and `emoji`",
-      '  help: add a line such as `emoji: "🔹"`, a sign for the status line',
-      '.pi/workflows/flow/look.md:4:30: error: `outcomes.bad`: expected `next`, `loop`, `done`, `stop` or the id of an entry of the workflow "flow", found `lok`',
-      "  help: did you mean `look`?",
-      ".pi/workflows/flow/look.md:5:1: warning: unknown field `until`; it has no effect",
-      "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
-    ],
-  );
-});
-
 test("check shows every diagnostic, and fails if one is an error", (t) => {
   const { run } = place(t, INVALID);
   assert.deepEqual(run(["check"]), {
