@@ -15,8 +15,7 @@ const SAMPLE = { name: "0123456789abcdef0123", path: ".pi/workflow-runs/01234567
 const TOOLS = "pi-workflows:tools/workflows@0.1.0";
 
 /**
- * The interface, as the component exports it. `readTask` throws with diagnostics as its `payload`, the other functions
- * with a message.
+ * The interface, as the component exports it. Its functions throw with a message as their `payload`.
  * @typedef {typeof import("../target/types/interfaces/pi-workflows-tools-workflows.js")} Exported
  * @typedef {Omit<Exported, "check"> & { check: (...given: [Parameters<Exported["check"]>[0], folder?: string]) =>
  *   ReturnType<Exported["check"]> }} Workflows

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pi_workflows::definition::schema::{
     BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind, LIMITS_FIELDS, NOTIFY_FIELDS, Needed,
-    OUTPUT_FIELDS, TASK_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
+    OUTPUT_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, Phase, Workflow};
@@ -31,7 +31,6 @@ fn the_tables_of_the_reference_are_up_to_date() {
             ("output fields", fields(&OUTPUT_FIELDS, "outputs.NAME.")),
             ("limits fields", fields(&LIMITS_FIELDS, "")),
             ("notify fields", fields(&NOTIFY_FIELDS, "")),
-            ("task fields", fields(&TASK_FIELDS, "")),
             ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
             ("tests fields", fields(&TESTS_FIELDS, "tests.")),
             ("check fields", fields(&CHECK_FIELDS, "gate[].")),

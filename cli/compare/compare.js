@@ -223,7 +223,6 @@ async function carryOutAll(
   const slots = Array.from({ length: jobs }, (_, index) => join(work, String(index + 1)));
   // An empty folder can be hidden before a trial works in it.
   for (const slot of slots) mkdirSync(slot, { mode: 0o700 });
-  const { trialLimits } = workflows;
   const agent = join(work, "agent");
   const limitsFile = join(own, "workflows/limits.yaml");
   const common = {
@@ -236,7 +235,7 @@ async function carryOutAll(
     hidden,
     hide,
     slots,
-    trialLimits,
+    readYaml: workflows.readYaml,
     model: options.model,
     pi,
     "allow-commands": options["allow-commands"] || options.approve,

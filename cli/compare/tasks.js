@@ -34,16 +34,23 @@ const run = promisify(execFile);
  * @property {[address: string, commit: string]} [repo]
  */
 
+/** @typedef {Pick<import("../workflows.js").Workflows, "readYaml" | "readBounds">} Readers */
+
+/** The fields of a `task.md`; `schemas/task.json` describes them. */
+const FIELDS = ["repo", "commit", "inputs", "timeout", "checkTimeout", "budget"];
+/** The longest time of a run or a script, in milliseconds. */
+const DAY = 24 * 3600_000;
+
 /** What a task consists of beside its project. */
 const PARTS = { text: "task.md", project: "project", setup: "setup", check: "check" };
 
 /**
  * Returns the tasks of a folder, by name.
  * @param {string} folder
- * @param {Pick<import("../workflows.js").Workflows, "readTask">} workflows
+ * @param {Readers} readers
  * @returns {Task[]}
  */
-export function tasksIn(folder, { readTask }) {
+export function tasksIn(folder, readers) {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Failure(`There is no folder ${shortened(folder)}.`);
   const root = realpathSync(folder);
@@ -52,20 +59,20 @@ export function tasksIn(folder, { readTask }) {
     throw new Failure(
       `${shortened(folder)} has no tasks: a task is a folder with ${PARTS.text}, a project and a check. "pi-workflows new --evals NAME" writes two.`,
     );
-  return names.sort().map((name) => taskIn(join(root, name), name, readTask));
+  return names.sort().map((name) => taskIn(join(root, name), name, readers));
 }
 
 /**
  * @param {string} folder
  * @param {string} name
- * @param {import("../workflows.js").Workflows["readTask"]} readTask
+ * @param {Readers} readers
  * @returns {Task}
  */
-function taskIn(folder, name, readTask) {
+function taskIn(folder, name, readers) {
   const file = join(folder, PARTS.text);
   if (!/^[\w.-]{1,60}$/.test(name))
     throw new Failure(`${quoted(name)} is no name of a task: it may have letters, digits, ".", "_" and "-".`);
-  const { text, inputs, timeoutMs, checkTimeoutMs, budget, repo } = readOrFail(file, readTask);
+  const { repo, ...read } = readTask(file, readFileSync(file, "utf8"), readers);
   const hasProject = statSync(join(folder, PARTS.project), { throwIfNoEntry: false })?.isDirectory() === true;
   if (hasProject === (repo !== undefined))
     throw new Failure(
@@ -77,27 +84,92 @@ function taskIn(folder, name, readTask) {
     name,
     folder: realpathSync(folder),
     digest: digestOf(folder),
-    text,
-    inputs,
-    timeout: Number(timeoutMs),
-    checkTimeout: Number(checkTimeoutMs),
-    budget,
+    ...read,
     repo: repo && [addressIn(folder, repo[0]), repo[1]],
   };
 }
 
-/** @param {string} file @param {import("../workflows.js").Workflows["readTask"]} readTask */
-function readOrFail(file, readTask) {
-  try {
-    return readTask(file, readFileSync(file, "utf8"));
-  } catch (error) {
-    const diagnostics =
-      /** @type {{ payload?: import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Diagnostic[] }} */ (
-        error
-      ).payload;
-    throw new Failure(Array.isArray(diagnostics) ? diagnostics.map(({ text }) => text).join("\n") : inWords(error));
+/** @param {unknown} value */
+export const isMapping = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Reads a `task.md`.
+ *
+ * @param {string} file its name in errors
+ * @param {string} content
+ * @param {Readers} readers
+ * @returns {Pick<Task, "text" | "inputs" | "timeout" | "checkTimeout" | "budget" | "repo">}
+ */
+export function readTask(file, content, { readYaml, readBounds }) {
+  const { json, body: text, places } = readYaml(file, content, true);
+  const fields = JSON.parse(json) ?? {};
+  /** @type {string[]} */
+  const errors = [];
+  const wrong = (/** @type {string} */ name, /** @type {string} */ message) => {
+    const [, line, column] = places.find(([other]) => other === name) ?? ["", 1, 1];
+    errors.push(`${file}:${line}:${column}: error: ${message}`);
+  };
+  const expected = (/** @type {string} */ name, /** @type {string} */ what, /** @type {unknown} */ value) =>
+    wrong(
+      name,
+      `\`${shortened(name)}\`: expected ${what}, found \`${shortened(scalar(value) ?? JSON.stringify(value))}\``,
+    );
+  if (!isMapping(fields)) throw new Failure(`${file}:${places[0].slice(1).join(":")}: error: expected a mapping`);
+  for (const [name, value] of Object.entries(fields)) {
+    const isEmpty = value === null || scalar(value)?.trim() === "" || (isMapping(value) && !Object.keys(value).length);
+    if (!FIELDS.includes(name))
+      wrong(name, `unknown field \`${shortened(name)}\` in \`task.md\`; it has ${FIELDS.join(", ")}`);
+    else if (isEmpty) wrong(name, `\`${name}\` has no value`);
+    else continue;
+    delete fields[name];
   }
+  const word = (/** @type {string} */ name) => {
+    const value = fields[name];
+    if (value !== undefined && scalar(value) === undefined) expected(name, "a text", value);
+    return scalar(value);
+  };
+  const time = (/** @type {string} */ name, /** @type {number} */ standard) => {
+    const value = fields[name];
+    if (value === undefined) return standard;
+    try {
+      const words = typeof value === "number" ? `${Math.round(value * 1000)}ms` : scalar(value);
+      const { timeMs, ...others } = readBounds(`time=${words}`);
+      const ms = Number(timeMs);
+      if (ms <= DAY && Object.values(others).every((bound) => bound === undefined)) return ms;
+    } catch {
+      // Told below.
+    }
+    expected(name, "a duration like `30m` or `1h 30m`, or a number of seconds, at most a day", value);
+    return standard;
+  };
+  if (text === "") errors.push(`${file}: error: there is no task below the front matter`);
+  const [repo, commit, budget] = ["repo", "commit", "budget"].map(word);
+  if (repo !== undefined && commit === undefined) expected("repo", "a `commit` beside it", repo);
+  if (repo === undefined && commit !== undefined) wrong("commit", "missing field `repo`");
+  const timeout = time("timeout", 30 * 60_000);
+  const checkTimeout = time("checkTimeout", 10 * 60_000);
+  try {
+    if (budget !== undefined) readBounds(budget);
+  } catch (error) {
+    wrong("budget", `\`budget\`: expected amounts such as \`cost=2,time=30m\`: ${inWords(error)}`);
+  }
+  const given = fields.inputs ?? {};
+  if (!isMapping(given)) expected("inputs", "a mapping", given);
+  /** @type {[string, string][]} */
+  const inputs = [];
+  for (const [name, value] of isMapping(given) ? Object.entries(given) : [])
+    for (const item of Array.isArray(value) ? value : [value]) {
+      const written = scalar(item);
+      if (written !== undefined) inputs.push([name, written]);
+      else expected(`inputs.${name}`, "a text, a number, true or false, or a list of these", item);
+    }
+  if (errors.length > 0) throw new Failure(errors.join("\n"));
+  const ofRepo = repo !== undefined && commit !== undefined;
+  return { text, inputs, timeout, checkTimeout, budget, repo: ofRepo ? [repo, commit] : undefined };
 }
+
+/** A text, a number or a boolean, as text. @param {unknown} value */
+const scalar = (value) => (["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined);
 
 /** A path is relative to the folder of the task. @param {string} folder @param {string} address */
 const addressIn = (folder, address) =>

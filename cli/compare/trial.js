@@ -25,7 +25,7 @@ import { processOf } from "../runs/process.js";
 import { Failure, inWords, shortened } from "../words.js";
 import { enclosed } from "./enclosure.js";
 import { keep, runScript, words } from "./script.js";
-import { checkParts, projectOf, setupOf } from "./tasks.js";
+import { checkParts, isMapping, projectOf, setupOf } from "./tasks.js";
 
 /** @typedef {import("./results.js").Trial} Trial */
 /** @typedef {import("./results.js").Planned} Planned */
@@ -51,7 +51,7 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
  * @property {import("./results.js").Hidden} hidden
  * @property {string[]} hide what no agent may read
  * @property {string[]} slots the folders of the trials that are at work at the same time
- * @property {(limits: string | undefined, hide: string[], home: string) => string} trialLimits
+ * @property {import("../workflows.js").Workflows["readYaml"]} readYaml
  * @property {string} [model]
  * @property {[string, ...string[]]} pi the command that starts pi
  * @property {boolean} [allow-commands]
@@ -120,6 +120,29 @@ export async function carryOut(planned, task, slot, results, common, signal) {
 }
 
 /**
+ * Returns the text of the `limits.yaml` of a trial: the user's, and more hidden paths. A trial has a home of its own, so
+ * `~` is written out.
+ *
+ * @param {string | undefined} limits
+ * @param {string[]} hide
+ * @param {string} home
+ * @param {Common["readYaml"]} readYaml
+ */
+export function trialLimits(limits, hide, home, readYaml) {
+  const all = limits === undefined ? {} : JSON.parse(readYaml("limits.yaml", limits, false).json);
+  if (!isMapping(all)) throw new Failure("limits.yaml is not a mapping of YAML.");
+  for (const field of ["write", "hide"])
+    if (Array.isArray(all[field]))
+      all[field] = all[field].map((path) => (typeof path === "string" ? path.replace(/^~\//, () => `${home}/`) : path));
+  if (hide.length > 0) {
+    if (all.hide !== undefined && !Array.isArray(all.hide)) throw new Failure("`hide` in limits.yaml is not a list.");
+    all.hide = [...(all.hide ?? []), ...hide];
+  }
+  // JSON is YAML.
+  return JSON.stringify(all);
+}
+
+/**
  * Makes the project, the home and pi's agent folder of a trial, and returns its environment.
  *
  * @param {Task} task
@@ -138,7 +161,7 @@ async function prepare(task, slot, common) {
       ? [...common.hide, ...common.slots.filter((other) => other !== slot)].map((path) => `${path}/`)
       : [];
   if (common.limits !== undefined || hide.length > 0)
-    writeFileSync(join(agent, "workflows/limits.yaml"), common.trialLimits(common.limits, hide, homedir()));
+    writeFileSync(join(agent, "workflows/limits.yaml"), trialLimits(common.limits, hide, homedir(), common.readYaml));
   const foreign = Object.keys(process.env).filter((name) => /^(?:XDG_\w+_HOME|GIT_\w+)$/.test(name));
   return {
     ...process.env,

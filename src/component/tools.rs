@@ -2,10 +2,9 @@
 
 use crate::sorted::Map;
 use std::cell::RefCell;
-use std::time::Duration;
 
 use crate::definition::{Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles};
-use crate::definition::{Measure, Task, read_task, trial_limits};
+use crate::definition::{Measure, PlainFile, read_plain};
 use crate::definition::{is_within, nearest, skeleton, writes_path};
 use crate::engine::bound;
 use crate::engine::{Given, Host, May, may, run_through};
@@ -118,13 +117,12 @@ impl wit::Guest for Component {
         Ok(text)
     }
 
-    fn read_task(file: String, text: String) -> Result<wit::Task, Vec<wit::Diagnostic>> {
-        let task = read_task(&file, text, |text| bound(text).map(drop))
-            .map_err(|diagnostics| diagnostics.into_iter().map(wit::Diagnostic::from).collect::<Vec<_>>())?;
-        let Task { text, inputs, timeout, check_timeout, budget, repo } = task;
-        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let (timeout_ms, check_timeout_ms) = (ms(timeout), ms(check_timeout));
-        Ok(wit::Task { text, inputs, timeout_ms, check_timeout_ms, budget, repo })
+    fn read_yaml(file: String, text: String, front_matter: bool) -> Result<wit::YamlFile, String> {
+        let file = read_plain(&file, text, front_matter).map_err(|problem| text::diagnostic_text(&problem))?;
+        let PlainFile { value, body, places } = file;
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let places = places.into_iter().map(|(name, place)| (name, number(place.line), number(place.column)));
+        Ok(wit::YamlFile { json: value.to_string(), body, places: places.collect() })
     }
 
     #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
@@ -136,10 +134,6 @@ impl wit::Guest for Component {
             time_ms: budget.get(Measure::Time),
             turns: budget.get(Measure::Turns),
         })
-    }
-
-    fn trial_limits(limits: Option<String>, hide: Vec<String>, home: String) -> Result<String, String> {
-        trial_limits(limits.as_deref(), &hide, &home)
     }
 
     type Course = Course;

@@ -74,9 +74,8 @@ pub use model::workflow::{
     AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, Phase, Show, ToolPolicy, Workflow,
 };
 pub use model::{schema, seal, variables};
+pub use read::plain::{PlainFile, read as read_plain};
 pub use read::profiles::defined_profiles;
 pub use read::rule_place::rule_place;
-pub use read::task::{Task, read as read_task};
-pub use read::trial_limits::trial_limits;
 pub use skeleton::skeleton;
 pub use user_file::{FileOf, Found, UserContent};

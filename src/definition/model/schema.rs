@@ -547,36 +547,6 @@ pub const NOTIFY_FIELDS: [Field; 3] = [
     row("terminal", Kind::Bool, "false", "`true`: the notification goes to the terminal that pi runs in."),
 ];
 
-/// The fields of the front matter of a comparison's `task.md`.
-pub const TASK_FIELDS: [Field; 6] = [
-    row(
-        "repo",
-        Kind::Text,
-        "the folder `project`",
-        "The repository of the project: a path or an address that git can fetch from.",
-    ),
-    row(
-        "commit",
-        Kind::Text,
-        "",
-        "With `repo`: the commit, or the name of a branch or tag. History after it is not in the project.",
-    ),
-    row("inputs", Kind::Values, "none", "Values of the inputs of workflows that have them."),
-    row("timeout", Kind::Duration("30m"), "30m", "The time in which a run must end, at most a day."),
-    row(
-        "checkTimeout",
-        Kind::Duration("10m"),
-        "10m",
-        "The time in which `setup` and `check` must each end, at most a day.",
-    ),
-    row(
-        "budget",
-        Kind::Text,
-        "no bound",
-        "What a run may take, such as `cost=2,turns=40`; as `--budget` of `pi-workflows run`.",
-    ),
-];
-
 /// The values of `type` of an input or an output.
 pub const VALUE_TYPES: [&str; 5] = ["text", "number", "choice", "flag", "list"];
 

@@ -116,7 +116,7 @@ const KEEP_STANDARD_TAGS: &str = "%TAG !! !!\n";
 pub(crate) struct Tree {
     pub root: Yaml,
     /// The places of all keys and values, in the order in which a walk meets them.
-    places: Vec<Place>,
+    pub places: Vec<Place>,
 }
 
 impl Tree {

@@ -1,0 +1,63 @@
+//! Reads a file of YAML, or with YAML as its front matter, whatever its fields mean.
+
+use serde_json::Value;
+
+use super::front_matter::split;
+use super::yaml::{self, Yaml};
+use crate::definition::diagnostic::phase::PhaseProblem;
+use crate::definition::diagnostic::place::Place;
+use crate::definition::diagnostic::report::Diagnostic;
+
+/// What a file says.
+#[derive(Debug)]
+pub struct PlainFile {
+    /// The value of the YAML.
+    pub value: Value,
+    /// The text below the front matter.
+    pub body: String,
+    /// The places of its fields, by names such as `inputs.zone`; that of the whole value has no name.
+    pub places: Vec<(String, Place)>,
+}
+
+/// Reads a file.
+///
+/// # Errors
+///
+/// What is wrong with its syntax.
+pub fn read(file: &str, text: String, has_front_matter: bool) -> Result<PlainFile, Diagnostic> {
+    let document = split(text);
+    if has_front_matter && document.is_unclosed() {
+        return Err(Diagnostic::new(file, PhaseProblem::UnclosedFrontMatter));
+    }
+    let (yaml, lines_before, body) = match has_front_matter {
+        true => (document.front_matter(), document.lines_before, document.body()),
+        false => (document.text(), 0, ""),
+    };
+    let tree =
+        yaml::parse(yaml).map_err(|error| Diagnostic::new(file, error.problem).at(yaml, error.place, lines_before))?;
+    let mut places = Vec::new();
+    let mut ahead = tree.places.iter().map(|place| Place { line: place.line + lines_before, ..*place });
+    places.extend(ahead.clone().next().map(|place| (String::new(), place)));
+    let value = plain(&tree.root, "", &mut ahead, &mut places);
+    Ok(PlainFile { value, body: body.to_owned(), places })
+}
+
+fn plain(yaml: &Yaml, name: &str, ahead: &mut impl Iterator<Item = Place>, places: &mut Vec<(String, Place)>) -> Value {
+    ahead.next();
+    match yaml {
+        Yaml::Null => Value::Null,
+        Yaml::Bool(value) => (*value).into(),
+        Yaml::Number(value) => (*value).into(),
+        Yaml::String(text) => text.as_str().into(),
+        Yaml::List(items) => items.iter().map(|item| plain(item, name, ahead, places)).collect(),
+        Yaml::Map(entries) => {
+            let mut fields = serde_json::Map::new();
+            for (key, item) in entries {
+                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                places.extend(ahead.next().map(|place| (name.clone(), place)));
+                fields.insert(key.clone(), plain(item, &name, ahead, places));
+            }
+            Value::Object(fields)
+        }
+    }
+}

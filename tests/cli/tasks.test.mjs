@@ -1,0 +1,86 @@
+// The rules of a `task.md`, and the limits of a trial.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { readTask } from "../../cli/compare/tasks.js";
+import { trialLimits } from "../../cli/compare/trial.js";
+import { openWorkflows } from "../../cli/workflows.js";
+import { inWords } from "../../cli/words.js";
+
+const readers = openWorkflows([]);
+const task = (/** @type {string} */ text) => readTask("task.md", text, readers);
+const plain = {
+  text: "Do it",
+  inputs: [],
+  timeout: 1_800_000,
+  checkTimeout: 600_000,
+  budget: undefined,
+  repo: undefined,
+};
+
+test("a task is its text and its fields", () => {
+  for (const text of ["Do it\n", "---\n---\nDo it", "---\n# nothing\n---\nDo it"]) assert.deepEqual(task(text), plain);
+  const yaml = "repo: https://example.org/x.git\ncommit: 1234567\ninputs:\n  zone: UTC\n  files: [a, 2]\ntimeout: 90\n";
+  assert.deepEqual(task(`---\n${yaml}checkTimeout: 1h 30m\nbudget: cost=2\n---\nDo it`), {
+    ...plain,
+    inputs: Object.entries({ zone: ["UTC"], files: ["a", "2"] }).flatMap(([name, all]) =>
+      all.map((one) => [name, one]),
+    ),
+    timeout: 90_000,
+    checkTimeout: 5_400_000,
+    budget: "cost=2",
+    repo: ["https://example.org/x.git", "1234567"],
+  });
+});
+
+test("what is not understood in a task is an error with its place", () => {
+  for (const [yaml, wanted] of [
+    ["timeuot: 5m", "2:1: error: unknown field `timeuot` in `task.md`"],
+    ["constructor: 5m", "2:1: error: unknown field `constructor`"],
+    ["# later\ntimeout: soon", "3:1: error: `timeout`: expected a duration"],
+    ["timeout: 2d", "2:1: error: `timeout`: expected a duration"],
+    ["timeout: 0", "2:1: error: `timeout`: expected a duration"],
+    ["timeout: 1m,turns=2", "2:1: error: `timeout`: expected a duration"],
+    ["checkTimeout: [30m]", "2:1: error: `checkTimeout`: expected a duration"],
+    ["timeout:", "2:1: error: `timeout` has no value"],
+    ["inputs: {}", "2:1: error: `inputs` has no value"],
+    ["budget: money", "2:1: error: `budget`: expected amounts"],
+    ["repo: x", "2:1: error: `repo`: expected a `commit` beside it"],
+    ["repo: [x]", "2:1: error: `repo`: expected a text"],
+    ["commit: x", "2:1: error: missing field `repo`"],
+    ["inputs: [1]", "2:1: error: `inputs`: expected a mapping"],
+    ["inputs: { a: { b: 1 } }", "2:11: error: `inputs.a`: expected a text"],
+    ["- 1", "2:1: error: expected a mapping"],
+    ["timeout: 1m\ntimeout: 2m", "3:1: error: "],
+    ["a: [", ""],
+  ]) {
+    const told = (/** @type {unknown} */ error) => inWords(error).startsWith(`task.md:${wanted}`);
+    assert.throws(() => task(`---\n${yaml}\n---\nDo it`), told, yaml);
+  }
+  for (const text of ["---\ntimeout: 1m\n---\n \n", "", "---\ntimeout: 1m\nDo it"])
+    assert.throws(() => task(text), text);
+});
+
+test("the schema of tasks has the fields that are read", () => {
+  const { properties } = JSON.parse(readFileSync(new URL("../../schemas/task.json", import.meta.url), "utf8"));
+  assert.throws(
+    () => task("---\nother: 1\n---\nDo it"),
+    (error) => inWords(error).endsWith(`; it has ${Object.keys(properties).join(", ")}`),
+  );
+});
+
+test("the limits of a trial hide more, and those that cannot be read are an error", () => {
+  const limits = (/** @type {string | undefined} */ text) =>
+    trialLimits(text, ["/evals/"], "/home/u", readers.readYaml);
+  const own = "tools: { blacklist: [bash] }\nhide: [.env, ~/.aws/]\nwrite: [src/]\nnetwork: false\n";
+  assert.deepEqual(JSON.parse(limits(own)), {
+    tools: { blacklist: ["bash"] },
+    hide: [".env", "/home/u/.aws/", "/evals/"],
+    write: ["src/"],
+    network: false,
+  });
+  assert.equal(limits(undefined), '{"hide":["/evals/"]}');
+  for (const text of ["[", "- a", "", "hide: .env", "hide:", "hide: [a]\nhide: [b]"])
+    assert.throws(() => limits(text), text);
+});
