@@ -218,20 +218,72 @@ fn units(mut content: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    /// Characters of each kind of [`HIDDEN`].
-    const SAMPLES: &str = "\0\t\r\u{1b}\u{7f}\u{a0}\u{ad}\u{34f}\u{61c}\u{115f}\u{17b4}\u{180e}\u{2003}\u{200b}\u{2028}\u{202e}\u{2066}\u{2800}\u{3000}\u{3164}\u{e000}\u{fe0f}\u{feff}\u{ffa0}\u{fffc}\u{13430}\u{1d159}\u{1d173}\u{e0041}\u{10fffd}";
+    /// `Default_Ignorable_Code_Point`, from DerivedCoreProperties.txt of Unicode 17.
+    const DEFAULT_IGNORABLE: [(u32, u32); 17] = [
+        (0xad, 0xad),
+        (0x34f, 0x34f),
+        (0x61c, 0x61c),
+        (0x115f, 0x1160),
+        (0x17b4, 0x17b5),
+        (0x180b, 0x180f),
+        (0x200b, 0x200f),
+        (0x202a, 0x202e),
+        (0x2060, 0x206f),
+        (0x3164, 0x3164),
+        (0xfe00, 0xfe0f),
+        (0xfeff, 0xfeff),
+        (0xffa0, 0xffa0),
+        (0xfff0, 0xfff8),
+        (0x1bca0, 0x1bca3),
+        (0x1d173, 0x1d17a),
+        (0xe0000, 0xe0fff),
+    ];
+
+    /// General categories Zs without U+0020, Zl, Zp, Cf and Co of Unicode 17, and blank characters of other categories.
+    const BLANK: [(u32, u32); 29] = [
+        (0x0, 0x9),
+        (0xb, 0x1f),
+        (0x7f, 0xa0),
+        (0x600, 0x605),
+        (0x6dd, 0x6dd),
+        (0x70f, 0x70f),
+        (0x890, 0x891),
+        (0x8e2, 0x8e2),
+        (0x1680, 0x1680),
+        (0x180e, 0x180e),
+        (0x2000, 0x200a),
+        (0x2028, 0x2029),
+        (0x202f, 0x202f),
+        (0x205f, 0x205f),
+        (0x2800, 0x2800),
+        (0x3000, 0x3000),
+        (0xe000, 0xf8ff),
+        (0xfff9, 0xfffc),
+        (0x110bd, 0x110bd),
+        (0x110cd, 0x110cd),
+        (0x13430, 0x1343f),
+        (0x13441, 0x13442),
+        (0x16fe4, 0x16fe4),
+        (0x1d159, 0x1d159),
+        (0xe0001, 0xe0001),
+        (0xe0020, 0xe007f),
+        (0xe0100, 0xe01ef),
+        (0xf0000, 0xffffd),
+        (0x100000, 0x10fffd),
+    ];
 
     #[test]
     fn nothing_hides_in_what_a_user_is_asked() {
-        let ends = HIDDEN.into_iter().flat_map(|(first, last)| [first, last]);
-        for c in SAMPLES.chars().chain(ends).filter(|c| *c != '\n') {
-            let written = format!("\\u{{{:x}}}", u32::from(c));
-            let text = format!("a{c}b");
-            let within = format!("a{written}b");
-            assert_eq!(exact(&text), within);
-            assert_eq!(framed(&text), [format!("│ {within}")]);
-            if !"\t\r".contains(c) {
-                assert_eq!(quoted(&text, 36), format!("\"{within}\""));
+        for (first, last) in DEFAULT_IGNORABLE.into_iter().chain(BLANK) {
+            for c in (first..=last).filter_map(char::from_u32) {
+                let written = format!("\\u{{{:x}}}", u32::from(c));
+                let text = format!("a{c}b");
+                let within = format!("a{written}b");
+                assert_eq!(exact(&text), within);
+                assert_eq!(framed(&text), [format!("│ {within}")]);
+                if !"\t\r".contains(c) {
+                    assert_eq!(quoted(&text, 36), format!("\"{within}\""));
+                }
             }
         }
     }
