@@ -741,8 +741,8 @@ Each figure: the median, the maximum, and in brackets the number of runs. Of few
     assert.deepEqual(
       stdout.split("\n").filter((line) => line.startsWith("flow")),
       [
-        "flow: 6 runs since 2026-11-05 (6 done), fingerprint 3:new",
-        "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 3:old, older",
+        "flow: 6 runs since 2026-11-05 (6 done), fingerprint 1:new",
+        "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 1:old, older",
       ],
     );
     assert.match(
@@ -764,7 +764,7 @@ Each figure: the median, the maximum, and in brackets the number of runs. Of few
     write("older.jsonl", took(0, 1, {}, seal("oldest")));
     assert.match(
       run(["stats", "flow"]).stdout,
-      /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 3:oldest, older\n/,
+      /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 1:oldest, older\n/,
     );
   });
 
