@@ -12,7 +12,7 @@ import { childUi } from "./child-ui.js";
 /** @typedef {import("./interface.js").Child} ChildStart */
 
 /**
- * What a child's session is made of.
+ * The parts of a child's session.
  *
  * @typedef {object} Parent
  * @property {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi

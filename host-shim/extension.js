@@ -28,7 +28,7 @@ import { View } from "./view.js";
 /** @typedef {import("./interface.js").Imports} Imports */
 
 /**
- * What the extension of a child is given.
+ * The values that the extension of a child is given.
  * @typedef {object} ChildOf
  * @property {string} label the name of the child for the user
  * @property {Context["sessionManager"]} session that of its parent: its folders are the child's

@@ -81,7 +81,7 @@ export function createFile(wanted, stem) {
 }
 
 /**
- * What opens a folder: the context of pi, the grant, and the key.
+ * The values that open a folder: the context of pi, the grant, and the key.
  *
  * @typedef {object} Wanted
  * @property {Pick<import("@earendil-works/pi-coding-agent").ExtensionContext, "cwd" | "sessionManager" |

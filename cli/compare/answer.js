@@ -1,4 +1,4 @@
-// What the trials of a comparison tell.
+// The results of a comparison, from its trials.
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 
@@ -180,7 +180,7 @@ function pairOf([first, before], [second, after]) {
   return { first, second, more, less, alike, p, text: wordsOf({ first, second, more, less, alike, p }) };
 }
 
-/** What a pair tells, for an engineer: the better one first. @param {Omit<Pair, "text">} pair @returns {string} */
+/** The result of a pair in words: the better variant first. @param {Omit<Pair, "text">} pair @returns {string} */
 function wordsOf({ first, second, more, less, alike, p }) {
   if (less > more) return wordsOf({ first: second, second: first, more: less, less: more, alike, p });
   const all = more + less + alike;

@@ -8,7 +8,7 @@ export function comparisonHtml(answer) {
   return page("Comparison of workflows", shownOf(answer), "comparisonView", ["../../compare/view.js"]);
 }
 
-/** What the page shows. @param {import("./answer.js").Answer} answer */
+/** Returns the content of the page. @param {import("./answer.js").Answer} answer */
 export const shownOf = ({ variants, tasks, pairs, notes }) => ({
   headings: FIGURES.map(([heading]) => heading),
   variants: variants.map((variant) => ({

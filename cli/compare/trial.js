@@ -42,7 +42,7 @@ export const PACKAGES = ["npm", "git"];
 const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budget" };
 
 /**
- * What all trials of a comparison have in common.
+ * The values that all trials of a comparison share.
  * @typedef {object} Common
  * @property {string} work a folder for temporary files, with those of the trials
  * @property {string} agent pi's agent folder of a trial, before its limits

@@ -8,7 +8,7 @@ import { parsed } from "../runs/sessions.js";
 /** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} Bounds */
 
 /**
- * What an agent took; the names are those of a report.
+ * The usage of an agent; the names are those of a report.
  * @typedef {{ turns: number, input: number, output: number, cacheRead: number, cacheWrite: number, reasoning: number,
  *   cost: number, unpriced: number, unreported: number, toolCalls: number, workMs: number, waitMs: number, models:
  *   Record<string, number> }} AgentUsage

@@ -76,7 +76,7 @@ export class Progress {
 }
 
 /**
- * What a run took: turns, cost, time.
+ * Returns the turns, the cost and the working time of a run in words.
  *
  * @param {{ usage?: { models: Record<string, number>, cost: number, unpriced: number, workMs: number } }} run
  */

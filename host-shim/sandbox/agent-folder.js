@@ -7,7 +7,7 @@ import { findHidden } from "./hidden-paths.js";
 import { isBelow, realPath } from "./write-target.js";
 
 /**
- * What is kept.
+ * The names and links of a folder that are kept from writing, and the check for files in it.
  *
  * @typedef {{ names: string[], links: string[], check: (place: string, stat?: import("./hidden-paths.js").Stat) => void }} Kept
  */

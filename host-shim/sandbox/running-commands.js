@@ -19,8 +19,8 @@ import { isBelow } from "./write-target.js";
 const LOOK = 50;
 
 /**
- * What a command line rests on, and what it may change. All paths are absolute, without links and without a slash at
- * the end.
+ * The paths that a command line may change, and those that are covered for it. All paths are absolute, without links
+ * and without a slash at the end.
  *
  * @typedef {object} Reach
  * @property {string[]} writable

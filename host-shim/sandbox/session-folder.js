@@ -15,7 +15,7 @@ import { realPath } from "./write-target.js";
  * @property {StandIns} standIns what is in the place of hidden files and folders
  */
 
-/** Who uses what belongs to this process. @type {Set<object>} */
+/** The users of the folder that belongs to this process. @type {Set<object>} */
 const users = new Set();
 /** True if what belongs to this process is removed at its end. */
 let removesAtExit = false;

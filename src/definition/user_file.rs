@@ -15,7 +15,7 @@ use super::model::user_files::{LIMITS_FILE, NOTIFY_FILE, USERS_ROOT, UserFile};
 use super::model::user_limits::UserLimits;
 use super::read::{notify, user_limits, yaml};
 
-/// What a file of the user's own says.
+/// The content of a file of the user's own.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found<T> {
     /// There is no file.
@@ -60,7 +60,7 @@ impl<T> Default for FileOf<T> {
 }
 
 impl<T: UserContent> FileOf<T> {
-    /// What the file said when it was last read.
+    /// The content of the file when it was last read.
     pub fn found(&self) -> &Found<T> {
         &self.found
     }

@@ -1,7 +1,7 @@
 //! The branches of a parallel group, on which child agents work within the call or the command that moved the run
 //! there.
 //!
-//! **Invariant: children are state.** What a child was given and how it ended is stored with the run; an effect starts
+//! **Invariant: children are state.** The input of a child and its end are stored with the run; an effect starts
 //! it, an event ends it, and whether the run goes on is a question to the state. So a branch that has ended is not
 //! worked on again, whatever ended the others.
 
@@ -33,7 +33,7 @@ impl Engine {
         let Some(active) = self.active() else { return self.end_passage(group.passage, cx) };
         let mut state = active.state.passing_over_branches(active.library);
         for branch in state.branches(active.library) {
-            // What a branch waited for may have come.
+            // The answer for which a branch waited may have come.
             if let Some(run) = state.branch_run(&branch).filter(|run| run.waits.is_some()) {
                 let run = BranchRun { waits: None, ..run.clone() };
                 state = state.with_branch_run(&branch, run);
@@ -239,7 +239,7 @@ impl Engine {
         lines.join("\n")
     }
 
-    /// What the child of a branch does now.
+    /// Returns the present activity of the child of a branch.
     pub(super) fn branch_now(&self, branch: &Branch) -> BranchNow {
         let child = self.children.get(&branch.key);
         let state = child.and_then(|child| child.state.as_ref());

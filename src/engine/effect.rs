@@ -99,7 +99,7 @@ pub enum Effect {
 /// A notification outside of pi.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Elsewhere {
-    /// What the user is told.
+    /// The text for the user.
     pub occasion: Occasion,
     /// Its title.
     pub title: String,

@@ -31,7 +31,7 @@ pub struct Branch {
 pub struct BranchRun {
     /// See [`Branch::name`].
     pub name: String,
-    /// What it was given: the number of the visit of the group, its item, and the seal of the run.
+    /// Its input: the number of the visit of the group, its item, and the seal of the run.
     pub given: String,
     /// Its beginning, in milliseconds since 1970.
     pub started_at: u64,
@@ -158,7 +158,7 @@ impl RunState {
         entries.map(|(index, entry)| branch(key(*index), library.entry_name(entry))).collect()
     }
 
-    /// What a branch is given, as [`BranchRun::given`] has it: it is the same as long as its work still counts.
+    /// Returns the input of a branch, as [`BranchRun::given`] has it: it is the same as long as its work still counts.
     pub fn given_to(&self, branch: &Branch) -> String {
         let seal = self.progress.seal.as_ref().map_or("", |seal| &seal.hash);
         let visit = self.progress.visits.get(&self.current_path.key());

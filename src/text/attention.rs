@@ -1,4 +1,4 @@
-//! What a user is told outside of pi: a run waits or has ended. Each text begins with words of this program, so that no
+//! Notifications outside of pi: a run waits or has ended. Each text begins with words of this program, so that no
 //! program that gets it as an argument takes it for an option or a file.
 
 use crate::definition::{Diagnostic, Library, on_one_line};

@@ -14,7 +14,7 @@ const MAX_ACTION: usize = 60;
 /// Maximum length of the name of a branch, in characters.
 const MAX_NAME: usize = 40;
 
-/// What a branch did last, beside its stored state.
+/// The newest activity of a branch, beside its stored state.
 #[derive(Debug, Default)]
 pub struct BranchNow {
     /// A child works on it.

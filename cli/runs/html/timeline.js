@@ -83,7 +83,7 @@ function visitOf({ key, name, pass, how, ...fields }) {
   return [{ ...texts, pass: count(pass), from, to: Math.max(to, from + 1) }];
 }
 
-/** What is recorded, the first one before the others. @type {Kind[]} */
+/** The recorded kinds of spans, in the order of their precedence. @type {Kind[]} */
 const RECORDED = ["gate", "work", "pause", "wait"];
 
 /** @param {Record<string, any>[]} spans @returns {Span[]} */
@@ -242,7 +242,7 @@ export function timeline(visits, spans, rows) {
   );
 }
 
-/** What the bars of gates and of waiting are filled with. */
+/** Returns the fill patterns of the bars of gates and of waiting. */
 function patterns() {
   const units = { patternUnits: "userSpaceOnUse" };
   const wait = { id: "p-wait", width: 6, height: 6, patternTransform: "rotate(45)", ...units };

@@ -13,7 +13,7 @@ use crate::sorted::Set;
 /// and variables in texts that have no value.
 pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
     for workflow in library.scopes() {
-        // What a branch has of another one is an error.
+        // A reference from a branch to another branch is an error.
         if workflow.has_branches_beside() {
             continue;
         }
@@ -85,7 +85,8 @@ pub(super) fn names_in(text: &str) -> impl Iterator<Item = &str> {
     text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0))
 }
 
-/// Returns true if an outcome or a budget of the entries from `first` on leads to the entry at `to` or to one before it.
+/// Returns true if an outcome or a budget of the entries from `first` on leads to the entry at `to` or to one before
+/// it.
 fn leads_back(workflow: &Workflow, first: usize, to: usize) -> bool {
     let mut entries = workflow.phases.iter().enumerate().skip(first);
     entries.any(|(index, entry)| {

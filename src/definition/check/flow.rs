@@ -451,7 +451,7 @@ impl<'a> Errors<'a> {
         }
     }
 
-    /// What is expected in the place of a variable that this path cannot have, what is found, and what may be meant.
+    /// Returns the expected and the found variable, and a suggestion, for a variable that this path cannot have.
     fn unknown_in_path(&self, path: &str, variable: &PathVariable) -> Option<(String, String, Option<String>)> {
         let name = match variable {
             PathVariable::ItemNumber if self.is_repeated() => return None,

@@ -251,7 +251,8 @@ impl<'a> Errors<'a> {
         }
     }
 
-    /// What no branch can have: a parallel group, a conversation, a beginning in the earlier conversation.
+    /// Reports the constructs that no branch can have: a parallel group, a conversation, a beginning in the earlier
+    /// conversation.
     fn kind(&mut self, branch: &Branch<'a>) {
         for (nested, at) in &branch.groups {
             let is_of_file = nested.place_of(0).starts_with(at) && nested.file() == self.group.file();
@@ -466,7 +467,7 @@ impl<'a> Errors<'a> {
     }
 }
 
-/// What is around an entry of a branch. See [`InBranch`].
+/// The surroundings of an entry of a branch. See [`InBranch`].
 struct Around {
     at: Vec<usize>,
     depth: usize,
@@ -499,7 +500,7 @@ fn leads_elsewhere(field: &str, target: &Target) -> Option<FieldProblem> {
     }
 }
 
-/// What a phase can write; empty if it can write nothing.
+/// The paths that a phase can write; empty if it can write nothing.
 fn written(phase: &Phase, scope: &Workflow) -> Vec<Written> {
     let writes_nothing = |tool: &String| READING_TOOLS.contains(&&**tool) || is_carrier(tool);
     let cannot = match &phase.tools {

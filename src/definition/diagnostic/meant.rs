@@ -30,7 +30,7 @@ impl Mapping {
     }
 }
 
-/// What a field of another program means.
+/// The meaning of a field of another program.
 #[derive(Debug, Clone, Copy)]
 enum Meant {
     /// These lines of YAML in the same mapping.
@@ -290,7 +290,7 @@ mod tests {
         reports.filter(|report| !report.contains("unused phase file")).collect()
     }
 
-    /// What is suggested has no error and no warning in its place.
+    /// A suggestion has no error and no warning in its place.
     #[test]
     fn all_suggestions_are_sound() {
         assert_eq!(reports("name: W", Workflow), [""; 0]);

@@ -20,7 +20,7 @@ pub enum ParallelProblem {
     ValueInText { name: String },
 }
 
-/// What a phase of a branch can write, as a diagnostic names it.
+/// The paths that a phase of a branch can write, as a diagnostic names it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
     /// It has no `write`.

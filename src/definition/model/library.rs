@@ -186,7 +186,7 @@ impl Library {
         reached.filter(|workflow| workflow.parallel.is_some()).collect()
     }
 
-    /// What makes the group of an entry parallel; `None` for any other entry.
+    /// Returns the bounds of an entry that is a parallel group; `None` for any other entry.
     pub fn parallel(&self, entry: &Entry) -> Option<&Parallel> {
         self.get(entry.group_key()?)?.parallel.as_ref()
     }

@@ -1,9 +1,9 @@
 //! How the user is told outside of pi that a run waits or has ended.
 
-/// What the user's `notify.yaml` says.
+/// The content of the user's `notify.yaml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notify {
-    /// What the user is told; at least one.
+    /// The occasions of which the user is told; at least one.
     pub on: Vec<Occasion>,
     /// A program and its arguments; `None` without one.
     pub command: Option<Vec<String>>,
@@ -11,7 +11,7 @@ pub struct Notify {
     pub terminal: bool,
 }
 
-/// What a user can be told.
+/// An occasion of which a user can be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
     /// A run waits for the user.

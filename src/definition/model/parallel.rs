@@ -1,7 +1,7 @@
 //! Groups whose branches agents work on at the same time.
 
-/// What makes a group parallel: each of its entries is a branch, or each item if it is repeated. A branch is the work
-/// of a child agent.
+/// The bounds of a parallel group: each of its entries is a branch, or each item if it is repeated. A branch is the
+/// work of a child agent.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Parallel {
     /// The number of branches that run at a time, from 1 to [`Parallel::MAX`]. Default: [`Parallel::AT_ONCE`].

@@ -16,7 +16,7 @@ pub(crate) fn package_of(key: &str) -> Option<&str> {
     file.rsplit_once('/').map(|(package, _)| package)
 }
 
-/// What stands in the key of a group behind that of the workflow of its file: no folder has such a name.
+/// The part of the key of a group behind that of the workflow of its file: no folder has such a name.
 const GROUP: &str = "//";
 
 /// The key of the group to which these indices of entries lead in the file of a workflow, for example `release//2.0`.

@@ -27,7 +27,7 @@ pub enum Permission {
     Within(Reach),
     /// A command may run confined.
     Confined {
-        /// What it may reach.
+        /// The files that it may reach.
         reach: Reach,
         /// It has the network.
         network: bool,
@@ -41,7 +41,7 @@ pub enum Permission {
 /// The files that a tool call may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
-    /// What it may write, directories with everything below; `None`: everything.
+    /// The paths that it may write, directories with everything below; `None`: everything.
     pub writable: Option<Vec<WritablePath>>,
     /// The files and directories that it cannot read or write, as the rules name them.
     pub hidden: Vec<String>,
@@ -115,7 +115,7 @@ impl Permission {
 }
 
 impl Reach {
-    /// What both may reach.
+    /// Returns the files that both may reach.
     fn and(self, other: Self) -> Self {
         let mut hidden = self.hidden;
         for path in other.hidden {

@@ -218,10 +218,10 @@ pub(crate) trait FromField<F>: Sized {
 
 /// Declares a type whose values stand in a file, each field with its key there. The comment on a field describes it for
 /// users, in the schemas and in the tables of the documentation. Behind `=>` stand several fields that make one value.
-/// What does not stand in the file is declared `beside` it.
+/// Fields that do not stand in the file are declared `beside` it.
 ///
-/// `Self::FIELDS` are the fields of the file. `Self::read` reads them, each by its type; what is beside them has its
-/// default.
+/// `Self::FIELDS` are the fields of the file. `Self::read` reads them, each by its type; the fields beside them have
+/// their defaults.
 macro_rules! fields {
     (
         $(#[$attribute:meta])*

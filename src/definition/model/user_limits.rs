@@ -13,7 +13,7 @@ pub struct UserLimits {
     pub file: String,
     /// The tools that the agent may use.
     pub tools: ToolPolicy,
-    /// What it may write, what is hidden, and the network of commands.
+    /// The paths that it may write, hidden paths, and the network of commands.
     pub confinement: Confinement,
 }
 

@@ -37,7 +37,7 @@ pub struct Answer {
     pub text: AnswerText,
 }
 
-/// Whether the user gives a text with an answer.
+/// The need for a text of the user with an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AnswerText {
     /// None is asked for.

@@ -47,7 +47,7 @@ fields! {
         /// The workflow's purpose. Its first line is shown in lists of workflows.
         description: Option<String> =
             field("description", Kind::FreeText, "the first paragraph of the first phase that has no `{` in it"),
-        /// Who can start the workflow: the user, or only other workflows that nest it.
+        /// The ways to start the workflow: by the user too, or only by other workflows that nest it.
         show: Show = field("show", Kind::OneOf(&["user", "workflows"]), "user"),
         /// Allows the agent to loop back to the first phase.
         loopable: bool = field("loopable", Kind::Bool, "true"),
@@ -104,8 +104,8 @@ fields! {
         context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
         /// Values that a run is started with, by name: `/workflow NAME scope=web TASK`. In templates `{input.NAME}`.
         inputs: Vec<Input> = field("inputs", Kind::Inputs(&INPUT_FIELDS), "none"),
-        /// What a run may take. A nested workflow's bounds what is spent in it. At the end of it the run pauses, and
-        /// you are asked for more.
+        /// The bounds of a run; those of a nested workflow bound the work in it. When a bound is reached, the run
+        /// pauses and you are asked for more.
         budget: BudgetBounds =
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
@@ -121,7 +121,7 @@ fields! {
         group: Option<Group>,
         /// The items for which a group is repeated.
         each: Option<Each>,
-        /// What makes it a parallel group.
+        /// Its bounds, if it is a parallel group.
         parallel: Option<Parallel>,
         /// The place of a run while the branches of a parallel group work.
         place: Option<Rc<Phase>>,
@@ -350,7 +350,7 @@ fields! {
         /// The thinking level of the phase. Default: the level behind the name of the model, or the one that pi has for
         /// the model.
         thinking: Option<Thinking> = field("thinking", Kind::OneOf(&THINKING), ""),
-        /// What each visit of the phase may take.
+        /// The bounds of each visit of the phase.
         budget: BudgetBounds =
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
         /// Where the run goes when a visit has used up the `budget` of the phase: `pause`, or a target as in

@@ -1,4 +1,4 @@
-//! Whether two paths of `write` may allow the same file.
+//! Compares two paths of `write`: they may allow the same file.
 //!
 //! The answer is yes where it is not known: links, and what a file system takes for the same name, are not looked at.
 
@@ -59,7 +59,7 @@ fn components(path: &str) -> Option<Vec<String>> {
 
 /// Returns true if two components may be the same name.
 fn may_be_equal(one: &str, other: &str) -> bool {
-    // What stands before the first variable.
+    // The part before the first variable.
     let literal = |name: &'_ str| name.find('{').map(|at| name.get(..at).unwrap_or_default().to_owned());
     match (literal(one), literal(other)) {
         // Composed and decomposed letters may be the same.

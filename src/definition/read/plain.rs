@@ -8,7 +8,7 @@ use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::place::Place;
 use crate::definition::diagnostic::report::Diagnostic;
 
-/// What a file says.
+/// The content of a file.
 #[derive(Debug)]
 pub struct PlainFile {
     /// The value of the YAML.
@@ -23,7 +23,7 @@ pub struct PlainFile {
 ///
 /// # Errors
 ///
-/// What is wrong with its syntax.
+/// Its first error of syntax.
 pub fn read(file: &str, text: String, has_front_matter: bool) -> Result<PlainFile, Diagnostic> {
     let document = split(text);
     if has_front_matter && document.is_unclosed() {

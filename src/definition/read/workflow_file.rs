@@ -52,7 +52,7 @@ impl EntryRef {
     }
 }
 
-/// What could be read of a `workflow.yaml`.
+/// The readable part of a `workflow.yaml`.
 pub(crate) struct WorkflowRead {
     /// The workflow without its entries.
     pub workflow: Workflow,

@@ -1,4 +1,4 @@
-//! What the user was told outside of pi.
+//! Notifications of the user outside of pi.
 
 use crate::definition::{FileOf, Found, Notify, Occasion, Stale};
 use crate::engine::effect::{Effect, Elsewhere};
@@ -24,7 +24,7 @@ pub struct Attention {
 /// A wait for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
-    /// What the user is told.
+    /// The text for the user.
     pub notification: Notification,
     /// The ticket of the dialog that the user has for it; `None` without one.
     pub dialog: Option<u64>,
@@ -55,7 +55,7 @@ impl Attention {
         })
     }
 
-    /// What follows from a wait, or from its end: the effects in their order. Returns true too if `notify.yaml` is to
+    /// Returns the effects of a wait, or of its end, in their order. Returns true too if `notify.yaml` is to
     /// be read and [`Attention::tell`] called.
     pub fn follow(&mut self, wait: Option<Wait>, shows_blocked: bool, effects: &mut Vec<Effect>) -> bool {
         let is_quiet = std::mem::take(&mut self.is_quiet);

@@ -11,7 +11,7 @@ pub struct Limits {
     off: bool,
 }
 
-/// What limits each tool call now.
+/// The limits of each tool call now.
 pub enum InForce<'a> {
     /// Nothing.
     Nothing,
@@ -22,7 +22,7 @@ pub enum InForce<'a> {
 }
 
 impl Limits {
-    /// What limits each tool call now.
+    /// Returns the limits of each tool call now.
     pub fn in_force(&self) -> InForce<'_> {
         match self.file.found() {
             _ if self.off => InForce::Nothing,
@@ -32,7 +32,7 @@ impl Limits {
         }
     }
 
-    /// What the file says, whether or not the user has switched it off.
+    /// The content of the file, also while the user has switched it off.
     pub fn found(&self) -> &Found<UserLimits> {
         self.file.found()
     }

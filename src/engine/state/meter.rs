@@ -1,4 +1,4 @@
-//! What the run took since the newest state entry.
+//! The usage of the run since the newest state entry.
 
 use crate::run::RunState;
 use crate::usage::{Rule, Usage};

@@ -23,14 +23,14 @@ pub struct Waiting {
     pub purpose: Purpose,
     /// The user has a dialog for it.
     pub is_for_user: bool,
-    /// What follows from the answer.
+    /// The continuation after the answer.
     pub then: Then,
 }
 
-/// What follows from an answer.
+/// A continuation after an answer.
 pub type Then = Box<dyn FnOnce(&mut Engine, Answer, &mut Cx) -> Reply>;
 
-/// What waits for an answer.
+/// A request that waits for an answer.
 #[derive(Debug, Clone)]
 pub struct Purpose {
     pub waiter: Waiter,
@@ -50,7 +50,7 @@ pub enum Waiter {
     },
 }
 
-/// Whether the user did something else while a gate is checked: then the answer has no effect. Copies tell the same.
+/// True after the user did something else while a gate is checked: the answer has no effect then. Copies share it.
 #[derive(Debug, Clone, Default)]
 pub struct Withdrawal(Rc<Cell<bool>>);
 

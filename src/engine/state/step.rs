@@ -17,7 +17,7 @@ use crate::engine::OutputFile;
 pub struct Passage {
     /// The party that waits.
     pub waiter: Waiter,
-    /// What happened so far, for the agent.
+    /// The events so far, for the agent.
     pub told: Vec<String>,
     /// The prompts that the agent gets at the end.
     pub prompts: Vec<String>,
