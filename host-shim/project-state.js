@@ -25,7 +25,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { delimiter, isAbsolute, join, relative, sep } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
 import { SYSTEM_FOLDERS, canConfine, commonGitFolder, lineInFolder, shellQuoted, workTreeAt } from "./sandbox/index.js";

@@ -27,8 +27,7 @@ const rows = FOLDERS.map((folder) => {
 });
 console.table(Object.fromEntries(rows.map(({ folder, ...counts }) => [folder, counts])));
 const component = join(root, "target/component/pi_workflows.wasm");
-const glue = join(root, "host-shim/component/pi_workflows.core.wasm");
-for (const path of [component, glue]) if (existsSync(path)) console.log(`${path}: ${statSync(path).size} bytes`);
+if (existsSync(component)) console.log(`${component}: ${statSync(component).size} bytes`);
 
 /**
  * Adds the lines of a file.

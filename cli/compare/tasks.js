@@ -41,7 +41,7 @@ const FIELDS = ["repo", "commit", "inputs", "timeout", "checkTimeout", "budget"]
 /** The longest time of a run or a script, in milliseconds. */
 const DAY = 24 * 3600_000;
 
-/** What a task consists of beside its project. */
+/** The names of the parts of a task. */
 const PARTS = { text: "task.md", project: "project", setup: "setup", check: "check" };
 
 /**
@@ -144,8 +144,8 @@ export function readTask(file, content, { readYaml, readBounds }) {
   };
   if (text === "") errors.push(`${file}: error: there is no task below the front matter`);
   const [repo, commit, budget] = ["repo", "commit", "budget"].map(word);
-  if (repo !== undefined && commit === undefined) expected("repo", "a `commit` beside it", repo);
-  if (repo === undefined && commit !== undefined) wrong("commit", "missing field `repo`");
+  if (repo !== undefined && fields.commit === undefined) expected("repo", "a `commit` beside it", repo);
+  if (fields.repo === undefined && commit !== undefined) wrong("commit", "missing field `repo`");
   const timeout = time("timeout", 30 * 60_000);
   const checkTimeout = time("checkTimeout", 10 * 60_000);
   try {

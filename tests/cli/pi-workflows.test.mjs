@@ -541,7 +541,7 @@ test("may tells how a command is confined, or why it cannot be", (t) => {
 });
 
 test("paths of limits are relative to the project that is checked", (t) => {
-  const { root, project, run } = place(t, { ...LIMITED, ...PART });
+  const { root, project } = place(t, { ...LIMITED, ...PART });
   const elsewhere = place(t, PART);
   mkdirSync(join(root, "real"));
   symlinkSync(join(root, "real"), join(project, "tests"));

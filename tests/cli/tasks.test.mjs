@@ -58,6 +58,8 @@ test("what is not understood in a task is an error with its place", () => {
     const told = (/** @type {unknown} */ error) => inWords(error).startsWith(`task.md:${wanted}`);
     assert.throws(() => task(`---\n${yaml}\n---\nDo it`), told, yaml);
   }
+  const oneOfTwo = (/** @type {unknown} */ error) => !inWords(error).includes("missing field");
+  assert.throws(() => task("---\nrepo: [x]\ncommit: y\n---\nDo it"), oneOfTwo);
   for (const text of ["---\ntimeout: 1m\n---\n \n", "", "---\ntimeout: 1m\nDo it"])
     assert.throws(() => task(text), text);
 });
@@ -81,6 +83,7 @@ test("the limits of a trial hide more, and those that cannot be read are an erro
     network: false,
   });
   assert.equal(limits(undefined), '{"hide":["/evals/"]}');
+  assert.equal(limits("\u{feff}hide: [a]"), '{"hide":["a","/evals/"]}');
   for (const text of ["[", "- a", "", "hide: .env", "hide:", "hide: [a]\nhide: [b]"])
     assert.throws(() => limits(text), text);
 });

@@ -117,7 +117,7 @@ for (const byDescriptor of process.platform === "linux" ? [true, false] : [false
 
     test("name the path in errors, and leave nothing open", async (t) => {
       const { root, at } = project(t);
-      const { access, readFile, writeFile, mkdir } = fileOperations([at("docs/")], undefined, undefined, byDescriptor);
+      const { access, writeFile, mkdir } = fileOperations([at("docs/")], undefined, undefined, byDescriptor);
       const errors = [
         access(at("docs/none")),
         writeFile(at("docs/d"), ""),

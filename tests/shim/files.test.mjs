@@ -9,18 +9,15 @@ import {
   mkdtempSync,
   openSync,
   realpathSync,
-  renameSync,
   rmSync,
-  statSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
-import { truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileImports, isWithin } from "../../host-shim/files.js";
 import { LONG } from "../pi/harness/extent.mjs";
 
@@ -367,7 +364,7 @@ suite("neither a file nor a folder", { skip: process.platform === "win32" }, () 
   });
 
   test("a root that is a device, a file or missing", (t) => {
-    const { read, list, write, link, roots } = grant(t, {
+    const { read, write, link, roots } = grant(t, {
       grants: ["zero", "file", "nothing"].map((path) => ({ ...AGENT, name: path, path })),
     });
     link("agent/zero", "/dev/zero");

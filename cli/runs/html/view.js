@@ -42,19 +42,23 @@ const KINDS_OF_TOKENS = /** @type {(keyof typeof TOKENS)[]} */ (Object.keys(TOKE
 
 /** The fields of a usage that are numbers. */
 const SUMS = /** @type {const} */ ([
-  ...[
-    "turns",
-    "input",
-    "output",
-    "cacheRead",
-    "cacheWrite",
-    "reasoning",
-    "cost",
-    "unpriced",
-    "unreported",
-    "toolCalls",
-  ],
-  ...["gateAttempts", "gateFailures", "workMs", "waitMs", "warmUps", "warmTokens", "warmCost"],
+  "turns",
+  "input",
+  "output",
+  "cacheRead",
+  "cacheWrite",
+  "reasoning",
+  "cost",
+  "unpriced",
+  "unreported",
+  "toolCalls",
+  "gateAttempts",
+  "gateFailures",
+  "workMs",
+  "waitMs",
+  "warmUps",
+  "warmTokens",
+  "warmCost",
 ]);
 
 /** @param {any} data */
