@@ -18,8 +18,8 @@
 //!
 //! It covers the workflow and every workflow nested in it, at any depth.
 //!
-//! The hash is SHA-256 of an unambiguous sequence of bytes, that of [`Hash`]. A change of this form or of the set of
-//! rules needs a new [`VERSION`].
+//! The hash is SHA-256 of an unambiguous sequence of bytes, that of [`Hash`]. A change of this form, which a new version
+//! of Rust may bring too, or of the set of rules needs a new [`VERSION`]; a test of a fixed value notices it.
 
 use std::hash::{Hash, Hasher};
 
