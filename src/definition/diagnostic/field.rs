@@ -6,9 +6,7 @@ use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
 use super::value::{Expected, Needs, ValueKind};
 use crate::definition::model::schema;
-use crate::definition::model::words::short;
-use crate::definition::model::words::{either, list};
-use crate::definition::model::workflow::{Phase, Workflow};
+use crate::definition::model::{Phase, Workflow, either, list, short};
 
 /// The problems of fields and their values.
 #[derive(Debug, Clone, PartialEq)]

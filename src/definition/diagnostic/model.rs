@@ -1,8 +1,7 @@
 //! Models, aliases and thinking levels.
 
 use super::description::{Description, error, warning};
-use crate::definition::model::models::Thinking;
-use crate::definition::model::words::either;
+use crate::definition::model::{Thinking, either};
 
 /// The problems of models.
 #[derive(Debug, Clone, PartialEq)]

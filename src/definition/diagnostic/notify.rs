@@ -1,9 +1,8 @@
 //! The user's `notify.yaml`.
 
 use super::description::{Description, error};
-use crate::definition::model::notify::{TEXT, TITLE};
-use crate::definition::model::schema::{MAX_ARGUMENTS, NOTIFY_FIELDS, names};
-use crate::definition::model::words::list;
+use crate::definition::model::schema::names;
+use crate::definition::model::{MAX_ARGUMENTS, NOTIFY_FIELDS, TEXT, TITLE, list};
 
 /// The problems of notifications.
 #[derive(Debug, Clone, PartialEq)]
