@@ -17,34 +17,28 @@ pub use litemap::Entry;
 pub struct Map<K, V>(LiteMap<K, V>);
 
 impl<K, V> Map<K, V> {
-    /// An empty map.
     pub const fn new() -> Self {
         Self(LiteMap::new_vec())
     }
 
-    /// Returns true if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The values, to be changed.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.0.iter_mut().map(|(_, value)| value)
     }
 
-    /// The keys.
     pub fn into_keys(self) -> impl Iterator<Item = K> {
         self.into_iter().map(|(key, _)| key)
     }
 
-    /// The values.
     pub fn into_values(self) -> impl Iterator<Item = V> {
         self.into_iter().map(|(_, value)| value)
     }
 }
 
 impl<K: Ord, V> Map<K, V> {
-    /// The place of a key.
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V, Vec<(K, V)>> {
         self.0.entry(key)
     }
@@ -172,7 +166,6 @@ impl<T: Ord> Set<T> {
         found.is_ok()
     }
 
-    /// Returns true if the set has this element.
     pub fn contains<Q: Ord + ?Sized>(&self, element: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -205,14 +198,12 @@ impl<T: Ord> Set<T> {
         self.0.clear();
     }
 
-    /// Keeps the elements of which this is true.
     pub fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
         self.0.retain(keep);
     }
 }
 
 impl<T> Set<T> {
-    /// An empty set.
     pub const fn new() -> Self {
         Self(Vec::new())
     }

@@ -31,7 +31,6 @@ pub enum Rule {
     Budget,
     /// The rules of the run, which the files no longer give.
     Seal,
-    /// The pause of the run.
     Pause,
 }
 
@@ -59,7 +58,6 @@ pub struct Usage {
     /// Answers of the model, those included that failed.
     #[serde(skip_serializing_if = "is_default")]
     pub turns: u32,
-    /// Input tokens.
     #[serde(skip_serializing_if = "is_default")]
     pub input: u64,
     /// Output tokens, with those of reasoning.
@@ -83,7 +81,6 @@ pub struct Usage {
     /// Answers without usage: their tokens are unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub unreported: u32,
-    /// Tool calls by the model.
     #[serde(skip_serializing_if = "is_default")]
     pub tool_calls: u32,
     /// The number of refused tool calls, by the rule that refused them; see [`Rule`].
@@ -169,7 +166,6 @@ impl Usage {
         *count = count.saturating_add(1);
     }
 
-    /// All tokens.
     pub fn tokens(&self) -> u64 {
         let all = [self.input, self.output, self.cache_read, self.cache_write];
         all.into_iter().fold(0, u64::saturating_add)

@@ -156,7 +156,6 @@ impl From<Span> for types::Span {
     }
 }
 
-/// The outcome of a tool call.
 pub(super) fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
     match reply {
         Reply::Tool(result) => guest::ToolOutcome::Done(result.into()),
@@ -177,7 +176,6 @@ pub(super) fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
     }
 }
 
-/// The outcome of a command.
 pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
     match reply {
         Reply::Settle => guest::CommandOutcome::Settle,

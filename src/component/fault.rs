@@ -7,7 +7,6 @@
 use super::bindings::exports::pi::extension::guest::Event;
 use super::bindings::pi::extension::store;
 
-/// The key in the store.
 const KEY: &str = "fault";
 
 /// Panics if the store names this call.

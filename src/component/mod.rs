@@ -352,7 +352,6 @@ fn ui() -> Result<Ui, Gone> {
     })
 }
 
-/// The session is gone.
 struct Gone;
 
 /// The host's answer; the default value after an error, which the user is told of.
@@ -398,7 +397,6 @@ fn in_view(event: &guest::Event) -> Result<Option<String>, Gone> {
     Ok(known(newest)?.map(|message| message.content))
 }
 
-/// The default role.
 fn role() -> Result<DefaultRole, Gone> {
     let tools = known(api::tool_names())?;
     let delegates = tools.iter().any(|name| name == DefaultRole::DELEGATION_TOOL);

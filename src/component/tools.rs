@@ -269,7 +269,6 @@ impl From<&PhaseReport<'_>> for wit::Visited {
     }
 }
 
-/// Counts by name.
 fn named(counts: &Map<String, u32>) -> Vec<(String, u32)> {
     counts.iter().map(|(name, count)| (name.clone(), *count)).collect()
 }

@@ -11,17 +11,14 @@ use super::read::{notify, user_limits, yaml};
 /// The content of a file of the user's own.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found<T> {
-    /// There is no file.
     Nothing,
     /// It cannot be read or has these errors.
     Unusable(Vec<Diagnostic>),
-    /// This.
     Content(T),
 }
 
 /// The content of a file of the user's own.
 pub trait UserContent: Sized + PartialEq {
-    /// Its file.
     const FILE: UserFile;
 
     /// Understands the text of the file; with `check` its warnings are reported too. `None` after an error, which is
@@ -41,7 +38,6 @@ pub trait UserContent: Sized + PartialEq {
 /// A file of the user's own as it was last read.
 #[derive(Debug)]
 pub struct FileOf<T> {
-    /// Its bytes; `None` without one.
     bytes: Option<Vec<u8>>,
     found: Found<T>,
 }

@@ -23,7 +23,6 @@ pub struct Active<'a> {
     pub scope: &'a Workflow,
     /// The index of the current entry in the innermost workflow.
     pub index: usize,
-    /// The current phase.
     pub phase: &'a Phase,
 }
 

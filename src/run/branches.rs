@@ -49,13 +49,11 @@ pub struct BranchRun {
     pub waits: Option<String>,
 }
 
-/// The end of a branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum BranchEnd {
     /// It came to its end.
     Done {
-        /// The outcome that it ended with.
         #[serde(skip_serializing_if = "Option::is_none")]
         outcome: Option<String>,
     },
@@ -119,7 +117,6 @@ impl Visit {
 }
 
 impl RunState {
-    /// The parallel group at which the run is.
     pub fn parallel_group<'a>(&self, library: &'a Library) -> Option<&'a Workflow> {
         let last = self.current_path.last()?;
         let entry = library.get(&last.workflow_key)?.phases.get(last.phase_index)?;

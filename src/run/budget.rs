@@ -43,7 +43,6 @@ pub struct Spending<'a> {
     spent: Usage,
 }
 
-/// One measure of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
     pub measure: Measure,
@@ -76,7 +75,6 @@ impl Bound {
 }
 
 impl Spending<'_> {
-    /// Its measures.
     pub fn bounds(&self) -> impl Iterator<Item = Bound> {
         self.budget.0.iter().map(|(measure, limit)| {
             let added = self.allowance.and_then(|allowance| allowance.added.get(*measure));
@@ -107,7 +105,6 @@ impl Spending<'_> {
 }
 
 impl Usage {
-    /// The amount of a measure.
     pub fn amount(&self, measure: Measure) -> u64 {
         match measure {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]

@@ -44,11 +44,9 @@ pub struct Span {
     pub doing: Doing,
     pub from: u64,
     pub to: u64,
-    /// The reason for a pause.
     pub reason: Option<PauseReason>,
 }
 
-/// An entry of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     /// The data of a state entry of the run, as JSON.
@@ -317,7 +315,6 @@ fn read(data: String) -> Option<(RunState, bool)> {
     }
 }
 
-/// Adds a span, or extends the last one.
 fn extend(spans: &mut Vec<Span>, doing: Doing, from: u64, to: u64) {
     match spans.last_mut() {
         Some(last) if last.doing == doing && last.to == from => last.to = to,

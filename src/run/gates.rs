@@ -27,13 +27,10 @@ pub struct GateAhead<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
-    /// The label of the check.
     pub label: String,
-    /// The check passed.
     pub passed: bool,
     /// The result in words: the end of the command, the file that matched, the user's answer.
     pub result: String,
-    /// Duration in milliseconds.
     pub duration_ms: u64,
     /// The number of the attempt to leave the phase, from 1.
     pub attempt: u32,
@@ -106,19 +103,16 @@ impl Serialize for CheckedFiles {
     }
 }
 
-/// The place of a check in the files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckPlace {
     /// The identity of its gate, see [`GateAhead::key`].
     pub gate: String,
-    /// Its index in the gate.
     pub index: u32,
 }
 
 /// Files of the project that have changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Changed {
-    /// Their number.
     pub count: u64,
     /// The paths of some of them, from the top of the work tree, at most [`Changed::MAX_PATHS`].
     pub paths: Vec<String>,

@@ -11,7 +11,6 @@ pub struct Item {
     pub text: String,
     /// Its number, from 1.
     pub number: usize,
-    /// The number of items.
     pub count: usize,
 }
 

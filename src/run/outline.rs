@@ -21,9 +21,7 @@ pub struct Step<'a> {
     /// The names of the nested workflows that lead to it, the outermost first. Tells phases of the
     /// same name apart.
     pub scopes: Vec<&'a str>,
-    /// Its path.
     pub path: PhasePath,
-    /// The phase.
     pub phase: &'a Phase,
 }
 

@@ -19,15 +19,11 @@ const MAX_NAME: usize = 100;
 /// Values by the names of the outputs.
 pub type Outputs = Map<String, OutputValue>;
 
-/// The value of an output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum OutputValue {
-    /// Of a flag.
     Flag(bool),
-    /// Of a number.
     Number(Number),
-    /// Of a list.
     List(Vec<String>),
     /// Of a text or a choice.
     Text(String),
@@ -99,12 +95,13 @@ fn lines(text: &str) -> Vec<String> {
 /// An output that a call lacks or has wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WrongOutput<'a> {
-    /// It is not given.
     Missing(&'a Output),
     /// The phase has none of this name.
     Unknown(&'a str),
-    /// The value is not of its type.
-    Wrong { output: &'a Output, given: &'a Value },
+    Wrong {
+        output: &'a Output,
+        given: &'a Value,
+    },
     /// It is not an object.
     NoObject,
     /// All outputs of the run together would be longer than [`MAX_OUTPUTS`].
@@ -240,10 +237,7 @@ impl RunState {
 struct GivenOutput<'a> {
     /// The depth of the workflow that has the entry; 1 is the root.
     pub depth: usize,
-    /// The name of the input.
     pub input: &'a str,
-    /// The id of the phase.
     pub phase: &'a str,
-    /// The name of the output.
     pub output: &'a str,
 }

@@ -10,7 +10,6 @@ use crate::definition::is_group_key;
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Segment {
-    /// The workflow's key.
     pub workflow_key: String,
     /// Index into its `phases`, from 0.
     pub phase_index: usize,

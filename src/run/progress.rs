@@ -132,7 +132,6 @@ pub struct Broken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pick {
-    /// A thinking level.
     Thinking,
     /// A model, and with it the thinking level.
     Model,
@@ -181,7 +180,6 @@ impl Pause {
     }
 }
 
-/// The reason for a pause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum PauseReason {
@@ -233,7 +231,6 @@ pub enum PauseReason {
     MissingOutput {
         /// The name of the nested workflow.
         of: String,
-        /// The name of its input.
         input: String,
         /// `output.ID.NAME`.
         output: String,
@@ -315,7 +312,6 @@ impl PauseReason {
         )
     }
 
-    /// Returns true if a budget is the reason.
     pub fn is_of_budget(&self) -> bool {
         matches!(self, Self::Budget { .. }) || self.is_unknown_amount()
     }
@@ -358,7 +354,6 @@ pub struct Visit {
     /// Its end, in milliseconds since 1970; `None` for the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
-    /// The phase was skipped.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
     /// The run left it on a way back, for want of budget, or was cancelled in it.
@@ -456,7 +451,6 @@ impl PassedOverReason {
 /// The way in which a phase is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaving {
-    /// It is done.
     Done,
     /// It was passed over.
     Skipped,
@@ -548,7 +542,6 @@ impl RunState {
         last.map_or(key, |(last, _)| last.to_owned())
     }
 
-    /// Returns the run, paused.
     pub fn paused(&self, reason: PauseReason, now: u64) -> Self {
         let mut new = self.clone();
         new.progress.paused = Some(Pause { reason, at: now });

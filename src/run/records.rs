@@ -15,37 +15,30 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 pub struct Records<V>(Rc<Map<Rc<str>, Rc<V>>>);
 
 impl<V> Records<V> {
-    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the record of a key.
     pub fn get(&self, key: &str) -> Option<&V> {
         self.0.get(key).map(|value| &**value)
     }
 
-    /// Returns true if there is a record of this key.
     pub fn contains_key(&self, key: &str) -> bool {
         self.0.contains_key(key)
     }
 
-    /// Returns the keys.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(|key| &**key)
     }
 
-    /// Returns the records.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.0.values().map(|value| &**value)
     }
 
-    /// Returns the records with their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
         self.0.iter().map(|(key, value)| (&**key, &**value))
     }
@@ -55,7 +48,6 @@ impl<V> Records<V> {
         Rc::make_mut(&mut self.0).insert(key.into(), Rc::new(value));
     }
 
-    /// Removes all records.
     pub fn clear(&mut self) {
         if !self.is_empty() {
             self.0 = Rc::default();
@@ -87,7 +79,6 @@ impl<V> Records<V> {
 }
 
 impl<V: Clone> Records<V> {
-    /// Returns the record of a key, to change it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut V> {
         if !self.contains_key(key) {
             return None;
@@ -101,7 +92,6 @@ impl<V: Clone> Records<V> {
         Rc::make_mut(records.entry(key.into()).or_insert_with(|| Rc::new(new())))
     }
 
-    /// Removes the record of a key, and returns it.
     pub fn remove(&mut self, key: &str) -> Option<V> {
         if !self.contains_key(key) {
             return None;

@@ -38,7 +38,6 @@ impl RunDir {
         Self { name: String::new(), path: Some(SAMPLE_RUN_DIR.to_owned()) }
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -20,13 +20,11 @@ pub struct RunState {
     pub status: RunStatus,
     /// The key of the workflow that was started.
     pub workflow_key: String,
-    /// The path to its phase.
     pub current_path: PhasePath,
     /// The number of transitions; never decreases.
     pub global_step_count: u64,
     /// `wf-MILLISECONDS-RANDOM6`.
     pub task_id: String,
-    /// The task that the user gave.
     pub task_description: String,
     /// Start of the run, in milliseconds since 1970.
     pub started_at: u64,
@@ -36,24 +34,19 @@ pub struct RunState {
     pub bound: Budget,
 }
 
-/// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStatus {
     /// The agent is to work on its phases.
     Running,
     /// It went through its last phase.
     Done {
-        /// Its end was announced.
         announced: bool,
     },
     /// An outcome whose target is `stop` ended it, at the phase of its path.
     Stopped {
-        /// Its end was announced.
         announced: bool,
     },
-    /// The user or the agent cancelled it.
     Cancelled {
-        /// Its end was announced.
         announced: bool,
     },
 }
@@ -112,7 +105,6 @@ impl RunState {
         self.status == RunStatus::Running
     }
 
-    /// Returns true if it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(self.status, RunStatus::Cancelled { .. })
     }
@@ -132,7 +124,6 @@ impl RunState {
         !self.is_running() && !self.is_announced()
     }
 
-    /// Returns true if an outcome has stopped it.
     pub fn is_stopped(&self) -> bool {
         matches!(self.status, RunStatus::Stopped { .. })
     }
@@ -143,12 +134,10 @@ impl RunState {
         outcome.filter(|_| self.is_stopped()).map(String::as_str)
     }
 
-    /// Returns the run, cancelled.
     pub fn cancelled(&self) -> Self {
         Self { status: RunStatus::Cancelled { announced: false }, ..self.resumed() }
     }
 
-    /// Returns the run, its end announced.
     pub fn announced(&self) -> Self {
         let status = match self.status {
             RunStatus::Running => RunStatus::Running,

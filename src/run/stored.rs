@@ -53,7 +53,6 @@ macro_rules! records {
             true
         }
 
-        /// The number of records.
         pub(super) fn records_of(progress: &Progress) -> usize {
             0 $(+ progress.$field.len())*
         }
@@ -100,7 +99,6 @@ const UNKNOWN_WORKFLOW: &str = "?";
 /// Errors in the stored entries of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unusable {
-    /// An entry is too long.
     TooLong,
     /// An entry is no JSON, or nested too deep.
     NotJson,
@@ -108,12 +106,10 @@ pub enum Unusable {
     Malformed,
     /// A list has too many items.
     TooMany {
-        /// The name of the list.
         list: &'static str,
         /// Its maximum number of items.
         most: usize,
     },
-    /// A text is too long.
     LongText,
     /// Too many entries name no workflow.
     TooManyEntries,

@@ -17,7 +17,6 @@ const MAX_OLD_SUMMARY: usize = 100;
 /// The end of a text that was cut.
 const CUT: &str = "… (cut)";
 
-/// The summary of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// The phase's id.

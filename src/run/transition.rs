@@ -7,10 +7,8 @@ use crate::definition::{Entry, EntryKind, Library, Outcome, Target, WayBound, Wo
 use super::progress::MAX_NAME;
 use super::{Active, Outline, PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
 
-/// The destination of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
-    /// At a phase.
     Phase,
     /// At the end of the run: of the root workflow, or where an outcome has stopped it.
     Done,
@@ -91,7 +89,6 @@ pub fn leave(state: &RunState, outcome: Option<&str>, library: &Library) -> Resu
 pub struct WayBack {
     /// [`PhasePath::scope_key`] of the scope.
     pub scope_key: String,
-    /// The key of its workflow.
     pub workflow_key: String,
 }
 
@@ -276,10 +273,11 @@ pub fn begin(state: &RunState, library: &Library) -> (RunState, Arrival) {
 
 /// The end of a part of the way of a run, see [`RunState::reach`].
 enum Reached<'o> {
-    /// It is at a phase.
     Phase,
     /// It is at the entry of a nested workflow that has no more entries, and that ends with this outcome.
-    Left { outcome: Option<&'o str> },
+    Left {
+        outcome: Option<&'o str>,
+    },
     /// The root has no more entries.
     End,
 }

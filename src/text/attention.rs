@@ -13,9 +13,7 @@ const MAX_TEXT: usize = 200;
 /// A notification: its title and its text, each one line without control characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
-    /// Its title.
     pub title: String,
-    /// Its text.
     pub text: String,
 }
 

@@ -25,7 +25,6 @@ pub struct BranchNow {
     pub last_call: Option<String>,
 }
 
-/// Returns the name of a branch for users.
 pub fn branch_name(branch: &Branch) -> String {
     short(&on_one_line(&branch.name), MAX_NAME)
 }

@@ -56,7 +56,6 @@ pub(super) fn hidden_line(active: &Active) -> Option<String> {
     })
 }
 
-/// Returns the paths of `write`.
 fn paths(write: &[String]) -> String {
     if write.is_empty() { "nothing".into() } else { shown(write).join(", ") }
 }
@@ -104,7 +103,6 @@ impl<'a> RulesOf<'a> {
         }
     }
 
-    /// Their limits.
     pub fn limits(self) -> Limits<'a> {
         match self {
             Self::Phase(active) => active.limits(),
@@ -112,7 +110,6 @@ impl<'a> RulesOf<'a> {
         }
     }
 
-    /// Their list of tools.
     pub fn tools(self) -> &'a ToolPolicy {
         match self {
             Self::Phase(active) => &active.phase.tools,

@@ -33,7 +33,6 @@ impl DefaultRole {
     /// Name of the tool that selects [`Self::Orchestrator`].
     pub const DELEGATION_TOOL: &str = "delegate_to_subagents";
 
-    /// Returns the paragraph.
     pub fn text(self) -> &'static str {
         match self {
             Self::Orchestrator => {

@@ -12,36 +12,27 @@ use crate::protocol::{
 };
 use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, REPORT_TYPE, STATUS_TYPE};
 
-/// A drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Drawing {
     /// Lines of styled text.
     Lines(Vec<Vec<Span>>),
-    /// Markdown.
     Markdown(String),
 }
 
 /// Text in one style.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// The text.
     pub text: String,
-    /// Its colour.
     pub color: Color,
-    /// Set for bold text.
     pub bold: bool,
 }
 
 /// Colours of pi's themes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Color {
-    /// Ordinary text.
     Text,
-    /// Success.
     Success,
-    /// A warning.
     Warning,
-    /// An error.
     Error,
     /// Emphasized text.
     Accent,
@@ -49,7 +40,6 @@ pub enum Color {
     Dim,
     /// A tool's name.
     ToolTitle,
-    /// A tool's output.
     ToolOutput,
 }
 

@@ -84,7 +84,6 @@ pub fn step_consent(of: &str, source: Option<&GateSource>, commands: &[String], 
     consent_question_of(first, runs, source, commands, dialog)
 }
 
-/// Returns the question of an entry.
 pub fn entry_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
     match dialog {
         Dialog::Terminal { options } => {
@@ -101,7 +100,6 @@ pub fn last_summary(summary: &Summary) -> String {
     format!("**The summary of {}:**\n\n{}", summary.name, summary.text.trim())
 }
 
-/// Returns the title of the dialog for the text of an answer.
 pub fn answer_text_title(answer: &Answer) -> String {
     let label = quoted(&answer.label, 40);
     match answer.text {

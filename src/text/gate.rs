@@ -113,7 +113,6 @@ pub fn with_values(check: &Check, active: &Active, depth: usize) -> Check {
 /// Maximum length of a value in a label or in a question, in characters.
 const MAX_VALUE: usize = 200;
 
-/// Returns the requirement of a check.
 fn requirement(check: &Check) -> String {
     let (label, what) = match &check.kind {
         CheckKind::Run { command, .. } => {

@@ -514,7 +514,6 @@ impl<'a> Chart<'a> {
         self.connect(&node);
     }
 
-    /// Adds a note to a node.
     fn note(&mut self, node: &str, text: &str) {
         self.notes += 1;
         self.line(&format!("n{}>{}]:::note", self.notes, label(text)));

@@ -34,7 +34,6 @@ pub(super) fn value_text(kind: &ValueType, value: String) -> String {
     }
 }
 
-/// Returns items on numbered lines.
 pub(super) fn numbered<'a>(items: impl Iterator<Item = &'a str>) -> String {
     let lines = items.enumerate().map(|(index, item)| format!("{}. {item}", index + 1));
     lines.collect::<Vec<String>>().join("\n")

@@ -17,7 +17,6 @@ pub const DEFAULT_BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is bl
 /// Message at the end of a run, without a `completionMessage` of the workflow.
 pub const DEFAULT_COMPLETION_MESSAGE: &str = "✅ **{workflowName} Complete**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}\n**Phases completed:** {phaseCount}";
 
-/// Default of `stopMessage`.
 pub const DEFAULT_STOP_MESSAGE: &str = "⛔ {workflowName} was stopped in {phaseEmoji} {phaseName}: {outcome}\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
 /// Message after a cancellation, without a `completionMessage` of the workflow.
 pub const DEFAULT_CANCELLED_MESSAGE: &str =

@@ -42,7 +42,6 @@ pub enum Dialog {
 /// The source of a workflow that is not the user's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateSource {
-    /// The project.
     Project,
     /// The installed package of this name.
     Package(String),
@@ -68,7 +67,6 @@ impl GateSource {
         }
     }
 
-    /// Its word in a question.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Project => "project",

@@ -36,7 +36,6 @@ const DETAILS: [&str; 5] = ["Phase", "Outcome", "Models", "Gate attempts", "Refu
 /// The cell of a table for something that is not known, or is 0 everywhere in its row.
 const NONE: &str = "–";
 
-/// The report of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report<'a> {
@@ -78,7 +77,6 @@ pub struct Report<'a> {
     branches: Vec<BranchReport<'a>>,
 }
 
-/// The report of a branch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct BranchReport<'a> {
@@ -98,14 +96,12 @@ struct BranchReport<'a> {
     session: Option<&'a str>,
 }
 
-/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     Running,
     Paused,
     Done,
-    /// An outcome has stopped it.
     Stopped,
     Cancelled,
     /// Another run was started in its place.
@@ -124,7 +120,6 @@ struct PassedReport<'a> {
     path: Vec<usize>,
 }
 
-/// The report of one phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PhaseReport<'a> {

@@ -95,7 +95,6 @@ fn leads_back(workflow: &Workflow, first: usize, to: usize) -> bool {
     })
 }
 
-/// The last phase of an entry.
 fn last<'a>(entry: &'a Entry, library: &'a Library) -> Option<&'a Phase> {
     match &entry.kind {
         EntryKind::Phase(phase) => Some(phase),

@@ -203,7 +203,6 @@ impl<'a> Errors<'a> {
         self.report(problem, &[Step::Key("each")]);
     }
 
-    /// The entries of the file.
     fn entries(&self) -> impl Iterator<Item = &'a Entry> {
         self.all.iter().map(|of| of.entry)
     }
@@ -392,7 +391,6 @@ impl<'a> Errors<'a> {
         }
     }
 
-    /// The variables of the command of the step at `index`.
     fn variables_of_step(&mut self, index: usize, phase: &Phase) {
         let Some(step) = phase.step() else { return };
         for (name, problem) in self.unknown_values("env", &step.command) {
@@ -633,7 +631,6 @@ impl<'a> Errors<'a> {
         self.report(problem, &when(Step::Key(&key)));
     }
 
-    /// The type of the input of this name of the workflow.
     fn input(&self, name: &str) -> Result<&'a ValueType, UnknownName> {
         let inputs = self.workflow.inputs.iter();
         inputs.clone().find(|input| input.name == *name).map(|input| &input.kind).ok_or_else(|| UnknownName {
@@ -643,7 +640,6 @@ impl<'a> Errors<'a> {
         })
     }
 
-    /// The type of the output of this name of one of these entries of the workflow.
     fn output(&self, entries: &[&'a Entry], phase: &str, name: &str) -> Result<&'a ValueType, UnknownName> {
         let is_phase = |entry: &&Entry| entry.as_phase().is_some_and(|other| other.id == phase);
         let mut found = entries.iter().copied().filter(is_phase);

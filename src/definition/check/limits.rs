@@ -223,7 +223,6 @@ pub(crate) fn path_problems(
     Ok(problems)
 }
 
-/// The paths of a list with their indices.
 fn paths(list: &Option<Vec<String>>) -> impl Iterator<Item = (usize, &String)> {
     list.iter().flatten().enumerate()
 }

@@ -13,7 +13,6 @@ use crate::definition::model::{
 };
 use crate::sorted::Set;
 
-/// Returns the errors of a workflow that is a parallel group.
 pub(crate) fn errors<'a>(group: &'a Workflow, workflows: &'a Workflows<'a>) -> Vec<Unplaced> {
     let (Some(parallel), Some(place)) = (&group.parallel, &group.group) else { return Vec::new() };
     let all = entries_of_file(group, &|key| workflows.get(key).copied());
@@ -177,7 +176,6 @@ impl<'a> Errors<'a> {
         self.report(problem, &at);
     }
 
-    /// The branches with what is in them.
     fn branches(&self) -> Vec<Branch<'a>> {
         let entries: Vec<(usize, &'a Entry)> = self.group.phases.iter().enumerate().collect();
         let of = |name: &'a str, entries: &[(usize, &'a Entry)]| {

@@ -134,7 +134,6 @@ impl<'a> Ways<'a> {
         values
     }
 
-    /// The type of an output.
     fn output_type(&self, source: &ValueName) -> Option<&'a ValueType> {
         let ValueName::Output { phase, name } = source else { return None };
         let entries = self.all.iter().filter(|of| of.entry.id() == phase);
@@ -346,7 +345,6 @@ impl<'a> Ways<'a> {
         Some(())
     }
 
-    /// Returns true if a condition holds with a value of its source.
     fn holds(&self, Condition { of, values }: &Condition, value: &Value) -> bool {
         let input = |name: &String| self.workflow.inputs.iter().find(|input| input.name == *name);
         match (value, of) {

@@ -44,7 +44,6 @@ impl Anchor {
         Self::of(&[Step::Key("tests"), Step::Key(list), Step::Item(call.index)])
     }
 
-    /// The steps.
     pub fn steps(&self) -> Vec<Step<'_>> {
         let steps = self.0.iter().map(|step| match step {
             OwnedStep::Key(key) => Step::Key(key),

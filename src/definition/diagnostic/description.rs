@@ -3,7 +3,6 @@
 use super::value::{Expected, ValueKind};
 use crate::definition::model::{list, nearest};
 
-/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The workflow loads.
@@ -41,7 +40,6 @@ impl Description {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// Suggests a word, if there is one.
     pub fn suggest(self, word: Option<impl AsRef<str>>) -> Self {
         match word {
             Some(word) => self.help(format!("did you mean `{}`?", word.as_ref())),

@@ -8,7 +8,6 @@ use super::value::{Expected, Needs, ValueKind};
 use crate::definition::model::schema;
 use crate::definition::model::{Phase, Workflow, either, list, short};
 
-/// The problems of fields and their values.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum FieldProblem {

@@ -4,7 +4,6 @@ use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
 use crate::definition::model::{RESERVED_VARIABLES, list, short};
 
-/// The problems of gates.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum GateProblem {

@@ -5,7 +5,6 @@ use super::value::ValueKind;
 use crate::definition::model::schema::names;
 use crate::definition::model::{LIMITS_FIELDS, list};
 
-/// The problems of limits.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum LimitProblem {

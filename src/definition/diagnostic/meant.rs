@@ -18,7 +18,6 @@ pub enum Mapping {
 }
 
 impl Mapping {
-    /// Its place, in words.
     fn place(self) -> &'static str {
         match self {
             Self::Workflow => "`workflow.yaml`",

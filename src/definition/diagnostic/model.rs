@@ -3,7 +3,6 @@
 use super::description::{Description, error, warning};
 use crate::definition::model::{Thinking, either};
 
-/// The problems of models.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum ModelProblem {

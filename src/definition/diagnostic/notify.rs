@@ -4,7 +4,6 @@ use super::description::{Description, error};
 use crate::definition::model::schema::names;
 use crate::definition::model::{MAX_ARGUMENTS, NOTIFY_FIELDS, TEXT, TITLE, list};
 
-/// The problems of notifications.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum NotifyProblem {

@@ -2,7 +2,6 @@
 
 use super::description::{Description, error};
 
-/// The problems of parallel groups.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum ParallelProblem {
@@ -24,22 +23,11 @@ pub enum ParallelProblem {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
     /// It has no `write`.
-    Everything {
-        /// The phase.
-        phase: String,
-    },
+    Everything { phase: String },
     /// Its commands are not confined.
-    Unconfined {
-        /// The phase.
-        phase: String,
-    },
+    Unconfined { phase: String },
     /// A path of its `write`.
-    Path {
-        /// The phase.
-        phase: String,
-        /// The path.
-        path: String,
-    },
+    Path { phase: String, path: String },
 }
 
 impl Written {

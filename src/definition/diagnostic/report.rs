@@ -8,7 +8,6 @@ use super::excerpt::{Excerpt, on_one_line};
 use super::place::Place;
 use super::problem::Problem;
 
-/// One diagnostic of one file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnostic {
     /// The file or folder, as a user would write it.
@@ -17,7 +16,6 @@ pub struct Diagnostic {
     pub place: Option<Place>,
     /// The line at the place.
     pub excerpt: Option<Excerpt>,
-    /// Its kind.
     pub problem: Problem,
 }
 

@@ -30,7 +30,6 @@ impl fmt::Display for ValueKind {
 /// The value that a field must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// Any string.
     String,
     /// A value that these words describe, with an article.
     Other(&'static str),
@@ -50,6 +49,5 @@ impl fmt::Display for Expected {
 pub struct Needs {
     /// The thing that the file defines, with an article.
     pub what: &'static str,
-    /// The fields.
     pub fields: &'static [&'static str],
 }

@@ -2,7 +2,6 @@
 
 use super::description::{Description, error, warning};
 
-/// The problems of workflows together.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum WorkflowProblem {

@@ -9,13 +9,11 @@ use super::budget::{Budget, Measure};
 /// A bound: an amount, or the input of the workflow that has it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum BoundValue<T> {
-    /// This amount.
     Fixed(T),
     /// The value of the input of this name.
     Input(String),
 }
 
-/// The bound as it is written.
 impl<T: fmt::Display> fmt::Display for BoundValue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -41,12 +39,10 @@ impl BoundValue<u32> {
 pub struct BudgetBounds(pub Map<Measure, BoundValue<u64>>);
 
 impl BudgetBounds {
-    /// Returns true if nothing is bounded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns true if this is bounded.
     pub fn has(&self, measure: Measure) -> bool {
         self.0.contains_key(&measure)
     }

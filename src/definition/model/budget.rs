@@ -14,7 +14,6 @@ const MAX_TIME_MS: u64 = 365 * 24 * 3600 * 1000;
 pub enum Measure {
     /// The cost, in millionths of a US dollar.
     Cost,
-    /// Output tokens.
     OutputTokens,
     /// The time at work, in milliseconds.
     Time,
@@ -23,7 +22,6 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Cost, Self::OutputTokens, Self::Time, Self::Turns];
 
     /// Its key in `budget`.
@@ -36,7 +34,6 @@ impl Measure {
         }
     }
 
-    /// The measure of a key.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
@@ -65,7 +62,6 @@ impl Measure {
         (1.0 / unit, self.max() as f64 / unit)
     }
 
-    /// The maximum of a budget.
     pub const fn max(self) -> u64 {
         match self {
             Self::Cost => MAX_COST as u64 * 1_000_000,
@@ -86,7 +82,6 @@ impl Budget {
         self.0.is_empty()
     }
 
-    /// The amount of a measure.
     pub fn get(&self, measure: Measure) -> Option<u64> {
         self.0.get(&measure).copied()
     }

@@ -19,7 +19,6 @@ pub struct Root {
 /// An installed pi package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
-    /// Its name.
     pub name: String,
     /// The settings that list it.
     pub scope: PackageScope,
@@ -30,18 +29,14 @@ pub struct Package {
 /// The settings that list a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackageScope {
-    /// The user's.
     User,
-    /// The project's.
     Project,
 }
 
-/// One entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirEntry {
     /// Its name, without a path.
     pub name: String,
-    /// Its kind.
     pub kind: FileKind,
     /// Target of a link: its path from the root, without links. `None` if it is no link, or leads nowhere or
     /// out of the root.
@@ -51,9 +46,7 @@ pub struct DirEntry {
 /// The kind of a directory entry, after links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// A plain file.
     File,
-    /// A directory.
     Directory,
     /// Anything else; it cannot be read.
     Other,
@@ -72,7 +65,6 @@ impl fmt::Display for Stale {
 /// A read that returned nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
-    /// See [`Stale`].
     Stale,
     /// The file or directory could not be read.
     File(FileError),
@@ -90,12 +82,10 @@ impl From<FileError> for ReadError {
     }
 }
 
-/// An error of a file or a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileError {
     /// There is no such root, or it is not granted: pi does not trust the project.
     NoSuchRoot,
-    /// There is no such file.
     NotFound,
     /// The path leads out of its root.
     OutsideRoot,
@@ -130,7 +120,6 @@ impl fmt::Display for FileError {
 /// The names that a check of workflow files compares with.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// The names of the tools that there are.
     pub tools: Vec<String>,
     /// There may be other tools too: only a name that is similar to a known one is a diagnostic.
     pub more_tools: bool,
@@ -163,14 +152,11 @@ pub struct WriteTarget {
     pub linked: bool,
 }
 
-/// A message of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserMessage {
     /// The host's name for it.
     pub id: String,
-    /// Its text.
     pub text: String,
-    /// The number of its images.
     pub images: u32,
 }
 

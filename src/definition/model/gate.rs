@@ -23,12 +23,10 @@ pub struct Gate {
     pub attempts: BoundValue<u32>,
 }
 
-/// One check of a gate.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Check {
     /// Its name for the user and the agent; not blank.
     pub label: String,
-    /// Its kind.
     pub kind: CheckKind,
     /// It is made for this outcome only.
     pub outcome: Option<String>,
@@ -50,7 +48,6 @@ pub fn label_of(text: &str) -> String {
 pub enum CheckKind {
     /// A command line ends with exit status 0.
     Run {
-        /// The command line.
         command: Command,
         /// Its time limit, in milliseconds.
         timeout_ms: u32,
@@ -90,19 +87,16 @@ pub struct Variable {
 }
 
 impl Command {
-    /// A command line with these variables.
     pub fn new(line: String, env: Vec<Variable>) -> Self {
         let comment = |Variable { name, value }: &Variable| format!("\n# {name} is {value}, from {}", value.giver());
         let comments: String = env.iter().map(comment).collect();
         Self { shown: format!("{line}{comments}"), line, env }
     }
 
-    /// The line for the shell.
     pub fn line(&self) -> &str {
         &self.line
     }
 
-    /// The variables.
     pub fn env(&self) -> &[Variable] {
         &self.env
     }
@@ -199,7 +193,6 @@ impl Pattern {
         self.compiled.get_or_init(compile).as_ref()
     }
 
-    /// Returns true if it matches in a text.
     pub fn is_in(&self, text: &str) -> bool {
         if self.is_literal() {
             return text.contains(&self.expression);

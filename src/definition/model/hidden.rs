@@ -13,15 +13,9 @@ pub enum HiddenCause {
         link_target: Option<String>,
     },
     /// The folder that would be searched contains what this rule hides.
-    Around {
-        /// The rule.
-        rule: String,
-    },
+    Around { rule: String },
     /// The host does not tell which file is meant, for this reason.
-    Unresolved {
-        /// The reason, for the user.
-        reason: String,
-    },
+    Unresolved { reason: String },
     /// The tool is not one of pi's, so it may read anything, and no whitelist names it.
     MayRead,
 }

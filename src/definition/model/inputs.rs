@@ -8,7 +8,6 @@ use super::values::ValueName;
 pub struct Input {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
-    /// Its type.
     pub kind: ValueType,
     /// The value of a run that gives none; `None` if each run must give one.
     pub default: Option<String>,
@@ -17,7 +16,6 @@ pub struct Input {
 }
 
 impl Input {
-    /// Returns a value for a preview.
     pub fn sample(&self) -> String {
         self.default.clone().unwrap_or_else(|| self.kind.sample(&self.name))
     }
@@ -26,9 +24,7 @@ impl Input {
 /// The value of an input of a nested workflow, as the entry gives it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Given {
-    /// This value.
     Value(String),
-    /// A list of these texts.
     List(Vec<String>),
     /// The value of this name in the outer workflow: one of [`Self::FORMS`].
     Name(ValueName),

@@ -197,7 +197,6 @@ impl Library {
         entry.as_phase().or_else(|| self.get(entry.group_key()?)?.place.as_deref())
     }
 
-    /// The workflow of a key.
     pub fn get(&self, key: &str) -> Option<&Workflow> {
         self.workflows.get(*self.index.get(key)?)
     }
@@ -247,7 +246,6 @@ impl Library {
         self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_models))
     }
 
-    /// The user's aliases of models.
     pub fn aliases(&self) -> &Aliases {
         &self.aliases
     }
@@ -307,7 +305,6 @@ impl Library {
         self.workflows.iter()
     }
 
-    /// All workflows.
     pub fn iter(&self) -> impl Iterator<Item = &Workflow> {
         self.workflows.iter().filter(|workflow| workflow.group.is_none())
     }

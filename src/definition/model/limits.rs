@@ -26,12 +26,10 @@ pub struct Limits<'a> {
     pub keeps_agent_folder: bool,
 }
 
-/// The file in which a rule stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleFile {
     /// That of the phase, or of the user's limits.
     Own,
-    /// The `workflow.yaml`.
     Workflow,
 }
 
@@ -78,7 +76,6 @@ impl<'a> Limits<'a> {
         self
     }
 
-    /// Returns true if commands are confined.
     pub fn confine_commands(&self) -> bool {
         self.hold_commands() || !self.hide.is_empty()
     }

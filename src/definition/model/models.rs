@@ -47,7 +47,6 @@ impl Thinking {
         }
     }
 
-    /// The level of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
     }
@@ -60,7 +59,6 @@ impl Thinking {
 /// A model, by its names in pi.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Model {
-    /// The name of its provider.
     pub provider: String,
     /// Its name at the provider.
     pub id: String,
@@ -76,7 +74,6 @@ impl fmt::Display for Model {
 /// A model with a thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModelSetting {
-    /// The model.
     pub model: Model,
     /// The thinking level; `None` for the one that pi chooses for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +94,6 @@ impl fmt::Display for ModelSetting {
 /// A model that pi knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownModel {
-    /// The model.
     pub model: Model,
     /// The user has a key for it.
     pub available: bool,
@@ -115,7 +111,6 @@ impl Aliases {
         self.0.get(alias).map(Vec::as_slice)
     }
 
-    /// The names of all aliases.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
@@ -176,7 +171,6 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
 /// The reason why a name gives no model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lack {
-    /// There is no such alias.
     NoAlias(String),
     /// pi does not know the model.
     Unknown(String),

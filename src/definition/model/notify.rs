@@ -14,16 +14,13 @@ pub struct Notify {
 /// An occasion of which a user can be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
-    /// A run waits for the user.
     Waits,
-    /// A run is done.
     Done,
     /// An outcome has stopped a run.
     Stopped,
 }
 
 impl Occasion {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Waits, Self::Done, Self::Stopped];
 
     /// Its name in the file.

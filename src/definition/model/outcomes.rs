@@ -5,7 +5,6 @@
 pub struct Outcome {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
-    /// Its target.
     pub target: Target,
     /// The entry of the workflow gives the target, not the file of the phase.
     pub of_entry: bool,
@@ -40,7 +39,6 @@ impl Outcome {
     }
 }
 
-/// The target of an outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// The next entry of the workflow.

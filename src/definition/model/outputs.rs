@@ -7,7 +7,6 @@ use super::value_type::ValueType;
 pub struct Output {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
-    /// Its type.
     pub kind: ValueType,
     /// The phase can be left without it.
     pub is_optional: bool,

@@ -83,7 +83,6 @@ pub(crate) fn place(
 }
 
 impl Phase {
-    /// Returns true if the agent works in it.
     pub fn is_of_agent(&self) -> bool {
         match self.work {
             Work::Agent => true,
@@ -99,7 +98,6 @@ impl Phase {
         }
     }
 
-    /// The question that it asks, if it is one.
     pub fn question(&self) -> Option<&Question> {
         match &self.work {
             Work::Ask(question) => Some(question),

@@ -15,7 +15,6 @@ pub struct Parallel {
 /// The number of branches that must come to their end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Need {
-    /// All of them.
     All,
     /// At least this number, from 1.
     AtLeast(u32),

@@ -12,7 +12,6 @@ use super::values::{RUN_DIR_IN_BRACES, SAMPLE_RUN_DIR, ValueName};
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', '!', ','];
 
-/// A variable in a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathVariable {
     /// `{input.NAME}`: the input of this name of the workflow.
@@ -70,7 +69,6 @@ fn parts(path: &str) -> Vec<Result<PathVariable, &str>> {
     parts
 }
 
-/// Returns the variables of a path, in their order.
 pub fn variables(path: &str) -> Vec<PathVariable> {
     parts(path).into_iter().filter_map(Result::ok).collect()
 }

@@ -25,12 +25,10 @@ pub(crate) fn group_key(file: &str, at: &[usize]) -> String {
     format!("{file}{GROUP}{}", at.join("."))
 }
 
-/// Returns true if this is the key of a group.
 pub fn is_group_key(key: &str) -> bool {
     key.contains(GROUP)
 }
 
-/// Returns true if a path is a folder or lies below it.
 pub fn is_within(folder: &str, path: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -21,7 +21,6 @@ const EVERYTHING: &str = "/";
 /// The decision on a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Permission {
-    /// It is allowed.
     Allowed,
     /// A file tool may reach some files only; one that reads only may reach all that is not hidden.
     Within(Reach),
@@ -34,7 +33,6 @@ pub enum Permission {
         /// See [`Limits::unconfined`].
         unconfined: Sandbox,
     },
-    /// It is refused.
     Refused(Refusal),
 }
 
@@ -58,7 +56,6 @@ pub struct WritablePath {
     pub named: String,
 }
 
-/// The reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// The list of tools does not allow the tool.
@@ -78,14 +75,12 @@ pub enum Refusal {
     Unresolved {
         /// The argument of the call; empty without one.
         path: String,
-        /// The reason, for the user.
         reason: String,
     },
     /// `hide` refuses it.
     Hidden {
         /// The argument of the call; empty without one.
         path: String,
-        /// The reason.
         cause: HiddenCause,
     },
 }
@@ -161,7 +156,6 @@ impl WritablePath {
 }
 
 impl Refusal {
-    /// The rule that it belongs to.
     pub fn rule(&self) -> usage::Rule {
         match self {
             Self::Tool => usage::Rule::Tools,
@@ -354,7 +348,6 @@ pub(crate) fn is_everything(glob: &str) -> bool {
     matches!(&*normal(glob), "**" | "**/*")
 }
 
-/// Returns true if a path has a wildcard.
 pub(crate) fn is_glob(path: &str) -> bool {
     wildcard(path).is_some()
 }

@@ -11,12 +11,9 @@ use super::totals::MAX_NESTING;
 use super::values::ValueName;
 use super::workflow::{EntryKind, Phase, Workflow};
 
-/// The use of an input in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleUse {
-    /// It is a bound.
     Bound,
-    /// It is part of a path.
     Path,
 }
 

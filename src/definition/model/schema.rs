@@ -5,12 +5,9 @@ use super::models::Thinking;
 use super::notify::Occasion;
 use super::parallel::{Decide, Parallel};
 
-/// One field.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// Its key.
     pub name: &'static str,
-    /// Type of its value.
     pub kind: Kind,
     /// Tells when it is required.
     pub needed: Needed,
@@ -20,12 +17,10 @@ pub struct Field {
     pub about: &'static str,
 }
 
-/// Type of a value.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// Text that is not blank.
     Text,
-    /// Any text.
     FreeText,
     /// Text with these variables in it.
     Template(&'static [&'static str]),
@@ -33,7 +28,6 @@ pub enum Kind {
     CommandName,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// True or false.
     Bool,
     /// A number from 0.
     Number,
@@ -98,7 +92,6 @@ pub enum Kind {
     Tests(&'static [Field]),
     /// A mapping with these fields; also true and false, if `switch`.
     Mapping {
-        /// Its fields.
         fields: &'static [Field],
         /// `true` and `false` are accepted too.
         switch: bool,
@@ -175,9 +168,7 @@ pub const MAX_DELAY_SECONDS: u32 = 3600;
 pub const MAX_PATHS: usize = 100;
 /// Maximum number of entries of both lists of `tests`.
 pub const MAX_TESTS: usize = 100;
-/// The values of `sandbox`.
 pub const SANDBOXES: [&str; 3] = ["required", "preferred", "off"];
-/// Maximum of `gateAttempts`.
 pub const MAX_GATE_ATTEMPTS: u32 = 1000;
 /// Maximum number of entries of `inputs`.
 pub const MAX_INPUTS: usize = 20;
@@ -282,7 +273,6 @@ pub(super) const fn flat<const N: usize>(parts: &[(&'static str, &[Field])]) -> 
     all
 }
 
-/// Returns the names of fields.
 #[allow(clippy::indexing_slicing, reason = "a const fn cannot iterate")]
 pub(crate) const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N] {
     let mut names = [""; N];
@@ -396,10 +386,8 @@ pub const ENTRY_FIELDS: [Field; 20] = [
 /// The fields of an entry that only a group has.
 pub const GROUP_FIELDS: [&str; 8] = ["phases", "each", "parallel", "decide", "need", "loopable", "maxLoops", "budget"];
 
-/// The values of `context`.
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
 
-/// The fields of limits.
 pub(super) const CONFINEMENT: [Field; 4] = [
     row(
         "write",
@@ -441,10 +429,8 @@ const GATE_ATTEMPTS: Field = row(
     "Number of failures of the gate after which the run pauses.",
 );
 
-/// The fields of the gate of a phase.
 pub(super) const GATE: [Field; 2] = [GATE_CHECKS, GATE_ATTEMPTS];
 
-/// The fields of a check of a gate.
 pub const CHECK_FIELDS: [Field; 9] = [
     row(
         "run",
@@ -569,7 +555,6 @@ const TYPE: Field = required("type", Kind::OneOf(&VALUE_TYPES), Needed::Always).
 const OPTIONS: Field =
     row("options", Kind::Options, "none", "The values that a choice has; only of a choice, which needs them.");
 
-/// The fields of an output.
 pub const OUTPUT_FIELDS: [Field; 6] = [
     TYPE,
     OPTIONS,
@@ -579,7 +564,6 @@ pub const OUTPUT_FIELDS: [Field; 6] = [
     row("description", Kind::FreeText, "none", "The meaning of the value, for the agent."),
 ];
 
-/// The fields of an input.
 pub const INPUT_FIELDS: [Field; 6] = [
     TYPE,
     OPTIONS,
@@ -589,7 +573,6 @@ pub const INPUT_FIELDS: [Field; 6] = [
     row("description", Kind::FreeText, "none", "The meaning of the value, for the user."),
 ];
 
-/// The fields of `budget`.
 pub const BUDGET_FIELDS: [Field; 4] = [
     row(
         "cost",
@@ -607,19 +590,16 @@ pub const BUDGET_FIELDS: [Field; 4] = [
     row("turns", Kind::OrInput(&Kind::Count(MAX_COUNT)), "no bound", "Turns: answers of the model."),
 ];
 
-/// The values of `thinking`.
 pub const THINKING: [&str; Thinking::ALL.len()] = {
     let [off, minimal, low, medium, high, xhigh, max] = Thinking::ALL;
     [off.name(), minimal.name(), low.name(), medium.name(), high.name(), xhigh.name(), max.name()]
 };
 
-/// The fields of `tools`.
 pub const TOOLS_FIELDS: [Field; 2] = [
     row("blacklist", Kind::Tools, "", "These tools are refused, all others allowed."),
     row("whitelist", Kind::Tools, "", "These tools are allowed, all others refused."),
 ];
 
-/// The fields of `tests`.
 pub const TESTS_FIELDS: [Field; 2] = [
     row(
         "allowed",

@@ -40,7 +40,6 @@ pub(crate) fn tool_in_another_case<'a>(name: &str, tools: &'a [String]) -> Optio
     known.all(|tool| tool != name).then_some(meant)
 }
 
-/// Returns true if this is the name of one of pi's own tools.
 pub(crate) fn is_of_pi(name: &str) -> bool {
     pi_tools().any(|tool| tool == name)
 }

@@ -12,8 +12,6 @@ pub const MAX_NESTING: usize = 100;
 /// A total of one load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Total {
-    /// [`MAX_ENTRIES`].
     Entries,
-    /// [`MAX_BYTES`].
     Bytes,
 }

@@ -6,7 +6,6 @@ pub(crate) const USERS_ROOT: &str = "global";
 /// A file of the user's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserFile {
-    /// Its name.
     pub name: &'static str,
     /// Its content, in words.
     pub what: &'static str,
@@ -14,7 +13,6 @@ pub struct UserFile {
     others: [&'static str; 3],
 }
 
-/// The user's limits.
 pub(crate) const LIMITS_FILE: UserFile =
     UserFile { name: "limits.yaml", what: "limits", others: ["limits.yml", "limit.yaml", "limit.yml"] };
 

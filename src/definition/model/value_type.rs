@@ -16,7 +16,6 @@ pub const MAX_LIST: usize = 16_000;
 pub enum ValueType {
     /// Any text that is not blank.
     Text,
-    /// A number within these bounds.
     Number(Bounds),
     /// One of these texts.
     Choice(Vec<String>),
@@ -34,9 +33,7 @@ pub enum ValueType {
 /// Bounds of a number, both within the range.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Bounds {
-    /// The least value.
     pub min: Option<f64>,
-    /// The greatest value.
     pub max: Option<f64>,
 }
 

@@ -4,18 +4,12 @@ use std::fmt;
 
 use super::nearest::nearest;
 
-/// The name of a value of a run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ValueName {
     /// `input.NAME`: the input of this name.
     Input(String),
     /// `output.ID.NAME`: the output of this name of the phase of this id.
-    Output {
-        /// The id of the phase.
-        phase: String,
-        /// The name of the output.
-        name: String,
-    },
+    Output { phase: String, name: String },
     /// `outcome.ID`: the outcome of the phase of this id, or of the nested workflow of this key.
     Outcome(String),
     /// `summary.ID`: the summary of the phase of this id, or of the nested workflow of this key.
@@ -46,11 +40,8 @@ impl ValueName {
     pub const OUTCOME: &str = "outcome.ID";
     /// The form of the names of summaries.
     pub const SUMMARY: &str = "summary.ID";
-    /// The name of the item of a group.
     pub const ITEM: &str = "item";
-    /// The name of the task.
     pub const TASK: &str = "task";
-    /// The name of the folder of the run.
     pub const RUN_DIR: &str = "runDir";
 
     /// Reads a name. Where the text is none, the error is the name that may be meant.
@@ -103,7 +94,6 @@ impl ValueName {
     }
 }
 
-/// The name as it is written.
 impl fmt::Display for ValueName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -23,7 +23,6 @@ pub const PHASE_VARIABLES: [&str; 17] = [
     PREVIOUS_SUMMARY,
 ];
 
-/// Of `initialMessage`.
 pub const INITIAL_MESSAGE_VARIABLES: [&str; 8] = [
     "workflowName",
     "workflowKey",
@@ -35,14 +34,11 @@ pub const INITIAL_MESSAGE_VARIABLES: [&str; 8] = [
     RUN_DIR,
 ];
 
-/// Of `blockReasonTemplate`.
 pub const BLOCK_REASON_VARIABLES: [&str; 5] = ["workflowName", "phaseName", "toolName", "allowedTools", RUN_DIR];
 
-/// Of `completionMessage`.
 pub const COMPLETION_VARIABLES: [&str; 8] =
     ["workflowName", "taskDescription", "taskId", "phaseCount", RUN_DIR, PREVIOUS_SUMMARY, "evidence", "usage"];
 
-/// Of `stopMessage`.
 pub const STOP_VARIABLES: [&str; 10] = [
     "workflowName",
     "phaseName",
@@ -56,7 +52,6 @@ pub const STOP_VARIABLES: [&str; 10] = [
     "usage",
 ];
 
-/// Of `notDoneReminder`.
 pub const NOT_DONE_VARIABLES: [&str; 9] = [
     "workflowName",
     "phaseName",

@@ -3,7 +3,6 @@
 use super::gate::Command;
 use super::parallel::Parallel;
 
-/// The work of a phase.
 #[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub enum Work {
     /// The agent follows its instructions.
@@ -11,7 +10,6 @@ pub enum Work {
     Agent,
     /// The engine runs a command.
     Run(Step),
-    /// The user answers a question.
     Ask(Question),
     /// Child agents work on the branches of a parallel group.
     Branches,
@@ -26,10 +24,8 @@ pub struct Question {
     pub answers: Vec<Answer>,
 }
 
-/// An answer to a question.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Answer {
-    /// The outcome that it leads to.
     pub outcome: String,
     /// Its words for the user; not blank, on one line.
     pub label: String,
@@ -40,11 +36,8 @@ pub struct Answer {
 /// The need for a text of the user with an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AnswerText {
-    /// None is asked for.
     None,
-    /// The user may give one.
     Optional,
-    /// The answer does not count without one.
     Required,
 }
 

@@ -152,7 +152,6 @@ impl Workflow {
         }
     }
 
-    /// Returns true if it or one of its own phases has a `context`.
     pub(super) fn names_contexts(&self) -> bool {
         self.context.is_some() || self.own_phases().any(|phase| phase.context.is_some())
     }
@@ -225,7 +224,6 @@ impl Default for AutoContinue {
     }
 }
 
-/// Default of [`Workflow::max_loops`].
 pub const DEFAULT_MAX_LOOPS: u32 = 20;
 
 /// When the agent is given the whole context prompt.
@@ -241,7 +239,6 @@ pub enum ContextInjection {
 /// The part of the earlier conversation that the model sees in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextMode {
-    /// All of it.
     #[default]
     Shared,
     /// Nothing but what was handed over, and the user's own messages.
@@ -261,7 +258,6 @@ pub enum Show {
 /// One entry of a workflow's `phases`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The phase or workflow.
     pub kind: EntryKind,
     /// The run passes over the entry unless all of these hold when it arrives.
     pub when: Vec<Condition>,
@@ -272,7 +268,6 @@ pub struct Entry {
 pub enum EntryKind {
     /// A phase of its own. Workflows that name one file share it.
     Phase(Rc<Phase>),
-    /// Another workflow.
     Workflow {
         /// Its key. In a [`Library`] that key exists and leads to no cycle.
         key: String,
@@ -372,7 +367,6 @@ fields! {
 /// Specification: configuration reference, "Tool Configuration Details".
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ToolPolicy {
-    /// Every tool.
     #[default]
     All,
     /// Every tool but these (`blacklist`).
@@ -434,7 +428,6 @@ impl Entry {
         self.outcomes().iter().find(|outcome| outcome.name == name)
     }
 
-    /// The output of this name of its phase.
     pub fn output(&self, name: &str) -> Option<&Output> {
         self.as_phase()?.outputs.iter().find(|output| output.name == name)
     }
@@ -447,7 +440,6 @@ impl Entry {
         }
     }
 
-    /// The key of its group, if it is one.
     pub fn group_key(&self) -> Option<&str> {
         self.nested_key().filter(|key| is_group_key(key))
     }

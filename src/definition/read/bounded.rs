@@ -7,7 +7,6 @@ use crate::definition::model::{DirEntry, FileError, MAX_BYTES, MAX_ENTRIES, Read
 pub(crate) enum Stop {
     /// The session is gone.
     Stale,
-    /// A total is reached.
     TotalReached(Total),
 }
 

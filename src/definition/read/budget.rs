@@ -9,7 +9,6 @@ use crate::definition::diagnostic::{FieldProblem, Step};
 use crate::definition::model::schema;
 use crate::definition::model::{BoundValue, BudgetBounds, Measure};
 
-/// The keys of `budget`.
 const FIELDS: [&str; schema::BUDGET_FIELDS.len()] = schema::names(&schema::BUDGET_FIELDS);
 
 /// A duration like `90s` or `1h 30m`, or a number of seconds.
@@ -21,7 +20,6 @@ pub(crate) fn duration(value: &Yaml) -> Option<Duration> {
     }
 }
 
-/// Reads `budget`.
 pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
     let entries = fields.entries("budget", "a mapping", None);
     let mut budget = BudgetBounds::default();

@@ -8,10 +8,8 @@ use crate::definition::model::{
     with_names,
 };
 
-/// The variables that a path can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathVariables {
-    /// Those of a run.
     OfRun,
     /// None: there may be no run.
     None,

@@ -40,7 +40,6 @@ fn bad(expected: String, found: String) -> FieldProblem {
     FieldProblem::BadValue { field: "each".into(), expected, found, suggestion: None }
 }
 
-/// Returns true if a text can be an item.
 fn is_item(item: &str) -> bool {
     !is_blank(item) && !item.contains(['\n', '\r', '\0']) && item.chars().count() <= MAX_VALUE
 }

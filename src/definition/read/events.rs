@@ -25,7 +25,6 @@ impl Mark {
     }
 }
 
-/// One event.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// The beginning of the stream or of a document.

@@ -23,11 +23,9 @@ pub(crate) const MAX_PLACES: usize = 50;
 pub(crate) struct Fields<'a> {
     /// The file, as a user would write it.
     pub file: &'a str,
-    /// The YAML text.
     pub text: &'a str,
     /// Number of lines of the file before the text.
     pub lines_before: usize,
-    /// Its required fields.
     pub needs: Needs,
     /// All keys that have a meaning.
     known: &'static [&'static str],
@@ -37,7 +35,6 @@ pub(crate) struct Fields<'a> {
     pub tree: Rc<Tree>,
     /// The list that its diagnostics are added to.
     pub diagnostics: &'a mut Vec<Diagnostic>,
-    /// An error was reported.
     pub has_errors: bool,
     /// Number of diagnostics that were there before.
     before: usize,

@@ -10,7 +10,6 @@ use crate::definition::diagnostic::{Expected, FieldProblem, Step};
 use crate::definition::model::schema;
 use crate::definition::model::{Given, Input, MAX_INPUTS, ValueName, ValueType, nearest};
 
-/// The keys of an input.
 const FIELDS: [&str; schema::INPUT_FIELDS.len()] = schema::names(&schema::INPUT_FIELDS);
 
 /// Reads the `with` of an entry of `phases`. Names and values are checked with the library.
@@ -62,7 +61,6 @@ fn given(fields: &Fields, at: &[Step], name: &str, literal: Given) -> Result<Giv
     }
 }
 
-/// Reads `inputs`.
 pub(crate) fn read(fields: &mut Fields) -> Vec<Input> {
     let entries = fields.entries("inputs", "a mapping of names to inputs", Some(MAX_INPUTS));
     entries.iter().filter_map(|(name, value)| input(fields, name, value)).collect()

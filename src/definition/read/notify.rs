@@ -44,7 +44,6 @@ fn check_keys(fields: &mut Fields) {
     }
 }
 
-/// Reads `on`.
 fn occasions(fields: &mut Fields) -> Vec<Occasion> {
     let Some(items) = list(fields, "on", "a list of occasions") else {
         return Occasion::ALL.into();
@@ -68,7 +67,6 @@ fn occasions(fields: &mut Fields) -> Vec<Occasion> {
     occasions
 }
 
-/// Reads `command`.
 fn command(fields: &mut Fields) -> Option<Vec<String>> {
     let items = list(fields, "command", "a program and its arguments")?;
     if items.len() > MAX_ARGUMENTS {

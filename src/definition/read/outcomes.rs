@@ -121,7 +121,6 @@ pub(super) fn report_part(
     fields.report(&[at, &[Step::Key(name), Step::Key(key)]].concat(), problem);
 }
 
-/// Reads a target.
 fn target(fields: &mut Fields, at: &[Step], field: String, value: &Yaml) -> Target {
     if let Some(word) = scalar(value).filter(|word| !is_blank(word)) {
         return Target::of(&word);

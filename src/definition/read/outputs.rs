@@ -7,10 +7,8 @@ use super::yaml::Yaml;
 use crate::definition::model::schema::{self};
 use crate::definition::model::{MAX_OUTPUTS, OUTPUT_FIELDS, Output};
 
-/// The keys of an output.
 const FIELDS: [&str; OUTPUT_FIELDS.len()] = schema::names(&OUTPUT_FIELDS);
 
-/// Reads `outputs`.
 pub(crate) fn read(fields: &mut Fields) -> Vec<Output> {
     let entries = fields.entries("outputs", "a mapping of names to outputs", Some(MAX_OUTPUTS));
     entries.iter().filter_map(|(name, value)| output(fields, name, value)).collect()

@@ -9,7 +9,6 @@ use crate::definition::diagnostic::{Diagnostic, PhaseProblem, Place};
 /// The content of a file.
 #[derive(Debug)]
 pub struct PlainFile {
-    /// The value of the YAML.
     pub value: Value,
     /// The text below the front matter.
     pub body: String,

@@ -30,7 +30,6 @@ const EXPRESSION: usize = 5;
 /// Maximum depth of a workflow's folder below a root.
 const MAX_FOLDER_DEPTH: usize = 8;
 
-/// Reads the workflows of one root.
 pub(crate) struct RootReader<'a, 'f> {
     files: &'a mut Bounded<'f>,
     root: &'a Root,
@@ -63,7 +62,6 @@ enum PhaseFile {
     Read(Rc<Phase>),
     /// It has errors, which are reported.
     WithErrors,
-    /// It cannot be read.
     Unreadable(PhaseProblem),
 }
 
@@ -79,7 +77,6 @@ struct Listing<'t> {
     workflow: &'t Workflow,
     /// The indices of the entries that lead to the group that is read.
     at: Vec<usize>,
-    /// The groups that were read.
     groups: Vec<Workflow>,
     /// The number of diagnostics before it.
     before: usize,
@@ -228,7 +225,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
         Ok(starts)
     }
 
-    /// The key of the workflow in a folder.
     fn key(&self, folder: &str) -> String {
         match &self.root.package {
             Some(package) => format!("{}/{}", package.name, last_part(folder)),
@@ -250,7 +246,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
         path.to_owned()
     }
 
-    /// The folders in a folder.
     fn folders(&mut self, parent: &str, is_workflow: bool) -> Result<Vec<String>, Stop> {
         let entries = match self.files.list(&self.root.name, parent)? {
             Ok(entries) => entries,
@@ -413,7 +408,6 @@ impl<'a, 'f> RootReader<'a, 'f> {
         Ok(read)
     }
 
-    /// Reads the entry at an index.
     fn entry(&mut self, listing: &mut Listing, index: usize, entry: EntryRef) -> Result<Option<EntryKind>, Stop> {
         let EntryRef { kind, id, label, when: _, outcomes } = entry;
         let at = [Step::Key("phases"), Step::Item(index)];

@@ -7,7 +7,6 @@ use crate::definition::model::{ValueName, nearest};
 /// A `{name}` that a template does not know.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Unknown<'a> {
-    /// The name.
     pub name: &'a str,
     /// Where its brace stands in the template.
     pub place: Place,

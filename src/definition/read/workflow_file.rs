@@ -45,7 +45,6 @@ impl EntryRef {
 pub(crate) struct WorkflowRead {
     /// The workflow without its entries.
     pub workflow: Workflow,
-    /// Its entries in order.
     pub entries: Vec<EntryRef>,
     pub has_errors: bool,
     /// The parsed text.
@@ -60,7 +59,6 @@ pub(crate) enum EntryRefKind {
     Workflow(String, Map<String, Given>),
     /// An entry without the model.
     Own(Box<OwnWork>),
-    /// A group.
     Group(GroupRef),
     /// None of them could be read.
     Unknown,

@@ -35,7 +35,6 @@ impl YamlError {
 }
 
 impl Yaml {
-    /// The value of a key, if this is a mapping that has it.
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match self {
             Self::Map(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -43,7 +42,6 @@ impl Yaml {
         }
     }
 
-    /// The items, if this is a list.
     pub fn items(&self) -> &[Yaml] {
         match self {
             Self::List(items) => items,
@@ -51,7 +49,6 @@ impl Yaml {
         }
     }
 
-    /// Its type.
     pub fn kind(&self) -> ValueKind {
         match self {
             Self::Null => ValueKind::Null,
