@@ -1,48 +1,39 @@
 // The page of a comparison, drawn from the answer.
-import { h, line, name, section, table } from "../runs/html/nodes.js";
+import { bdi, h, section, table } from "../runs/html/nodes.js";
 
-/** @param {ReturnType<typeof import("./html.js").shownOf>} answer */
-export function comparisonView({ headings, variants, tasks, pairs, notes, trials, method }) {
-  const title = variants.length === 0 ? "No trial has ended" : line(variants.map(({ name }) => name).join(", "), 160);
-  const rows = variants.map(({ name: of, figures, bar }) => [
-    name(of, 60),
-    ...figures.map((text, index) => (headings[index] === "95 %" ? [text, bar && interval(bar)] : text)),
+/** @typedef {ReturnType<typeof import("./html.js").shownOf>} Answer */
+/** @template T @typedef {import("../runs/html/nodes.js").Column<T>} Column */
+
+const MEANING =
+  "Median (least to greatest). Solved: the run was done and the check passed; false green: it was done and the check failed. ";
+
+/** @param {Answer} answer */
+export function comparisonView({ title, headings, variants, tasks, pairs, notes, trials, method }) {
+  /** @type {Column<Answer["variants"][number]>[]} */
+  const figures = headings.map((heading, index) => [
+    heading,
+    (variant) => [variant.figures[index], heading === "95 %" && variant.bar && interval(variant.bar)],
+    "wide",
   ]);
+  /** @type {Column<Answer["tasks"][number]>[]} */
+  const cells = variants.map(({ heading }, index) => [heading, ({ cells }) => cell(cells[index]), "wide"]);
+  const counts = h("p.muted", `${trials} trials, ${tasks.length} tasks`);
+  const items = pairs.map((text) => h("li", text));
   return [
-    h(
-      "header",
-      h("p.kicker", "Comparison of workflows"),
-      h("h1", title),
-      h("p.muted", `${trials} trials, ${tasks.length} tasks`),
-    ),
+    h("header", h("p.kicker", "Comparison of workflows"), h("h1", title), counts),
     h(
       "main",
       section(
         "variants",
         "Variants",
-        table(["Variant", ...headings.map((heading) => [heading, "wide"])], rows),
-        h(
-          "p.note",
-          "Median (least to greatest). Solved: the run was done and the check passed; false green: it was done and the check failed. ",
-          method,
-        ),
+        table([["Variant", ({ name }) => bdi(name)], ...figures], variants),
+        h("p.note", MEANING, method),
       ),
-      pairs.length > 0 &&
-        section(
-          "pairs",
-          "Differences",
-          h(
-            "ul.pairs",
-            pairs.map((text) => h("li", line(text, 400))),
-          ),
-        ),
+      pairs.length > 0 && section("pairs", "Differences", h("ul.pairs", items)),
       section(
         "tasks",
         "Tasks",
-        table(
-          ["Task", ...variants.map(({ name }) => [line(name, 40), "wide"])],
-          tasks.map((task) => [name(task.name), ...task.cells.map(cell)]),
-        ),
+        table([["Task", ({ name }) => bdi(name)], ...cells], tasks),
         notes.map((note) => h("p.note", note)),
       ),
     ),
@@ -69,7 +60,7 @@ function cell(cell) {
       (of) => paths[of] && [" ", link(paths[of], of)],
     );
     const colour = mark === "✓" ? "good" : mark === "✗" ? "bad" : "muted";
-    const why = words !== "solved" && mark !== "✗" && h("span.muted", ` ${line(text, 160)}`);
+    const why = words !== "solved" && mark !== "✗" && h("span.muted", ` ${text}`);
     return h("li", h(`span.mark.${colour}`, mark), ` ${number}: ${words}`, why, links);
   });
   return [`${cell.solved} of ${cell.trials}`, h("ul.trials", trials)];

@@ -12,7 +12,7 @@ import { answerOf } from "../../cli/compare/answer.js";
 import { comparisonHtml } from "../../cli/compare/html.js";
 import { reportHtml } from "../../cli/runs/html/page.js";
 import { duration, preciseDuration, tokens } from "../../cli/runs/figures.js";
-import { line, shown } from "../../cli/runs/html/nodes.js";
+import { line, text } from "../../cli/runs/html/data.js";
 import { visible } from "../../cli/words.js";
 import { ALL } from "../pi/harness/extent.mjs";
 import { startBrowser } from "./browser.mjs";
@@ -50,32 +50,37 @@ function drawn(page) {
     [style, ofStyle],
   ])
     assert.equal(`sha256-${createHash("sha256").update(text).digest("base64")}`, digest);
-  const body = element("body");
+  const body = new Drawn("body");
   new Function("document", script)({
     body,
+    title: /<title>([^<]*)<\/title>/.exec(page)?.[1].replaceAll("&lt;", "<").replaceAll("&amp;", "&"),
     getElementById: () => ({ textContent: data }),
-    createTextNode: (/** @type {string} */ text) => text,
-    createElementNS: (/** @type {string} */ _, /** @type {string} */ tag) => element(tag),
+    createElementNS: (/** @type {string} */ _, /** @type {string} */ tag) => new Drawn(tag),
   });
   return body.children.map(sourceOf).join("");
 }
 
-/** @typedef {{ tag: string, attributes: [string, any][], children: any[] }} Drawn */
-
-/** @param {string} tag */
-function element(tag) {
-  const drawn = /** @type {Drawn} */ ({ tag, attributes: [], children: [] });
-  const append = (/** @type {any[]} */ ...children) => void drawn.children.push(...children);
-  const setAttribute = (/** @type {string} */ name, /** @type {any} */ value) =>
-    void drawn.attributes.push([name, value]);
-  return { ...drawn, append, setAttribute };
+/** An element that only keeps what it gets. */
+class Drawn {
+  /** @type {[string, any][]} */
+  attributes = [];
+  /** @type {any[]} */
+  children = [];
+  /** @param {string} tag */
+  constructor(tag) {
+    this.tag = tag;
+  }
+  /** @param {string} name @param {any} value */
+  setAttribute = (name, value) => void this.attributes.push([name, value]);
+  /** @param {any[]} children */
+  append = (...children) => void this.children.push(...children);
 }
 
-/** @param {Drawn | string} node @returns {string} */
+/** @param {Drawn | string | number} node @returns {string} */
 function sourceOf(node) {
   const escaped = (/** @type {any} */ text) =>
     String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-  if (typeof node === "string") return escaped(node);
+  if (!(node instanceof Drawn)) return escaped(node);
   assert.ok(ELEMENTS.includes(node.tag), node.tag);
   for (const [name] of node.attributes) assert.ok(ATTRIBUTES.includes(name), name);
   const attributes = node.attributes.map(([name, value]) => ` ${name}="${escaped(value)}"`).join("");
@@ -311,7 +316,7 @@ test("the page of a comparison has every figure as text, and no text leaves its 
   ])
     assert.ok(text.includes(part), `${part} ${text}`);
   const hostile = read(comparisonHtml(attacked()));
-  assert.ok(hostile.includes(line(`bugfix ${ATTACKS.join(" ")}`, 60)));
+  assert.ok(hostile.includes(line(60)(`bugfix ${ATTACKS.join(" ")}`)));
   assert.match(read(comparisonHtml(answerOf([], "/"))), /No trial has ended/);
 });
 
@@ -366,10 +371,10 @@ test("figures are short, and texts end at their bound", () => {
     "11574d 1h",
   ]);
   assert.deepEqual(durations.map(duration), ["0s", "0s", "0s", "0s", "1s", "1m 1s", "1h", "1d 3h", "11574d 1h"]);
-  assert.equal(shown("abc", 3), "abc");
-  assert.equal(shown("abcd", 3), "abc…");
-  assert.equal(shown("ab\ud83d\ude00", 3), "ab…");
-  assert.equal(line(" a\r\n\tb\u2028c ", 9), "a b c");
+  assert.equal(text(3)("abc"), "abc");
+  assert.equal(text(3)("abcd"), "abc…");
+  assert.equal(text(3)("ab\ud83d\ude00"), "ab…");
+  assert.equal(line(9)(" a\r\n\tb\u2028c "), "a b c");
 });
 
 /** Chromium is installed on Linux only, see scripts/setup.mjs. */

@@ -53,7 +53,7 @@ const PACKED = [
     "sessions",
     "stats",
   ].map((name) => `cli/runs/${name}.js`),
-  ...["nodes", "page", "style", "timeline", "view"].map((name) => `cli/runs/html/${name}.js`),
+  ...["data", "nodes", "page", "style", "timeline", "view"].map((name) => `cli/runs/html/${name}.js`),
   ...["ci", "coming-from", "differences", "evaluating", "moving", "performance", "reference", "tutorial"].map(
     (name) => `docs/${name}.md`,
   ),

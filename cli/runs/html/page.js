@@ -4,28 +4,20 @@ import { readFileSync } from "node:fs";
 
 import { plainText } from "../../../host-shim/plain-text.js";
 import { visible } from "../../words.js";
-import { line, record } from "./nodes.js";
+import { line, reportData } from "./data.js";
 import { STYLE } from "./style.js";
 
-/**
- * Longer texts are cut, in characters; no view shows as much. Of the end of an output the end stays. Behind so many in
- * all only the beginning of each text is left.
- */
-const MAX_TEXT = { one: 10_000, tail: 1_500, all: 1_000_000, beginning: 100 };
+/** When the texts have this length in all, in characters, of each further one only the beginning is left. */
+const MAX_TEXT = { all: 1_000_000, beginning: 100 };
 
 /** The modules of each page. */
 const COMMON = ["../figures.js", "./nodes.js"];
 
-/**
- * The report of a run. Fields that are absent or of another kind are left out.
- * @param {unknown} report
- */
+/** The report of a run. @param {unknown} report */
 export function reportHtml(report) {
-  const { task, workflow } = record(report);
-  return page(line(clean(task), 160) || line(clean(workflow), 160) || "A run of a workflow", report, "reportView", [
-    "./timeline.js",
-    "./view.js",
-  ]);
+  const data = reportData(report);
+  const title = line(160)(data.task) || data.workflow || "A run of a workflow";
+  return page(title, data, "reportView", ["./timeline.js", "./view.js"]);
 }
 
 /**
@@ -36,8 +28,15 @@ export function reportHtml(report) {
  */
 export function page(title, data, view, modules) {
   const script = `"use strict";{\n${[...COMMON, ...modules].map(source).join("")}show(${view});\n}`;
+  let length = 0;
+  const clean = (/** @type {string} */ _, /** @type {unknown} */ value) => {
+    if (typeof value !== "string") return value;
+    const part = value.slice(0, length > MAX_TEXT.all ? MAX_TEXT.beginning : undefined);
+    length += part.length;
+    return printable(part);
+  };
   // In a script no text ends it, and none begins a comment.
-  const json = JSON.stringify(clean(data) ?? null).replaceAll("<", "\\u003c");
+  const json = JSON.stringify(data, clean).replaceAll("<", "\\u003c");
   const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(STYLE)}; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">
@@ -47,7 +46,7 @@ export function page(title, data, view, modules) {
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${title.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</title>
+<title>${printable(title).replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</title>
 <style>${STYLE}</style>
 </head>
 <body>
@@ -72,23 +71,5 @@ function source(path) {
 /** The digest of a part of the page, for its policy. @param {string} text */
 const digest = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/**
- * Data as it can be shown: texts without control characters, with what cannot be seen written out.
- * @param {any} value
- * @param {string} [key]
- * @param {{ length: number }} [before] the length of all texts
- * @returns {any}
- */
-function clean(value, key, before = { length: 0 }) {
-  if (typeof value === "string") {
-    const most = before.length > MAX_TEXT.all ? MAX_TEXT.beginning : MAX_TEXT.one;
-    const part = key === "tail" ? value.slice(-Math.min(most, MAX_TEXT.tail)) : value.slice(0, most);
-    before.length += part.length;
-    return visible(plainText(part.replace(/\r\n?/g, "\n")), false).toWellFormed();
-  }
-  if (Array.isArray(value)) return value.map((item) => clean(item, undefined, before));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [clean(name, undefined, before), clean(field, name, before)]),
-  );
-}
+/** A text without control characters, with what cannot be seen written out. @param {string} text */
+const printable = (text) => visible(plainText(text.replace(/\r\n?/g, "\n")), false).toWellFormed();

@@ -10,21 +10,17 @@ export const STYLE = `
 :root{color-scheme:light dark;${LIGHT}}
 @media (prefers-color-scheme:dark){:root{${DARK}}}
 *{box-sizing:border-box}
-html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0 auto;padding:3rem 1.5rem 4rem;max-width:62rem;background:var(--page);color:var(--text);
 font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Liberation Sans",sans-serif;overflow-wrap:anywhere}
-bdi{unicode-bidi:isolate}
 header{border-bottom:1px solid var(--rule);padding-bottom:1.5rem}
 h1{font-size:1.7rem;line-height:1.25;font-weight:650;margin:.3rem 0 .8rem;letter-spacing:-.01em;text-wrap:balance}
 h2{font-size:1.15rem;font-weight:650;margin:2.8rem 0 .8rem}
-main>section:first-child h2{margin-top:1.8rem}
 h3{font-size:1rem;font-weight:650;margin:1.6rem 0 .3rem}
 p{margin:.5rem 0}
 .kicker,.muted,.note,dt,th,footer,.course-note{color:var(--muted)}
 .kicker,.note,footer,.course-note{font-size:.875rem}
-.kicker{margin:0}
 .outcome{font-weight:650;margin:0}
-.outcome .mark{display:inline-block;min-width:1.4em}
+.mark{display:inline-block;min-width:1.4em}
 .good{color:var(--good)}.bad{color:var(--bad)}
 .text{white-space:pre-wrap;margin:.3rem 0 0;max-width:46rem}
 dl{margin:0}dd{margin:0}
@@ -42,26 +38,24 @@ th:last-child,td:last-child{padding-inline-end:0}
 thead th{overflow-wrap:normal;font-weight:500;vertical-align:bottom;line-height:1.25}
 tbody th{font-weight:550;color:var(--text)}
 .n{text-align:end;font-variant-numeric:tabular-nums;overflow-wrap:normal}
-td.n{white-space:nowrap}
-td.cost{white-space:normal}
+td.n:not(.cost){white-space:nowrap}
 @media not screen,(min-width:44.01rem){table.stack th:first-child{min-width:7rem}td.models{min-width:7rem}td.cost{min-width:5rem}td.word{min-width:4rem}}
-tr.sum>*{border-bottom:0;font-weight:650}
-tr.part th{font-weight:400;color:var(--muted);padding-top:.8rem}
+tr:has(.sum)>*{border-bottom:0;font-weight:650}
+th.part{font-weight:400;color:var(--muted);padding-top:.8rem}
 .d1{padding-inline-start:1rem}.d2{padding-inline-start:2rem}.d3{padding-inline-start:3rem}
 .tag{display:block;font-size:.92em;font-weight:400;color:var(--muted)}
 svg{display:block;overflow:visible}
 svg.patterns{position:absolute}
 svg text{font-size:11px;fill:var(--muted)}
-rect.work{fill:var(--work)}
+rect.work,rect.visit,.range{fill:var(--work)}
 rect.gate{fill:url(#p-gate);stroke:var(--gate);stroke-width:1}
 .gate-ground{fill:var(--gate)}.gate-line{stroke:var(--gate-light);stroke-width:1.5}
 rect.wait{fill:url(#p-wait);stroke:var(--wait);stroke-width:.75}
 .hatch{stroke:var(--wait);stroke-width:1.6}
-rect.pause{fill:var(--page);stroke:var(--wait);stroke-width:1.25;stroke-dasharray:3 2}
-rect.open{fill:var(--page);stroke:var(--wait);stroke-width:.75}
-rect.visit{fill:var(--work)}
-rect.begin{fill:var(--text)}
-rect.cut{fill:var(--cut)}
+rect.pause,rect.open{fill:var(--page);stroke:var(--wait)}
+rect.pause{stroke-dasharray:3 2}
+rect.begin,rect.share{fill:var(--text)}
+rect.cut,rect.ground{fill:var(--cut)}
 rect.over{fill:transparent}
 .tick rect{fill:var(--muted)}
 svg .letter{font-weight:650;fill:var(--text)}
@@ -72,10 +66,9 @@ svg .letter{font-weight:650;fill:var(--text)}
 .row.heading .label{color:var(--muted)}
 .row.axis>*{box-shadow:none}
 figcaption{margin-top:.9rem}
-.legend,.cuts{font-size:.8125rem;line-height:1.5}
-.legend,.cuts{list-style:none;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1.4rem}
-ul+ul.cuts{margin-top:.2rem}
-.legend svg,.cuts svg{display:inline-block;vertical-align:-2px}
+ul{list-style:none;margin:.2rem 0 0;padding:0;font-size:.8125rem;line-height:1.5}
+.legend,.cuts{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem}
+li svg{display:inline-block;vertical-align:-2px}
 rect.gap{fill:var(--page)}
 td.bar{width:34%}
 td.bar svg{margin-top:.15rem}
@@ -89,10 +82,7 @@ summary{cursor:pointer;color:var(--muted);font-size:.875rem}
 pre{margin:.3rem 0 .2rem;padding:.6rem .8rem;background:var(--soft);font:.8125rem/1.45 ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace;white-space:pre-wrap}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--rule)}
 .interval{display:block;width:100%;max-width:14rem;margin-top:.25rem}
-.interval rect.ground{fill:var(--cut)}.interval rect.range{fill:var(--work)}.interval rect.share{fill:var(--text)}
-ul.trials{list-style:none;margin:0;padding:0;font-size:.8125rem}
-ul.trials .mark{display:inline-block;min-width:1.2em}
-ul.pairs{padding-inline-start:1.2rem}
+ul.pairs{list-style:disc;padding-inline-start:1.2rem;font-size:1rem}
 a{color:var(--work)}
 @media (min-width:44.01rem){section[aria-labelledby=tasks] table{table-layout:fixed}}
 @media not screen,(max-width:54rem){table{font-size:.75rem}th,td{padding-inline-end:.5rem}}
@@ -107,10 +97,10 @@ h1{font-size:1.35rem}
 table.stack,table.stack tbody{display:block;font-size:.875rem}
 table.stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table.stack tr{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.05rem 1rem;border-bottom:1px solid var(--rule);padding:.5rem 0}
-table.stack tr.sum{border-bottom:0}
+table.stack tr:has(.sum){border-bottom:0}
 table.stack th,table.stack td{border:0;padding:0;text-align:start;white-space:normal}
 table.stack th{grid-column:1/-1}
-table.stack tr.part{border:0;padding-bottom:0}
+table.stack tr:has(.part){border:0;padding-bottom:0}
 table.stack td:empty{display:none}
 table.stack td[data-of]{display:flex;gap:.5rem}
 table.stack td[data-of]::before{content:attr(data-of);color:var(--muted);flex:none;font-weight:400}

@@ -1,40 +1,40 @@
 // The timeline of the report: one row for each phase, drawn as inline SVG over an axis that shortens long waits.
 import { clock, counted, day, preciseDuration } from "../figures.js";
-import { count, h, line, name, percent, swatch, time } from "./nodes.js";
+import { bdi, h, inParts, percent, phaseName, swatch } from "./nodes.js";
 
 /**
- * @typedef {"work" | "gate" | "pause" | "wait" | "open" | "visit"} Kind what happened in a part of a visit. `open`:
- *   nothing is recorded; `visit`: nothing is recorded of the whole run
- *
- * @typedef {{ key: string, name: string, pass: number, from: number, to: number, how: string }} Visit
- * @typedef {{ kind: Kind, from: number, to: number, reason: string }} Span
+ * @typedef {import("./data.js").Report["visits"][number]} Visit
+ * @typedef {import("./data.js").Report["spans"][number]} Span
+ * @typedef {import("./nodes.js").Row} Row
  *
  * @typedef {object} Stretch a part of the run in which one thing happens in one visit
  * @property {number} from
  * @property {number} to
  * @property {number} [visit] index of the visit
- * @property {Kind} kind
+ * @property {string} kind
  * @property {string} reason
  * @property {number} x percentage of the width where it begins
  * @property {number} width in percent
  * @property {boolean} cut it is longer than it is drawn
- *
- * @typedef {{ key?: string, label: any, text: string }} Row a phase; without a key a heading
  */
 
 /** Maximum numbers of drawn things. */
 const DRAWN = { rows: 40, letters: 12, described: 6, gaps: 60 };
 
-/** @type {Record<Kind, string>} */
-export const KINDS = {
-  work: "At work",
-  gate: "Gate",
-  wait: "Waiting for the user",
-  pause: "Paused",
-  open: "In the phase, nothing recorded",
-  visit: "In the phase",
-};
+/**
+ * What happened in a part of a visit. `open`: nothing is recorded; `visit`: nothing is recorded of the whole run.
+ */
+export const KINDS = new Map([
+  ["work", "At work"],
+  ["gate", "Gate"],
+  ["wait", "Waiting for the user"],
+  ["pause", "Paused"],
+  ["open", "In the phase, nothing recorded"],
+  ["visit", "In the phase"],
+]);
 
+/** The recorded kinds of spans, in the order of their precedence. */
+const RECORDED = ["gate", "work", "pause", "wait"];
 /** Kinds with a length that tells something; the others are shortened. */
 const BUSY = new Set(["work", "gate", "visit"]);
 /** In percent of the width that is to scale. */
@@ -47,53 +47,20 @@ const SHORT = 10_000;
 /** Shorter times are not cut, in milliseconds. */
 const MIN_CUT = 1_000;
 
-/** The endings of visits that are marked. @type {Record<string, string>} */
-export const ENDINGS = {
-  done: "done",
-  skipped: "skipped by the user",
-  again: "went back",
-  ended: "ended with the run",
-  current: "current",
-};
+/** The endings of visits that are marked. */
+export const ENDINGS = new Map([
+  ["done", "done"],
+  ["skipped", "skipped by the user"],
+  ["again", "went back"],
+  ["ended", "ended with the run"],
+  ["current", "current"],
+]);
 
-/**
- * @param {Record<string, any>[]} visits
- * @param {Record<string, any>[]} phases used if there are no visits
- * @returns {Visit[]} in order of time
- */
-export function visitsOf(visits, phases) {
-  const lastVisits = () =>
-    phases.map(({ passes, startedAt, endedAt, skipped, ...phase }) => ({
-      ...phase,
-      ...{ pass: passes, from: startedAt, to: endedAt ?? startedAt, how: skipped === true ? "skipped" : "" },
-    }));
-  return (visits.length > 0 ? visits : lastVisits()).flatMap(visitOf).sort((one, other) => one.from - other.from);
-}
+/** The time of a stretch. @param {{ from: number, to: number }} stretch */
+const length = ({ from, to }) => to - from;
 
-/** @param {Record<string, any>} fields @returns {Visit[]} */
-function visitOf({ key, name, pass, how, ...fields }) {
-  const [from, to] = [time(fields.from), time(fields.to)];
-  if (from === undefined || to === undefined || to < from) return [];
-  const texts = {
-    key: typeof key === "string" ? key : "",
-    name: line(name, 120),
-    how: typeof how === "string" ? how : "",
-  };
-  // Takes up time, so that it has a place on the axis.
-  return [{ ...texts, pass: count(pass), from, to: Math.max(to, from + 1) }];
-}
-
-/** The recorded kinds of spans, in the order of their precedence. @type {Kind[]} */
-const RECORDED = ["gate", "work", "pause", "wait"];
-
-/** @param {Record<string, any>[]} spans @returns {Span[]} */
-export function spansOf(spans) {
-  return spans.flatMap(({ kind, reason, ...fields }) => {
-    const [from, to] = [time(fields.from), time(fields.to)];
-    if (from === undefined || to === undefined || to <= from || !RECORDED.includes(kind)) return [];
-    return [{ kind, from, to, reason: line(reason, 200) }];
-  });
-}
+/** @template T @param {T[]} items @param {(item: T) => number} figure */
+const sum = (items, figure) => items.reduce((all, item) => all + figure(item), 0);
 
 /**
  * Divides the time of the visits into stretches, and gives each one its place on the axis. At each time the visit that
@@ -102,7 +69,7 @@ export function spansOf(spans) {
  * @param {Span[]} spans
  */
 function stretchesOf(visits, spans) {
-  /** @type {{ from: number, to: number, visit?: number, kind?: Kind, reason?: string }[]} */
+  /** @type {{ from: number, to: number, visit?: number, kind?: string, reason?: string }[]} */
   const all = [...visits.map(({ from, to }, visit) => ({ from, to, visit })), ...spans];
   const changes = all.flatMap((item) => [item.from, item.to].map((at) => ({ at, item })));
   const last = visits.reduce((latest, { to }) => Math.max(latest, to), 0);
@@ -125,112 +92,90 @@ function stretchesOf(visits, spans) {
     }
     if (!open.delete(item)) open.add(item);
   }
-  return placed(stretches);
+  cutLong(stretches);
+  place(stretches);
+  return stretches;
 }
 
-/** Sets `x`, `width` and `cut`. @param {Stretch[]} stretches */
-function placed(stretches) {
+/** Sets `cut`. @param {Stretch[]} stretches */
+function cutLong(stretches) {
   const busy = stretches.filter(({ kind }) => BUSY.has(kind)).sort((one, other) => length(other) - length(one));
-  let shownLength = busy.reduce((all, stretch) => all + length(stretch), 0);
+  let shown = sum(busy, length);
   // A long one leaves no room for the others.
   for (const stretch of busy) {
-    const rest = shownLength - length(stretch);
+    const rest = shown - length(stretch);
     if (rest < SHORT || length(stretch) <= 8 * rest) break;
     stretch.cut = true;
-    shownLength = rest;
+    shown = rest;
   }
-  const longest = shownLength > 0 ? Math.max(MIN_CUT, shownLength / 20) : Infinity;
-  for (const stretch of stretches) if (!BUSY.has(stretch.kind) && length(stretch) > longest) stretch.cut = true;
-  const scaled = stretches.filter(({ cut }) => !cut).reduce((all, stretch) => all + length(stretch), 0) || 1;
-  const cutWidth = (/** @type {Stretch} */ { kind }) => (BUSY.has(kind) ? BUSY_CUT : CUT);
-  const ofCuts = Math.min(
-    1,
-    ALL_CUTS / (stretches.filter(({ cut }) => cut).reduce((all, stretch) => all + cutWidth(stretch), 0) || 1),
-  );
+  const longest = shown > 0 ? Math.max(MIN_CUT, shown / 20) : Infinity;
+  for (const stretch of stretches) stretch.cut ||= !BUSY.has(stretch.kind) && length(stretch) > longest;
+}
+
+/** Sets `x` and `width`. @param {Stretch[]} stretches */
+function place(stretches) {
+  const scaled = sum(stretches, (stretch) => (stretch.cut ? 0 : length(stretch))) || 1;
+  const cutWidth = (/** @type {Stretch} */ { cut, kind }) => (cut ? (BUSY.has(kind) ? BUSY_CUT : CUT) : 0);
+  const ofCuts = Math.min(1, ALL_CUTS / (sum(stretches, cutWidth) || 1));
   for (const stretch of stretches)
     stretch.width = stretch.cut ? ofCuts * cutWidth(stretch) : (100 * length(stretch)) / scaled;
-  widenShortVisits(stretches);
-  const all = stretches.reduce((sum, { width }) => sum + width, 0);
+  // Each visit can be seen, if there are not too many.
+  const ofVisits = Map.groupBy(stretches, ({ visit }) => visit);
+  ofVisits.delete(undefined);
+  for (const parts of ofVisits.values()) {
+    const widened = Math.min(MIN_VISIT, 50 / ofVisits.size) / sum(parts, ({ width }) => width);
+    if (widened > 1) for (const part of parts) part.width *= widened;
+  }
+  const all = sum(stretches, ({ width }) => width);
   let x = 0;
   for (const stretch of stretches) {
     stretch.width *= 100 / all;
     stretch.x = x;
     x += stretch.width;
   }
-  return stretches;
-}
-
-/** Gives each visit a width at which it can be seen, if there are not too many. @param {Stretch[]} stretches */
-function widenShortVisits(stretches) {
-  const ofVisits = Map.groupBy(stretches, ({ visit }) => visit);
-  ofVisits.delete(undefined);
-  for (const parts of ofVisits.values()) {
-    const widened = Math.min(MIN_VISIT, 50 / ofVisits.size) / parts.reduce((sum, { width }) => sum + width, 0);
-    if (widened > 1) for (const part of parts) part.width *= widened;
-  }
-}
-
-/** @param {Stretch} stretch */
-const length = ({ from, to }) => to - from;
-
-/** Returns the place of a time. @param {Stretch[]} stretches @param {number} at */
-function placeOf(stretches, at) {
-  const { from, to, x, width } = lastBegun(stretches, (stretch) => stretch.from <= at);
-  return x + (width * (Math.min(Math.max(at, from), to) - from)) / (to - from);
-}
-
-/** Returns the time at a place. @param {Stretch[]} stretches @param {number} place */
-function timeAt(stretches, place) {
-  const { from, to, x, width } = lastBegun(stretches, (stretch) => stretch.x <= place);
-  return from + (width > 0 ? Math.min(1, (place - x) / width) : 0) * (to - from);
 }
 
 /**
- * The last stretch that passes, of which all before it pass too.
- * @param {Stretch[]} stretches
- * @param {(stretch: Stretch) => boolean} passes
- */
-function lastBegun(stretches, passes) {
-  let [low, high] = [0, stretches.length - 1];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (passes(stretches[middle])) low = middle;
-    else high = middle - 1;
-  }
-  return stretches[low];
-}
-
-/**
- * The timeline with its legend; `undefined` if no times are known.
+ * The timeline with its legend.
  * @param {Visit[]} visits
  * @param {Span[]} spans
- * @param {Row[]} rows the phases, in the order of the workflow
+ * @param {Row[]} phases in the order of the workflow; one that only the visits know comes last
  */
-export function timeline(visits, spans, rows) {
-  if (visits.length === 0) return undefined;
+export function timeline(visits, spans, phases) {
   const stretches = stretchesOf(visits, spans);
-  const place = (/** @type {number} */ at) => placeOf(stretches, at);
+  /** Returns the place of a time. @param {number} at */
+  const placeOf = (at) => {
+    const { from, to, x, width } = stretches.findLast((stretch) => stretch.from <= at) ?? stretches[0];
+    return x + (width * (Math.min(at, to) - from)) / (to - from);
+  };
   const cuts = stretches.filter(({ cut }) => cut);
   const lettered = new Set(cuts.toSorted((one, other) => length(other) - length(one)).slice(0, DRAWN.letters));
-  const letters = new Map(
-    cuts.filter((cut) => lettered.has(cut)).map((cut, index) => [cut, String.fromCharCode(65 + index)]),
-  );
-  const { drawn, left } = chosen(rows, visits);
-  const visitsOfPhase = Map.groupBy(visits, ({ key }) => key);
+  const letters = cuts
+    .filter((cut) => lettered.has(cut))
+    .map((cut, index) => ({ cut, letter: String.fromCharCode(65 + index) }));
+  const visitsOf = Map.groupBy(visits, ({ key }) => key);
   const stretchesOfPhase = Map.groupBy(stretches, ({ visit }) => visits[visit ?? -1]?.key);
-  const bands = [...letters.keys()].map(({ x, width }) =>
-    h("rect.cut", { x: percent(x), width: percent(width), height: "100%" }),
-  );
+  const known = new Set(phases.map(({ key }) => key));
+  /** @type {Row[]} */
+  const others = [...visitsOf].flatMap(([key, [{ name }]]) => (known.has(key) ? [] : [{ key, name }]));
+  const visited = [...phases, ...others].filter(({ key = "" }) => visitsOf.has(key));
+  const longest = visited.toSorted((one, other) => lengthOf(other) - lengthOf(one)).slice(0, DRAWN.rows);
+  const left = visited.length - longest.length;
+  const bands = () =>
+    letters.map(({ cut: { x, width } }) => h("rect.cut", { x: percent(x), width: percent(width), height: "100%" }));
   const size = { width: "100%", height: 35 };
+  function lengthOf(/** @type {Row} */ { key = "" }) {
+    return sum(visitsOf.get(key) ?? [], length);
+  }
   return h(
     "figure.timeline",
     patterns(),
-    drawn.map(({ key, label, text }) => {
-      if (key === undefined)
-        return h("div.row.heading", h("div.label", label), h("svg", { ...size, "aria-hidden": "true" }, bands));
-      const [own, parts] = [visitsOfPhase.get(key) ?? [], stretchesOfPhase.get(key) ?? []];
-      const picture = { ...size, role: "img", "aria-label": described(text, own) };
-      return h("div.row", h("div.label", label), h("svg", picture, bands, drawing(own, parts, place)));
+    inParts(visited.filter((row) => longest.includes(row))).map(({ part, key = "", ...row }) => {
+      const [own, parts] = [visitsOf.get(key) ?? [], stretchesOfPhase.get(key) ?? []];
+      const picture = { ...size, role: "img", "aria-label": described(row.name, own) };
+      const heading = h("div.row.heading", h("div.label", part), h("svg", { ...size, "aria-hidden": "true" }, bands()));
+      const bars = h("svg", picture, bands(), drawing(own, parts, placeOf));
+      return [part && heading, h("div.row", h("div.label", phaseName({ key, ...row })), bars)];
     }),
     h("div.row.axis", h("div.label"), axis(stretches, letters)),
     left > 0 &&
@@ -255,99 +200,72 @@ function patterns() {
   );
 }
 
-/**
- * The rows that are drawn: those of the phases with the longest visits, with their headings.
- * @param {Row[]} rows
- * @param {Visit[]} visits
- */
-function chosen(rows, visits) {
-  /** @type {Map<string | undefined, number>} */
-  const lengths = new Map();
-  for (const { key, from, to } of visits) lengths.set(key, (lengths.get(key) ?? 0) + to - from);
-  const visited = rows.filter(({ key }) => key !== undefined && lengths.has(key));
-  const lengthOf = (/** @type {Row} */ { key }) => lengths.get(key) ?? 0;
-  const kept = new Set(visited.toSorted((one, other) => lengthOf(other) - lengthOf(one)).slice(0, DRAWN.rows));
-  // A heading stands before a phase that is drawn.
-  const isDrawn = (/** @type {Row} */ row, /** @type {number} */ index) => {
-    const after = rows.slice(index + 1);
-    const next = after.findIndex(({ key }) => key === undefined);
-    return row.key === undefined
-      ? after.slice(0, next < 0 ? undefined : next).some((other) => kept.has(other))
-      : kept.has(row);
-  };
-  return { drawn: rows.filter(isDrawn), left: visited.length - kept.size };
-}
-
-/** The bars of a row. @param {Visit[]} visits @param {Stretch[]} stretches @param {(at: number) => number} place */
-function drawing(visits, stretches, place) {
+/** The bars of a row. @param {Visit[]} visits @param {Stretch[]} stretches @param {(at: number) => number} placeOf */
+function drawing(visits, stretches, placeOf) {
   const cuts = stretches.filter(({ cut, kind }) => cut && BUSY.has(kind)).slice(0, DRAWN.gaps);
+  const places = visits.map((visit) => ({ visit, x: placeOf(visit.from), end: placeOf(visit.to) }));
+  let end = -Infinity;
+  // The numbers of repeated visits and the mark of skipped ones, as far as there is room.
+  const numbers = places.map(({ visit: { pass, how }, x }, index) => {
+    const marks = [visits.length > 1 && (pass || index + 1), how === "skipped" && "⤼"].filter(Boolean).join(" ");
+    // Before the beginning of the visit where there is no room behind it.
+    const isBefore = x > 92;
+    if (marks === "" || x < end + (isBefore ? 5 : 0)) return undefined;
+    end = x + 2 + 1.6 * marks.length;
+    const anchor = { dx: isBefore ? -3 : 4, "text-anchor": isBefore ? "end" : "start" };
+    return h("text", { x: percent(x), y: 11, ...anchor }, marks);
+  });
   return [
     stretches.map(({ kind, x, width }) =>
       h(`rect.${kind}`, { x: percent(x), width: percent(Math.max(width, 0.1)), y: 14, height: 14 }),
     ),
-    visits.map(({ from }) => h("rect.begin", { x: percent(place(from)), width: 1.5, y: 9, height: 19 })),
+    places.map(({ x }) => h("rect.begin", { x: percent(x), width: 1.5, y: 9, height: 19 })),
     cuts.map(({ x, width }) => h("rect.gap", { x: percent(x + width / 2), width: 3, y: 12, height: 18 })),
-    numbers(visits, place),
-    visits.map((visit) => {
-      const [from, to] = [place(visit.from), place(visit.to)];
-      const covered = { x: percent(from), width: percent(Math.max(0.3, to - from)), height: "100%" };
+    numbers,
+    places.map(({ visit, x, end }) => {
+      const covered = { x: percent(x), width: percent(Math.max(0.3, end - x)), height: "100%" };
       return h("rect.over", covered, h("title", sentence(visit)));
     }),
   ];
 }
 
-/**
- * The numbers of repeated visits and the mark of skipped ones, as far as there is room.
- * @param {Visit[]} visits
- * @param {(at: number) => number} place
- */
-function numbers(visits, place) {
-  let end = -Infinity;
-  return visits.map((visit, index) => {
-    const x = place(visit.from);
-    const text = [visits.length > 1 && (visit.pass || index + 1), visit.how === "skipped" && "⤼"]
-      .filter(Boolean)
-      .join(" ");
-    // Before the beginning of the visit where there is no room behind it.
-    const before = x > 92;
-    if (text === "" || x < end + (before ? 5 : 0)) return undefined;
-    end = x + 2 + 1.6 * text.length;
-    return h("text", { x: percent(x), dx: before ? -3 : 4, y: 11, "text-anchor": before ? "end" : "start" }, text);
-  });
-}
-
 /** @param {Visit} visit */
-const sentence = ({ pass, from, to, how }) =>
-  `${pass > 0 ? `Visit ${pass}: ` : ""}${clock(from)}, ${preciseDuration(to - from)}${ENDINGS[how] ? `, ${ENDINGS[how]}` : ""}`;
+function sentence({ pass, from, to, how }) {
+  const ending = ENDINGS.get(how);
+  return `${pass > 0 ? `Visit ${pass}: ` : ""}${clock(from)}, ${preciseDuration(to - from)}${ending ? `, ${ending}` : ""}`;
+}
 
 /** The text alternative of a row. @param {string} text @param {Visit[]} visits */
 function described(text, visits) {
   const some = visits.slice(0, DRAWN.described).map(sentence);
   if (visits.length > some.length) some.push(`${visits.length - some.length} more`);
-  return `${text}: ${counted(visits.length, "visit")}. ${some.join("; ")}.`;
+  return `${text.slice(0, 60)}: ${counted(visits.length, "visit")}. ${some.join("; ")}.`;
 }
 
-/** @param {Stretch[]} stretches @param {Map<Stretch, string>} letters */
+/** @param {Stretch[]} stretches @param {{ cut: Stretch, letter: string }[]} letters */
 function axis(stretches, letters) {
   const places = [0, 25, 50, 75, 100];
-  const times = places.map((place) => timeAt(stretches, place));
+  const times = places.map((place) => {
+    const { from, to, x, width } = stretches.findLast((stretch) => stretch.x <= place) ?? stretches[0];
+    return from + (width > 0 ? Math.min(1, (place - x) / width) : 0) * (to - from);
+  });
   const days = times.map(day);
-  const precise = times[4] - times[0] < 600_000;
+  const isPrecise = times[4] - times[0] < 600_000;
   return h(
     "svg",
     { width: "100%", height: 46, "aria-hidden": "true" },
-    [...letters].map(([{ x, width }, letter]) =>
+    letters.map(({ cut: { x, width }, letter }) =>
       h("text.letter", { x: percent(x + width / 2), y: 11, "text-anchor": "middle" }, letter),
     ),
     places.map((place, index) => {
       const at = { x: percent(place), "text-anchor": place === 0 ? "start" : place === 100 ? "end" : "middle" };
-      const isRare = place % 50 > 0;
       // A narrow screen shows every second one.
+      const isRare = place % 50 > 0;
       const isNewDay = days[index] !== days[isRare ? index - 1 : index - 2];
       return h(
         isRare ? "g.tick.rare" : "g.tick",
         h("rect", { x: percent(Math.min(place, 99.8)), y: 15, width: 1, height: 4 }),
-        h("text", { ...at, y: 31 }, clock(times[index]).slice(0, precise ? 8 : 5)),
+        h("text", { ...at, y: 31 }, clock(times[index]).slice(0, isPrecise ? 8 : 5)),
         isNewDay && h("text", { ...at, y: 44 }, days[index]),
       );
     }),
@@ -356,21 +274,23 @@ function axis(stretches, letters) {
 
 /** @param {Stretch[]} stretches */
 function legend(stretches) {
-  const items = Object.entries(KINDS).map(([kind, words]) => {
-    const parts = stretches.filter((stretch) => stretch.kind === kind && stretch.visit !== undefined);
-    const all = parts.reduce((sum, stretch) => sum + length(stretch), 0);
+  const items = [...KINDS].map(([kind, words]) => {
+    const all = sum(stretches, (stretch) =>
+      stretch.kind === kind && stretch.visit !== undefined ? length(stretch) : 0,
+    );
     return all > 0 && h("li", swatch(kind), ` ${words} `, h("span.muted", preciseDuration(all)));
   });
   return h("ul.legend", items, h("li", swatch("begin", { x: 12, width: 1.5, height: 14 }), " A visit begins"));
 }
 
-/** @param {Map<Stretch, string>} letters @param {number} all */
+/** @param {{ cut: Stretch, letter: string }[]} letters @param {number} all */
 function cutList(letters, all) {
-  if (all === 0) return undefined;
-  const items = [...letters].map(([cut, letter]) => {
-    const what = cut.visit === undefined ? "between visits" : KINDS[cut.kind].toLowerCase();
-    return h("li", h("b", letter), ` ${preciseDuration(length(cut))} ${what}`, cut.reason && [": ", name(cut.reason)]);
+  const items = letters.map(({ cut, letter }) => {
+    const during = cut.visit === undefined ? "between visits" : KINDS.get(cut.kind)?.toLowerCase();
+    return h("li", h("b", letter), ` ${preciseDuration(length(cut))} ${during}`, cut.reason && [": ", bdi(cut.reason)]);
   });
-  const others = all > letters.size && h("li", `${counted(all - letters.size, "shorter time")} without a letter`);
-  return h("ul.cuts", h("li", swatch("cut", { width: 26, height: 14 }), " Longer than drawn:"), items, others);
+  const others = all > letters.length && h("li", `${counted(all - letters.length, "shorter time")} without a letter`);
+  return (
+    all > 0 && h("ul.cuts", h("li", swatch("cut", { width: 26, height: 14 }), " Longer than drawn:"), items, others)
+  );
 }

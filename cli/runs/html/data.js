@@ -1,0 +1,115 @@
+// The part of a report that its page shows. A field that is absent or of another kind has an empty value.
+
+/** @template T @typedef {(value: any) => T} Kind returns the value of a field */
+
+/** @param {any} value @returns {number | undefined} */
+const number = (value) => (Number.isFinite(value) && value >= 0 ? value : undefined);
+const amount = (/** @type {any} */ value) => number(value) ?? 0;
+/** A time in milliseconds that a calendar has. @type {Kind<number | undefined>} */
+const time = (value) => (amount(value) <= 8.64e15 ? number(value) : undefined);
+const flag = (/** @type {any} */ value) => value === true;
+/** A text, not cut within a pair of surrogates. @param {number} most its characters @returns {Kind<string>} */
+export const text = (most) => (value) => {
+  const whole = typeof value === "string" ? value.trim() : "";
+  const start = whole.slice(0, most).replace(/[\ud800-\udbff]$/, "");
+  return whole.length > most ? `${start.trimEnd()}…` : whole;
+};
+/** A text on one line. @param {number} most @returns {Kind<string>} */
+export const line = (most) => (value) =>
+  text(most)(typeof value === "string" ? value.slice(0, most * 4).replace(/\s+/g, " ") : "");
+
+/** @param {any} value @returns {[string, any][]} */
+const entries = (value) => (typeof value === "object" && value && !Array.isArray(value) ? Object.entries(value) : []);
+/** Values by name. @template T @param {Kind<T>} of @returns {Kind<[string, T][]>} */
+const named = (of) => (value) => entries(value).map(([name, field]) => [name, of(field)]);
+/** @template T @param {Kind<T>} of @returns {Kind<T[]>} */
+const list = (of) => (value) => (Array.isArray(value) ? value.map(of) : []);
+/**
+ * @template {Record<string, Kind<any>>} Kinds
+ * @param {Kinds} kinds
+ * @returns {Kind<{ [Name in keyof Kinds]: ReturnType<Kinds[Name]> }>}
+ */
+const record = (kinds) => (value) => {
+  const given = Object.fromEntries(entries(value));
+  return /** @type {any} */ (Object.fromEntries(Object.entries(kinds).map(([name, of]) => [name, of(given[name])])));
+};
+
+const written = (/** @type {any} */ value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+const output = (/** @type {any} */ value) =>
+  text(3_000)(
+    Array.isArray(value) ? value.map((item, index) => `${index + 1}. ${written(item)}`).join("\n") : written(value),
+  );
+const changes = record({ count: amount, paths: list(line(300)) });
+const check = record({
+  ...{ label: line(200), passed: flag, attempt: amount, durationMs: number },
+  ...{ result: line(300), file: line(300), changedMeanwhile: changes, changed: changes, tail: text(1_500) },
+});
+const usage = record({
+  ...{ turns: amount, input: amount, output: amount, cacheRead: amount, cacheWrite: amount, reasoning: amount },
+  ...{ cost: amount, unpriced: amount, unreported: amount, toolCalls: amount, workMs: amount, waitMs: amount },
+  ...{ gateAttempts: amount, gateFailures: amount, warmUps: amount, warmTokens: amount, warmCost: amount },
+  ...{ refusals: named(amount), models: named(amount) },
+});
+const phase = record({
+  ...{ key: text(1_000), name: line(120), nestedIn: line(120), depth: amount, passes: amount, outcome: line(80) },
+  ...{ skipped: flag, current: flag, startedAt: time, endedAt: time, summary: text(3_000) },
+  ...{ outputs: named(output), evidence: list(check), usage: usageOf },
+});
+const visit = record({ key: text(1_000), name: line(120), pass: amount, from: time, to: time, how: line(20) });
+const span = record({ kind: line(20), from: time, to: time, reason: line(200) });
+const branch = record({ name: line(120), end: line(20), how: line(300), clockMs: number, session: line(300) });
+const fields = record({
+  ...{ task: text(6_000), workflow: line(200), outcome: line(100), pause: line(300), inputs: named(line(200)) },
+  ...{ startedAt: time, endedAt: time, taskId: line(200), fingerprint: line(200), steps: amount },
+  ...{ session: record({ cwd: line(400), file: line(400) }), repeatedVisits: number, usage: usageOf },
+  ...{ phases: list(phase), passedOver: list(record({ name: line(120), because: line(300) })) },
+  ...{ branches: list(branch), course: record({ visits: list(visit), spans: list(span) }) },
+});
+
+/**
+ * @typedef {ReturnType<typeof reportData>} Report
+ * @typedef {Report["phases"][number]} Phase
+ * @typedef {ReturnType<typeof usageOf>} Usage
+ */
+
+/** `unknown`: nothing is recorded. @param {any} value */
+function usageOf(value) {
+  const { refusals, models, ...sums } = usage(value);
+  const some = (/** @type {[string, number][]} */ counts) => counts.filter(([, times]) => times > 0).slice(0, 100);
+  return { ...sums, refusals: some(refusals), models: some(models), unknown: entries(value).length === 0 };
+}
+
+/** @param {unknown} report */
+export function reportData(report) {
+  const { course, ...rest } = fields(report);
+  const phases = rest.phases.map((phase) => ({
+    ...phase,
+    name: phase.name || line(120)(phase.key) || "(no name)",
+    depth: Math.min(3, Math.floor(phase.depth)),
+  }));
+  const lastVisits = phases.map(({ key, name, passes, startedAt, endedAt, skipped }) => ({
+    ...{ key, name, pass: passes, from: startedAt, to: endedAt ?? startedAt, how: skipped ? "skipped" : "" },
+  }));
+  const hasVisits = course.visits.length > 0;
+  // A visit takes up time, so that it has a place on the axis.
+  const visits = timed(hasVisits ? course.visits : lastVisits).map((visit) => ({
+    ...visit,
+    name: visit.name || line(120)(visit.key),
+    to: Math.max(visit.to, visit.from + 1),
+  }));
+  return { ...rest, phases, hasVisits, visits, spans: timed(course.spans).filter(({ from, to }) => from < to) };
+}
+
+/**
+ * The items whose times are known, in their order.
+ * @template {{ from?: number, to?: number }} T
+ * @param {T[]} items
+ * @returns {(T & { from: number, to: number })[]}
+ */
+function timed(items) {
+  const known = items.flatMap((item) => {
+    const { from = Infinity, to = -1 } = item;
+    return from <= to ? [{ ...item, from, to }] : [];
+  });
+  return known.sort((one, other) => one.from - other.from);
+}
