@@ -34,7 +34,10 @@ const OWN = ["terminal-input", "child-progress", "child-end"];
 
 /** @typedef {NameOf<Exclude<import("./interface.js").EventKind, typeof OWN[number]>>} PiEventName */
 
-/** @typedef {(event: PiEvent, context: Context, pi: ExtensionAPI, models: Models) => Event} Converter */
+/**
+ * Returns the event of the interface; `undefined` if the guest does not get it.
+ * @typedef {(event: PiEvent, context: Context, pi: ExtensionAPI, models: Models) => Event | undefined} Converter
+ */
 
 /** The converter for each of pi's events, by pi's name. @type {Record<PiEventName, Converter>} */
 export const EVENTS = {
@@ -46,6 +49,7 @@ export const EVENTS = {
   before_agent_start: () => ({ tag: "before-agent-start" }),
   agent_start: () => ({ tag: "agent-start" }),
   turn_start: () => ({ tag: "turn-start" }),
+  message_start: ({ message }) => (message?.role === "user" ? { tag: "message-start" } : undefined),
   turn_end: () => ({ tag: "turn-end" }),
   agent_end: ({ messages }, context) => ({ tag: "agent-end", val: stopReason(messages, context) }),
   agent_before_settle: () => ({ tag: "agent-before-settle" }),

@@ -205,12 +205,9 @@ export class Extension {
   #deliver(name, event, context) {
     if (!this.#subscribed.has(name) || this.#guest.off) return undefined;
     if (name === "agent_start") this.#view.end();
-    const call = this.#calls.call(
-      context,
-      "handleEvent",
-      moment(),
-      EVENTS[name](event, context, this.#pi, this.#models),
-    );
+    const converted = EVENTS[name](event, context, this.#pi, this.#models);
+    if (!converted) return undefined;
+    const call = this.#calls.call(context, "handleEvent", moment(), converted);
     return after(call, (outcome) => {
       if (name === "turn_end") this.#view.end();
       return outcome?.tag === "boundary" ? this.#boundary(outcome.val, event, context) : handlerResult(outcome, event);
@@ -244,12 +241,10 @@ export class Extension {
       this.#confinement.notConfined(event);
       return undefined;
     }
-    const call = this.#calls.handleToolCall(
-      context,
-      event.input,
-      moment(),
-      EVENTS.tool_call(event, context, this.#pi, this.#models),
-    );
+    const call = this.#calls.handleToolCall(context, event.input, moment(), {
+      tag: "tool-call",
+      val: toolCall(event, this.#pi),
+    });
     return after(call, (outcome) => {
       if (!outcome) return refusal(BROKEN_CALL);
       if (outcome.tag !== "confine") {

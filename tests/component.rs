@@ -173,6 +173,7 @@ fn init_registers_everything() {
         "on model-select",
         "on thinking-level-select",
         "on turn-start",
+        "on message-start",
             "on child-progress",
             "on child-end",
         "register-tool workflow_step (Workflow Step), one after another: Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.

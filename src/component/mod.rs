@@ -85,6 +85,7 @@ impl Guest for Component {
             api::EventKind::ModelSelect,
             api::EventKind::ThinkingLevelSelect,
             api::EventKind::TurnStart,
+            api::EventKind::MessageStart,
             api::EventKind::ChildProgress,
             api::EventKind::ChildEnd,
         ] {
@@ -278,6 +279,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::BeforeAgentStart { role })
         }
         guest::Event::AgentStart => handle(at, Event::AgentStart),
+        guest::Event::MessageStart => handle(at, Event::MessageStart),
         guest::Event::TurnStart => handle(at, Event::TurnStart),
         guest::Event::TurnEnd => {
             let queued = known(context::has_pending_messages())?;

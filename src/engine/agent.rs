@@ -11,7 +11,7 @@ use crate::usage::Rule;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::state::{Ended, Engine, InForce, Mover, Origin, Standing};
+use super::state::{Ended, Engine, InForce, Mover, Origin, Queue, Standing};
 
 impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.
@@ -24,8 +24,11 @@ impl Engine {
             Origin::OwnUnreported if !from_user => Origin::Own,
             Origin::OwnUnreported | Origin::Own | Origin::Other => Origin::Other,
         };
+        if self.activity.is_working() {
+            self.agent.queue.push(from_user);
+        }
         if from_user {
-            self.ending.forget();
+            self.ending.end_pause();
         }
         if from_user && !self.tell_needs_resume(cx) {
             self.resume(cx);
@@ -42,13 +45,23 @@ impl Engine {
         self.agent.cancel_asked = false;
         self.agent.worked = false;
         self.agent.refused_moves = 0;
-        self.ending.forget();
+        self.agent.queue = Queue::default();
+        self.ending.prompted();
         self.agent.is_stopping = false;
         if let Some(prompt) = self.agent.prompt_at_rest.take() {
             self.briefing.note(prompt);
         }
         self.end_rest(cx);
         Ok(self.briefing(cx))
+    }
+
+    /// A message in the user's role has reached the agent. After the end of a run the agent has rights again with a
+    /// message of the user's own, or with the prompt of the next run.
+    pub(super) fn message_start(&mut self) {
+        let is_users = self.agent.queue.pop();
+        if is_users || self.has_run() {
+            self.ending.prompted();
+        }
     }
 
     pub(super) fn agent_start(&mut self, cx: &mut Cx) -> Result<(), Stale> {
@@ -60,6 +73,10 @@ impl Engine {
     /// Specification: hook lifecycle, "updateStatus".
     pub(super) fn turn_end(&mut self, queued: bool, cx: &mut Cx) -> Result<Reply, Stale> {
         self.ending.turn_over(queued);
+        if !queued {
+            // Another extension may have taken them.
+            self.agent.queue = Queue::default();
+        }
         self.set_status(cx);
         let reply = self.start_fresh(cx)?;
         self.brief_unseen(cx);
@@ -74,6 +91,9 @@ impl Engine {
     ///
     /// Specification: hook lifecycle, "handleToolCall".
     pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Reply {
+        if self.ending.is_behind_end() {
+            return self.refuse_behind_end(name, cx);
+        }
         if self.briefing.untold_move() == Some(Mover::Budget) {
             // The call is of the phase that the run has left.
             return self.refuse(Rule::Budget, text::CALL_OVER_BUDGET);

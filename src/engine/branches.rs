@@ -21,9 +21,6 @@ use super::state::{Child, Engine, OpenGroup};
 /// The prompt by which a child goes on, or begins with an entry without the model.
 const RESUME: &str = "/workflow :resume";
 
-/// Maximum number of turns of a child behind the end of its branch; the first one is that which ended it.
-const MAX_TURNS_BEHIND_END: u32 = 4;
-
 /// Maximum length of the user's messages that a child is given, in characters.
 const MAX_MESSAGES: usize = 100_000;
 
@@ -118,9 +115,6 @@ impl Engine {
         child.usage = report.usage;
         child.last_call = report.last_call;
         let branch = child.branch.clone();
-        if ended.is_none() && child.does_not_rest() {
-            cx.push(Effect::AbortChild { key: branch.key.clone() });
-        }
         let mut new = match &child.state {
             Some(of_child) => state.with_child(&branch, of_child, &child.usage),
             None => state.clone(),
@@ -130,8 +124,8 @@ impl Engine {
         run.session = report.session;
         if let Some(ended) = &ended {
             let child = self.children.remove(&branch.key);
-            // All of them are aborted, unless this one was alone; its run may have ended all the same.
-            if *ended == ChildEnd::Aborted && !child.as_ref().is_some_and(Child::is_aborted_alone) {
+            // All of them are aborted, unless the user has stopped this one; its run may have ended all the same.
+            if *ended == ChildEnd::Aborted && !child.as_ref().is_some_and(|child| child.is_stopped) {
                 self.children.end(None);
             }
             (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
@@ -335,17 +329,6 @@ impl Child {
             Some(_) => Ok(()),
             None => Err("the state of its run cannot be read".to_owned()),
         }
-    }
-
-    /// Returns true if it was aborted, but not the others: the user has stopped it, or its branch has ended.
-    fn is_aborted_alone(&self) -> bool {
-        self.is_stopped || self.does_not_rest()
-    }
-
-    /// Returns true if its branch has ended, and its agent goes on.
-    fn does_not_rest(&self) -> bool {
-        let has_ended = self.state.as_ref().is_some_and(|state| state.branch_end().is_some());
-        has_ended && self.usage.turns > MAX_TURNS_BEHIND_END
     }
 
     /// How a branch has ended, or why it waits, when its child has ended so.

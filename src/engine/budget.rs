@@ -51,9 +51,10 @@ impl Engine {
         if let Some(reason) = used_up(&budgets) {
             if let Some(moved) = self.leave_over_budget(cx) {
                 let refusal = text::left_over_budget(&moved.told);
-                self.tell_move(moved, Mover::Budget, cx);
                 self.meter.refused(Rule::Budget);
-                return Some(Reply::Block(refusal));
+                self.tell_move(moved, Mover::Budget, cx);
+                let is_over = self.ending.is_behind_end();
+                return Some(if is_over { Reply::Stop(refusal) } else { Reply::Block(refusal) });
             }
             let refusal = text::budget_refusal(&reason);
             // A gate that waits for the user still does when there is more to spend: `/workflow :resume` asks for both.

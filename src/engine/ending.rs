@@ -1,8 +1,12 @@
-//! The end of the agent's run when the run of the workflow pauses.
+//! The end of the agent's run when the run of the workflow pauses or ends.
 //!
 //! A refused call that leaves the agent's run as it is can be repeated for ever. So a pause ends the agent's run: every
 //! tool call is refused such that a turn of refused calls is the last one, and after one more answer of the model the
 //! agent is aborted if anything else, say a call of an unknown tool, keeps it going. A message of the user begins anew.
+//!
+//! **Invariant: behind the end of a run there are no rights.** However a run or a branch ends, every later tool call of
+//! the agent's run that belonged to it is refused. A message of the user that waits has its rights when it reaches the
+//! agent; a message of an extension has none.
 
 use crate::protocol::STEP_TOOL_NAME;
 use crate::text;
@@ -20,11 +24,26 @@ impl Engine {
         }
     }
 
+    /// The session is taken up: a run may have ended in the run of the agent that is at work, whose end is announced
+    /// behind it. The agent of a branch that has ended gets no other prompt.
+    pub(super) fn take_up_end(&mut self) {
+        let Some(state) = self.run.state().filter(|state| !state.is_running()) else { return };
+        let of_branch = state.progress.branch.is_some();
+        if of_branch || state.is_unannounced() && self.activity.is_working() {
+            self.ending.run_ended(of_branch);
+        }
+    }
+
     /// Drops the end of the agent's run where the run of the workflow goes on.
     pub(super) fn forget_ending(&mut self) {
         if self.ending.is_begun() && self.pause_reason().is_none() && self.held().is_none() {
-            self.ending.forget();
+            self.ending.end_pause();
         }
+    }
+
+    /// Refuses a tool call behind the end of a run. A call for the status gets it in the refusal.
+    pub(super) fn refuse_behind_end(&mut self, name: &str, cx: &Cx) -> Reply {
+        if is_for_status(name, cx) { Reply::Stop(self.status().0) } else { Reply::Stop(text::BEHIND_END.into()) }
     }
 
     /// Refuses a tool call if the agent's run ends. A call for the status gets it in the refusal.
@@ -32,14 +51,10 @@ impl Engine {
         if !self.ending.is_begun() {
             return None;
         }
-        let action = match name {
-            STEP_TOOL_NAME => cx.host.call_argument("action").ok().flatten(),
-            _ => None,
-        };
-        let action = action.unwrap_or_default();
-        if action == "status" {
+        if is_for_status(name, cx) {
             return Some(Reply::Stop(self.status().0));
         }
+        let action = action_of(name, cx);
         let (rule, text) = match self.held() {
             Some(reason) => (Rule::Seal, self.held_text(&action, &reason)),
             None => (Rule::Pause, text::paused(&self.active()?)?),
@@ -54,10 +69,28 @@ impl Engine {
         Reply::Stop(text.into())
     }
 
+    /// The user has ended the run while the agent works: the agent stops at once, unless a message of the user waits for
+    /// it.
+    pub(super) fn stop_behind_end(&mut self, cx: &mut Cx) {
+        if !self.agent.queue.has_users() {
+            cx.push(Effect::Abort);
+        }
+    }
+
     /// A request to the model follows; there is none after the last answer.
     pub(super) fn turn_start(&mut self, cx: &mut Cx) {
         if self.ending.is_over() {
             cx.push(Effect::Abort);
         }
     }
+}
+
+/// The action of a call of `workflow_step`; empty for other tools.
+fn action_of(name: &str, cx: &Cx) -> String {
+    let action = (name == STEP_TOOL_NAME).then(|| cx.host.call_argument("action").ok().flatten());
+    action.flatten().unwrap_or_default()
+}
+
+fn is_for_status(name: &str, cx: &Cx) -> bool {
+    action_of(name, cx) == "status"
 }

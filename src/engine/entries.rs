@@ -411,8 +411,7 @@ impl Engine {
             self.drop_prompts(passage);
         } else if self.active().is_none() {
             if works {
-                self.briefing.moved(Mover::User);
-                cx.push(Effect::Steer(told));
+                self.stop_behind_end(cx);
             } else {
                 self.announce_end(cx);
             }

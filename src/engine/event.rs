@@ -37,6 +37,8 @@ pub enum Event<'a> {
     Compacted,
     /// The agent's role where the workflow does not say it.
     Role(DefaultRole),
+    /// A message in the user's role has reached the agent.
+    MessageStart,
     /// The agent runs.
     AgentStart,
     /// A turn begins: a request to the model follows.

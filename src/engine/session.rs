@@ -7,7 +7,7 @@ use crate::text;
 use super::context::Cx;
 use super::effect::{Effect, Level};
 use super::event::Facts;
-use super::state::{Activity, Engine};
+use super::state::{Activity, Ending, Engine, Queue};
 
 impl Engine {
     /// Loads the workflows and takes up the run that the session stores.
@@ -35,7 +35,8 @@ impl Engine {
         self.take_up_bound(budget.as_deref(), cx);
         self.session.panel = panel;
         self.activity = Activity::taken_up(at_work);
-        self.ending.forget();
+        self.ending = Ending::default();
+        self.agent.queue = Queue::default();
         self.agent.is_stopping = false;
         self.agent.prompt_at_rest = None;
         self.take_up_limits(same_session, cx)?;
@@ -53,6 +54,7 @@ impl Engine {
         if self.pause_reason().is_some() {
             self.end_agents_run();
         }
+        self.take_up_end();
         Ok(())
     }
 

@@ -61,9 +61,9 @@ pub use entries::{
 pub use exact::exact;
 pub use fresh_start::{NOT_STARTED, STARTS_FRESH, fresh_notice, fresh_summary};
 pub use gate::{
-    GATE_HAD, GATE_OPEN, RECHECKS_LOST, SOME_CHANGES_UNKNOWN, approval_subject, changed_since, changes_unknown,
-    gate_failed, gate_progress, gate_tail, in_words, kept_tail, made_again, made_again_for_doubt, sample_evidence,
-    still_running, with_values,
+    BEHIND_END, GATE_HAD, GATE_OPEN, RECHECKS_LOST, SOME_CHANGES_UNKNOWN, approval_subject, changed_since,
+    changes_unknown, gate_failed, gate_progress, gate_tail, in_words, kept_tail, made_again, made_again_for_doubt,
+    sample_evidence, still_running, with_values,
 };
 pub use graph::{boxes, mermaid};
 pub use inputs::{

@@ -168,7 +168,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test(":cancel and /cancel-workflow tell a working agent to stop", async (t) => {
+    test(":cancel and /cancel-workflow stop a working agent", async (t) => {
       for (const command of ["/workflow :cancel", "/cancel-workflow"]) {
         /** @type {() => void} */
         let letGo = () => {};
@@ -189,10 +189,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         assert.deepEqual(notices(rpc), ["info: Workflow cancelled."]);
         letGo();
         await settled;
-        assert.equal(userTexts(model.requests[1]).at(-1), "The user cancelled the workflow. Stop working on it.");
-        assert.deepEqual(toolResults(model.requests[1]), [
-          "No active workflow. Use /workflow {name} {description} to start one.",
-        ]);
+        assert.equal(model.requests.length, 1);
         const entries = await rpc.entries();
         const end = states(entries).at(-1);
         assert.deepEqual([end.active, end.cancelled, end.completionNotified], [false, true, true]);

@@ -1,7 +1,8 @@
 //! Severity, message and help of a problem.
 
 use super::value::{Expected, ValueKind};
-use crate::definition::model::{list, nearest};
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::words::list;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {

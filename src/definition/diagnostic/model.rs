@@ -1,7 +1,8 @@
 //! Models, aliases and thinking levels.
 
 use super::description::{Description, error, warning};
-use crate::definition::model::{Thinking, either};
+use crate::definition::model::models::Thinking;
+use crate::definition::model::words::either;
 
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]

@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::front_matter::split;
 use super::yaml::{self, Yaml};
-use crate::definition::diagnostic::{Diagnostic, PhaseProblem, Place};
+use crate::definition::diagnostic::phase::PhaseProblem;
+use crate::definition::diagnostic::place::Place;
+use crate::definition::diagnostic::report::Diagnostic;
 
 /// The content of a file.
 #[derive(Debug)]

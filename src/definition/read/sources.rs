@@ -3,7 +3,9 @@
 use crate::sorted::Map;
 
 use super::yaml::{self, Tree};
-use crate::definition::diagnostic::{Diagnostic, Place, Step, Unplaced};
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
+use crate::definition::diagnostic::place::Place;
+use crate::definition::diagnostic::report::Diagnostic;
 
 /// Maximum number of diagnostics with a place: the line of each is counted from the beginning of its text.
 const MAX_PLACES: usize = 1000;

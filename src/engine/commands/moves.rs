@@ -203,10 +203,9 @@ impl Engine {
         let paused = self.pause_reason().is_some();
         match (arrival, self.activity.is_working()) {
             (Arrival::Done, true) if stopped => self.agent.prompt_at_rest = None,
-            (Arrival::Done, true) => {
-                self.briefing.moved(mover);
-                cx.push(Effect::Steer(format!("{told} Stop working on it.")));
-            }
+            (Arrival::Done, true) if mover == Mover::User => self.stop_behind_end(cx),
+            // The refusal of the call says it.
+            (Arrival::Done, true) => {}
             (Arrival::Done, false) => self.announce_end(cx),
             // In the place of the prompt of an earlier move.
             (Arrival::Phase, true) if stopped => self.agent.prompt_at_rest = Some(told),
@@ -222,7 +221,7 @@ impl Engine {
         }
     }
 
-    /// Cancels the run at once. An agent that is at work is told.
+    /// Cancels the run at once, and stops an agent that is at work.
     pub(super) fn cancel_by_user(&mut self, cx: &mut Cx) {
         let Some(state) = self.running().map(RunState::cancelled) else {
             cx.notify(Level::Info, "No active workflow to cancel.");
@@ -235,8 +234,7 @@ impl Engine {
         self.show_end(&state, content, cx);
         self.agent.prompt_at_rest = None;
         if self.activity.is_working() && !stopped {
-            let told = "The user cancelled the workflow. Stop working on it.";
-            cx.push(Effect::Steer(told.into()));
+            self.stop_behind_end(cx);
         }
         // The transcript of a terminal shows the end.
         if !cx.ui.is_terminal() {

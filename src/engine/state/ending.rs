@@ -1,9 +1,22 @@
-//! The end of the agent's run, because the run of the workflow is paused.
+//! The end of the agent's run, because the run of the workflow has paused or ended.
 
 /// The end of the agent's run: all tool calls are refused, and the model gives at most one more answer after the one at
 /// hand.
+///
+/// After a pause the end is dropped where the run of the workflow goes on. After the end of a run it lasts until the
+/// agent gets a prompt that was given since: the agent has no rights of its own between the two.
 #[derive(Debug, Default)]
-pub struct Ending(Option<Stage>);
+pub struct Ending(Option<(Why, Stage)>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// The run of the workflow is paused or held.
+    Pause,
+    /// The run of the workflow has ended.
+    End,
+    /// The run of a branch has ended: its agent gets no other prompt.
+    BranchEnd,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -16,39 +29,52 @@ enum Stage {
 }
 
 impl Ending {
-    /// The agent's run is to end.
+    /// The run of the workflow is paused or held.
     pub fn begin(&mut self) {
-        self.0.get_or_insert(Stage::Begun);
+        self.0.get_or_insert((Why::Pause, Stage::Begun));
     }
 
-    /// The agent's run goes on, or is another one.
-    pub fn forget(&mut self) {
-        self.0 = None;
+    /// The run of the workflow has ended.
+    pub fn run_ended(&mut self, of_branch: bool) {
+        self.0 = Some((if of_branch { Why::BranchEnd } else { Why::End }, Stage::Begun));
+    }
+
+    /// The agent gets another prompt.
+    pub fn prompted(&mut self) {
+        self.0 = self.0.filter(|(why, _)| *why == Why::BranchEnd);
+    }
+
+    /// The run of the workflow goes on, or the user wants the agent to.
+    pub fn end_pause(&mut self) {
+        self.0 = self.0.filter(|(why, _)| *why != Why::Pause);
     }
 
     pub fn is_begun(&self) -> bool {
         self.0.is_some()
     }
 
+    /// Returns true if the run of the workflow has ended, and the agent works on the prompt that belonged to it.
+    pub fn is_behind_end(&self) -> bool {
+        matches!(self.0, Some((Why::End | Why::BranchEnd, _)))
+    }
+
     /// Returns true if the model is to be sent no more requests.
     pub fn is_over(&self) -> bool {
-        self.0 == Some(Stage::Over)
+        matches!(self.0, Some((_, Stage::Over)))
     }
 
     /// A turn is over. `queued`: the agent gets a message of the user next, which the last answer is for.
     pub fn turn_over(&mut self, queued: bool) {
-        self.0 = self.0.map(|stage| match stage {
-            Stage::Begun => Stage::LastAnswer,
-            Stage::LastAnswer if queued => Stage::LastAnswer,
-            Stage::LastAnswer | Stage::Over => Stage::Over,
+        self.0 = self.0.map(|(why, stage)| match stage {
+            Stage::Begun => (why, Stage::LastAnswer),
+            Stage::LastAnswer if queued => (why, Stage::LastAnswer),
+            Stage::LastAnswer | Stage::Over => (why, Stage::Over),
         });
     }
 
     /// The answer failed: pi asks for it again.
     pub fn answer_failed(&mut self) {
-        if self.is_over() {
-            self.0 = Some(Stage::LastAnswer);
-        }
+        self.0 = self.0.map(|(why, stage)| (why, if stage == Stage::Over { Stage::LastAnswer } else { stage }));
     }
 }
 
@@ -60,7 +86,7 @@ mod tests {
     fn one_more_answer_follows_the_turn_at_hand() {
         let mut ending = Ending::default();
         ending.turn_over(false);
-        assert!(!ending.is_begun(), "it begins only by a pause");
+        assert!(!ending.is_begun(), "it begins only by a pause or an end");
         ending.begin();
         ending.turn_over(false);
         assert!(!ending.is_over());
@@ -71,5 +97,20 @@ mod tests {
         assert!(ending.is_over());
         ending.answer_failed();
         assert!(ending.is_begun() && !ending.is_over());
+    }
+
+    #[test]
+    fn an_end_lasts_until_the_next_prompt_and_that_of_a_branch_for_ever() {
+        let mut ending = Ending::default();
+        ending.begin();
+        ending.run_ended(false);
+        ending.end_pause();
+        assert!(ending.is_behind_end(), "nothing goes on");
+        ending.prompted();
+        assert!(!ending.is_begun());
+        ending.run_ended(true);
+        ending.prompted();
+        ending.end_pause();
+        assert!(ending.is_behind_end());
     }
 }

@@ -34,7 +34,7 @@ use super::context::{Cx, Ui};
 use super::effect::Effect;
 
 pub(super) use activity::Activity;
-pub(super) use agent::{Agent, Origin, Turn};
+pub(super) use agent::{Agent, Origin, Queue, Turn};
 pub(super) use attention::{Attention, Wait};
 pub(super) use briefing::{Briefing, Mover};
 pub(super) use children::{Child, Children};
@@ -83,9 +83,9 @@ impl Engine {
     }
 
     /// Returns true if tool calls are to be refused while this instance cannot judge them: in a run, and under the
-    /// user's limits.
+    /// user's limits, and behind the end of a run.
     pub fn guards_tools(&self) -> bool {
-        self.has_run() || self.limits.hold()
+        self.has_run() || self.limits.hold() || self.ending.is_behind_end()
     }
 
     /// The session did not take the newest state entry.
@@ -182,7 +182,11 @@ impl Engine {
         new.progress.users_model = None;
         self.keeper.stored(&new);
         cx.effects.extend(model);
+        let (ends, of_branch) = (self.has_run() && !new.is_running(), new.progress.branch.is_some());
         self.run.replace(new, self.definitions.library());
+        if ends && self.activity.is_working() {
+            self.ending.run_ended(of_branch);
+        }
         self.set_status(cx);
     }
 

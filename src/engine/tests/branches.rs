@@ -521,20 +521,24 @@ fn a_group_goes_on_with_an_outcome_of_nested_phases_that_it_does_not_name() {
 }
 
 #[test]
-fn another_branch_begins_behind_a_child_that_was_ended_alone() {
+fn the_agent_of_a_branch_that_has_ended_has_no_rights() {
     let mut family = Family::new(GROUP);
-    let input = r#"{"action":"next","outcome":"clean","summary":"Done."}"#;
-    family.call("bugs", input);
-    let mut report = family.report("bugs", 0.5);
-    report.usage.turns = 9;
-    let output = family.parent.on(Event::Child { report: report.clone(), ended: None });
-    family.take(output);
-    assert_eq!(family.aborted, ["w:1/w//1:0"], "it does not rest");
-    family.children.remove(&report.key);
-    let ended = Some(ChildEnd::Aborted);
-    let output = family.parent.on(Event::Child { report, ended });
-    family.take(output);
-    assert_eq!(family.working(), ["tests", "docs"]);
+    let _ = family.child("bugs").on(Event::AgentStart);
+    family.call("bugs", r#"{"action":"next","outcome":"clean","summary":"Done."}"#);
+    let child = family.child("bugs");
+    let call = |child: &mut Session| child.on(Event::ToolCall { name: "bash", carries_calls: false }).reply;
+    // A prompt of an extension is none of the user, and a new instance knows it too.
+    for _ in 0..2 {
+        assert!(matches!(call(child), Reply::Stop(_)));
+        let _ = child.on(Event::AgentEnd { stop: Stop::Completed });
+        let _ = child.on(Event::AgentSettled);
+        let _ = child.on(Event::Input { from_user: false });
+        let _ = child.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = child.on(Event::MessageStart);
+        assert!(matches!(call(child), Reply::Stop(_)));
+        let stored = child.stored_run().cloned();
+        let _ = child.on(Event::Session { stored, in_view: None, facts: Facts::default() });
+    }
 }
 
 #[test]

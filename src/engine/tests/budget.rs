@@ -624,7 +624,7 @@ fn the_end_of_a_budget_can_stop_the_run() {
     session.has_taken(turns(1));
     let moved = session.call();
     assert!(
-        matches!(&moved.reply, Reply::Block(text) if text.contains("and the workflow ends: * a → stopped")),
+        matches!(&moved.reply, Reply::Stop(text) if text.contains("and the workflow ends: * a → stopped")),
         "{moved:?}"
     );
     assert_eq!(stored(&session), ("w:0".into(), vec![USED_UP.into()], true));

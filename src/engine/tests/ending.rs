@@ -144,15 +144,135 @@ fn a_resumed_run_goes_on() {
     assert!(session.aborts());
 }
 
+const BEHIND: &str = "[workflow] The workflow has ended, and with it what you may do: call no more tools. With the user's next message you have all tools again.";
+
+/// Each way in which a run ends while its agent works, and whether the agent is aborted at once.
+fn ends() -> [(&'static str, fn(&mut Session) -> Output, bool); 6] {
+    [
+        (":cancel", |session| session.command("workflow", ":cancel"), true),
+        (":skip", |session| session.command("workflow", ":skip"), true),
+        (":next", |session| session.command("workflow", ":next"), true),
+        ("cancel-workflow", |session| session.command("cancel-workflow", ""), true),
+        ("next", |session| session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }), false),
+        ("nested next", |session| session.on(Event::Step { input: r#"{"action":"next"}"#, nested: true }), false),
+    ]
+}
+
+impl Session {
+    /// A run in the last phase of `flat` (a), whose agent is at work and ends it so.
+    fn behind(end: fn(&mut Session) -> Output) -> (Self, Output) {
+        let mut session = Self::new(&[("flat", &["a"])]);
+        let _ = session.command("workflow", "flat x");
+        session.prompted();
+        let output = end(&mut session);
+        assert!(!session.engine.has_run());
+        (session, output)
+    }
+}
+
 #[test]
-fn a_cancelled_run_refuses_nothing() {
+fn behind_the_end_of_a_run_every_call_is_refused_until_the_next_prompt() {
+    for (name, end, aborts) in ends() {
+        let (mut session, output) = Session::behind(end);
+        assert_eq!(output.effects.contains(&Effect::Abort), aborts, "{name}");
+        for stop in [Stop::Completed, Stop::Failed] {
+            for tool in ["bash", "workflow_step", "codemode", "mcp__x__y"] {
+                assert_eq!(session.calls_tool(tool), Reply::Stop(BEHIND.into()), "{name}: {tool}");
+            }
+            session.files.call_arguments.insert("action".into(), "status".into());
+            assert!(matches!(session.calls_tool("workflow_step"), Reply::Stop(text) if text.contains("No active")));
+            session.files.call_arguments.clear();
+            // The agent has stopped, and pi starts it again by itself.
+            let _ = session.on(TURN_END);
+            let _ = session.on(Event::AgentEnd { stop });
+            let _ = session.on(Event::AgentStart);
+        }
+        let _ = session.on(TURN_END);
+        assert!(session.aborts(), "{name}");
+        session.settled();
+        session.prompted();
+        assert_eq!(session.calls_tool("bash"), Reply::None, "{name}");
+    }
+}
+
+#[test]
+fn a_pause_before_the_end_does_not_weaken_it() {
     let mut session = Session::at_work();
     let _ = session.command("workflow", ":pause");
     let _ = session.on(TURN_END);
-    let _ = session.on(TURN_END);
     let _ = session.command("workflow", ":cancel");
-    assert!(!session.aborts());
+    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
+}
+
+#[test]
+fn a_message_of_the_user_has_its_rights_when_it_reaches_the_agent() {
+    let (mut session, _) = Session::behind(ends()[4].1);
+    let _ = session.on(Event::Input { from_user: true });
+    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()), "the answer is one to the old prompt");
+    let _ = session.on(Event::TurnEnd { queued: true });
+    let _ = session.on(Event::MessageStart);
     assert_eq!(session.calls_tool("bash"), Reply::None);
+    // It was there before the end: the agent is not aborted.
+    let mut session = Session::at_work();
+    let _ = session.on(Event::Input { from_user: true });
+    let effects = session.command("workflow", ":cancel").effects;
+    assert!(!effects.contains(&Effect::Abort));
+    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
+    let _ = session.on(Event::TurnEnd { queued: true });
+    let _ = session.on(Event::MessageStart);
+    assert_eq!(session.calls_tool("bash"), Reply::None);
+}
+
+#[test]
+fn a_message_of_an_extension_has_none() {
+    let (mut session, _) = Session::behind(ends()[4].1);
+    for _ in 0..2 {
+        let _ = session.on(Event::Input { from_user: false });
+        let _ = session.on(Event::TurnEnd { queued: true });
+        let _ = session.on(Event::MessageStart);
+        assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
+    }
+    // Which of two messages has come is not known: that of the extension is assumed.
+    let _ = session.on(Event::Input { from_user: true });
+    let _ = session.on(Event::Input { from_user: false });
+    let _ = session.on(Event::MessageStart);
+    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
+    let _ = session.on(Event::MessageStart);
+    assert_eq!(session.calls_tool("bash"), Reply::None);
+}
+
+#[test]
+fn a_message_that_another_extension_took_gives_no_rights_later() {
+    let (mut session, _) = Session::behind(ends()[4].1);
+    let _ = session.on(Event::Input { from_user: true });
+    let _ = session.on(TURN_END);
+    let _ = session.on(Event::MessageStart);
+    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
+}
+
+#[test]
+fn the_next_run_has_its_rights_with_its_prompt() {
+    let (mut session, _) = Session::behind(ends()[4].1);
+    let _ = session.command("workflow", "flat y");
+    assert!(session.engine.has_run());
+    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()), "the call is of the run that has ended");
+    let _ = session.on(Event::Input { from_user: false });
+    let _ = session.on(Event::TurnEnd { queued: true });
+    let _ = session.on(Event::MessageStart);
+    assert_eq!(session.calls_tool("bash"), Reply::None);
+}
+
+#[test]
+fn a_new_instance_knows_the_end() {
+    for at_work in [true, false] {
+        let (mut session, _) = Session::behind(ends()[4].1);
+        assert!(session.engine.guards_tools());
+        let stored = session.stored_run().cloned();
+        let facts = Facts { at_work, ..Facts::default() };
+        let _ = session.on(Event::Session { stored, in_view: None, facts });
+        let expected = if at_work { Reply::Stop(BEHIND.into()) } else { Reply::None };
+        assert_eq!(session.calls_tool("bash"), expected);
+    }
 }
 
 #[test]

@@ -175,6 +175,7 @@ fn a_widened_limit_holds_the_run() {
     let _ = session.command("cancel-workflow", "");
     session.insert("outer/a.md", WHITELIST, "write: [.pi/]\nsandbox: preferred\n");
     let _ = session.command("workflow", "outer x");
+    let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
     let _ = session.on(Event::AgentStart);
     let edits = |session: &mut Session, path: &str| {
         session.files.call_arguments.insert("path".into(), path.into());
