@@ -3,19 +3,12 @@
 use crate::sorted::Map;
 
 use super::check::{command_names, context, expected_calls, limits, models, references, variables, ways};
-use super::diagnostic::anchor::{Step, Unplaced};
-use super::diagnostic::phase::PhaseProblem;
-use super::diagnostic::problem::Problem;
-use super::diagnostic::report::{self, Diagnostic};
-use super::diagnostic::tool::ToolProblem;
-use super::diagnostic::workflow::WorkflowProblem;
-use super::model::files::{PackageScope, Root, Stale, Surroundings, WorkflowFiles};
-use super::model::library::{LeftOut, Library, Parts, Replacing};
-use super::model::models::ALIASES_ROOT;
-use super::model::notify::Notify;
-use super::model::paths::{last_part, package_of};
-use super::model::user_limits::UserLimits;
-use super::model::workflow::Workflow;
+use super::diagnostic::report::{self};
+use super::diagnostic::{Diagnostic, PhaseProblem, Problem, Step, ToolProblem, Unplaced, WorkflowProblem};
+use super::model::{
+    ALIASES_ROOT, LeftOut, Library, Notify, PackageScope, Parts, Replacing, Root, Stale, Surroundings, UserLimits,
+    Workflow, WorkflowFiles, last_part, package_of,
+};
 use super::read::bounded::Bounded;
 use super::read::root::RootReader;
 use super::read::sources::Sources;

@@ -1,18 +1,11 @@
 //! A file of the user's own: when it is read, and what it says.
 
 use super::check::limits::path_problems;
-use super::diagnostic::anchor::Step;
-use super::diagnostic::description::Severity;
-use super::diagnostic::file::FileProblem;
-use super::diagnostic::limit::LimitProblem;
-use super::diagnostic::report::Diagnostic;
-use super::diagnostic::user_file::UserFileProblem;
-use super::model::confinement::Sandbox;
-use super::model::files::{FileError, ReadError, Stale, Surroundings, WorkflowFiles};
-use super::model::notify::Notify;
-use super::model::paths::join;
-use super::model::user_files::{LIMITS_FILE, NOTIFY_FILE, USERS_ROOT, UserFile};
-use super::model::user_limits::UserLimits;
+use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, Severity, Step, UserFileProblem};
+use super::model::{
+    FileError, LIMITS_FILE, NOTIFY_FILE, Notify, ReadError, Sandbox, Stale, Surroundings, USERS_ROOT, UserFile,
+    UserLimits, WorkflowFiles, join,
+};
 use super::read::{notify, user_limits, yaml};
 
 /// The content of a file of the user's own.

@@ -2,10 +2,8 @@
 
 use crate::sorted::Map;
 
-use crate::definition::diagnostic::anchor::{Step, Unplaced};
-use crate::definition::diagnostic::workflow::WorkflowProblem;
-use crate::definition::model::library::Library;
-use crate::definition::model::workflow::{Show, Workflow};
+use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
+use crate::definition::model::{Library, Show, Workflow};
 
 /// Reports command names that differ from an earlier one in case only.
 pub(crate) fn similar_command_names(library: &Library, unplaced: &mut Vec<Unplaced>) {

@@ -1,12 +1,7 @@
 //! Warnings of a check about `context` and `results`, and about values that a phase never gets.
 
-use crate::definition::diagnostic::anchor::{Step, Unplaced};
-use crate::definition::diagnostic::phase::PhaseProblem;
-use crate::definition::diagnostic::variable::VariableProblem;
-use crate::definition::model::library::Library;
-use crate::definition::model::outcomes::Outcome;
-use crate::definition::model::results::Results;
-use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase, Workflow};
+use crate::definition::diagnostic::{PhaseProblem, Step, Unplaced, VariableProblem};
+use crate::definition::model::{ContextMode, Entry, EntryKind, Library, Outcome, Phase, Results, Workflow};
 use crate::sorted::Set;
 
 /// Reports phases that say `summary: optional` although the next one starts fresh, `results` of phases that come later,

@@ -1,17 +1,10 @@
 //! Runs the `tests` of phases.
 
-use crate::definition::diagnostic::anchor::{Anchor, Unplaced};
-use crate::definition::diagnostic::call::{CallProblem, Decision};
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::model::expected_calls::PhaseTest;
-use crate::definition::model::files::{Stale, WorkflowFiles};
-use crate::definition::model::hidden::HiddenCause;
-use crate::definition::model::library::Library;
-use crate::definition::model::limits::Limits;
-use crate::definition::model::path_variables::with_names;
-use crate::definition::model::permission::{Permission, Refusal, permission};
-use crate::definition::model::tools::writes_path;
-use crate::definition::model::workflow::{EntryKind, Phase, Workflow};
+use crate::definition::diagnostic::{Anchor, CallProblem, Decision, Diagnostic, Unplaced};
+use crate::definition::model::{
+    EntryKind, HiddenCause, Library, Limits, Permission, Phase, PhaseTest, Refusal, Stale, Workflow, WorkflowFiles,
+    permission, with_names, writes_path,
+};
 
 /// Runs the tests of all phases, in each workflow that lists them.
 ///

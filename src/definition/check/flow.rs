@@ -2,30 +2,13 @@
 
 use crate::sorted::{Map, Set};
 
-use crate::definition::diagnostic::anchor::{Step, Unplaced};
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::gate::GateProblem;
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::workflow::WorkflowProblem;
-use crate::definition::model::conditions::Condition;
-use crate::definition::model::confinement::Confinement;
-use crate::definition::model::each::Each;
-use crate::definition::model::gate::{Check, CheckKind, Command, Gate, Variable};
-use crate::definition::model::groups::{FileEntry, entries_of_file};
-use crate::definition::model::inputs::{Given, Input};
-use crate::definition::model::library::MAX_NESTING;
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::outcomes::{Outcome, Target};
-use crate::definition::model::parallel::Decide;
-use crate::definition::model::path_variables::{PathVariable, refusal, variables};
-use crate::definition::model::paths::{group_key, is_group_key};
-use crate::definition::model::results::Results;
-use crate::definition::model::rule_inputs::{BoundField, RuleUse, bounds_of_inputs, inputs_of_rules};
-use crate::definition::model::schema::{MAX_COUNT, MAX_GATE_ATTEMPTS};
-use crate::definition::model::value_type::ValueType;
-use crate::definition::model::values::{RUN_DIR_IN_BRACES, ValueName};
-use crate::definition::model::words::either;
-use crate::definition::model::workflow::{Entry, EntryKind, Group, Phase, Workflow};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, Problem, Step, Unplaced, WorkflowProblem};
+use crate::definition::model::{
+    BoundField, Check, CheckKind, Command, Condition, Confinement, Decide, Each, Entry, EntryKind, FileEntry, Gate,
+    Given, Group, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, MAX_NESTING, Outcome, PathVariable, Phase, RUN_DIR_IN_BRACES,
+    Results, RuleUse, Target, ValueName, ValueType, Variable, Workflow, bounds_of_inputs, either, entries_of_file,
+    group_key, inputs_of_rules, is_group_key, nearest, refusal, variables,
+};
 
 /// The workflows of a library, by key.
 pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;

@@ -2,19 +2,13 @@
 
 use crate::sorted::Set;
 
-use crate::definition::diagnostic::anchor::{Step, Unplaced};
-use crate::definition::diagnostic::limit::LimitProblem;
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::model::confinement::{Confinement, Sandbox};
-use crate::definition::model::files::{Stale, WorkflowFiles};
-use crate::definition::model::gate::CheckKind;
-use crate::definition::model::library::Library;
-use crate::definition::model::limits::{Limits, RuleFile};
-use crate::definition::model::path_variables::with_names;
-use crate::definition::model::permission::{Permission, is_everything, is_glob, permission, split};
-use crate::definition::model::places::{below, resolve};
-use crate::definition::model::tools::{COMMAND_TOOLS, FILE_TOOLS, is_of_pi};
-use crate::definition::model::workflow::{EntryKind, Phase, Show, ToolPolicy, Workflow};
+use crate::definition::diagnostic::{LimitProblem, Problem, Step, Unplaced};
+use crate::definition::model::places::resolve;
+use crate::definition::model::{
+    COMMAND_TOOLS, CheckKind, Confinement, EntryKind, FILE_TOOLS, Library, Limits, Permission, Phase, RuleFile,
+    Sandbox, Show, Stale, ToolPolicy, Workflow, WorkflowFiles, below, is_everything, is_glob, is_of_pi, permission,
+    split, with_names,
+};
 
 /// Reports the limits of all workflows.
 ///

@@ -2,14 +2,11 @@
 
 use crate::sorted::Set;
 
-use crate::definition::diagnostic::anchor::{Step, Unplaced};
-use crate::definition::diagnostic::model::ModelProblem;
-use crate::definition::model::files::{Root, Surroundings};
-use crate::definition::model::library::Library;
-use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases, KnownModel, Thinking, find};
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::paths::join;
-use crate::definition::model::workflow::Workflow;
+use crate::definition::diagnostic::{ModelProblem, Step, Unplaced};
+use crate::definition::model::{
+    ALIASES_FILE, ALIASES_ROOT, Aliases, KnownModel, Library, Root, Surroundings, Thinking, Workflow, find, join,
+    nearest,
+};
 
 /// The problem of a name, compared with the aliases and with the models that pi knows.
 pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -> Option<ModelProblem> {

@@ -3,27 +3,14 @@
 
 use super::context::names_in;
 use super::flow::{Workflows, exits_of_branches, listed};
-use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced, in_group};
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::parallel::{ParallelProblem, Written};
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::model::confinement::Sandbox;
-use crate::definition::model::each::Each;
-use crate::definition::model::gate::{CheckKind, Command};
-use crate::definition::model::groups::{FileEntry, entries_of_file};
-use crate::definition::model::inputs::Given;
-use crate::definition::model::library::MAX_NESTING;
-use crate::definition::model::limits::Limits;
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::outcomes::Target;
-use crate::definition::model::parallel::{Decide, Need, Parallel};
-use crate::definition::model::paths::is_group_key;
-use crate::definition::model::results::Results;
-use crate::definition::model::tools::{COMMAND_TOOLS, READING_TOOLS, is_carrier};
-use crate::definition::model::value_type::ValueType;
-use crate::definition::model::values::ValueName;
-use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase, ToolPolicy, Workflow};
-use crate::definition::model::written_paths::{is_of_one_item, may_meet};
+use crate::definition::diagnostic::{
+    Anchor, FieldProblem, ParallelProblem, Problem, Step, Unplaced, Written, in_group,
+};
+use crate::definition::model::{
+    COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, Each, Entry, EntryKind, FileEntry, Given, Limits,
+    MAX_NESTING, Need, Parallel, Phase, READING_TOOLS, Results, Sandbox, Target, ToolPolicy, ValueName, ValueType,
+    Workflow, entries_of_file, is_carrier, is_group_key, is_of_one_item, may_meet, nearest,
+};
 use crate::sorted::Set;
 
 pub(crate) fn errors<'a>(group: &'a Workflow, workflows: &'a Workflows<'a>) -> Vec<Unplaced> {

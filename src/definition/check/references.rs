@@ -3,12 +3,10 @@
 use crate::sorted::{Map, Set};
 
 use super::{flow, parallel};
-use crate::definition::diagnostic::anchor::{Step, Unplaced};
-use crate::definition::diagnostic::workflow::WorkflowProblem;
-use crate::definition::model::library::{LeftOut, MAX_NESTING};
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::paths::{is_group_key, last_part, package_of};
-use crate::definition::model::workflow::{Entry, EntryKind, Workflow};
+use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
+use crate::definition::model::{
+    Entry, EntryKind, LeftOut, MAX_NESTING, Workflow, is_group_key, last_part, nearest, package_of,
+};
 
 /// Leaves out the workflows with errors in their references or beside each other, and reports these errors.
 ///

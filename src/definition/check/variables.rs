@@ -2,13 +2,8 @@
 
 use crate::sorted::Set;
 
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::diagnostic::variable::VariableProblem;
-use crate::definition::model::library::Library;
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::paths::last_part;
-use crate::definition::model::workflow::{Entry, Workflow};
+use crate::definition::diagnostic::{Diagnostic, Problem, VariableProblem};
+use crate::definition::model::{Entry, Library, Workflow, last_part, nearest};
 
 /// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that all workflows know in
 /// which the file is used. Phases of a workflow that is left out may have any outputs and outcomes.

@@ -7,17 +7,12 @@
 use crate::sorted::{Map, Set};
 
 use super::flow::{Workflows, exits};
-use crate::definition::diagnostic::anchor::{Step, Unplaced};
-use crate::definition::diagnostic::workflow::WorkflowProblem;
-use crate::definition::model::conditions::Condition;
-use crate::definition::model::each::Each;
-use crate::definition::model::groups::{FileEntry, entries_of_file};
-use crate::definition::model::library::Library;
-use crate::definition::model::outcomes::{Outcome, Target};
-use crate::definition::model::value_type::ValueType;
-use crate::definition::model::values::ValueName;
+use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
 use crate::definition::model::work::Step as RunStep;
-use crate::definition::model::workflow::{Entry, EntryKind, Workflow};
+use crate::definition::model::{
+    Condition, Each, Entry, EntryKind, FileEntry, Library, Outcome, Target, ValueName, ValueType, Workflow,
+    entries_of_file,
+};
 
 /// Maximum number of values that are looked at, in all workflows together; nothing is reported of those that need more.
 const MAX_WORK: usize = 4_000_000;

@@ -2,9 +2,8 @@
 
 use super::problem::Problem;
 use super::report::Diagnostic;
-use crate::definition::model::expected_calls::PhaseTest;
 use crate::definition::model::schema;
-use crate::definition::model::workflow::Workflow;
+use crate::definition::model::{PhaseTest, Workflow};
 
 /// One step from a value into a part of it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::description::{Description, failure, suggestion};
 use super::value::ValueKind;
-use crate::definition::model::limits::RuleFile;
+use crate::definition::model::RuleFile;
 
 /// The problems of `tests` of a phase.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,7 @@
 //! Severity, message and help of a problem.
 
 use super::value::{Expected, ValueKind};
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::words::list;
+use crate::definition::model::{list, nearest};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {

@@ -6,9 +6,7 @@ use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
 use super::value::{Expected, Needs, ValueKind};
 use crate::definition::model::schema;
-use crate::definition::model::words::short;
-use crate::definition::model::words::{either, list};
-use crate::definition::model::workflow::{Phase, Workflow};
+use crate::definition::model::{Phase, Workflow, either, list, short};
 
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]

@@ -1,8 +1,7 @@
 //! Files and folders that are not read, or not as they are.
 
 use super::description::{Description, LINK_OUTSIDE, error, warning};
-use crate::definition::model::files::FileError;
-use crate::definition::model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
+use crate::definition::model::{FileError, MAX_BYTES, MAX_ENTRIES, Total};
 
 /// The problems of files and folders.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,9 +2,7 @@
 
 use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
-use crate::definition::model::gate::RESERVED_VARIABLES;
-use crate::definition::model::words::list;
-use crate::definition::model::words::short;
+use crate::definition::model::{RESERVED_VARIABLES, list, short};
 
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]

@@ -2,8 +2,8 @@
 
 use super::description::{Description, error, warning};
 use super::value::ValueKind;
-use crate::definition::model::schema::{LIMITS_FIELDS, names};
-use crate::definition::model::words::list;
+use crate::definition::model::schema::names;
+use crate::definition::model::{LIMITS_FIELDS, list};
 
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]

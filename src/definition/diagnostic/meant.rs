@@ -1,6 +1,6 @@
 //! Fields of other programs for workflows, and the fields of this one that are meant by them.
 
-use crate::definition::model::words::list;
+use crate::definition::model::list;
 
 /// The mappings that a field can stand in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,8 +238,7 @@ mod tests {
 
     use super::*;
     use crate::definition::fixtures::Files;
-    use crate::definition::model::schema::{CHECK_FIELDS, ENTRY_FIELDS};
-    use crate::definition::model::workflow::{Phase, Workflow};
+    use crate::definition::model::{CHECK_FIELDS, ENTRY_FIELDS, Phase, Workflow};
     use crate::definition::{Diagnostic, Library};
 
     const ALL: [Mapping; 4] = [Workflow, Entry, Phase, Check];

@@ -1,8 +1,7 @@
 //! Models, aliases and thinking levels.
 
 use super::description::{Description, error, warning};
-use crate::definition::model::models::Thinking;
-use crate::definition::model::words::either;
+use crate::definition::model::{Thinking, either};
 
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]

@@ -1,9 +1,8 @@
 //! The user's `notify.yaml`.
 
 use super::description::{Description, error};
-use crate::definition::model::notify::{TEXT, TITLE};
-use crate::definition::model::schema::{MAX_ARGUMENTS, NOTIFY_FIELDS, names};
-use crate::definition::model::words::list;
+use crate::definition::model::schema::names;
+use crate::definition::model::{MAX_ARGUMENTS, NOTIFY_FIELDS, TEXT, TITLE, list};
 
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]

@@ -1,7 +1,7 @@
 //! The folders that a package lists.
 
 use super::description::{Description, error};
-use crate::definition::model::files::FileError;
+use crate::definition::model::FileError;
 
 /// The problems of the folders that a package lists.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::description::{Description, error, warning};
 use super::value::ValueKind;
-use crate::definition::model::files::FileError;
+use crate::definition::model::FileError;
 
 /// The problems of phases and their files.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! The files of the user's own.
 
 use super::description::{Description, error, warning};
-use crate::definition::model::user_files::UserFile;
+use crate::definition::model::UserFile;
 
 /// The problems of the user's own files.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! Variables in texts.
 
 use super::description::{Description, available, error, warning};
-use crate::definition::model::nearest::nearest;
+use crate::definition::model::nearest;
 
 /// The problems of variables in texts.
 #[derive(Debug, Clone, PartialEq)]

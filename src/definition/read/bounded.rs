@@ -1,7 +1,6 @@
 //! Files, read within the totals of one load.
 
-use crate::definition::model::files::{DirEntry, FileError, ReadError, Stale, WorkflowFiles};
-use crate::definition::model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
+use crate::definition::model::{DirEntry, FileError, MAX_BYTES, MAX_ENTRIES, ReadError, Stale, Total, WorkflowFiles};
 
 /// The reason why nothing more is read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,11 +5,9 @@ use std::time::Duration;
 use super::fields::Fields;
 use super::values::input_of_bound;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
-use crate::definition::model::budget::Measure;
+use crate::definition::diagnostic::{FieldProblem, Step};
 use crate::definition::model::schema;
+use crate::definition::model::{BoundValue, BudgetBounds, Measure};
 
 const FIELDS: [&str; schema::BUDGET_FIELDS.len()] = schema::names(&schema::BUDGET_FIELDS);
 

@@ -5,21 +5,12 @@ use super::fields::{Fields, texts};
 use super::values::written;
 use super::yaml::Yaml;
 use super::{budget, confinement, expected_calls, gate, inputs, models, outcomes, outputs, results, tools};
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::value::Expected;
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
-use crate::definition::model::confinement::Confinement;
-use crate::definition::model::expected_calls::PhaseTest;
-use crate::definition::model::gate::Gate;
-use crate::definition::model::inputs::Input;
-use crate::definition::model::models::Thinking;
-use crate::definition::model::outcomes::{Outcome, Target};
-use crate::definition::model::outputs::Output;
-use crate::definition::model::results::Results;
-use crate::definition::model::schema::{Field, FromField, Kind, Needed, names};
-use crate::definition::model::workflow::{AutoContinue, ContextInjection, ContextMode, Entry, Show, ToolPolicy};
+use crate::definition::diagnostic::{Expected, FieldProblem, Step};
+use crate::definition::model::schema::names;
+use crate::definition::model::{
+    AutoContinue, BoundValue, BudgetBounds, Confinement, ContextInjection, ContextMode, Entry, Field, FromField, Gate,
+    Input, Kind, Needed, Outcome, Output, PhaseTest, Results, Show, Target, Thinking, ToolPolicy, is_blank,
+};
 
 macro_rules! by_type {
     ($($type:ty => $read:expr,)*) => {$(

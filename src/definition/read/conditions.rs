@@ -3,13 +3,8 @@
 use super::fields::Fields;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::value::Expected;
-use crate::definition::model::blank::trim;
-use crate::definition::model::conditions::Condition;
-use crate::definition::model::schema::{MAX_CONDITIONS, MAX_OPTIONS};
-use crate::definition::model::value_type::MAX_VALUE;
+use crate::definition::diagnostic::{Expected, FieldProblem, Step};
+use crate::definition::model::{Condition, MAX_CONDITIONS, MAX_OPTIONS, MAX_VALUE, trim};
 
 /// Reads the `when` of an entry of `phases`. Names and values are checked with the workflow.
 pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condition> {

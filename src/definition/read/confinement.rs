@@ -2,18 +2,11 @@
 
 use super::fields::{Fields, not_a_list};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::gate::GateProblem;
-use crate::definition::diagnostic::limit::LimitProblem;
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::value::Expected;
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::confinement::{Confinement, Sandbox};
-use crate::definition::model::gate::{MAX_EXPANSIONS, expansions};
-use crate::definition::model::path_variables::{variables, with_names};
-use crate::definition::model::permission::{is_glob, split};
-use crate::definition::model::schema::{MAX_PATHS, SANDBOXES};
+use crate::definition::diagnostic::{Expected, FieldProblem, GateProblem, LimitProblem, Problem, Step};
+use crate::definition::model::{
+    Confinement, MAX_EXPANSIONS, MAX_PATHS, SANDBOXES, Sandbox, expansions, is_blank, is_glob, split, variables,
+    with_names,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathVariables {

@@ -3,11 +3,8 @@
 use super::fields::Fields;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::each::Each;
-use crate::definition::model::value_type::{MAX_ITEMS, MAX_VALUE};
+use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::model::{Each, MAX_ITEMS, MAX_VALUE, is_blank};
 
 /// Reads `each`; `None` without it, and after an error. Names are checked with the workflow.
 pub(crate) fn read(fields: &mut Fields) -> Option<Each> {

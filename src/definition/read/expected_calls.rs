@@ -4,15 +4,9 @@ use std::rc::Rc;
 
 use super::fields::Fields;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::call::CallProblem;
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::tool::ToolProblem;
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::expected_calls::PhaseTest;
-use crate::definition::model::files::Surroundings;
-use crate::definition::model::schema::{MAX_TESTS, TESTS_FIELDS, names};
-use crate::definition::model::tools::is_of_pi;
+use crate::definition::diagnostic::{CallProblem, Problem, Step, ToolProblem};
+use crate::definition::model::schema::names;
+use crate::definition::model::{MAX_TESTS, PhaseTest, Surroundings, TESTS_FIELDS, is_blank, is_of_pi};
 
 const LISTS: [&str; TESTS_FIELDS.len()] = names(&TESTS_FIELDS);
 

@@ -7,22 +7,14 @@ use super::templates;
 use super::templates::Unknown;
 use super::values::input_of_bound;
 use super::yaml::{self, Tree, Yaml};
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::description::Severity;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::meant::{self, Mapping};
-use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
-use crate::definition::diagnostic::variable::VariableProblem;
-use crate::definition::diagnostic::yaml::YamlProblem;
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::bound_values::BoundValue;
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::path_variables::with_names;
-use crate::definition::model::schema::{ENTRY_FIELDS, Field, Kind, Needed};
-use crate::definition::model::workflow::{Phase, Workflow};
+use crate::definition::diagnostic::meant::{self};
+use crate::definition::diagnostic::{
+    Diagnostic, Expected, FieldProblem, Mapping, Needs, Place, Problem, Severity, Step, ValueKind, VariableProblem,
+    YamlProblem,
+};
+use crate::definition::model::{
+    BoundValue, ENTRY_FIELDS, Field, Kind, Needed, Phase, Workflow, is_blank, nearest, with_names,
+};
 
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
 pub(crate) const MAX_PLACES: usize = 50;

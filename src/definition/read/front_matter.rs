@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::definition::diagnostic::place::Place;
-use crate::definition::model::blank::is_space;
+use crate::definition::diagnostic::Place;
+use crate::definition::model::is_space;
 
 /// A Markdown file, split as pi splits it.
 #[derive(Debug, PartialEq)]

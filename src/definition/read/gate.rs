@@ -4,18 +4,13 @@ use super::budget::duration;
 use super::fields::Fields;
 use super::values;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::gate::GateProblem;
-use crate::definition::diagnostic::value::{Expected, ValueKind};
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::gate::{
-    Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_LABEL, Pattern, Variable, expansions, is_variable, label_of,
-};
-use crate::definition::model::path_variables::with_names;
-use crate::definition::model::schema::{CHECK_FIELDS, MAX_GATE_ATTEMPTS, names};
-use crate::definition::model::values::ValueName;
+use crate::definition::diagnostic::{Expected, FieldProblem, GateProblem, Step, ValueKind};
+use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
+use crate::definition::model::{
+    CHECK_FIELDS, Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_GATE_ATTEMPTS, MAX_LABEL, Pattern, ValueName,
+    Variable, expansions, is_blank, is_variable, label_of, with_names,
+};
 
 /// Default time limit of a command, in milliseconds.
 pub(super) const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;

@@ -6,15 +6,9 @@ use super::fields::Fields;
 use super::value_type::Declaration;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::value::Expected;
-use crate::definition::model::inputs::{Given, Input};
-use crate::definition::model::nearest::nearest;
+use crate::definition::diagnostic::{Expected, FieldProblem, Step};
 use crate::definition::model::schema;
-use crate::definition::model::schema::MAX_INPUTS;
-use crate::definition::model::value_type::ValueType;
-use crate::definition::model::values::ValueName;
+use crate::definition::model::{Given, Input, MAX_INPUTS, ValueName, ValueType, nearest};
 
 const FIELDS: [&str; schema::INPUT_FIELDS.len()] = schema::names(&schema::INPUT_FIELDS);
 

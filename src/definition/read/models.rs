@@ -5,17 +5,10 @@ use std::rc::Rc;
 use super::fields::Fields;
 use super::yaml;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::meant::Mapping;
-use crate::definition::diagnostic::model::ModelProblem;
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::diagnostic::value::Needs;
-use crate::definition::diagnostic::value::{Expected, ValueKind};
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::blank::trim;
-use crate::definition::model::models::Aliases;
-use crate::definition::model::models::Thinking;
+use crate::definition::diagnostic::{
+    Diagnostic, Expected, FieldProblem, Mapping, ModelProblem, Needs, Step, ValueKind,
+};
+use crate::definition::model::{Aliases, Thinking, is_blank, trim};
 
 /// The value of `model` and of an alias.
 const NAMES: &str = "the name of a model or a list of names";

@@ -2,17 +2,11 @@
 
 use super::fields::{Fields, not_a_list};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::meant::Mapping;
-use crate::definition::diagnostic::notify::NotifyProblem;
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::diagnostic::value::{Expected, Needs};
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::notify::{Notify, Occasion, TEXT, TITLE};
-use crate::definition::model::schema::{MAX_ARGUMENTS, NOTIFY_FIELDS, OCCASIONS, names};
+use crate::definition::diagnostic::{Diagnostic, Expected, FieldProblem, Mapping, Needs, NotifyProblem, Problem, Step};
+use crate::definition::model::schema::names;
+use crate::definition::model::{
+    MAX_ARGUMENTS, NOTIFY_FIELDS, Notify, OCCASIONS, Occasion, TEXT, TITLE, is_blank, nearest,
+};
 
 const FIELDS: [&str; NOTIFY_FIELDS.len()] = names(&NOTIFY_FIELDS);
 

@@ -3,13 +3,8 @@
 use super::fields::Fields;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::value::Expected;
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::inputs::is_name;
-use crate::definition::model::outcomes::{Outcome, Target, WayBound};
-use crate::definition::model::schema::MAX_OUTCOMES;
+use crate::definition::diagnostic::{Expected, FieldProblem, Step};
+use crate::definition::model::{MAX_OUTCOMES, Outcome, Target, WayBound, is_blank, is_name};
 
 /// Reads `outcomes` of a phase. The ids of entries are checked with the workflow.
 pub(crate) fn read(fields: &mut Fields) -> Vec<Outcome> {

@@ -4,8 +4,8 @@ use super::fields::Fields;
 use super::value_type::Declaration;
 use super::values::scalar;
 use super::yaml::Yaml;
-use crate::definition::model::outputs::Output;
-use crate::definition::model::schema::{self, MAX_OUTPUTS, OUTPUT_FIELDS};
+use crate::definition::model::schema::{self};
+use crate::definition::model::{MAX_OUTPUTS, OUTPUT_FIELDS, Output};
 
 const FIELDS: [&str; OUTPUT_FIELDS.len()] = schema::names(&OUTPUT_FIELDS);
 

@@ -1,11 +1,7 @@
 //! The folders of a package that are searched for workflows.
 
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::package::PackageProblem;
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::value::{Expected, ValueKind};
-use crate::definition::model::files::Package;
-use crate::definition::model::paths::resolve_folder;
+use crate::definition::diagnostic::{Expected, FieldProblem, PackageProblem, Problem, ValueKind};
+use crate::definition::model::{Package, resolve_folder};
 
 /// The file of a package that names the folders.
 pub(crate) const MANIFEST: &str = "package.json";

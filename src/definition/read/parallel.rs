@@ -3,12 +3,8 @@
 use super::fields::Fields;
 use super::values::written;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::parallel::ParallelProblem;
-use crate::definition::model::inputs::is_name;
-use crate::definition::model::parallel::{Decide, Need, Parallel};
-use crate::definition::model::schema::MAX_OUTCOMES;
+use crate::definition::diagnostic::{FieldProblem, ParallelProblem, Step};
+use crate::definition::model::{Decide, MAX_OUTCOMES, Need, Parallel, is_name};
 
 /// Reads the fields; `None` of a group that is not parallel, and after an error.
 pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {

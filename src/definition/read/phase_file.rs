@@ -5,19 +5,10 @@ use super::fields::Fields;
 use super::front_matter::Document;
 use super::templates::Unknown;
 use super::{expected_calls, templates, tools};
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::meant::Mapping;
-use crate::definition::diagnostic::phase::PhaseProblem;
-use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::diagnostic::tool::ToolProblem;
-use crate::definition::diagnostic::value::Needs;
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::files::{Stale, Surroundings};
-use crate::definition::model::nearest::nearest;
+use crate::definition::diagnostic::{Diagnostic, Mapping, Needs, PhaseProblem, Place, Step, ToolProblem};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
-use crate::definition::model::workflow::Phase;
+use crate::definition::model::{Phase, Stale, Surroundings, is_blank, nearest};
 
 const FIELDS: [&str; Phase::FIELDS.len()] = names(Phase::FIELDS);
 

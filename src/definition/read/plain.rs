@@ -4,9 +4,7 @@ use serde_json::Value;
 
 use super::front_matter::split;
 use super::yaml::{self, Yaml};
-use crate::definition::diagnostic::phase::PhaseProblem;
-use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::{Diagnostic, PhaseProblem, Place};
 
 /// The content of a file.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use super::bounded::{Bounded, Stop};
 use super::{front_matter, yaml};
-use crate::definition::model::files::{FileError, FileKind, Stale, WorkflowFiles};
+use crate::definition::model::{FileError, FileKind, Stale, WorkflowFiles};
 
 /// Returns the names that the Markdown files in some folders give to subagent profiles: the `name` in the front
 /// matter, and the file's own name. `None` if there are no such files, or more than one load reads. The second list

@@ -3,11 +3,8 @@
 use super::fields::Fields;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::results::Results;
+use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::model::{Results, is_blank, nearest};
 
 const FIELD: &str = "results";
 

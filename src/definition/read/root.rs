@@ -12,30 +12,17 @@ use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
-use crate::definition::diagnostic::anchor::{Step, in_group};
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::file::FileProblem;
-use crate::definition::diagnostic::gate::GateProblem;
-use crate::definition::diagnostic::package::PackageProblem;
-use crate::definition::diagnostic::phase::PhaseProblem;
-use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::diagnostic::user_file::UserFileProblem;
-use crate::definition::diagnostic::workflow::WorkflowProblem;
-use crate::definition::model::files::{FileError, FileKind, Root, Stale};
-use crate::definition::model::gate::{Check, CheckKind, Gate, label_of};
-use crate::definition::model::inputs::Given;
-use crate::definition::model::library::{LeftOut, Listed, Parts, Replacing};
-use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::outcomes::{Outcome, Target};
+use crate::definition::diagnostic::{
+    Diagnostic, FieldProblem, FileProblem, GateProblem, PackageProblem, PhaseProblem, Problem, Step, UserFileProblem,
+    WorkflowProblem, in_group,
+};
 use crate::definition::model::own_work;
-use crate::definition::model::paths::{group_key, join, last_part, resolve};
-use crate::definition::model::user_files::{USERS_ROOT, UserFile};
-use crate::definition::model::values::ValueName;
-use crate::definition::model::words::either;
-use crate::definition::model::work::Work;
-use crate::definition::model::workflow::{Entry, EntryKind, Group, Phase, Show, Workflow};
+use crate::definition::model::paths::resolve;
+use crate::definition::model::{
+    ALIASES_FILE, ALIASES_ROOT, Aliases, Check, CheckKind, Entry, EntryKind, FileError, FileKind, Gate, Given, Group,
+    LeftOut, Listed, Outcome, Parts, Phase, Replacing, Root, Show, Stale, Target, USERS_ROOT, UserFile, ValueName,
+    Work, Workflow, either, group_key, join, label_of, last_part, nearest,
+};
 
 /// Number of entries that a regular expression of a gate counts as, because it is compiled.
 const EXPRESSION: usize = 5;

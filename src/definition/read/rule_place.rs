@@ -1,9 +1,8 @@
 //! The lines in which rules stand.
 
 use super::{front_matter, yaml};
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::excerpt::on_one_line;
-use crate::definition::model::files::{ReadError, Stale, WorkflowFiles};
+use crate::definition::diagnostic::{Step, on_one_line};
+use crate::definition::model::{ReadError, Stale, WorkflowFiles};
 
 /// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `keys` lead to it.
 /// If it is not found, returns the file alone.

@@ -3,9 +3,7 @@
 use crate::sorted::Map;
 
 use super::yaml::{self, Tree};
-use crate::definition::diagnostic::anchor::{Step, Unplaced};
-use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::{Diagnostic, Place, Step, Unplaced};
 
 /// Maximum number of diagnostics with a place: the line of each is counted from the beginning of its text.
 const MAX_PLACES: usize = 1000;

@@ -4,16 +4,12 @@ use super::fields::Fields;
 use super::yaml::Yaml;
 use super::{gate, outcomes, outputs};
 use crate::definition::diagnostic::anchor::Step as At;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::value::Expected;
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::gate::{Command, label_of};
-use crate::definition::model::outcomes::{Outcome, Target};
-use crate::definition::model::own_work::OwnWork;
-use crate::definition::model::schema::MAX_OUTCOMES;
+use crate::definition::diagnostic::{Expected, FieldProblem};
 use crate::definition::model::variables::PHASE_VARIABLES;
-use crate::definition::model::words::either;
-use crate::definition::model::work::{Answer, AnswerText, Question, Step, Work};
+use crate::definition::model::{
+    Answer, AnswerText, Command, MAX_OUTCOMES, Outcome, OwnWork, Question, Step, Target, Work, either, is_blank,
+    label_of,
+};
 
 /// The names that outcomes of a step can have.
 const OUTCOMES: [&str; 2] = [Step::OK, Step::FAILED];

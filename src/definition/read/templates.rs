@@ -1,10 +1,8 @@
 //! The variables in templates.
 
-use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::variable::VariableProblem;
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::values::ValueName;
+use crate::definition::diagnostic::{Place, VariableProblem};
 use crate::definition::model::variables::{MEANINGS, PREVIOUS_SUMMARY};
+use crate::definition::model::{ValueName, nearest};
 
 /// A `{name}` that a template does not know.
 #[derive(Debug, PartialEq)]

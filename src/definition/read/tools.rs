@@ -2,14 +2,9 @@
 
 use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::tool::ToolProblem;
-use crate::definition::diagnostic::value::{Expected, ValueKind};
-use crate::definition::model::files::{Stale, Surroundings};
-use crate::definition::model::schema::{TOOLS_FIELDS, names};
-use crate::definition::model::tools::{is_of_pi, tool_in_another_case};
-use crate::definition::model::workflow::ToolPolicy;
+use crate::definition::diagnostic::{Expected, FieldProblem, Step, ToolProblem, ValueKind};
+use crate::definition::model::schema::names;
+use crate::definition::model::{Stale, Surroundings, TOOLS_FIELDS, ToolPolicy, is_of_pi, tool_in_another_case};
 
 /// Characters that no name of a tool has: those of arguments and wildcards, as other programs know them.
 const NO_TOOL: [char; 2] = ['(', '*'];

@@ -4,13 +4,8 @@ use crate::sorted::Set;
 
 use super::bounded::{Bounded, Stop};
 use super::{front_matter, phase_file, yaml};
-use crate::definition::diagnostic::description::Severity;
-use crate::definition::diagnostic::file::FileProblem;
-use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::model::files::{FileKind, Root, Surroundings};
-use crate::definition::model::library::Listed;
-use crate::definition::model::paths::join;
+use crate::definition::diagnostic::{Diagnostic, FileProblem, Place, Severity};
+use crate::definition::model::{FileKind, Listed, Root, Surroundings, join};
 
 /// Collects the files of one root, and which of them workflows list.
 pub(crate) struct Lint<'a> {

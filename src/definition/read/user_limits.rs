@@ -4,15 +4,9 @@ use super::confinement::{self, PathVariables};
 use super::fields::Fields;
 use super::tools;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::limit::LimitProblem;
-use crate::definition::diagnostic::meant::Mapping;
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::diagnostic::value::Needs;
-use crate::definition::model::files::{Stale, Surroundings, WorkflowFiles};
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::schema::{LIMITS_FIELDS, names};
-use crate::definition::model::user_limits::UserLimits;
+use crate::definition::diagnostic::{Diagnostic, LimitProblem, Mapping, Needs, Step};
+use crate::definition::model::schema::names;
+use crate::definition::model::{LIMITS_FIELDS, Stale, Surroundings, UserLimits, WorkflowFiles, nearest};
 
 const FIELDS: [&str; LIMITS_FIELDS.len()] = names(&LIMITS_FIELDS);
 

@@ -3,14 +3,10 @@
 use super::fields::Fields;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::model::blank::{is_blank, trim};
-use crate::definition::model::inputs::is_name;
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::schema::{MAX_OPTIONS, VALUE_TYPES};
-use crate::definition::model::value_type::{Bounds, MAX_ITEMS, MAX_VALUE, ValueType};
-use crate::definition::model::words::either;
+use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::model::{
+    Bounds, MAX_ITEMS, MAX_OPTIONS, MAX_VALUE, VALUE_TYPES, ValueType, either, is_blank, is_name, nearest, trim,
+};
 
 /// An entry of `inputs` or of `outputs`.
 #[derive(Clone, Copy)]

@@ -1,10 +1,8 @@
 //! Reads values, and names of values.
 
 use super::yaml::Yaml;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::model::values::ValueName;
-use crate::definition::model::words::either;
-use crate::definition::model::words::short;
+use crate::definition::diagnostic::FieldProblem;
+use crate::definition::model::{ValueName, either, short};
 
 /// Reads the name of a value, in one of these forms.
 pub(crate) fn read(field: &str, text: &str, forms: &[&str]) -> Result<ValueName, FieldProblem> {

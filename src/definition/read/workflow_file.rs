@@ -6,24 +6,13 @@ use std::rc::Rc;
 use super::fields::{Fields, not_a_list, rule_meant};
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, each, inputs, outcomes, parallel, step};
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::diagnostic::meant::{self, Mapping};
-use crate::definition::diagnostic::phase::PhaseProblem;
-use crate::definition::diagnostic::report::Diagnostic;
-use crate::definition::diagnostic::value::{Expected, Needs};
-use crate::definition::model::blank::is_blank;
-use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
-use crate::definition::model::conditions::Condition;
-use crate::definition::model::each::Each;
-use crate::definition::model::inputs::Given;
-use crate::definition::model::nearest::nearest;
-use crate::definition::model::outcomes::Outcome;
-use crate::definition::model::own_work::OwnWork;
-use crate::definition::model::parallel::Parallel;
+use crate::definition::diagnostic::meant::{self};
+use crate::definition::diagnostic::{Diagnostic, Expected, FieldProblem, Mapping, Needs, PhaseProblem, Step};
 use crate::definition::model::schema;
-use crate::definition::model::schema::{Kind, MAX_COUNT, MAX_PHASES};
-use crate::definition::model::workflow::{DEFAULT_MAX_LOOPS, Workflow};
+use crate::definition::model::{
+    BoundValue, BudgetBounds, Condition, DEFAULT_MAX_LOOPS, Each, Given, Kind, MAX_COUNT, MAX_PHASES, Outcome, OwnWork,
+    Parallel, Workflow, is_blank, nearest,
+};
 
 const FIELDS: [&str; Workflow::FIELDS.len()] = schema::names(Workflow::FIELDS);
 

@@ -8,11 +8,7 @@ use crate::sorted::Map;
 use serde_yaml::Number;
 
 use super::events::{Event, Events, Failure, Mark};
-use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::field::{SPACE_NEEDED, lacks_space};
-use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::value::ValueKind;
-use crate::definition::diagnostic::yaml::YamlProblem;
+use crate::definition::diagnostic::{Place, SPACE_NEEDED, Step, ValueKind, YamlProblem, lacks_space};
 
 /// One YAML value. Keys are text, merge keys are ordinary ones (YAML 1.2).
 #[derive(Debug, Clone, PartialEq)]
