@@ -242,13 +242,10 @@ impl End {
 
     /// The end without the outcomes that lead elsewhere; `None` if none is left.
     fn without(mut self, elsewhere: &[Outcome]) -> Option<Self> {
-        match &mut self.kind {
-            EdgeKind::Plain | EdgeKind::Otherwise => return Some(self),
-            EdgeKind::Outcomes(names) => {
-                names.retain(|(name, _)| elsewhere.iter().all(|other| other.name != *name));
-                if names.is_empty() {
-                    return None;
-                }
+        if let EdgeKind::Outcomes(names) = &mut self.kind {
+            names.retain(|(name, _)| elsewhere.iter().all(|other| other.name != *name));
+            if names.is_empty() {
+                return None;
             }
         }
         Some(self)
@@ -280,10 +277,10 @@ struct Chart<'a> {
 
 impl<'a> Chart<'a> {
     fn new(root: &Workflow, library: &'a Library, run: Option<&'a RunState>) -> Self {
-        let (lines, edges) = (vec!["flowchart TD".to_owned()], Vec::new());
-        let (path, ends) = (PhasePath::start(&root.key), Vec::new());
+        let (lines, path) = (vec!["flowchart TD".to_owned()], PhasePath::start(&root.key));
         let (phases, conditions, groups, notes) = (0, 0, 0, 0);
-        Self { library, run, lines, edges, path, phases, conditions, groups, notes, has_stop: false, ends }
+        let (edges, ends, has_stop) = (Vec::new(), Vec::new(), false);
+        Self { library, run, lines, edges, path, phases, conditions, groups, notes, has_stop, ends }
     }
 
     fn line(&mut self, text: &str) {
@@ -296,7 +293,9 @@ impl<'a> Chart<'a> {
         }
     }
 
+    /// Adds the entries of a scope. None of the entries of a parallel group leads to another one.
     fn scope(&mut self, workflow: &'a Workflow) {
+        let is_beside = workflow.has_branches_beside();
         // The first node of each entry of `phases`.
         let mut nodes = Vec::new();
         // The ends of edges to later entries, by their index; to the end of the workflow with the number of entries.
@@ -313,44 +312,26 @@ impl<'a> Chart<'a> {
             match &entry.kind {
                 EntryKind::Phase(phase) => {
                     self.phase(phase, workflow);
-                    if let Some(first) = nodes.first().filter(|_| loops_from(workflow) == Some(index)) {
-                        self.edges.push(format!("  p{} -. loop .-> {first}", self.phases));
-                    }
                     let (outcomes, node) = (&phase.outcomes, format!("p{}", self.phases));
-                    if !outcomes.is_empty() {
-                        self.ends.clear();
+                    if is_beside {
+                        let note = outcomes_note(outcomes, &phase.id, workflow, self.library);
+                        note.into_iter().for_each(|note| self.note(&node, &note));
+                    } else {
+                        if let Some(first) = nodes.first().filter(|_| loops_from(workflow) == Some(index)) {
+                            self.edges.push(format!("  {node} -. loop .-> {first}"));
+                        }
+                        if !outcomes.is_empty() {
+                            self.ends.clear();
+                        }
+                        self.outcomes((outcomes, index), &node, workflow, &nodes, &mut ahead);
                     }
-                    self.outcomes((outcomes, index), &node, workflow, &nodes, &mut ahead);
                 }
                 EntryKind::Workflow { key, .. } => {
-                    if let Some(nested) = self.library.get(key)
-                        && let Some(parallel) = &nested.parallel
-                    {
-                        let group = self.parallel(entry, nested);
-                        let outcomes = entry.outcomes();
-                        let leads = |name: &String| outcomes.iter().any(|of| of.name == *name);
-                        let decides = match &parallel.decide {
-                            Some(Decide::First(names)) => names.iter().all(leads),
-                            Some(Decide::Majority) | None => false,
-                        };
-                        self.ends = if decides { Vec::new() } else { vec![End::of(&group)] };
-                        self.outcomes((outcomes, index), &group, workflow, &nodes, &mut ahead);
-                    } else if let Some(nested) = self.library.get(key) {
-                        self.groups += 1;
-                        let group = format!("g{}", self.groups);
-                        for note in nested_notes(entry, self.library) {
-                            self.note(&group, &note);
+                    if let Some(nested) = self.library.get(key) {
+                        let group = self.nested(entry, nested);
+                        if !is_beside {
+                            self.outcomes((entry.outcomes(), index), &group, workflow, &nodes, &mut ahead);
                         }
-                        let name = self.library.entry_name(entry);
-                        self.line(&format!("subgraph {group}[{}]", label(name)));
-                        self.path.enter(key, None);
-                        self.scope(nested);
-                        self.path.leave();
-                        self.line("end");
-                        let outcomes = entry.outcomes();
-                        let ends = std::mem::take(&mut self.ends).into_iter();
-                        self.ends = ends.filter_map(|end| end.without(outcomes)).collect();
-                        self.outcomes((outcomes, index), &group, workflow, &nodes, &mut ahead);
                     }
                 }
             }
@@ -358,68 +339,41 @@ impl<'a> Chart<'a> {
                 self.note(&node, &note);
             }
             self.ends.extend(otherwise);
+            if is_beside {
+                self.ends.clear();
+            }
         }
         self.ends.extend(ahead.into_values().flatten());
     }
 
-    /// Adds a parallel group, whose edges are its own and not those of its branches, and returns its node.
-    fn parallel(&mut self, entry: &'a Entry, nested: &'a Workflow) -> String {
+    /// Adds a nested workflow or a group, and returns its node. The edges of a parallel group are its own and not those
+    /// of its branches.
+    fn nested(&mut self, entry: &Entry, nested: &'a Workflow) -> String {
         self.groups += 1;
         let group = format!("g{}", self.groups);
         for note in nested_notes(entry, self.library) {
             self.note(&group, &note);
         }
-        self.connect(&group);
+        if nested.parallel.is_some() {
+            self.connect(&group);
+        }
         self.line(&format!("subgraph {group}[{}]", label(self.library.entry_name(entry))));
         self.path.enter(&nested.key, None);
-        self.ends.clear();
-        match nested.has_branches_beside() {
-            true => self.branches(nested),
-            false => self.scope(nested),
-        }
-        self.ends.clear();
-        self.path.leave();
-        self.line("end");
-        group
-    }
-
-    /// Adds the entries of a parallel group, none of which leads to another one.
-    fn branches(&mut self, group: &'a Workflow) {
-        for (index, entry) in group.phases.iter().enumerate() {
-            if self.phases >= MAX_PHASES {
-                break;
-            }
-            self.path.set_index(index);
-            let node = self.first_node(entry);
-            self.condition(entry);
-            match &entry.kind {
-                EntryKind::Phase(phase) => {
-                    self.phase(phase, group);
-                    let outcomes = outcomes_note(&phase.outcomes, &phase.id, group, self.library);
-                    if let Some(note) = outcomes {
-                        self.note(&format!("p{}", self.phases), &note);
-                    }
-                }
-                EntryKind::Workflow { key, .. } => {
-                    let Some(nested) = self.library.get(key) else { continue };
-                    self.groups += 1;
-                    let inner = format!("g{}", self.groups);
-                    for note in nested_notes(entry, self.library) {
-                        self.note(&inner, &note);
-                    }
-                    let name = self.library.entry_name(entry);
-                    self.line(&format!("subgraph {inner}[{}]", label(name)));
-                    self.path.enter(key, None);
-                    self.scope(nested);
-                    self.path.leave();
-                    self.line("end");
-                }
-            }
-            if let Some(note) = passed_note(self.run, &self.path) {
-                self.note(&node, &note);
-            }
+        if nested.parallel.is_some() {
             self.ends.clear();
         }
+        self.scope(nested);
+        self.path.leave();
+        self.line("end");
+        let outcomes = entry.outcomes();
+        let ends = std::mem::take(&mut self.ends).into_iter();
+        let leads = |name: &String| outcomes.iter().any(|of| of.name == *name);
+        self.ends = match nested.parallel.as_ref().map(|parallel| &parallel.decide) {
+            None => ends.filter_map(|end| end.without(outcomes)).collect(),
+            Some(Some(Decide::First(names))) if names.iter().all(leads) => Vec::new(),
+            Some(_) => vec![End::of(&group)],
+        };
+        group
     }
 
     /// Returns the node with which an entry that is not drawn yet begins.
