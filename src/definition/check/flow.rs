@@ -198,8 +198,8 @@ impl<'a> Errors<'a> {
             Ok(kind) => (format!("`{of}`, which is {}", kind.expected()), None),
             Err(unknown) => (unknown.found, unknown.suggestion),
         };
-        let (field, expected) = ("each".into(), "an input or an output of an earlier phase that is a list".into());
-        let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+        let problem = FieldProblem::bad("each", "an input or an output of an earlier phase that is a list", found)
+            .suggest(suggestion);
         self.report(problem, &[Step::Key("each")]);
     }
 
@@ -241,11 +241,8 @@ impl<'a> Errors<'a> {
                 let own = self.workflow.target(index, &outcome.target);
                 let is_same = own.is_some() && own == self.workflow.target(index, then);
                 let field = named(&[Step::Key("then")]);
-                let same = || FieldProblem::BadValue {
-                    field: field.clone(),
-                    expected: "another target than that of `to`".into(),
-                    found: format!("`{}`", then.word()),
-                    suggestion: None,
+                let same = || {
+                    FieldProblem::bad(field.clone(), "another target than that of `to`", format!("`{}`", then.word()))
                 };
                 let problem = self.target_problem(field.clone(), then);
                 problem.or_else(|| is_same.then(|| same().into()))
@@ -298,12 +295,12 @@ impl<'a> Errors<'a> {
             (false, true, None) => ", which is inside of a group: a target outside is the group",
             (false, false, _) => "",
         };
-        let problem = FieldProblem::BadValue {
+        let problem = FieldProblem::bad(
             field,
-            expected: format!("`next`, `loop`, `done`, `stop` or the id of an entry of {}", self.workflow.in_words()),
-            found: format!("`{id}`{why}"),
-            suggestion: nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()).map(Into::into),
-        };
+            format!("`next`, `loop`, `done`, `stop` or the id of an entry of {}", self.workflow.in_words()),
+            format!("`{id}`{why}"),
+        )
+        .suggest(nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()));
         Some(problem.into())
     }
 
@@ -328,16 +325,16 @@ impl<'a> Errors<'a> {
             if names.contains(name.as_str()) {
                 continue;
             }
-            let problem = FieldProblem::BadValue {
-                field: "outcomes".into(),
-                expected: match names.is_empty() {
+            let problem = FieldProblem::bad(
+                "outcomes",
+                match names.is_empty() {
                     true if is_undecided => "`decide` beside it, as for every outcome of a parallel group".into(),
                     true => format!("no `outcomes`: {of} ends without one"),
                     false => listed(&names, &format!("an outcome with which {of} ends")),
                 },
-                found: format!("`{name}`"),
-                suggestion: nearest(name, names.iter().copied()).map(Into::into),
-            };
+                format!("`{name}`"),
+            )
+            .suggest(nearest(name, names.iter().copied()));
             let at = [Step::Key("phases"), Step::Item(index), Step::Key("outcomes"), Step::Name(name)];
             self.report(problem, &at);
         }
@@ -351,9 +348,8 @@ impl<'a> Errors<'a> {
             }
             let expected =
                 format!("the id of a phase or the key of a nested workflow of the workflow \"{}\"", self.workflow.key);
-            let (field, found) = ("results".into(), format!("`{name}`"));
-            let suggestion = nearest(name, self.entries().map(Entry::id)).map(Into::into);
-            let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+            let problem = FieldProblem::bad("results", expected, format!("`{name}`"))
+                .suggest(nearest(name, self.entries().map(Entry::id)));
             self.report_in(Some(phase), problem, &[Step::Key("results"), Step::Item(index)]);
         }
     }
@@ -364,12 +360,9 @@ impl<'a> Errors<'a> {
             let Some(outcome) = outcome.as_deref().filter(|outcome| !names.contains(outcome)) else {
                 continue;
             };
-            let problem = FieldProblem::BadValue {
-                field: "gate.outcome".into(),
-                expected: listed(names, "an outcome of the phase"),
-                found: format!("`{outcome}`"),
-                suggestion: nearest(outcome, names.iter().copied()).map(Into::into),
-            };
+            let problem =
+                FieldProblem::bad("gate.outcome", listed(names, "an outcome of the phase"), format!("`{outcome}`"))
+                    .suggest(nearest(outcome, names.iter().copied()));
             let at = [Step::Key("gate"), Step::Item(index), Step::Key("outcome")];
             self.report_in(Some(phase), problem, &at);
         }
@@ -404,8 +397,7 @@ impl<'a> Errors<'a> {
         let mut problems = Vec::new();
         for Variable { name, value } in command.env() {
             let Some((expected, suggestion)) = self.unknown(value) else { continue };
-            let (field, found) = (format!("{of}.{name}"), format!("`{value}`"));
-            let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+            let problem = FieldProblem::bad(format!("{of}.{name}"), expected, format!("`{value}`")).suggest(suggestion);
             problems.push((name.clone(), problem));
         }
         problems
@@ -426,8 +418,7 @@ impl<'a> Errors<'a> {
         for (field, path, at) in files.chain(written) {
             for variable in variables(path) {
                 let Some((expected, found, suggestion)) = self.unknown_in_path(path, &variable) else { continue };
-                let field = field.into();
-                self.report_in(phase, FieldProblem::BadValue { field, expected, found, suggestion }, &at);
+                self.report_in(phase, FieldProblem::bad(field, expected, found).suggest(suggestion), &at);
             }
         }
     }
@@ -480,12 +471,12 @@ impl<'a> Errors<'a> {
             };
             let known = workflow.inputs.iter().map(|input| &*input.name);
             let meant = nearest(name, known).filter(|_| input.is_none());
-            let problem = FieldProblem::BadValue {
-                field: names.join("."),
-                expected: format!("an input that is a number, with `min` and `max` from {min} to {max}"),
-                found: format!("`input.{name}`{why}"),
-                suggestion: meant.map(|meant| format!("input.{meant}")),
-            };
+            let problem = FieldProblem::bad(
+                names.join("."),
+                format!("an input that is a number, with `min` and `max` from {min} to {max}"),
+                format!("`input.{name}`{why}"),
+            )
+            .suggest(meant.map(|meant| format!("input.{meant}")));
             let at: Vec<Step> = names.into_iter().map(Step::Key).collect();
             self.report_in(phase, problem, &at);
         }
@@ -579,12 +570,12 @@ impl<'a> Errors<'a> {
                 if !names.is_empty() {
                     let is_wrong = |value: &&String| !names.contains(value.as_str());
                     let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
-                    let problem = FieldProblem::BadValue {
-                        field: format!("when.{key}"),
-                        expected: listed(&names, &format!("an outcome of `{id}`")),
-                        found: format!("`{wrong}`"),
-                        suggestion: meant_value(wrong, &Vec::from_iter(names)),
-                    };
+                    let problem = FieldProblem::bad(
+                        format!("when.{key}"),
+                        listed(&names, &format!("an outcome of `{id}`")),
+                        format!("`{wrong}`"),
+                    )
+                    .suggest(meant_value(wrong, &Vec::from_iter(names)));
                     return self.report(problem, &at);
                 }
                 let why = if !called.is_empty() {
@@ -608,7 +599,7 @@ impl<'a> Errors<'a> {
             // Refused when the file is read.
             ValueName::Summary(_) | ValueName::Item | ValueName::Task | ValueName::RunDir => return,
         };
-        let problem = FieldProblem::BadValue { field: "when".into(), expected, found, suggestion };
+        let problem = FieldProblem::bad("when", expected, found).suggest(suggestion);
         self.report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
     }
 
@@ -617,17 +608,13 @@ impl<'a> Errors<'a> {
         let key = condition.of.to_string();
         let when = |last| [Step::Key("phases"), Step::Item(index), Step::Key("when"), last];
         if let ValueType::List { .. } = kind {
-            let (field, found) = ("when".into(), format!("`{key}`"));
-            let expected = "a value that is no list".into();
-            let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
+            let problem = FieldProblem::bad("when", "a value that is no list", format!("`{key}`"));
             return self.report(problem, &when(Step::Name(&key)));
         }
         let is_wrong = |value: &&String| kind.value(value).is_none();
         let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
-        let suggestion = meant_value(wrong, &kind.options());
-        let (expected, found) = (kind.expected(), format!("`{wrong}`"));
-        let field = format!("when.{key}");
-        let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+        let problem = FieldProblem::bad(format!("when.{key}"), kind.expected(), format!("`{wrong}`"))
+            .suggest(meant_value(wrong, &kind.options()));
         self.report(problem, &when(Step::Key(&key)));
     }
 
@@ -675,12 +662,12 @@ impl<'a> Errors<'a> {
         for (name, given) in with {
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
                 let names: Set<&str> = nested.inputs.iter().map(|input| &*input.name).collect();
-                let problem = FieldProblem::BadValue {
-                    field: "with".into(),
-                    expected: listed(&names, &format!("an input of the workflow \"{key}\"")),
-                    found: format!("`{name}`"),
-                    suggestion: nearest(name, names.iter().copied()).map(Into::into),
-                };
+                let problem = FieldProblem::bad(
+                    "with",
+                    listed(&names, &format!("an input of the workflow \"{key}\"")),
+                    format!("`{name}`"),
+                )
+                .suggest(nearest(name, names.iter().copied()));
                 self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Name(name)]);
                 continue;
             };
@@ -713,8 +700,7 @@ impl<'a> Errors<'a> {
                 // Refused when the file is read.
                 Given::Name(_) => continue,
             };
-            let (field, expected) = (format!("with.{name}"), input.kind.expected());
-            let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+            let problem = FieldProblem::bad(format!("with.{name}"), input.kind.expected(), found).suggest(suggestion);
             self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Key(name)]);
         }
         let names = || nested.inputs.iter().map(|input| &*input.name);
@@ -753,9 +739,7 @@ fn in_rule(as_what: RuleUse, field: String, found: &str, why: &str) -> Problem {
         RuleUse::Path => "a value that can be part of the path in `gate.file` or `write`",
         RuleUse::Bound => "a value that can be the bound in `maxLoops`, `gateAttempts` or `budget`",
     };
-    let expected = expected.to_owned();
-    let found = format!("{found}, which {why}");
-    FieldProblem::BadValue { field, expected, found, suggestion: None }.into()
+    FieldProblem::bad(field, expected, format!("{found}, which {why}")).into()
 }
 
 /// The inputs that the rules of a workflow use, by name.

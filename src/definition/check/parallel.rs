@@ -122,12 +122,11 @@ impl<'a> Errors<'a> {
         if let (Need::AtLeast(need), Some(most)) = (parallel.need, most.filter(|most| *most <= limit))
             && need as usize > most
         {
-            let problem = FieldProblem::BadValue {
-                field: "need".into(),
-                expected: format!("`all` or a number from 1 to {most}, the number of branches"),
-                found: need.to_string(),
-                suggestion: None,
-            };
+            let problem = FieldProblem::bad(
+                "need",
+                format!("`all` or a number from 1 to {most}, the number of branches"),
+                need.to_string(),
+            );
             self.report(problem, &[Step::Key("need")]);
         }
     }
@@ -164,15 +163,15 @@ impl<'a> Errors<'a> {
             None if known.is_empty() => (Decide::MAJORITY, vec![Step::Key("decide")]),
             None => return,
         };
-        let problem = FieldProblem::BadValue {
-            field: "decide".into(),
-            expected: match known.is_empty() {
+        let problem = FieldProblem::bad(
+            "decide",
+            match known.is_empty() {
                 true => "no `decide`: its branches end without an outcome".into(),
                 false => listed(&known, "an outcome with which a branch ends"),
             },
-            found: format!("`{found}`"),
-            suggestion: nearest(found, known.iter().copied()).map(Into::into),
-        };
+            format!("`{found}`"),
+        )
+        .suggest(nearest(found, known.iter().copied()));
         self.report(problem, &at);
     }
 
@@ -476,12 +475,11 @@ struct Use {
 fn leads_elsewhere(field: &str, target: &Target) -> Option<FieldProblem> {
     match target {
         Target::Next | Target::Done | Target::Stop => None,
-        Target::Loop | Target::Entry(_) => Some(FieldProblem::BadValue {
-            field: field.to_owned(),
-            expected: "`next`, `done` or `stop` of a branch of a parallel group".into(),
-            found: format!("`{}`", target.word()),
-            suggestion: None,
-        }),
+        Target::Loop | Target::Entry(_) => Some(FieldProblem::bad(
+            field,
+            "`next`, `done` or `stop` of a branch of a parallel group",
+            format!("`{}`", target.word()),
+        )),
     }
 }
 

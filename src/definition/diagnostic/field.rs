@@ -31,6 +31,22 @@ pub enum FieldProblem {
 }
 
 impl FieldProblem {
+    pub(crate) fn bad(field: impl Into<String>, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self::BadValue { field: field.into(), expected: expected.into(), found: found.into(), suggestion: None }
+    }
+
+    /// Suggests a value in place of a bad one.
+    pub(crate) fn suggest(mut self, value: Option<impl Into<String>>) -> Self {
+        if let Self::BadValue { suggestion, .. } = &mut self {
+            *suggestion = value.map(Into::into);
+        }
+        self
+    }
+
+    pub(crate) fn wrong_type(field: impl Into<String>, expected: impl Into<Expected>, found: ValueKind) -> Self {
+        Self::WrongType { field: field.into(), expected: expected.into(), found }
+    }
+
     /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
@@ -130,7 +146,6 @@ impl FieldProblem {
     }
 }
 
-/// The known word that is similar to a word, or else all known words.
 /// The place of a field, in words; `None` for a name that no field has.
 fn place_of(field: &str) -> Option<&'static str> {
     let has = |fields: &[schema::Field]| fields.iter().any(|other| other.name == field);

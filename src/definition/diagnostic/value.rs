@@ -44,6 +44,12 @@ impl fmt::Display for Expected {
     }
 }
 
+impl From<&'static str> for Expected {
+    fn from(words: &'static str) -> Self {
+        Self::Other(words)
+    }
+}
+
 /// The required fields of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Needs {

@@ -63,7 +63,7 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
                     fields.report(&at, FieldProblem::Quoted { field, expected, value });
                     continue;
                 }
-                fields.report(&at, FieldProblem::BadValue { field, expected, found, suggestion });
+                fields.report(&at, FieldProblem::bad(field, expected, found).suggest(suggestion));
             }
         }
     }

@@ -129,11 +129,7 @@ fn auto_continue(fields: &mut Fields) -> Option<AutoContinue> {
         Some(value) => value.clone(),
     };
     let Yaml::Map(entries) = &value else {
-        let problem = FieldProblem::WrongType {
-            field: "autoContinue".into(),
-            expected: Expected::Other("`true`, `false` or a mapping"),
-            found: value.kind(),
-        };
+        let problem = FieldProblem::wrong_type("autoContinue", "`true`, `false` or a mapping", value.kind());
         fields.report(&[Step::Key("autoContinue")], problem);
         return None;
     };
@@ -163,12 +159,7 @@ fn on_budget(fields: &mut Fields) -> Option<Target> {
     };
     // A field without a value is reported as such.
     if value != Yaml::Null {
-        let problem = FieldProblem::BadValue {
-            field: field.into(),
-            expected: expected.into(),
-            found: if has_budget { written(&value) } else { "none".into() },
-            suggestion: None,
-        };
+        let problem = FieldProblem::bad(field, expected, if has_budget { written(&value) } else { "none".into() });
         fields.report(&[Step::Key(field)], problem);
     }
     None

@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Expected, FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, Step};
 use crate::definition::model::{Condition, MAX_CONDITIONS, MAX_OPTIONS, MAX_VALUE, trim};
 
 /// Reads the `when` of an entry of `phases`. Names and values are checked with the workflow.
@@ -18,8 +18,7 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condi
             return Vec::new();
         }
         Some(other) => {
-            let expected = Expected::Other("a mapping like `{ outcome.triage: large }`");
-            let problem = FieldProblem::WrongType { field: "when".into(), expected, found: other.kind() };
+            let problem = FieldProblem::wrong_type("when", "a mapping like `{ outcome.triage: large }`", other.kind());
             fields.report(&here, problem);
             return Vec::new();
         }
@@ -44,12 +43,11 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condi
             let values =
                 values.filter(|values| (1..=MAX_OPTIONS).contains(&values.len()) && values.iter().all(is_value));
             let Some(values) = values else {
-                let problem = FieldProblem::BadValue {
-                    field: format!("when.{key}"),
-                    expected: format!("a value, or a list of 1 to {MAX_OPTIONS} values"),
-                    found: written(value),
-                    suggestion: None,
-                };
+                let problem = FieldProblem::bad(
+                    format!("when.{key}"),
+                    format!("a value, or a list of 1 to {MAX_OPTIONS} values"),
+                    written(value),
+                );
                 let [phases, item, when] = here;
                 fields.report(&[phases, item, when, Step::Key(key)], problem);
                 return None;

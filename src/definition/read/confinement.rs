@@ -138,8 +138,7 @@ fn network(fields: &mut Fields) -> Option<bool> {
 /// Reads a path with `/`.
 fn path(field: &'static str, item: &Yaml) -> Result<String, Problem> {
     let Yaml::String(path) = item else {
-        let (expected, found) = (Expected::String, item.kind());
-        return Err(FieldProblem::WrongType { field: field.into(), expected, found }.into());
+        return Err(FieldProblem::wrong_type(field, Expected::String, item.kind()).into());
     };
     let path = path.replace('\\', "/");
     if is_blank(&path) {

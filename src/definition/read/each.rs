@@ -37,7 +37,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Each> {
 }
 
 fn bad(expected: String, found: String) -> FieldProblem {
-    FieldProblem::BadValue { field: "each".into(), expected, found, suggestion: None }
+    FieldProblem::bad("each", expected, found)
 }
 
 fn is_item(item: &str) -> bool {

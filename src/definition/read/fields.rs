@@ -241,10 +241,7 @@ impl<'a> Fields<'a> {
         let problem = match self.tree.root.get(field) {
             Some(Yaml::String(text)) if !is_blank(text) => return text.clone(),
             Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
-            Some(other) => {
-                let (field, found) = (field.into(), other.kind());
-                FieldProblem::WrongType { field, expected: Expected::String, found }
-            }
+            Some(other) => FieldProblem::wrong_type(field, Expected::String, other.kind()),
             None => {
                 self.missing(field);
                 return String::new();
@@ -281,10 +278,7 @@ impl<'a> Fields<'a> {
                 FieldProblem::EntryCount { field, limit }
             }
             (Some(Yaml::Map(entries)), _) => return entries.clone(),
-            (Some(other), _) => {
-                let (expected, found) = (Expected::Other(expected), other.kind());
-                FieldProblem::WrongType { field: field.into(), expected, found }
-            }
+            (Some(other), _) => FieldProblem::wrong_type(field, expected, other.kind()),
         };
         self.report(&[Step::Key(field)], problem);
         Vec::new()
@@ -332,11 +326,7 @@ impl<'a> Fields<'a> {
                 let (expected, value) = (EXPECTED.to_owned(), word.clone());
                 FieldProblem::Quoted { field: field.to_owned(), expected, value }
             }
-            Some(other) => FieldProblem::WrongType {
-                field: field.to_owned(),
-                expected: Expected::Other(EXPECTED),
-                found: other.kind(),
-            },
+            Some(other) => FieldProblem::wrong_type(field, EXPECTED, other.kind()),
         };
         self.report(&[Step::Key(field)], problem);
         default
@@ -395,10 +385,7 @@ impl<'a> Fields<'a> {
 pub(crate) fn not_a_list(field: String, expected: &'static str, found: &Yaml) -> FieldProblem {
     match found {
         Yaml::String(text) if !is_blank(text) => FieldProblem::NotAList { field, expected, text: text.clone() },
-        found => {
-            let (expected, found) = (Expected::Other(expected), found.kind());
-            FieldProblem::WrongType { field, expected, found }
-        }
+        found => FieldProblem::wrong_type(field, expected, found.kind()),
     }
 }
 

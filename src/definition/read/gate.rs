@@ -97,11 +97,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
             let at = [Step::Key("gate"), Step::Item(index), Step::Key(field)];
             let problem = match other {
                 Yaml::String(_) => FieldProblem::Blank { field: format!("gate.{field}") },
-                other => FieldProblem::WrongType {
-                    field: format!("gate.{field}"),
-                    expected: Expected::String,
-                    found: other.kind(),
-                },
+                other => FieldProblem::wrong_type(format!("gate.{field}"), Expected::String, other.kind()),
             };
             fields.report(&at, problem);
             None
@@ -260,6 +256,5 @@ pub(super) fn timeout(fields: &mut Fields, path: &[Step], of: &'static str, item
 }
 
 fn wrong_type(fields: &mut Fields, at: &[Step], field: &str, expected: &'static str, found: ValueKind) {
-    let (field, expected) = (field.to_owned(), Expected::Other(expected));
-    fields.report(at, FieldProblem::WrongType { field, expected, found });
+    fields.report(at, FieldProblem::wrong_type(field, expected, found));
 }

@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::value_type::Declaration;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Expected, FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, Step};
 use crate::definition::model::schema;
 use crate::definition::model::{Given, Input, MAX_INPUTS, ValueName, ValueType, nearest};
 
@@ -19,9 +19,7 @@ pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Map
         None | Some(Yaml::Null) => return Map::new(),
         Some(Yaml::Map(entries)) => entries,
         Some(other) => {
-            let (field, found) = ("with".into(), other.kind());
-            let expected = Expected::Other("a mapping of names to values");
-            fields.report(&here, FieldProblem::WrongType { field, expected, found });
+            fields.report(&here, FieldProblem::wrong_type("with", "a mapping of names to values", other.kind()));
             return Map::new();
         }
     };
@@ -29,13 +27,13 @@ pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Map
     for (name, value) in entries {
         let Some(literal) = literal(value) else {
             let (field, found) = (format!("with.{name}"), written(value));
-            let expected = "a value, or a list of values".into();
+            let expected = "a value, or a list of values";
             let suggestion = match value {
                 // `{input.NAME}` without quotes.
                 Yaml::Map(entries) => entries.first().map(|(key, _)| format!("\"{{{key}}}\"")),
                 _ => None,
             };
-            let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+            let problem = FieldProblem::bad(field, expected, found).suggest(suggestion);
             fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem);
             continue;
         };

@@ -5,9 +5,7 @@ use std::rc::Rc;
 use super::fields::Fields;
 use super::yaml;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{
-    Diagnostic, Expected, FieldProblem, Mapping, ModelProblem, Needs, Step, ValueKind,
-};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, ModelProblem, Needs, Step, ValueKind};
 use crate::definition::model::{Aliases, Thinking, is_blank, trim};
 
 /// The value of `model` and of an alias.
@@ -39,8 +37,7 @@ pub(crate) fn read_names(fields: &mut Fields) -> Vec<String> {
         Err((index, found)) => {
             let path = [Some(Step::Key("model")), index.map(Step::Item)];
             let path: Vec<Step> = path.into_iter().flatten().collect();
-            let (field, expected) = ("model".into(), Expected::Other(NAMES));
-            fields.report(&path, FieldProblem::WrongType { field, expected, found });
+            fields.report(&path, FieldProblem::wrong_type("model", NAMES, found));
             Vec::new()
         }
     }
@@ -98,8 +95,7 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
             Err((index, found)) => {
                 let path = [Some(at), index.map(Step::Item)];
                 let path: Vec<Step> = path.into_iter().flatten().collect();
-                let (field, expected) = (alias.clone(), Expected::Other(NAMES));
-                fields.report(&path, FieldProblem::WrongType { field, expected, found });
+                fields.report(&path, FieldProblem::wrong_type(alias.clone(), NAMES, found));
             }
         }
     }

@@ -91,8 +91,7 @@ fn command(fields: &mut Fields) -> Option<Vec<String>> {
 /// Reads an argument behind another one, or the program.
 fn argument(item: &Yaml, before: Option<&str>) -> Result<String, Problem> {
     let Some(argument) = item.scalar_text() else {
-        let (expected, found) = (Expected::String, item.kind());
-        return Err(FieldProblem::WrongType { field: "command".into(), expected, found }.into());
+        return Err(FieldProblem::wrong_type("command", Expected::String, item.kind()).into());
     };
     if argument.contains(char::is_control) {
         return Err(NotifyProblem::ControlCharacter.into());

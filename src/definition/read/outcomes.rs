@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Expected, FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, Step};
 use crate::definition::model::{MAX_OUTCOMES, Outcome, Target, WayBound, is_blank, is_name};
 
 /// Reads `outcomes` of a phase. The ids of entries are checked with the workflow.
@@ -28,11 +28,9 @@ fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Vec<Outc
             return entries.iter().map(|(name, value)| outcome(fields, &at, (name, value), &WAY)).collect();
         }
         Some(Yaml::Map(_)) => FieldProblem::EntryCount { field, limit: MAX_OUTCOMES },
-        Some(other) => FieldProblem::WrongType {
-            field: field.into(),
-            expected: Expected::Other("a mapping like `{ clean: next, issues: implement }`"),
-            found: other.kind(),
-        },
+        Some(other) => {
+            FieldProblem::wrong_type(field, "a mapping like `{ clean: next, issues: implement }`", other.kind())
+        }
     };
     fields.report(&at, problem);
     Vec::new()
@@ -112,12 +110,11 @@ pub(super) fn report_part(
     key: &'static str,
     expected: String,
 ) {
-    let problem = FieldProblem::BadValue {
-        field: format!("outcomes.{name}.{key}"),
+    let problem = FieldProblem::bad(
+        format!("outcomes.{name}.{key}"),
         expected,
-        found: value.get(key).map_or_else(|| "none".to_owned(), written),
-        suggestion: None,
-    };
+        value.get(key).map_or_else(|| "none".to_owned(), written),
+    );
     fields.report(&[at, &[Step::Key(name), Step::Key(key)]].concat(), problem);
 }
 
@@ -125,12 +122,7 @@ fn target(fields: &mut Fields, at: &[Step], field: String, value: &Yaml) -> Targ
     if let Some(word) = scalar(value).filter(|word| !is_blank(word)) {
         return Target::of(&word);
     }
-    let problem = FieldProblem::BadValue {
-        field,
-        expected: "`next`, `loop`, `done`, `stop` or the id of an entry".into(),
-        found: written(value),
-        suggestion: None,
-    };
+    let problem = FieldProblem::bad(field, "`next`, `loop`, `done`, `stop` or the id of an entry", written(value));
     fields.report(at, problem);
     Target::Next
 }

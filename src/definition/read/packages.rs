@@ -1,6 +1,6 @@
 //! The folders of a package that are searched for workflows.
 
-use crate::definition::diagnostic::{Expected, FieldProblem, PackageProblem, Problem, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, PackageProblem, Problem, ValueKind};
 use crate::definition::model::{Package, resolve_folder};
 
 /// The file of a package that names the folders.
@@ -56,5 +56,5 @@ fn wrong_type(index: Option<usize>, expected: &'static str, found: &serde_json::
     if let Some(index) = index {
         field.push_str(&format!("[{index}]"));
     }
-    FieldProblem::WrongType { field, expected: Expected::Other(expected), found }
+    FieldProblem::wrong_type(field, expected, found)
 }

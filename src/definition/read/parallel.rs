@@ -101,11 +101,6 @@ fn count(value: &Yaml) -> Option<u32> {
 }
 
 fn bad(fields: &mut Fields, field: &'static str, expected: String, found: Option<&Yaml>) {
-    let problem = FieldProblem::BadValue {
-        field: field.into(),
-        expected,
-        found: found.map_or_else(|| "none".to_owned(), written),
-        suggestion: None,
-    };
+    let problem = FieldProblem::bad(field, expected, found.map_or_else(|| "none".to_owned(), written));
     fields.report(&[Step::Key(field)], problem);
 }

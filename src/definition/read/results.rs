@@ -11,8 +11,7 @@ const FIELD: &str = "results";
 /// Reads `results`. The ids of phases are checked with the workflow.
 pub(crate) fn read(fields: &mut Fields) -> Results {
     let problem = |found: String, suggestion: Option<String>| {
-        let expected = "`all`, `none` or a list of ids of phases".into();
-        FieldProblem::BadValue { field: FIELD.into(), expected, found, suggestion }
+        FieldProblem::bad(FIELD, "`all`, `none` or a list of ids of phases", found).suggest(suggestion)
     };
     let tree = fields.tree.clone();
     let problem = match tree.root.get(FIELD) {

@@ -628,7 +628,5 @@ fn unknown_outcome(known: &[Outcome], path: &str, name: &str) -> FieldProblem {
         [] => format!("no `outcomes`: the phase `{path}` has none"),
         names => format!("an outcome of the phase `{path}`: {}", either(names)),
     };
-    let suggestion = nearest(name, names).map(Into::into);
-    let (field, found) = ("outcomes".into(), format!("`{name}`"));
-    FieldProblem::BadValue { field, expected, found, suggestion }
+    FieldProblem::bad("outcomes", expected, format!("`{name}`")).suggest(nearest(name, names))
 }

@@ -64,12 +64,7 @@ fn answers(fields: &mut Fields) -> Vec<(Outcome, Answer)> {
         // The others are reported as fields without a value.
         let is_asked = fields.tree.root.get("ask") != Some(&Yaml::Null);
         if is_asked && fields.tree.root.get("outcomes").is_none() {
-            let problem = FieldProblem::BadValue {
-                field: "outcomes".into(),
-                expected: "at least one outcome beside `ask`".into(),
-                found: "none".into(),
-                suggestion: None,
-            };
+            let problem = FieldProblem::bad("outcomes", "at least one outcome beside `ask`", "none");
             fields.report(&[At::Key("ask")], problem);
         }
     }
@@ -108,12 +103,7 @@ fn own_outcomes(fields: &mut Fields) -> Vec<Outcome> {
     let mut given = outcomes::read_of_entry(fields, &[], &item);
     for other in given.iter().filter(|given| !OUTCOMES.contains(&&*given.name)) {
         let name = other.name.clone();
-        let problem = FieldProblem::BadValue {
-            field: "outcomes".into(),
-            expected: format!("{} with `run`", either(&OUTCOMES)),
-            found: format!("`{name}`"),
-            suggestion: None,
-        };
+        let problem = FieldProblem::bad("outcomes", format!("{} with `run`", either(&OUTCOMES)), format!("`{name}`"));
         fields.report(&[At::Key("outcomes"), At::Name(&name)], problem);
     }
     if given.iter().all(|given| given.name != Step::OK) {
@@ -130,10 +120,7 @@ fn text(fields: &mut Fields, field: &'static str) -> Option<String> {
         Some(Yaml::Null) => return Some(String::new()),
         Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
         Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
-        Some(other) => {
-            let (field, found) = (field.into(), other.kind());
-            FieldProblem::WrongType { field, expected: Expected::String, found }
-        }
+        Some(other) => FieldProblem::wrong_type(field, Expected::String, other.kind()),
     };
     fields.report(&[At::Key(field)], problem);
     Some(String::new())

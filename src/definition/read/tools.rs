@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Expected, FieldProblem, Step, ToolProblem, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, Step, ToolProblem, ValueKind};
 use crate::definition::model::schema::names;
 use crate::definition::model::{Stale, Surroundings, TOOLS_FIELDS, ToolPolicy, is_of_pi, tool_in_another_case};
 
@@ -136,8 +136,7 @@ fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
             let empty = items.iter().position(is_empty).map(|index| (index, ValueKind::Null));
             let names = empty.map_or_else(|| texts(items), Err);
             names.map(Some).map_err(|(index, found)| {
-                let expected = Expected::Other("the name of a tool");
-                let problem = FieldProblem::WrongType { field: format!("tools.{list}"), expected, found };
+                let problem = FieldProblem::wrong_type(format!("tools.{list}"), "the name of a tool", found);
                 BadList { item: Some(index), problem }
             })
         }

@@ -22,10 +22,12 @@ pub(crate) struct Declaration<'a> {
 impl Declaration<'_> {
     /// Reports a wrong field of it.
     pub fn bad(&self, fields: &mut Fields, key: &str, expected: String, meant: Option<&str>) {
-        let found = self.value.get(key).map_or_else(|| "nothing".into(), written);
-        let field = format!("{}.{}.{key}", self.of, self.name);
-        let suggestion = meant.map(ToOwned::to_owned);
-        let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+        let problem = FieldProblem::bad(
+            format!("{}.{}.{key}", self.of, self.name),
+            expected,
+            self.value.get(key).map_or_else(|| "nothing".into(), written),
+        )
+        .suggest(meant);
         fields.report(&[Step::Key(self.of), Step::Key(self.name), Step::Key(key)], problem);
     }
 
@@ -38,9 +40,14 @@ impl Declaration<'_> {
             return None;
         }
         let Yaml::Map(entries) = self.value else {
-            let (field, found) = (format!("{of}.{name}"), self.value.kind().to_string());
-            let expected = "a mapping like `{ type: text }`".into();
-            fields.report(&at, FieldProblem::BadValue { field, expected, found, suggestion: None });
+            fields.report(
+                &at,
+                FieldProblem::bad(
+                    format!("{of}.{name}"),
+                    "a mapping like `{ type: text }`",
+                    self.value.kind().to_string(),
+                ),
+            );
             return None;
         };
         for (key, _) in entries {

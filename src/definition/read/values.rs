@@ -14,9 +14,7 @@ pub(crate) fn read(field: &str, text: &str, forms: &[&str]) -> Result<ValueName,
             .filter(|name| ValueName::parse(name).as_ref().is_ok_and(is_allowed)),
         Err(meant) => meant.filter(|meant| ValueName::parse(meant).as_ref().is_ok_and(is_allowed)),
     };
-    let (field, expected) = (field.to_owned(), either(forms));
-    let found = format!("`{}`", short(text, 80));
-    Err(FieldProblem::BadValue { field, expected, found, suggestion })
+    Err(FieldProblem::bad(field, either(forms), format!("`{}`", short(text, 80))).suggest(suggestion))
 }
 
 /// Reads the name of an input that a bound has; `None` if the value is no name.

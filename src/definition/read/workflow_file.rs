@@ -256,9 +256,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
         }
         let of_run = OF_RUN.into_iter().filter(|key| !matches!(item.get(key), None | Some(Yaml::Null)));
         for key in of_run.filter(|_| !matches!(kind, EntryRefKind::Unknown)) {
-            let (field, found) = (key.into(), "none".into());
-            let expected = "`run` beside it".into();
-            let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
+            let problem = FieldProblem::bad(key, "`run` beside it", "none");
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
         }
         for key in unknown_rules(item) {
@@ -278,9 +276,7 @@ fn without_values(fields: &mut Fields, here: &[Step], entry: &Yaml, kind: &str) 
     if entry.get("with").is_none() {
         return;
     }
-    let (field, found) = ("with".into(), kind.into());
-    let expected = "`subworkflow` beside it".into();
-    let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
+    let problem = FieldProblem::bad("with", "`subworkflow` beside it", kind);
     fields.report(&[here, &[Step::Name("with")]].concat(), problem);
 }
 
@@ -291,12 +287,7 @@ fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) {
     let keys = given.map(|(key, _)| &**key);
     for field in keys.filter(|key| schema::GROUP_FIELDS.contains(key)) {
         let kind = if entry.get("phase").is_some() { "`phase`" } else { "`subworkflow`" };
-        let problem = FieldProblem::BadValue {
-            field: field.to_owned(),
-            expected: "`phases` beside it, as in a group".into(),
-            found: kind.into(),
-            suggestion: None,
-        };
+        let problem = FieldProblem::bad(field, "`phases` beside it, as in a group", kind);
         fields.report(&[here, &[Step::Name(field)]].concat(), problem);
     }
 }
@@ -308,10 +299,7 @@ fn entry_text(fields: &mut Fields, here: &[Step], entry: &Yaml, field: &'static 
         None | Some(Yaml::Null) => return None,
         Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
         Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
-        Some(other) => {
-            let (field, found) = (field.into(), other.kind());
-            FieldProblem::WrongType { field, expected: Expected::String, found }
-        }
+        Some(other) => FieldProblem::wrong_type(field, Expected::String, other.kind()),
     };
     fields.report(&[here, &[Step::Key(field)]].concat(), problem);
     Some(String::new())
