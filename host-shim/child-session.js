@@ -1,15 +1,19 @@
-// Opens the session of pi in which a child works, with no right that its parent's session has not.
+// Opens the session of pi in which a child works: of what its parent's session was made of, and of nothing that came
+// later to the disk.
 import { closeSync, constants, lstatSync, openSync, readSync, realpathSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+import { dirname, join } from "node:path";
 
 import { messageOf } from "./calls.js";
 import { childUi } from "./child-ui.js";
+import { EVALUATION } from "./origin.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("@earendil-works/pi-coding-agent").AgentSession} AgentSession */
 /** @typedef {import("@earendil-works/pi-coding-agent").SessionManager} SessionManager */
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionFactory} ExtensionFactory */
+/** @typedef {import("@earendil-works/pi-coding-agent").LoadExtensionsResult} Extensions */
 /** @typedef {import("./interface.js").Child} ChildStart */
+/** @typedef {import("./origin.js").Loaded} Loaded */
 
 /**
  * The parts of a child's session.
@@ -18,14 +22,21 @@ import { childUi } from "./child-ui.js";
  * @property {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
  * @property {typeof import("@earendil-works/pi-coding-agent")} codingAgent
  * @property {Context} context that of the session
- * @property {string} folder the package's own folder: its extension is made for the child by `factory`
+ * @property {import("./origin.js").Origin | undefined} origin of the session
+ * @property {(message: string) => void} tell shows a warning to the user
  * @property {string} name the package's name
  * @property {ExtensionFactory} factory
  * @property {import("./turns.js").Turns} turns those of the dialogs
  */
 
-/** The path of an extension that is no file: one of pi's own, or the child's own. */
-const OF_PI = /^(?:<|builtin:)/;
+/** The path of an extension that is no file: one of pi's own, or of the program that embeds pi. */
+const NO_FILE = /^(?:<|builtin:)/;
+
+/**
+ * The events by which an extension decides about tool calls. In a child the functions of the session handle them, with
+ * the state that they have there.
+ */
+const GUARDED = new Set(["tool_call", "tool_result"]);
 
 /** The maximum length of the first line of a session file, in bytes. */
 const MAX_HEADER = 64 * 1024;
@@ -39,20 +50,23 @@ const MAX_HEADER = 64 * 1024;
  * @returns {Promise<AgentSession>}
  */
 export async function openChildSession(parent, child, signal) {
-  const { pi, codingAgent, context, turns } = parent;
+  const { pi, codingAgent, context, turns, origin } = parent;
   const { cwd, sessionManager: own, mode, hasUI } = context;
-  const services = await servicesOf(parent);
-  const missing = notLoaded(parent, services.resourceLoader.getExtensions());
-  if (missing.length > 0) {
-    throw new Error(
-      `These extensions, whose rules hold in this session, cannot be loaded for a child: ${missing.join(", ")}`,
-    );
-  }
+  if (!origin) throw new Error("this version of pi does not show what the session was made of");
+  const changed = origin.toTell();
+  if (changed !== undefined) parent.tell(changed);
+  const extensions = await extensionsOf(parent, origin, signal);
   const { sessionManager, isNew } = sessionOf(codingAgent, own, cwd, child.session);
   if (isNew)
     for (const { customType, data } of child.entries) sessionManager.appendCustomEntry(customType, JSON.parse(data));
   const { session } = await codingAgent.createAgentSession({
-    ...services,
+    cwd,
+    agentDir: codingAgent.getAgentDir(),
+    settingsManager: codingAgent.SettingsManager.inMemory(origin.settings, {
+      projectTrusted: context.isProjectTrusted(),
+    }),
+    modelRuntime: modelRuntimeOf(context),
+    resourceLoader: resourcesOf(origin, extensions),
     sessionManager,
     model: modelOf(context, child.model),
     thinkingLevel: child.thinking === undefined || child.thinking === "other" ? pi.getThinkingLevel() : child.thinking,
@@ -62,7 +76,8 @@ export async function openChildSession(parent, child, signal) {
   try {
     const tools = child.tools ?? pi.getActiveTools();
     session.setActiveToolsByName(tools);
-    keepInactive(session, services.resourceLoader.getExtensions().runtime, tools);
+    keepInactive(session, extensions.runtime, tools);
+    keepModels(extensions.runtime);
     const waitForIdle = () => session.waitForIdle();
     const cancelled = async () => ({ cancelled: true });
     await session.bindExtensions({
@@ -92,7 +107,7 @@ export async function openChildSession(parent, child, signal) {
  * all that a session allows.
  *
  * @param {AgentSession} session
- * @param {import("@earendil-works/pi-coding-agent").LoadExtensionsResult["runtime"]} runtime
+ * @param {Extensions["runtime"]} runtime
  * @param {string[]} tools those that are active in the parent's session
  */
 function keepInactive(session, runtime, tools) {
@@ -120,73 +135,178 @@ export async function closeChildSession(session) {
 }
 
 /**
- * The services of pi for a child: as pi makes them for the session, with the extensions of the user, of the project as
- * far as it is trusted now, and of the command line.
- *
- * @param {Parent} parent
+ * Keeps the models of the session, which a child shares: a copy of an extension changes none of them.
+ * @param {Extensions["runtime"]} runtime
  */
-async function servicesOf({ codingAgent, context, folder, name, factory }) {
-  const { cwd } = context;
-  const agentDir = codingAgent.getAgentDir();
-  const projectTrusted = context.isProjectTrusted();
-  const settingsManager = codingAgent.SettingsManager.create(cwd, agentDir, { projectTrusted });
-  // pi gives extensions its registry of models only. It is a view of this object, which has the keys of the session
-  // too.
-  const { runtime: modelRuntime } = /** @type {{ runtime?: any }} */ (/** @type {unknown} */ (context.modelRegistry));
-  if (!modelRuntime) throw new Error("this version of pi does not share its models with children");
-  const given = codingAgent.parseArgs(process.argv.slice(2));
-  const paths = (/** @type {string[] | undefined} */ values) =>
-    values?.map((value) => (isLocal(value) ? resolve(cwd, value) : value));
-  const services = await codingAgent.createAgentSessionServices({
-    cwd,
-    agentDir,
-    settingsManager,
-    modelRuntime,
-    extensionFlagValues: given.unknownFlags,
-    resourceLoaderOptions: {
-      additionalExtensionPaths: paths(given.extensions),
-      additionalSkillPaths: paths(given.skills),
-      additionalPromptTemplatePaths: paths(given.promptTemplates),
-      noExtensions: given.noExtensions,
-      noSkills: given.noSkills,
-      noPromptTemplates: given.noPromptTemplates,
-      noThemes: true,
-      noContextFiles: given.noContextFiles,
-      systemPrompt: given.systemPrompt,
-      appendSystemPrompt: given.appendSystemPrompt,
-      extensionFactories: [{ name, factory }],
-      extensionsOverride: (loaded) => {
-        const extensions = loaded.extensions.filter(
-          ({ path, resolvedPath }) => ![path, resolvedPath].some((file) => isWithin(folder, file)),
-        );
-        return { ...loaded, extensions };
-      },
-    },
-  });
-  // Themes and diagnostics are of no use here.
-  const { resourceLoader } = services;
-  return { cwd, agentDir, settingsManager, modelRuntime, resourceLoader };
+function keepModels(runtime) {
+  const names = [
+    ...["registerProvider", "registerNativeProvider", "unregisterProvider"],
+    ...["registerVirtualModel", "unregisterVirtualModel"],
+  ];
+  Object.assign(runtime, Object.fromEntries(names.map((name) => [name, () => {}])));
 }
 
 /**
- * The extensions that a child lacks: those that could not be loaded for it, and those that the session is known to
- * have.
+ * The models of the session. pi gives extensions its registry of models only, which is a view of this object. It has the
+ * keys of the session too.
+ *
+ * @param {Context} context
+ */
+function modelRuntimeOf({ modelRegistry }) {
+  const { runtime } = /** @type {{ runtime?: any }} */ (/** @type {unknown} */ (modelRegistry));
+  if (!runtime) throw new Error("this version of pi does not share its models with children");
+  return runtime;
+}
+
+/**
+ * The texts that pi read for the session, which a child reads again neither at its start nor later. The bodies of skills
+ * are read when they are used, as in the session.
+ *
+ * @param {import("./origin.js").Origin} origin
+ * @param {Extensions} extensions
+ * @returns {import("@earendil-works/pi-coding-agent").ResourceLoader}
+ */
+function resourcesOf({ session: { resourceLoader: of } }, extensions) {
+  const [{ skills }, { prompts }, { agentsFiles }] = [of.getSkills(), of.getPrompts(), of.getAgentsFiles()];
+  const [systemPrompt, appendix] = [of.getSystemPrompt(), [...of.getAppendSystemPrompt()]];
+  return {
+    getExtensions: () => extensions,
+    getSkills: () => ({ skills, diagnostics: [] }),
+    getPrompts: () => ({ prompts, diagnostics: [] }),
+    getThemes: () => ({ themes: [], diagnostics: [] }),
+    getAgentsFiles: () => ({ agentsFiles }),
+    getSystemPrompt: () => systemPrompt,
+    getSystemPromptSource: () => undefined,
+    getAppendSystemPrompt: () => appendix,
+    getAppendSystemPromptSources: () => [],
+    extendResources: () => {},
+    reload: async () => {},
+  };
+}
+
+/**
+ * The extensions of a child: a copy of each of the session's that is a file, for its tools, and for its handlers of all
+ * events but those by which it decides about tool calls; behind them the child's own.
  *
  * @param {Parent} parent
- * @param {import("@earendil-works/pi-coding-agent").LoadExtensionsResult} loaded
+ * @param {import("./origin.js").Origin} origin
+ * @param {AbortSignal} signal
+ * @returns {Promise<Extensions>}
  */
-function notLoaded({ pi, folder }, { extensions, errors }) {
-  const has = new Set(extensions.flatMap(({ path, resolvedPath }) => [real(path), real(resolvedPath)]));
-  const known = [...pi.getAllTools(), ...pi.getCommands()].filter(({ sourceInfo }) => sourceInfo !== undefined);
-  const sources = known
-    .filter((/** @type {any} */ { source }) => source === undefined || source === "extension")
-    .map(({ sourceInfo: { path } }) => path);
-  const isOther = (/** @type {string} */ path) => !OF_PI.test(path) && !isWithin(folder, path);
-  // One that is loaded may have an error too: a name that another has taken, as in the session.
-  const failed = errors
-    .filter(({ path }) => isOther(path) && !has.has(real(path)))
-    .map(({ path, error }) => `${path} (${error})`);
-  return [...new Set([...failed, ...sources.filter((path) => isOther(path) && !has.has(real(path)))])];
+async function extensionsOf(parent, { session, own, others }, signal) {
+  const paths = others.map(({ resolvedPath }) => resolvedPath).filter((path) => !NO_FILE.test(path));
+  if (paths.length > 0 && !(await isHeld(parent, own)))
+    throw new Error("pi does not hold the extensions of this session as it loaded them; /reload loads them again");
+  const { name, factory } = parent;
+  const loaded = await load(parent, paths, [{ name, factory }]);
+  const copies = new Map(loaded.extensions.map((extension) => [extension.resolvedPath, extension]));
+  const missing = paths.filter((path) => !copies.has(path));
+  if (missing.length > 0) {
+    const why = missing.map((path) => `${path} (${loaded.errors.find((error) => error.path === path)?.error})`);
+    throw new Error(
+      `These extensions, whose rules hold in this session, cannot be loaded for a child: ${why.join(", ")}`,
+    );
+  }
+  const { runtime } = loaded;
+  for (const [flag, value] of session.resourceLoader.getExtensions().runtime.flagValues)
+    runtime.flagValues.set(flag, value);
+  // The session has registered the same.
+  for (const kind of ["Provider", "NativeProvider", "VirtualModel"])
+    /** @type {any} */ (runtime)[`pending${kind}Registrations`] = [];
+  const guarded = others.map((other) => guardedBy(other, copies.get(other.resolvedPath) ?? bare(other), signal));
+  return { ...loaded, extensions: [...guarded, ...loaded.extensions.filter(({ path }) => NO_FILE.test(path))] };
+}
+
+/**
+ * Returns true if pi still has the extensions of this session as it loaded them, and reads none of them again. It has
+ * all of them or none.
+ *
+ * @param {Parent} parent
+ * @param {Loaded | undefined} own this extension, as pi has loaded it
+ */
+async function isHeld(parent, own) {
+  if (!own || NO_FILE.test(own.resolvedPath)) return false;
+  const { extensions } = await load(parent, [own.resolvedPath], []);
+  return extensions[0]?.messageRenderers.get(EVALUATION) === own.messageRenderers.get(EVALUATION);
+}
+
+/**
+ * Has pi make extensions of these paths. Nothing is resolved, installed or searched for.
+ *
+ * @param {Parent} parent
+ * @param {string[]} paths
+ * @param {{ name: string, factory: ExtensionFactory }[]} extensionFactories
+ */
+async function load({ codingAgent, context: { cwd } }, paths, extensionFactories) {
+  const { DefaultResourceLoader, SettingsManager, getAgentDir } = codingAgent;
+  const loader = new DefaultResourceLoader({
+    cwd,
+    agentDir: getAgentDir(),
+    settingsManager: SettingsManager.inMemory(),
+    additionalExtensionPaths: paths,
+    noExtensions: true,
+    noSkills: true,
+    noPromptTemplates: true,
+    noThemes: true,
+    noContextFiles: true,
+    systemPrompt: "",
+    appendSystemPrompt: [],
+    extensionFactories,
+  });
+  // It would install packages, and search folders that have come into the place of files.
+  if (!("packageManager" in loader)) throw new Error("this version of pi searches for extensions by itself");
+  const none = { extensions: [], skills: [], prompts: [], themes: [] };
+  const metadata = { source: "cli", scope: "temporary", origin: "top-level" };
+  const extensions = paths.map((path) => ({ path, enabled: true, metadata }));
+  Object.assign(loader, {
+    packageManager: { resolve: async () => none, resolveExtensionSources: async () => ({ ...none, extensions }) },
+  });
+  await loader.reload();
+  return loader.getExtensions();
+}
+
+/**
+ * Has the functions of the session's extension decide about the tool calls of a child, also those that it adds later.
+ * One that does not return holds no child up that is aborted.
+ *
+ * @param {Loaded} of
+ * @param {Loaded} copy
+ * @param {AbortSignal} signal
+ */
+function guardedBy(of, copy, signal) {
+  const { handlers } = copy;
+  const get = handlers.get.bind(handlers);
+  handlers.get = (name) =>
+    GUARDED.has(name) ? of.handlers.get(name)?.map((handler) => unlessAborted(handler, signal)) : get(name);
+  return copy;
+}
+
+/**
+ * An extension that has nothing yet.
+ *
+ * @param {Loaded} of
+ * @returns {Loaded}
+ */
+function bare({ path, resolvedPath, sourceInfo }) {
+  const names = ["handlers", "tools", "messageRenderers", "entryRenderers", "commands", "flags", "shortcuts"];
+  const maps = Object.fromEntries(names.map((name) => [name, new Map()]));
+  return /** @type {Loaded} */ (/** @type {unknown} */ ({ path, resolvedPath, sourceInfo, ...maps }));
+}
+
+/**
+ * @param {(...parameters: any[]) => unknown} handler
+ * @param {AbortSignal} signal
+ * @returns {(...parameters: any[]) => Promise<any>}
+ */
+function unlessAborted(handler, signal) {
+  return (...parameters) =>
+    new Promise((resolve, reject) => {
+      const end = () => reject(new Error("The call was aborted."));
+      if (signal.aborted) return end();
+      signal.addEventListener("abort", end, { once: true });
+      const done = Promise.resolve(handler(...parameters)).finally(() => signal.removeEventListener("abort", end));
+      done.then(resolve, reject);
+    });
 }
 
 /**
@@ -256,25 +376,6 @@ function firstLine(file) {
     return text.slice(0, text.indexOf("\n"));
   } finally {
     closeSync(descriptor);
-  }
-}
-
-/** @param {string} source of an extension, on pi's command line */
-function isLocal(source) {
-  return !/^(?:npm|git|github|https?|ssh):/.test(source);
-}
-
-/** @param {string} folder @param {string} file */
-function isWithin(folder, file) {
-  return `${real(file)}${sep}`.startsWith(real(folder).replace(/[/\\]?$/, sep));
-}
-
-/** @param {string} path */
-function real(path) {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
   }
 }
 

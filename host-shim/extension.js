@@ -12,6 +12,7 @@ import { folderImports } from "./folders.js";
 import { Guest, moment } from "./guest.js";
 import { Models } from "./models.js";
 import { HeldNotifications, Notifications } from "./notifications.js";
+import { EVALUATION, Origin, settingsOf, watchSessions } from "./origin.js";
 import { installedPackages } from "./packages.js";
 import { registerEntryRenderer, registerMessageRenderer } from "./renderers.js";
 import { Requests } from "./requests.js";
@@ -87,6 +88,8 @@ export class Extension {
   #childOf;
   /** @type {Registration[] | undefined} */
   #registrations;
+  /** The origin of the session, for its children. @type {Origin | undefined} */
+  #origin;
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
@@ -125,7 +128,8 @@ export class Extension {
     this.#children = new Children(this.#calls, manifest.children, (label, { sessionManager: session }) => ({
       pi,
       codingAgent: host.codingAgent,
-      folder: manifest.folder,
+      origin: this.#origin,
+      tell: (message) => this.#ui.show(message, "warning"),
       name: manifest.name,
       turns: this.#requests.turns,
       factory: (pi) => {
@@ -135,7 +139,7 @@ export class Extension {
       },
     }));
     this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests };
-    this.#confinement = new Confinement(pi, host, manifest.confine);
+    this.#confinement = new Confinement(pi, { ...host, settingsOf }, manifest.confine);
     this.#view = new View(pi);
     this.#models = new Models(this.#parts, (message) => this.#ui.showError(message));
     this.#imports = this.#allImports(host.codingAgent);
@@ -147,6 +151,11 @@ export class Extension {
    */
   start(registrations) {
     this.#registrations = registrations;
+    const { codingAgent, evaluation } = this.#parts.host;
+    if (this.#manifest.children && evaluation) {
+      watchSessions(codingAgent);
+      this.#pi.registerMessageRenderer(EVALUATION, evaluation);
+    }
     if (!registrations) this.#guest.start();
     const api = /** @type {Record<string, Function>} */ (/** @type {unknown} */ (this.#imports["pi:extension/api"]));
     for (const [name, ...parameters] of registrations ?? []) {
@@ -266,6 +275,7 @@ export class Extension {
    */
   #onSessionStart(event, context) {
     this.#calls.context = context;
+    if (this.#manifest.children) this.#origin = Origin.of(this.#parts.host, context);
     if (!this.#childOf) this.#notifications?.begin(context);
     this.#guest.startAgain(false);
     const deliver = () => this.#deliver("session_start", event, context);

@@ -35,8 +35,8 @@
 //     │   timers ──── timers.js
 //     │   notifications ─ notifications.js: programs and the terminal
 //     │   folders ─── folders.js: what the manifest grants
-//     │◀─ children ── children.js: each is an Extension in a session that child-session.js opens, with the interface of
-//     │                            child-ui.js
+//     │◀─ children ── children.js: each is an Extension in a session that child-session.js opens, of what origin.js
+//     │                            knows of this one, with the interface of child-ui.js
 //     │
 //     │             an outcome `pending` of a tool or a command goes to
 //     └◀─────────── requests.js            which shows dialogs.js, runs exec.js or asks project-state.js, and resumes
@@ -56,6 +56,7 @@ import { Extension } from "./extension.js";
  * @typedef {object} Host
  * @property {typeof import("@earendil-works/pi-coding-agent")} codingAgent
  * @property {typeof import("@earendil-works/pi-tui")} tui
+ * @property {() => undefined} [evaluation] one for each time that pi has evaluated that module
  */
 
 /**
@@ -94,9 +95,10 @@ const MAX_CHILDREN = 64;
  * @returns {import("@earendil-works/pi-coding-agent").ExtensionFactory}
  */
 export function load(manifestUrl, host) {
+  const evaluation = () => undefined;
   return (pi) => {
     const manifest = readManifest(manifestUrl);
-    const extension = new Extension(pi, host, manifest, instantiator(manifestUrl, manifest));
+    const extension = new Extension(pi, { ...host, evaluation }, manifest, instantiator(manifestUrl, manifest));
     extension.start(readRegistrations(manifestUrl, manifest));
   };
 }

@@ -60,8 +60,18 @@ export class Ui {
    * @param {string} message
    */
   showError(message) {
+    this.show(message, "error");
+  }
+
+  /**
+   * Shows a message to the user, if there is a session.
+   *
+   * @param {string} message
+   * @param {Parameters<UiImports["notify"]>[1]} level
+   */
+  show(message, level) {
     const context = this.#calls.knownContext;
-    if (context) unlessFails(() => this.#notify(context, message, "error"));
+    if (context) unlessFails(() => this.#notify(context, message, level));
   }
 
   /** The session ends. */

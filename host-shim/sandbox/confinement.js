@@ -17,6 +17,7 @@ import { FileTools } from "./file-tools.js";
 import { absolutePath, isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/** @typedef {(context: Context) => { getShellCommandPrefix(): string | undefined } | undefined} SettingsOf */
 /** @typedef {import("./session-folder.js").SessionFolder} SessionFolder */
 /** @typedef {import("./index.js").Call} Call */
 /** @typedef {import("./index.js").Limits} Limits */
@@ -66,17 +67,19 @@ export class Confinement {
   #readOnly = [];
   #pi;
   #codingAgent;
+  #settingsOf;
   #granted;
   #fileTools;
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
-   * @param {{ codingAgent: typeof import("@earendil-works/pi-coding-agent") }} host
+   * @param {{ codingAgent: typeof import("@earendil-works/pi-coding-agent"), settingsOf?: SettingsOf }} host
    * @param {boolean} granted true if the manifest grants it
    */
-  constructor(pi, { codingAgent }, granted) {
+  constructor(pi, { codingAgent, settingsOf }, granted) {
     this.#pi = pi;
     this.#codingAgent = codingAgent;
+    this.#settingsOf = settingsOf;
     this.#granted = granted;
     this.#fileTools = new FileTools(pi, codingAgent);
   }
@@ -302,7 +305,7 @@ export class Confinement {
   }
 
   /**
-   * Returns a command line with the prefix of the user's settings. pi runs the prefix outside of the sandbox too, where
+   * Returns a command line with the prefix of the settings, those of the session if pi shows them. pi runs the prefix outside of the sandbox too, where
    * what it changes in the shell is lost.
    *
    * @param {string} line
@@ -310,7 +313,9 @@ export class Confinement {
    */
   #withPrefix(line, context) {
     const { SettingsManager, getAgentDir } = this.#codingAgent;
-    const settings = SettingsManager.create(context.cwd, getAgentDir(), { projectTrusted: context.isProjectTrusted() });
+    const projectTrusted = context.isProjectTrusted();
+    const settings =
+      this.#settingsOf?.(context) ?? SettingsManager.create(context.cwd, getAgentDir(), { projectTrusted });
     const prefix = settings.getShellCommandPrefix();
     return prefix ? `${prefix}\n${line}` : line;
   }

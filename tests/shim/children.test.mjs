@@ -34,18 +34,7 @@ function family(grant) {
       /** @type {any} */ event,
     ) => void events.push(event),
   });
-  const children = new Children(
-    calls,
-    grant,
-    () =>
-      /** @type {any} */ ({
-        codingAgent: {
-          getAgentDir: () => {
-            throw new Error("no agent");
-          },
-        },
-      }),
-  );
+  const children = new Children(calls, grant, () => /** @type {any} */ ({ origin: undefined }));
   return { events, children, api: children.imports() };
 }
 
@@ -76,7 +65,10 @@ suite("children", () => {
         ["child-end", "b", "failed"],
       ],
     );
-    assert.match(events[0].val.outcome.val, /could not be started: no agent/);
+    assert.match(
+      events[0].val.outcome.val,
+      /could not be started: this version of pi does not show what the session was made of/,
+    );
     api.show("Nobody waits.");
     assert.equal(shown.length, 2);
   });
