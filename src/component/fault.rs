@@ -12,6 +12,9 @@ const KEY: &str = "fault";
 /// Panics if the store names this call.
 #[allow(clippy::panic, reason = "it is what this is for")]
 pub(super) fn trip(call: &str) {
+    if !cfg!(feature = "fault-switch") {
+        return;
+    }
     let wanted = store::get(KEY).ok().flatten().unwrap_or_default();
     let (hit, rest): (Vec<_>, Vec<_>) =
         wanted.split_whitespace().partition(|name| name.strip_suffix('!').unwrap_or(name) == call);
@@ -22,27 +25,19 @@ pub(super) fn trip(call: &str) {
     panic!("{call}: the fault switch is on");
 }
 
-/// The name of an event, as the interface writes it.
-pub(super) fn name(event: &Event) -> &'static str {
-    match event {
-        Event::SessionStart(_) => "session-start",
-        Event::SessionTree => "session-tree",
-        Event::SessionCompact => "session-compact",
-        Event::SessionShutdown(_) => "session-shutdown",
-        Event::Input(_) => "input",
-        Event::TerminalInput => "terminal-input",
-        Event::BeforeAgentStart => "before-agent-start",
-        Event::AgentStart => "agent-start",
-        Event::TurnStart => "turn-start",
-        Event::ChildProgress(_) => "child-progress",
-        Event::ChildEnd(_) => "child-end",
-        Event::TurnEnd => "turn-end",
-        Event::AgentEnd(_) => "agent-end",
-        Event::AgentBeforeSettle => "agent-before-settle",
-        Event::AgentSettled => "agent-settled",
-        Event::ToolCall(_) => "tool-call",
-        Event::Restarted => "restarted",
-        Event::ModelSelect(_) => "model-select",
-        Event::ThinkingLevelSelect(_) => "thinking-level-select",
+/// Panics if the store names this event, as the interface writes it: `session-start`.
+pub(super) fn trip_at(event: &Event) {
+    if !cfg!(feature = "fault-switch") {
+        return;
     }
+    // `Event::SessionStart(…)`
+    let shown = format!("{event:?}");
+    let mut name = String::new();
+    for c in shown.trim_start_matches("Event::").chars().take_while(char::is_ascii_alphanumeric) {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    trip(&name);
 }

@@ -3,7 +3,6 @@
 #![allow(unsafe_code, reason = "the generated bindings")]
 
 mod convert;
-#[cfg(feature = "fault-switch")]
 mod fault;
 mod host;
 mod tools;
@@ -63,7 +62,6 @@ struct Component;
 impl Guest for Component {
     fn init(host: guest::Host) -> Result<(), guest::InitError> {
         std::panic::set_hook(Box::new(host::report_panic));
-        #[cfg(feature = "fault-switch")]
         fault::trip("init");
         if host.interface_version != INTERFACE_VERSION {
             return Err(guest::InitError::VersionMismatch(INTERFACE_VERSION.into()));
@@ -123,8 +121,7 @@ impl Guest for Component {
     }
 
     fn handle_event(at: Moment, event: guest::Event) -> guest::EventOutcome {
-        #[cfg(feature = "fault-switch")]
-        fault::trip(fault::name(&event));
+        fault::trip_at(&event);
         // If the session is gone, nothing is to be done.
         let call = match &event {
             guest::Event::ToolCall(call) => Some(call.id.clone()),
@@ -158,7 +155,6 @@ impl Guest for Component {
     }
 
     fn execute_tool(at: Moment, call: ToolCall, input: String) -> guest::ToolOutcome {
-        #[cfg(feature = "fault-switch")]
         fault::trip("execute-tool");
         let nested = call.parent.is_some();
         let output = during(Some(call.id), || handle(at, Event::Step { input: &input, nested }));
@@ -166,14 +162,12 @@ impl Guest for Component {
     }
 
     fn resume_tool(at: Moment, ticket: u64, answer: guest::Answer) -> guest::ToolOutcome {
-        #[cfg(feature = "fault-switch")]
         fault::trip("resume-tool");
         let answer = answer.into();
         convert::tool_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
     }
 
     fn run_command(at: Moment, name: String, arguments: String) -> guest::CommandOutcome {
-        #[cfg(feature = "fault-switch")]
         fault::trip("run-command");
         // A run that begins while the agent is at work has no other occasion to learn the role.
         if ENGINE.with_borrow(Engine::is_at_work) {
@@ -185,14 +179,12 @@ impl Guest for Component {
     }
 
     fn resume_command(at: Moment, ticket: u64, answer: guest::Answer) -> guest::CommandOutcome {
-        #[cfg(feature = "fault-switch")]
         fault::trip("resume-command");
         let answer = answer.into();
         convert::command_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
     }
 
     fn complete_argument(command: String, prefix: String) -> Vec<guest::Completion> {
-        #[cfg(feature = "fault-switch")]
         fault::trip("complete-argument");
         if command != WORKFLOW_COMMAND {
             return Vec::new();
@@ -202,7 +194,6 @@ impl Guest for Component {
     }
 
     fn timer(at: Moment, id: u64) {
-        #[cfg(feature = "fault-switch")]
         fault::trip("timer");
         if let Ok(idle) = known(context::is_idle()) {
             host::perform(handle(at, Event::Timer { id, idle }));
@@ -210,25 +201,21 @@ impl Guest for Component {
     }
 
     fn draw_tool_call(_name: String, input: String, expanded: bool) -> Option<Drawing> {
-        #[cfg(feature = "fault-switch")]
         fault::trip("draw-tool-call");
         Some(text::draw_step_call(&input, expanded).into())
     }
 
     fn draw_tool_result(_name: String, output: ToolResult, expanded: bool) -> Option<Drawing> {
-        #[cfg(feature = "fault-switch")]
         fault::trip("draw-tool-result");
         Some(text::draw_step_result(&output.text, &output.details, expanded).into())
     }
 
     fn draw_message(message: CustomMessage, expanded: bool) -> Option<Drawing> {
-        #[cfg(feature = "fault-switch")]
         fault::trip("draw-message");
         text::draw_content(&message.custom_type, &message.content, expanded).map(Into::into)
     }
 
     fn draw_entry(custom_type: String, data: String, expanded: bool, width: u32) -> Option<Drawing> {
-        #[cfg(feature = "fault-switch")]
         fault::trip("draw-entry");
         let data: Value = serde_json::from_str(&data).ok()?;
         text::draw_entry(&custom_type, &data, expanded, width as usize).map(Into::into)
