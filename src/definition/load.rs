@@ -31,20 +31,12 @@ impl Library {
     ///
     /// Returns the workflows that could be loaded, and the diagnostics of the others.
     ///
-    /// # Errors
-    ///
-    /// If the session is gone.
-    ///
     /// Specification: architecture, "Workflow Loading"; configuration reference, all of it.
     pub fn load(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
         read(files, None)
     }
 
     /// Does the same with warnings. It takes longer: files that no workflow lists are looked at too.
-    ///
-    /// # Errors
-    ///
-    /// If the session is gone.
     pub fn check(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
         read(files, Some(&files.surroundings()?))
     }

@@ -23,10 +23,6 @@ pub trait UserContent: Sized + PartialEq {
 
     /// Understands the text of the file; with `check` its warnings are reported too. `None` after an error, which is
     /// reported.
-    ///
-    /// # Errors
-    ///
-    /// If the session is gone.
     fn understand(
         file: (&str, &str),
         files: &dyn WorkflowFiles,
@@ -82,10 +78,6 @@ impl<T: UserContent> FileOf<T> {
 }
 
 /// Returns all problems of a file, warnings too.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub(crate) fn check<T: UserContent>(
     files: &dyn WorkflowFiles,
     surroundings: &Surroundings,

@@ -340,7 +340,7 @@ impl PauseReason {
 }
 
 /// The last visit of a phase.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
     /// The name of the phase, for those who read the session without the files.
@@ -602,22 +602,7 @@ impl RunState {
         let step = self.global_step_count;
         self.progress.fresh_start = true;
         self.progress.allowances.remove(&self.current_path.key());
-        let visit = self.progress.visits.get_or_insert(&self.current_path.key(), || Visit {
-            name: String::new(),
-            started_at: now,
-            step,
-            ended_at: None,
-            skipped: false,
-            unfinished: false,
-            number: 0,
-            summary: None,
-            usage: Usage::default(),
-            earlier: Usage::default(),
-            outputs_refused: 0,
-            evidence: Vec::new(),
-            model: None,
-            picked: None,
-        });
+        let visit = self.progress.visits.get_or_insert(&self.current_path.key(), Visit::default);
         let usage = std::mem::take(&mut visit.usage);
         visit.earlier.add(&usage);
         (visit.started_at, visit.step) = (now, step);

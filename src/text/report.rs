@@ -217,10 +217,6 @@ impl<'a> Report<'a> {
     }
 
     /// Returns the report in Markdown. `utc_offset` is that of the user at an instant.
-    ///
-    /// # Errors
-    ///
-    /// If the session is gone.
     pub fn markdown(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {
         let time = self.time(utc_offset)?;
         let mut sections = vec![format!("# Run of {}", name(self.workflow)), self.head(&time)];
@@ -238,10 +234,6 @@ impl<'a> Report<'a> {
     }
 
     /// Returns the outcome with its times, and the task, each on one line of plain text.
-    ///
-    /// # Errors
-    ///
-    /// If the session is gone.
     pub fn end(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {
         let plain = |text| short(&on_one_line(text), MAX_NAME);
         let (workflow, outcome, time) = (plain(self.workflow), self.outcome(), self.time(utc_offset)?);

@@ -7,10 +7,6 @@ use crate::definition::model::{
 };
 
 /// Runs the tests of all phases, in each workflow that lists them.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub(crate) fn run(library: &Library, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
     for workflow in library.scopes() {
         for entry in &workflow.phases {

@@ -11,10 +11,6 @@ use crate::definition::model::{
 };
 
 /// Reports the limits of all workflows.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub(crate) fn report(library: &Library, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
     let mut lint = LimitsLint { host, unplaced, seen: Set::new() };
     let mut used = Set::new();
@@ -187,10 +183,6 @@ impl LimitsLint<'_> {
 
 /// Returns the problems of the paths of `write` and `hide`, each with its field and its index: those of `write` that
 /// lead through a link, those of `hide` that contain the project, and those that look like folders.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub(crate) fn path_problems(
     own: &Confinement,
     host: &dyn WorkflowFiles,

@@ -6,7 +6,6 @@ use crate::definition::model::RuleFile;
 
 /// The problems of `tests` of a phase.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum CallProblem {
     BadTests { field: String, expected: &'static str, found: ValueKind },
     UnknownTests { field: String, known: &'static [&'static str] },

@@ -9,7 +9,6 @@ use crate::definition::model::schema;
 use crate::definition::model::{Phase, Workflow, either, list, short};
 
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum FieldProblem {
     Missing { of: Needs, field: &'static str, instead: Option<String> },
     Blank { field: String },

@@ -5,7 +5,6 @@ use crate::definition::model::{FileError, MAX_BYTES, MAX_ENTRIES, Total};
 
 /// The problems of files and folders.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum FileProblem {
     Unreadable(FileError),
     NotUtf8,

@@ -5,7 +5,6 @@ use super::meant::{self, Mapping};
 use crate::definition::model::{RESERVED_VARIABLES, list, short};
 
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum GateProblem {
     GateSize { limit: usize },
     NotOneKind { kinds: Vec<&'static str> },

@@ -6,7 +6,6 @@ use crate::definition::model::schema::names;
 use crate::definition::model::{LIMITS_FIELDS, list};
 
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum LimitProblem {
     NotPaths { field: &'static str, found: ValueKind },
     TooManyPaths { field: &'static str, limit: usize },

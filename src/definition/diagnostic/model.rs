@@ -4,7 +4,6 @@ use super::description::{Description, error, warning};
 use crate::definition::model::{Thinking, either};
 
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum ModelProblem {
     UnknownModel { name: String, suggestion: Option<String> },
     UnknownAlias { name: String, suggestion: Option<String> },

@@ -5,7 +5,6 @@ use crate::definition::model::schema::names;
 use crate::definition::model::{MAX_ARGUMENTS, NOTIFY_FIELDS, TEXT, TITLE, list};
 
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum NotifyProblem {
     NoWay,
     NotAField { name: String, suggestion: Option<&'static str> },

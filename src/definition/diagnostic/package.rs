@@ -5,7 +5,6 @@ use crate::definition::model::FileError;
 
 /// The problems of the folders that a package lists.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum PackageProblem {
     FolderOutsidePackage { path: String },
     TooManyFolders { limit: usize },

@@ -3,7 +3,6 @@
 use super::description::{Description, error};
 
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum ParallelProblem {
     TooManyBranches { limit: usize, found: usize },
     UnboundedList { name: String, limit: usize, found: String },

@@ -6,7 +6,6 @@ use crate::definition::model::FileError;
 
 /// The problems of phases and their files.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum PhaseProblem {
     NoPhases,
     TooManyPhases { limit: usize },

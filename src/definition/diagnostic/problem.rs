@@ -21,7 +21,6 @@ macro_rules! problems {
     ($($subject:ident($problem:ident),)+) => {
         /// The problem of a diagnostic, by its subject. Each subject has a file with its problems and their words.
         #[derive(Debug, Clone, PartialEq)]
-        #[allow(missing_docs, reason = "the subjects are documented where they are defined")]
         pub enum Problem {
             $($subject($problem),)+
         }

@@ -5,7 +5,6 @@ use super::value::ValueKind;
 
 /// The problems of tools and subagent profiles.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum ToolProblem {
     ToolsAsList { found: ValueKind, names: Vec<String> },
     BothToolLists,

@@ -5,7 +5,6 @@ use crate::definition::model::UserFile;
 
 /// The problems of the user's own files.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum UserFileProblem {
     NotUtf8,
     OtherName { of: UserFile },

@@ -4,7 +4,6 @@ use std::fmt;
 
 /// The type of a YAML value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "they are those of YAML's core schema")]
 pub enum ValueKind {
     Null,
     Boolean,

@@ -5,7 +5,6 @@ use crate::definition::model::nearest;
 
 /// The problems of variables in texts.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum VariableProblem {
     UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
     NotReplaced { field: String, name: String, named: bool },

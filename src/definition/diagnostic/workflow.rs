@@ -3,7 +3,6 @@
 use super::description::{Description, error, warning};
 
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum WorkflowProblem {
     UnknownWorkflow { workflow: String, reference: String, suggestion: Option<String> },
     CommandNameAsReference { workflow: String, reference: String, key: String },

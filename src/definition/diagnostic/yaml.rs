@@ -5,7 +5,6 @@ use super::value::ValueKind;
 
 /// The problems of the form of a YAML text.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum YamlProblem {
     NotYaml { words: String, help: String },
     LongYaml { limit: usize },

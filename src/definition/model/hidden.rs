@@ -34,10 +34,6 @@ pub(crate) fn host_paths(rules: &[String]) -> Vec<String> {
 
 /// Decides on a call of one of pi's file tools with this argument; `None` if `hide` does not refuse it. The host looks
 /// again at the opened file: a link may lead elsewhere then.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub(crate) fn refuses(
     rules: &[String],
     tool: &str,

@@ -19,7 +19,6 @@ pub(crate) const ALIASES_ROOT: &str = "global";
 /// A thinking level of pi.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "pi's own names")]
 pub enum Thinking {
     Off,
     Minimal,

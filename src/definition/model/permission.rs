@@ -169,10 +169,6 @@ impl Refusal {
 ///
 /// A tool that `carries_calls` of other tools passes a whitelist, and `write`: each call that it makes is decided on by
 /// itself.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub fn permission(
     (tools, limits): (&ToolPolicy, &Limits),
     tool: &str,

@@ -110,42 +110,7 @@ impl Field {
     /// Returns true if a key without a value is accepted: a text, or the length of one. Every other field is a rule,
     /// and an empty rule protects nothing.
     pub const fn may_be_empty(&self) -> bool {
-        match self.kind {
-            Kind::FreeText | Kind::Template(_) | Kind::Number | Kind::Names => true,
-            Kind::Text
-            | Kind::CommandName
-            | Kind::OneOf(_)
-            | Kind::Bool
-            | Kind::WholeNumber(_)
-            | Kind::OrInput(_)
-            | Kind::Tools
-            | Kind::Options
-            | Kind::NameOrNames
-            | Kind::Paths(_)
-            | Kind::Calls
-            | Kind::Words(_)
-            | Kind::Arguments(_)
-            | Kind::Checks(_)
-            | Kind::Count(_)
-            | Kind::Duration(_)
-            | Kind::Dollars(_)
-            | Kind::Inputs(_)
-            | Kind::Outputs(_)
-            | Kind::Conditions
-            | Kind::Values
-            | Kind::Variables
-            | Kind::Outcomes
-            | Kind::Decimal
-            | Kind::Literal
-            | Kind::WordOrNames(_)
-            | Kind::Phases(..)
-            | Kind::Group(_)
-            | Kind::Items
-            | Kind::AtOnce(_)
-            | Kind::WordOrCount(..)
-            | Kind::Tests(_)
-            | Kind::Mapping { .. } => false,
-        }
+        matches!(self.kind, Kind::FreeText | Kind::Template(_) | Kind::Number | Kind::Names)
     }
 }
 

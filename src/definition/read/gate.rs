@@ -82,11 +82,10 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
 /// Reads a check in whose mapping no error was reported so far.
 fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String, Yaml)]) -> Option<Check> {
     let here = [Step::Key("gate"), Step::Item(index)];
-    for (key, _) in entries {
-        if !FIELDS.contains(&&**key) {
-            let at = [Step::Key("gate"), Step::Item(index), Step::Name(key)];
-            fields.report(&at, GateProblem::UnknownCheckField { field: key.clone(), known: &FIELDS });
-        }
+    let at = |field| [here[0], here[1], Step::Key(field)];
+    for (key, _) in entries.iter().filter(|(key, _)| !FIELDS.contains(&&**key)) {
+        let problem = GateProblem::UnknownCheckField { field: key.clone(), known: &FIELDS };
+        fields.report(&[here[0], here[1], Step::Name(key)], problem);
     }
     let mut text = |field: &'static str| match item.get(field) {
         None => Some(None),
@@ -94,12 +93,11 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         Some(Yaml::Null) => None,
         Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.clone())),
         Some(other) => {
-            let at = [Step::Key("gate"), Step::Item(index), Step::Key(field)];
             let problem = match other {
                 Yaml::String(_) => FieldProblem::Blank { field: format!("gate.{field}") },
                 other => FieldProblem::wrong_type(format!("gate.{field}"), Expected::String, other.kind()),
             };
-            fields.report(&at, problem);
+            fields.report(&at(field), problem);
             None
         }
     };
@@ -112,14 +110,12 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         Some(Yaml::Null) => None,
         Some(Yaml::Bool(recheck)) => Some(*recheck),
         Some(other) => {
-            let at = [Step::Key("gate"), Step::Item(index), Step::Key("recheck")];
-            wrong_type(fields, &at, "gate.recheck", "true or false", other.kind());
+            wrong_type(fields, &at("recheck"), "gate.recheck", "true or false", other.kind());
             None
         }
     };
     let timeout = timeout(fields, &here, "gate.timeout", item);
     let env = env(fields, &here, "gate.env", item);
-    let at = |field| [here[0], here[1], Step::Key(field)];
     if let Some(Some(line)) = &run {
         fields.check_literal(&at("run"), "gate.run", line);
     }
@@ -156,26 +152,22 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         (None, Some(path), None) => {
             let path = path.replace('\\', "/");
             if path.starts_with('/') || path.contains(':') || path.split('/').any(|part| part == "..") {
-                let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.report(&at, GateProblem::OutsideProject { path });
+                fields.report(&at("file"), GateProblem::OutsideProject { path });
                 return None;
             }
             let named = with_names(&path);
             if fast_glob::validate(&named).is_err() {
-                let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.report(&at, GateProblem::BadGlob { field: "gate.file", path });
+                fields.report(&at("file"), GateProblem::BadGlob { field: "gate.file", path });
                 return None;
             }
             if expansions(&named) > MAX_EXPANSIONS {
-                let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.report(&at, GateProblem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS });
+                fields.report(&at("file"), GateProblem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS });
                 return None;
             }
             let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {
                 Ok(contains) => contains,
                 Err(error) => {
-                    let at = [Step::Key("gate"), Step::Item(index), Step::Key("contains")];
-                    fields.report(&at, GateProblem::BadExpression { words: error.to_string() });
+                    fields.report(&at("contains"), GateProblem::BadExpression { words: error.to_string() });
                     return None;
                 }
             };
@@ -189,8 +181,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     };
     let long = |label: &String| label.chars().count() > MAX_LABEL;
     if label.as_ref().is_some_and(long) {
-        let at = [Step::Key("gate"), Step::Item(index), Step::Key("label")];
-        fields.report(&at, GateProblem::LongLabel { limit: MAX_LABEL });
+        fields.report(&at("label"), GateProblem::LongLabel { limit: MAX_LABEL });
     }
     let label = label_of(&label.unwrap_or(default_label));
     if recheck && matches!(kind, CheckKind::Approve { .. }) {

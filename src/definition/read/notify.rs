@@ -1,6 +1,6 @@
 //! Reads the user's `notify.yaml`.
 
-use super::fields::{Fields, not_a_list};
+use super::fields::Fields;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{Diagnostic, Expected, FieldProblem, Mapping, Needs, NotifyProblem, Problem, Step};
 use crate::definition::model::schema::names;
@@ -45,7 +45,7 @@ fn check_keys(fields: &mut Fields) {
 }
 
 fn occasions(fields: &mut Fields) -> Vec<Occasion> {
-    let Some(items) = list(fields, "on", "a list of occasions") else {
+    let Some(items) = fields.list("on", "a list of occasions") else {
         return Occasion::ALL.into();
     };
     let mut occasions = Vec::new();
@@ -68,7 +68,7 @@ fn occasions(fields: &mut Fields) -> Vec<Occasion> {
 }
 
 fn command(fields: &mut Fields) -> Option<Vec<String>> {
-    let items = list(fields, "command", "a program and its arguments")?;
+    let items = fields.list("command", "a program and its arguments")?;
     if items.len() > MAX_ARGUMENTS {
         fields.report(&[Step::Key("command")], NotifyProblem::TooManyArguments);
         return None;
@@ -117,17 +117,4 @@ fn is_relative(program: &str) -> bool {
     let is_path = program.contains(['/', '\\']);
     let has_drive = program.get(1..3).is_some_and(|part| matches!(part, ":/" | ":\\"));
     is_path && !program.starts_with('/') && !program.starts_with("~/") && !has_drive
-}
-
-/// Reads a list; `None` without the field, and after an error.
-fn list(fields: &mut Fields, field: &'static str, expected: &'static str) -> Option<Vec<Yaml>> {
-    match fields.tree.root.get(field) {
-        None | Some(Yaml::Null) => None,
-        Some(Yaml::List(items)) => Some(items.clone()),
-        Some(other) => {
-            let problem = not_a_list(field.into(), expected, other);
-            fields.report(&[Step::Key(field)], problem);
-            None
-        }
-    }
 }

@@ -17,10 +17,6 @@ const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] }
 /// Reads a phase from its file, and reports its errors; with `check` its warnings too. `None` after an
 /// error.
 ///
-/// # Errors
-///
-/// If the session is gone.
-///
 /// Specification: configuration reference, "Phase `.md` File Reference".
 pub(crate) fn read(
     file: &str,

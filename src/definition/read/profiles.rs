@@ -7,10 +7,6 @@ use crate::definition::model::{FileError, FileKind, Stale, WorkflowFiles};
 /// Returns the names that the Markdown files in some folders give to subagent profiles: the `name` in the front
 /// matter, and the file's own name. `None` if there are no such files, or more than one load reads. The second list
 /// has the folders that a link leads out of the project.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub fn defined_profiles(
     files: &dyn WorkflowFiles,
     roots: &[&str],

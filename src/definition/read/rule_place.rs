@@ -6,10 +6,6 @@ use crate::definition::model::{ReadError, Stale, WorkflowFiles};
 
 /// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `keys` lead to it.
 /// If it is not found, returns the file alone.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub fn rule_place(file: &str, keys: &[&str], files: &dyn WorkflowFiles) -> Result<String, Stale> {
     let roots = files.roots()?;
     let root =

@@ -18,10 +18,6 @@ pub(crate) fn read(fields: &mut Fields) -> ToolPolicy {
 
 /// Refuses names of tools in another case: they would allow and refuse nothing. The host is asked for the tools only
 /// where a name is not one of pi's own: `registered` returns them.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub(crate) fn check_case(
     fields: &mut Fields,
     registered: &dyn Fn() -> Result<Vec<String>, Stale>,

@@ -12,10 +12,6 @@ const FIELDS: [&str; LIMITS_FIELDS.len()] = names(&LIMITS_FIELDS);
 
 /// Reads limits, and reports the errors in them; with `check` their warnings too. `None` after an error: of a file that
 /// is partly understood nothing holds for sure.
-///
-/// # Errors
-///
-/// If the session is gone.
 pub(crate) fn read(
     (file, text): (&str, &str),
     files: &dyn WorkflowFiles,
