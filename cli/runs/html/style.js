@@ -20,7 +20,7 @@ p{margin:.5rem 0}
 .kicker,.muted,.note,dt,th,footer,.course-note{color:var(--muted)}
 .kicker,.note,footer,.course-note{font-size:.875rem}
 .outcome{font-weight:650;margin:0}
-.mark{display:inline-block;min-width:1.4em}
+.mark{display:inline-block;min-width:1.2em}
 .good{color:var(--good)}.bad{color:var(--bad)}
 .text{white-space:pre-wrap;margin:.3rem 0 0;max-width:46rem}
 dl{margin:0}dd{margin:0}
