@@ -43,7 +43,6 @@ const BACKSLASH = 92;
 
 /** It fits into the processor's cache, so that the search costs little more than reading. */
 const CHUNK = Buffer.allocUnsafeSlow(2 ** 18);
-const SMALL_CHUNK = Buffer.allocUnsafeSlow(2 ** 16);
 
 /**
  * Session files that a command reads.
@@ -110,50 +109,18 @@ export class SessionFile {
   }
 
   /**
-   * Calls a function for each line that may be the state of a run, whatever the order of its fields, in the order of
-   * the file. The function must not read the file.
+   * Calls a function for each line that may be the state of a run, in the order of the file. The function must not read
+   * the file.
    *
    * @param {(taskId: string, line: Line) => void} use gets the id in the line
    */
   eachState(use) {
-    let at = 0;
-    // The start of the line to which the byte `at` belongs.
-    let lineStart = 0;
-    while (at < this.#size) {
-      const count = readSync(this.#fd, CHUNK, 0, Math.min(CHUNK.length, this.#size - at), at);
-      if (count === 0) break;
-      const chunk = CHUNK.subarray(0, count);
-      const end = at + count;
-      let next = end < this.#size ? Math.max(at + 1, end - MAX_FIELD) : end;
-      for (let from = 0; ;) {
-        const found = chunk.indexOf(FIELD, from);
-        if (found === -1) break;
-        from = found + FIELD.length;
-        if (!NAMES_STATE.test(chunk.toString("latin1", found, found + MAX_FIELD))) continue;
-        const before = chunk.lastIndexOf(NEWLINE, found);
-        const after = chunk.indexOf(NEWLINE, found);
-        const start = before === -1 ? lineStart : at + before + 1;
-        const stop = after === -1 ? this.#lineEnd(end) : at + after;
-        if (stop - start > MAX_LINE) this.unreadable += 1;
-        else
-          this.#useState(
-            start >= at && stop <= end ? chunk.subarray(start - at, stop - at) : this.#bytes(start, stop),
-            start,
-            stop,
-            use,
-          );
-        if (after === -1) {
-          next = stop + 1;
-          break;
-        }
-        from = after + 1;
-        next = Math.max(next, at + from);
-      }
-      const last = chunk.lastIndexOf(NEWLINE);
-      if (next > end) lineStart = next;
-      else if (last !== -1) lineStart = at + last + 1;
-      at = next;
-    }
+    this.#eachLine(0, this.#size, (line, isWhole, isEnded, place) => {
+      if (!namesState(line)) return true;
+      if (isWhole) this.#useState(line, isEnded, place, use);
+      else this.unreadable += 1;
+      return true;
+    });
   }
 
   /**
@@ -161,22 +128,19 @@ export class SessionFile {
    * text: there they have a backslash.
    *
    * @param {Buffer} line
-   * @param {number} start
-   * @param {number} stop
+   * @param {boolean} isEnded a process that was killed leaves half a line at the end
+   * @param {Line} place
    * @param {(taskId: string, line: Line) => void} use
    */
-  #useState(line, start, stop, use) {
+  #useState(line, isEnded, place, use) {
     const from = line.indexOf(TASK_ID) + TASK_ID.length;
     const to = line.indexOf(QUOTE, from);
-    // A process that was killed leaves half a line at the end.
-    const isEnded = stop < this.#size;
     if (isEnded && from >= TASK_ID.length && to !== -1 && line.subarray(from, to).indexOf(BACKSLASH) === -1) {
-      use(line.toString("utf8", from, to), { start, stop });
+      use(line.toString("utf8", from, to), place);
       return;
     }
     const entry = parsed(line);
-    if (entry && isStateEntry(entry))
-      use(typeof entry.data?.taskId === "string" ? entry.data.taskId : "", { start, stop });
+    if (entry && isStateEntry(entry)) use(typeof entry.data?.taskId === "string" ? entry.data.taskId : "", place);
     else if (!entry && isEnded) this.unreadable += 1;
   }
 
@@ -264,7 +228,8 @@ export class SessionFile {
 
   /** @param {Line} line */
   #text({ start, stop }) {
-    return this.#bytes(start, stop).toString("utf8");
+    const bytes = Buffer.allocUnsafe(stop - start);
+    return bytes.toString("utf8", 0, readSync(this.#fd, bytes, 0, bytes.length, start));
   }
 
   /**
@@ -302,24 +267,13 @@ export class SessionFile {
     }
     give(CHUNK.subarray(0, 0), false);
   }
+}
 
-  /** Returns the offset of the end of the line, from a byte of it on. @param {number} from */
-  #lineEnd(from) {
-    for (let at = from; at < this.#size;) {
-      const count = readSync(this.#fd, SMALL_CHUNK, 0, Math.min(SMALL_CHUNK.length, this.#size - at), at);
-      const end = SMALL_CHUNK.subarray(0, count).indexOf(NEWLINE);
-      if (end !== -1) return at + end;
-      if (count === 0) break;
-      at += count;
-    }
-    return this.#size;
-  }
-
-  /** @param {number} start @param {number} stop */
-  #bytes(start, stop) {
-    const bytes = Buffer.allocUnsafe(stop - start);
-    return bytes.subarray(0, readSync(this.#fd, bytes, 0, bytes.length, start));
-  }
+/** Returns true if a line may be the state of a run, whatever the order of its fields. @param {Buffer} line */
+function namesState(line) {
+  let at = line.indexOf(FIELD);
+  while (at !== -1 && !NAMES_STATE.test(line.toString("latin1", at, at + MAX_FIELD))) at = line.indexOf(FIELD, at + 1);
+  return at !== -1;
 }
 
 /** Returns true if an entry is a state of a run. @param {Entry} entry */
