@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 
 import { plainText } from "../../host-shim/plain-text.js";
 import { canConfine, isBelow } from "../../host-shim/sandbox/index.js";
-import { piCommand } from "../headless/pi.js";
+import { onInterrupt, piCommand } from "../headless/pi.js";
 import { saysYes } from "../headless/questions.js";
 import { packageFolder } from "../packages.js";
 import { agentDir, placesOf } from "../places.js";
@@ -241,8 +241,7 @@ async function carryOutAll(
     "allow-commands": options["allow-commands"] || options.approve,
   };
   const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort();
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
+  const offInterrupt = onInterrupt(() => interrupted.abort());
   try {
     makeAgentFolder(agent, own, grants, [tasksFolder, resultsFolder]);
     for (const task of new Set(left.map(({ task }) => task)))
@@ -264,7 +263,7 @@ async function carryOutAll(
     tell("Interrupted. The same command goes on.");
     return 130;
   } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
+    offInterrupt();
     removeFolder(work);
     results.release();
   }

@@ -1,5 +1,6 @@
 // The scripts of a task: `setup` and `check`.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 
 /** The output of a script that is kept, in bytes. */
@@ -20,7 +21,6 @@ const MAX_OUTPUT = 1_000_000;
 export async function runScript(line, { cwd, env, output, time, signal }) {
   const child = spawn("/bin/sh", ["-c", line], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [child.stdout, child.stderr]) keep(stream, output);
-  let late = false;
   const end = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
@@ -28,20 +28,27 @@ export async function runScript(line, { cwd, env, output, time, signal }) {
       // It has ended.
     }
   };
-  const timer = setTimeout(() => {
-    late = true;
-    end();
-  }, time);
-  signal.addEventListener("abort", end);
+  return endOf(child, "exit", end, time, signal).finally(end);
+}
+
+/**
+ * Waits for the end of a process.
+ * @param {import("node:child_process").ChildProcess} child
+ * @param {"exit" | "close"} event
+ * @param {() => void} end ends it, at its time limit or when it is aborted
+ * @param {number} time
+ * @param {AbortSignal} signal
+ * @returns {Promise<ScriptEnd>}
+ */
+export async function endOf(child, event, end, time, signal) {
+  const limit = AbortSignal.timeout(time);
+  const over = AbortSignal.any([limit, signal]);
+  over.addEventListener("abort", end);
   try {
-    return await new Promise((done, fail) => {
-      child.once("error", fail);
-      child.once("exit", (status, name) => done({ status, signal: name, late }));
-    });
+    const [status, name] = await once(child, event);
+    return { status, signal: name, late: limit.aborted };
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-    end();
+    over.removeEventListener("abort", end);
   }
 }
 

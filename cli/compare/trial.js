@@ -24,7 +24,7 @@ import { reportHtml } from "../runs/html/page.js";
 import { processOf } from "../runs/process.js";
 import { Failure, inWords, shortened } from "../words.js";
 import { enclosed } from "./enclosure.js";
-import { keep, runScript, words } from "./script.js";
+import { endOf, keep, runScript, words } from "./script.js";
 import { checkParts, isMapping, projectOf, setupOf } from "./tasks.js";
 
 /** @typedef {import("./results.js").Trial} Trial */
@@ -271,29 +271,14 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
   });
   keep(child.stderr, join(results, "log.txt"));
   const started = performance.now();
-  let isLate = false;
   const end = () => {
     child.kill("SIGTERM");
     setTimeout(() => child.kill("SIGKILL"), GRACE).unref();
   };
-  const timer = setTimeout(() => {
-    isLate = true;
-    end();
-  }, task.timeout);
-  signal.addEventListener("abort", end);
-  try {
-    /** @type {number | null} */
-    const status = await new Promise((done, fail) => {
-      child.once("error", fail);
-      child.once("close", done);
-    });
-    const left = processOf(session)?.pi;
-    if (left !== undefined) await endProcess(left);
-    return { status, isLate, ms: Math.round(performance.now() - started) };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-  }
+  const { status, late } = await endOf(child, "close", end, task.timeout, signal);
+  const left = processOf(session)?.pi;
+  if (left !== undefined) await endProcess(left);
+  return { status, isLate: late, ms: Math.round(performance.now() - started) };
 }
 
 /**

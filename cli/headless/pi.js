@@ -148,6 +148,13 @@ export class Pi {
   }
 }
 
+/** Calls a function when the user or the system ends this process, until the returned one. @param {NodeJS.SignalsListener} listener */
+export function onInterrupt(listener) {
+  const signals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
+  for (const signal of signals) process.on(signal, listener);
+  return () => signals.forEach((signal) => process.off(signal, listener));
+}
+
 /** Ends a pi that another process has started, in order if it can. @param {number} pid */
 export async function endProcess(pid) {
   const ended = (/** @type {NodeJS.Signals | 0} */ name) => {

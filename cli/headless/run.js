@@ -12,6 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 
 import { plainText } from "../../host-shim/plain-text.js";
@@ -25,14 +26,14 @@ import { Failure, inWords, pairs, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
 import { agentIn, usedUp } from "./agent.js";
 import { Conversation } from "./conversation.js";
-import { Pi, earlyEnd, endProcess, piCommand } from "./pi.js";
+import { Pi, earlyEnd, endProcess, onInterrupt, piCommand } from "./pi.js";
 import { Progress, figures } from "./progress.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */
 /** @typedef {import("./pi.js").PiRecord} PiRecord */
 
 /** Exit statuses. */
-const STATUS = /** @type {const} */ ({ done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6 });
+const STATUS = { done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6 };
 /** Kinds of pauses at the end of a budget, or because what was spent is not known. */
 const BUDGET_PAUSES = ["budget", "unknownCost", "unknownUsage"];
 /** The kind of a pause because the model failed. */
@@ -48,12 +49,12 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 const REFRESH = 1000;
 
 /**
- * How a run ended.
- * @typedef {object} End
- * @property {number} status the exit status
- * @property {Run["outcome"] | "error" | "interrupted" | "budget"} outcome
- * @property {string} text one line
+ * The end of a run: the exit status, and one line.
+ * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget", text: string }} End
  */
+
+/** @param {keyof typeof STATUS} outcome @param {string} text @returns {End} */
+const end = (outcome, text) => ({ status: STATUS[outcome], outcome, text });
 
 /**
  * Carries out the command, and returns its exit status.
@@ -88,9 +89,9 @@ export async function runWorkflow(words, options) {
       limits,
     );
     const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
-    const end = await headless.run(options.pi, args, prompt);
+    const ended = await headless.run(options.pi, args, prompt);
     isOver = headless.newestRun()?.outcome !== "running";
-    return tellEnd(end, headless, session, bounds && agentIn(session), options);
+    return tellEnd(ended, headless, session, bounds && agentIn(session), options);
   } finally {
     if (isOver) forgetProcess(session);
     else noteProcess(session, { ended: Date.now() });
@@ -222,7 +223,7 @@ class Headless {
     try {
       return this.#end(await this.#carryOut(piCommand(path), args, prompt));
     } catch (error) {
-      return { status: STATUS.error, outcome: "error", text: inWords(error) };
+      return end("error", inWords(error));
     }
   }
 
@@ -233,43 +234,34 @@ class Headless {
    */
   async #carryOut(command, args, prompt) {
     const isTerminal = this.#hasWorkflow && process.stdin.isTTY === true && process.stderr.isTTY === true;
-    const onError = (/** @type {string} */ text) => this.#onError(text);
     const asked = new AbortController();
-    /** @type {Pi} */
-    let pi;
-    if (isTerminal) {
-      const conversation = new Conversation(this.progress, asked.signal, () => this.newestRun());
-      pi = new Pi(command, ["--mode", "rpc", ...args], {
-        onRecord: (record) => {
-          this.#onRecord(record);
-          conversation.onRecord(pi, record);
-        },
-        onError,
-      });
-      pi.send({ id: "start", type: "prompt", message: prompt });
-    } else {
-      pi = new Pi(command, ["--mode", "json", prompt, ...args], {
-        onRecord: (record) => this.#onRecord(record),
-        onError,
-      });
-      // pi would read a pipe to its end before it starts.
-      pi.finish();
-    }
+    const conversation = isTerminal && new Conversation(this.progress, asked.signal, () => this.newestRun());
+    const pi = new Pi(command, ["--mode", ...(isTerminal ? ["rpc"] : ["json", prompt]), ...args], {
+      onRecord: (record) => {
+        this.#onRecord(record);
+        if (conversation) conversation.onRecord(pi, record);
+      },
+      onError: (text) => this.#onError(text),
+    });
+    if (isTerminal) pi.send({ id: "start", type: "prompt", message: prompt });
+    // pi would read a pipe to its end before it starts.
+    else pi.finish();
     this.#pi = pi;
-    const interrupt = (/** @type {NodeJS.Signals} */ name) => {
+    const offInterrupt = onInterrupt((name) => {
       if (this.#interruptedBy) return;
       this.#interruptedBy = name;
       asked.abort();
       pi.end();
-    };
+    });
     const refresh = setInterval(() => this.#refresh(true), REFRESH);
     // A terminal waits for the user as long as that takes.
     const { timeMs } = this.#limits;
-    const late =
-      timeMs === undefined || isTerminal
-        ? undefined
-        : setTimeout(() => this.#endLate(pi), Math.min(Number(timeMs) + LATE, MAX_TIMEOUT));
-    process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
+    const endLate = () => {
+      this.#isLate = true;
+      pi.end();
+    };
+    const isTimed = timeMs !== undefined && !isTerminal;
+    const late = isTimed ? setTimeout(endLate, Math.min(Number(timeMs) + LATE, MAX_TIMEOUT)) : undefined;
     try {
       noteProcess(this.#session, { pi: pi.pid });
       return await pi.ended;
@@ -280,16 +272,10 @@ class Headless {
     } finally {
       clearInterval(refresh);
       clearTimeout(late);
-      process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", interrupt);
+      offInterrupt();
       asked.abort();
       this.progress.clear();
     }
-  }
-
-  /** @param {Pi} pi */
-  #endLate(pi) {
-    this.#isLate = true;
-    pi.end();
   }
 
   /** @param {PiRecord} record */
@@ -345,68 +331,45 @@ class Headless {
   #end(piEnd) {
     const run = this.newestRun();
     if (this.#interruptedBy) {
-      const status = this.#interruptedBy === "SIGINT" ? 130 : this.#interruptedBy === "SIGHUP" ? 129 : 143;
+      const status = 128 + constants.signals[this.#interruptedBy];
       return { status, outcome: "interrupted", text: `interrupted by ${this.#interruptedBy}` };
     }
-    if (this.#isLate && (!run || isOpen(run)))
-      return {
-        status: STATUS.budget,
-        outcome: "budget",
-        text: `the budget is used up: its time is over, and ${run ? run.state.phaseTitle : "the agent"} has not answered`,
-      };
+    const late = `its time is over, and ${run ? run.state.phaseTitle : "the agent"} has not answered`;
+    if (this.#isLate && (!run || isOpen(run))) return end("budget", `the budget is used up: ${late}`);
     const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
     // pi itself begins with the reason; a crash ends with it.
     const told = hasEnded ? this.#firstError : this.#lastError;
     if (!this.#hasWorkflow) {
       const { failure } = agentIn(this.#session);
-      if (this.#usedUp !== undefined)
-        return { status: STATUS.budget, outcome: "budget", text: `the budget is used up: ${this.#usedUp}` };
-      if (failure !== undefined) return { status: STATUS.error, outcome: "error", text: shortened(failure) };
-      if (this.#isAtRest && hasEnded) return { status: STATUS.done, outcome: "done", text: "the agent has stopped" };
-      return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, told) };
+      if (this.#usedUp !== undefined) return end("budget", `the budget is used up: ${this.#usedUp}`);
+      if (failure !== undefined) return end("error", shortened(failure));
+      return this.#isAtRest && hasEnded ? end("done", "the agent has stopped") : end("error", earlyEnd(piEnd, told));
     }
-    if (!run) {
-      const failed = hasEnded
-        ? `no run was started${told === "" ? "." : `: ${shortened(told)}`}`
-        : earlyEnd(piEnd, told);
-      return { status: STATUS.error, outcome: "error", text: failed };
+    if (!run)
+      return end(
+        "error",
+        hasEnded ? `no run was started${told === "" ? "." : `: ${shortened(told)}`}` : earlyEnd(piEnd, told),
+      );
+    const ended = endOf(run);
+    if (ended && run.state.pause === MODEL_PAUSE) {
+      const reason = this.#modelError === "" ? "" : `: ${shortened(this.#modelError)}`;
+      return { ...ended, status: STATUS.error, text: `${ended.text}${reason}` };
     }
-    const end = endOf(run);
-    if (end && run.state.pause === MODEL_PAUSE)
-      return {
-        ...end,
-        status: STATUS.error,
-        text: `${end.text}${this.#modelError === "" ? "" : `: ${shortened(this.#modelError)}`}`,
-      };
-    if (end) return end;
-    if (this.#isAtRest && hasEnded)
-      return {
-        status: STATUS.paused,
-        outcome: "paused",
-        text: `waits in ${run.state.phaseTitle}: its agent has stopped, and nothing goes on by itself`,
-      };
-    return { status: STATUS.error, outcome: "error", text: earlyEnd(piEnd, told) };
+    if (ended) return ended;
+    if (!this.#isAtRest || !hasEnded) return end("error", earlyEnd(piEnd, told));
+    return end("paused", `waits in ${run.state.phaseTitle}: its agent has stopped, and nothing goes on by itself`);
   }
 }
 
 /** The end of a run as its session has it; `undefined` if it goes on. @param {Run} run @returns {End | undefined} */
 function endOf(run) {
   const { outcome, state } = run;
-  switch (outcome) {
-    case "done":
-      return { status: STATUS.done, outcome, text: "done" };
-    case "stopped":
-      return { status: STATUS.stopped, outcome, text: "stopped by an outcome of a phase" };
-    case "cancelled":
-      return { status: STATUS.cancelled, outcome, text: "cancelled" };
-    case "paused": {
-      const { pause } = /** @type {{ pause?: string }} */ (reportOf(run).data);
-      const status = BUDGET_PAUSES.includes(state.pause ?? "") ? STATUS.budget : STATUS.paused;
-      return { status, outcome, text: `paused in ${state.phaseTitle}${pause === undefined ? "" : `: ${pause}`}` };
-    }
-    default:
-      return undefined;
-  }
+  if (outcome === "done" || outcome === "cancelled") return end(outcome, outcome);
+  if (outcome === "stopped") return end(outcome, "stopped by an outcome of a phase");
+  if (outcome !== "paused") return undefined;
+  const { pause } = /** @type {{ pause?: string }} */ (reportOf(run).data);
+  const text = `paused in ${state.phaseTitle}${pause === undefined ? "" : `: ${pause}`}`;
+  return { ...end(BUDGET_PAUSES.includes(state.pause ?? "") ? "budget" : "paused", text), outcome };
 }
 
 /** The session file of the run. @param {import("../pi-workflows.js").Options} options */
@@ -511,30 +474,21 @@ function checkFile(file) {
  */
 function write({ result, summary }, run, end, session, usage) {
   const report = run && reportOf(run);
-  const { status, outcome, text } = end;
-  const data = {
-    end: { status, outcome, text },
-    session,
-    usage,
-    ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}),
-  };
-  const problems = [
-    result !== undefined && problemOf("result", () => replaceFile(result, `${JSON.stringify(data, null, 2)}\n`)),
-    summary !== undefined &&
-      problemOf("summary", () =>
-        appendFileSync(summary, report ? `${REPORT_FORMATS.md(report)}\n` : `# ${plainText(text)}\n`),
-      ),
+  const data = { end, session, usage, ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}) };
+  const markdown = report ? `${REPORT_FORMATS.md(report)}\n` : `# ${plainText(end.text)}\n`;
+  /** @type {[name: string, path: string | undefined, write: (path: string) => void][]} */
+  const files = [
+    ["result", result, (path) => replaceFile(path, `${JSON.stringify(data, null, 2)}\n`)],
+    ["summary", summary, (path) => appendFileSync(path, markdown)],
   ];
-  return problems.filter((problem) => typeof problem === "string");
-}
-
-/** The problem if a file cannot be written. @param {string} name @param {() => void} write */
-function problemOf(name, write) {
-  try {
-    return void write();
-  } catch (error) {
-    return `The ${name} cannot be written: ${inWords(error)}`;
-  }
+  return files.flatMap(([name, path, write]) => {
+    try {
+      if (path !== undefined) write(path);
+      return [];
+    } catch (error) {
+      return [`The ${name} cannot be written: ${inWords(error)}`];
+    }
+  });
 }
 
 /** Writes a file as a whole; into a device or a pipe as it is. @param {string} path @param {string} text */
