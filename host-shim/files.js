@@ -2,9 +2,10 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { opendirSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 
 import { json } from "./json.js";
+import { isBelow } from "./sandbox/index.js";
 import { Snapshot } from "./snapshot.js";
 
 /** @typedef {import("./interface.js").FileError} FileError */
@@ -84,22 +85,14 @@ export function fileImports(grants, bases, packages = () => []) {
  * @returns {Root[]}
  */
 export function packageRoots(grants, packages) {
-  return grants.flatMap(({ name, field }) => packages.flatMap((found) => packageRoot(name, field, found)));
-}
-
-/**
- * Returns the root of a package; none if its manifest lacks the field.
- *
- * @param {string} grant
- * @param {string[]} field
- * @param {Installed} found
- * @returns {Root[]}
- */
-function packageRoot(grant, field, { path, scope, name, manifest, granted }) {
-  const value = fieldOf(manifest, field);
-  if (value === undefined) return [];
-  const installed = { name, scope, value: json(value) };
-  return [{ name: `${grant}:${path}`, path: () => path, within: undefined, granted, listed: true, installed }];
+  return grants.flatMap((grant) =>
+    packages.flatMap(({ path, scope, name, manifest, granted }) => {
+      const value = fieldOf(manifest, grant.field);
+      if (value === undefined) return [];
+      const installed = { name, scope, value: json(value) };
+      return [{ name: `${grant.name}:${path}`, path: () => path, within: undefined, granted, listed: true, installed }];
+    }),
+  );
 }
 
 /**
@@ -177,7 +170,7 @@ export function filesBelow(fixed, cwd, more = () => []) {
     const at = folder.path();
     const root = snapshot?.place(name, "")?.root ?? realRoot(folder, at);
     const real = realpathSync.native(join(root, path));
-    if (!isWithin(root, real)) throw fileError({ tag: "outside-root" });
+    if (!isBelow(real, root)) throw fileError({ tag: "outside-root" });
     return { at: join(at, path), root, real };
   };
 
@@ -188,7 +181,7 @@ export function filesBelow(fixed, cwd, more = () => []) {
    */
   const realRoot = ({ within }, at) => {
     const real = realpathSync.native(at);
-    if (within && !isWithin(realpathSync.native(within()), real))
+    if (within && !isBelow(real, realpathSync.native(within())))
       throw fileError({ tag: "outside-project", val: display(at, cwd()) });
     return real;
   };
@@ -406,16 +399,6 @@ function below(folder, name) {
 }
 
 /**
- * Returns true if a real path is the root or lies below it. `relative` ignores case where the platform does.
- * @param {string} root
- * @param {string} path
- */
-export function isWithin(root, path) {
-  const way = relative(root, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
-}
-
-/**
  * Returns the kind of a link's target and its path below the root; `other` if it lies outside the root.
  *
  * @param {string} root
@@ -425,8 +408,7 @@ export function isWithin(root, path) {
 function follow(root, path) {
   try {
     const real = realpathSync.native(path);
-    if (isWithin(root, real))
-      return { kind: kindOf(statSync(real)), target: relative(root, real).replaceAll(sep, "/") };
+    if (isBelow(real, root)) return { kind: kindOf(statSync(real)), target: relative(root, real).replaceAll(sep, "/") };
   } catch {
     // The link is broken.
   }
@@ -448,8 +430,8 @@ function kindOf(entry) {
  * @param {string} cwd
  */
 function display(path, cwd) {
-  const [base, prefix] = isWithin(cwd, path) ? [cwd, ""] : [homedir(), `~${sep}`];
-  return (isWithin(base, path) ? prefix + relative(base, path) || "." : path).replaceAll(sep, "/");
+  const [base, prefix] = isBelow(path, cwd) ? [cwd, ""] : [homedir(), `~${sep}`];
+  return (isBelow(path, base) ? prefix + relative(base, path) || "." : path).replaceAll(sep, "/");
 }
 
 /**
@@ -491,14 +473,8 @@ function fileError(error) {
  */
 function asFileError(error) {
   if (!(error instanceof Error)) return error;
-  switch (/** @type {NodeJS.ErrnoException} */ (error).code) {
-    case "ENOENT":
-    case "ENOTDIR":
-      return fileError({ tag: "not-found" });
-    case "EISDIR":
-    case "ENXIO":
-      return fileError({ tag: "wrong-kind" });
-    default:
-      return fileError({ tag: "failed", val: error.message });
-  }
+  const { code = "" } = /** @type {NodeJS.ErrnoException} */ (error);
+  if (["ENOENT", "ENOTDIR"].includes(code)) return fileError({ tag: "not-found" });
+  if (["EISDIR", "ENXIO"].includes(code)) return fileError({ tag: "wrong-kind" });
+  return fileError({ tag: "failed", val: error.message });
 }

@@ -17,6 +17,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -73,7 +74,7 @@ export function createFile(wanted, stem) {
     );
     for (let number = numbers.reduce((most, one) => Math.max(most, one), 0) + 1; ; number += 1) {
       const name = `${stem}-${number}.log`;
-      const descriptor = named(`${shown}/${name}`, () => create(join(folder, name)));
+      const descriptor = named(`${shown}/${name}`, () => unlessThere(() => openSync(join(folder, name), "wx")));
       if (descriptor !== undefined) return { descriptor, name };
     }
   });
@@ -110,9 +111,7 @@ function open({ context, session = context.sessionManager, grant, configDirName,
 }
 
 /** Returns true if a text is the name of a folder. @param {string} name */
-export function isName(name) {
-  return NAME.test(name);
-}
+export const isName = (name) => NAME.test(name);
 
 /**
  * @param {string} session
@@ -149,7 +148,7 @@ function openFolder(cwd, place, name, copyOf, use) {
       return within(join(folder, name), own, (inside) => use(inside, own));
     }
     const below = `${shown}${first}`;
-    named(below, () => makeFolder(join(folder, first)));
+    named(below, () => unlessThere(() => mkdirSync(join(folder, first))));
     return within(join(folder, first), below, (inside) => enter(inside, `${below}/`, rest));
   };
   // The working directory itself may be reached through a link.
@@ -166,7 +165,8 @@ function openFolder(cwd, place, name, copyOf, use) {
  * @param {string | undefined} copyOf
  */
 function makeIn(folder, shown, name, copyOf) {
-  named(`${shown}.gitignore`, () => writeNew(join(folder, ".gitignore"), "*\n"));
+  const ignore = join(folder, ".gitignore");
+  named(`${shown}.gitignore`, () => unlessThere(() => writeFileSync(ignore, "*\n", { flag: "wx" })));
   const own = join(folder, name);
   if (lstatSync(own, { throwIfNoEntry: false })) return;
   // Complete or not at all: a folder that exists is not copied to again.
@@ -287,38 +287,15 @@ function using(descriptor, path, work) {
   }
 }
 
-/** Creates a folder unless something has its name. @param {string} path */
-function makeFolder(path) {
-  try {
-    mkdirSync(path);
-  } catch (/** @type {any} */ error) {
-    if (error.code !== "EEXIST") throw error;
-  }
-}
-
 /**
- * Creates a file unless something has its name.
+ * Creates something, and returns the result; `undefined` if something has its name.
  *
- * @param {string} path
- * @param {string} text
+ * @template T
+ * @param {() => T} create
  */
-function writeNew(path, text) {
-  const descriptor = create(path);
-  if (descriptor === undefined) return;
+function unlessThere(create) {
   try {
-    writeSync(descriptor, text);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/**
- * Creates a file, and returns its descriptor to write to; `undefined` if something has its name.
- * @param {string} path
- */
-function create(path) {
-  try {
-    return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_LINKS, 0o666);
+    return create();
   } catch (/** @type {any} */ error) {
     if (error.code === "EEXIST") return undefined;
     throw error;

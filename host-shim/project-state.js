@@ -12,6 +12,7 @@
 //   trees           tell which paths have changed, but not if any has: the name of a tree is a hash.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -301,52 +302,40 @@ function patternsOf(file, top) {
  * @param {AbortSignal} signal
  * @returns {Promise<string>}
  */
-function output(line, top, signal) {
+async function output(line, top, signal) {
   const { HOME, XDG_CONFIG_HOME } = process.env;
   const env = { PATH: programFolders().join(delimiter), HOME, XDG_CONFIG_HOME, LC_ALL: "C", ...GIT };
-  return new Promise((resolve, reject) => {
-    const child = spawn("/bin/sh", ["-c", line], { cwd: top, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-    /** @type {Buffer[]} */
-    const chunks = [];
-    let size = 0;
-    let errors = "";
-    /** @param {Error} reason */
-    const end = (reason) => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-      } catch {
-        // It has ended.
-      }
-      reject(reason);
-    };
-    const timer = setTimeout(() => {
-      tooLarge.add(top);
-      end(new Error(`its files take longer than ${PATIENCE / 1000} s`));
-    }, PATIENCE);
-    const cancel = () => end(new Error("cancelled"));
-    signal.addEventListener("abort", cancel, { once: true });
-    if (signal.aborted) cancel();
-    child.stdout.on("data", (data) => {
-      size += data.length;
-      if (size > MAX_OUTPUT) end(new Error("too many files have changed"));
-      else chunks.push(data);
-    });
-    child.stderr.on("data", (data) => (errors = `${errors}${data}`.slice(-1000)));
-    child.on("error", reject);
-    child.on("close", (status) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", cancel);
-      const reason = /^cannot: (.*)/m.exec(errors)?.[1];
-      if (status === 0) resolve(Buffer.concat(chunks).toString("utf8"));
-      else if (reason) reject(new Error(reason));
-      else
-        reject(
-          new Error(
-            `git failed: ${/^(?:fatal|error): .*/m.exec(errors)?.[0] ?? (errors.trim().split("\n").at(-1) || `exit status ${status}`)}`,
-          ),
-        );
-    });
+  const limit = AbortSignal.timeout(PATIENCE);
+  const stop = AbortSignal.any([limit, signal]);
+  stop.throwIfAborted();
+  const child = spawn("/bin/sh", ["-c", line], { cwd: top, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const end = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  };
+  stop.addEventListener("abort", end, { once: true });
+  /** @type {Buffer[]} */
+  const chunks = [];
+  let size = 0;
+  let errors = "";
+  child.stdout.on("data", (data) => {
+    size += data.length;
+    if (size > MAX_OUTPUT) end();
+    else chunks.push(data);
   });
+  child.stderr.on("data", (data) => (errors = `${errors}${data}`.slice(-1000)));
+  const [status] = await once(child, "close").finally(() => stop.removeEventListener("abort", end));
+  if (status === 0) return Buffer.concat(chunks).toString("utf8");
+  if (size > MAX_OUTPUT) throw new Error("too many files have changed");
+  if (limit.aborted) tooLarge.add(top);
+  if (limit.aborted) throw new Error(`its files take longer than ${PATIENCE / 1000} s`);
+  const reason = /^cannot: (.*)/m.exec(errors)?.[1];
+  const told =
+    /^(?:fatal|error): .*/m.exec(errors)?.[0] ?? (errors.trim().split("\n").at(-1) || `exit status ${status}`);
+  throw new Error(reason ?? `git failed: ${told}`);
 }
 
 /**

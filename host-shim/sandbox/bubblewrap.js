@@ -28,9 +28,7 @@ import { isBelow } from "./write-target.js";
 /** The usual folders of system programs. They come before those of PATH, which may be writable for the user. */
 export const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
-/**
- * The folder for temporary files inside of the sandbox. It is a private one of the session.
- */
+/** The folder for temporary files inside of the sandbox. It is a private one of the session. */
 const TEMPORARY = "/tmp";
 
 /**
@@ -70,18 +68,8 @@ exit $?`;
  *
  * @param {Sandbox} sandbox
  */
-function bubblewrapArguments({
-  writable,
-  readOnly,
-  network,
-  cwd,
-  temporary,
-  hidden,
-  fixed,
-  unreadable,
-  kept,
-  standIns,
-}) {
+function bubblewrapArguments(sandbox) {
+  const { writable, readOnly, network, cwd, temporary, hidden, fixed, unreadable, kept, standIns } = sandbox;
   const everything = writable.includes("/");
   const args = [...ISOLATION];
   if (!network) args.push("--unshare-net");
@@ -137,12 +125,8 @@ function foldersAround(paths, writable) {
 function withFixed(link) {
   const folder = dirname(link);
   const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => !entry.isSymbolicLink());
-  return [
-    "--ro-bind",
-    folder,
-    folder,
-    ...entries.flatMap(({ name }) => ["--bind-try", join(folder, name), join(folder, name)]),
-  ];
+  const inside = entries.flatMap(({ name }) => ["--bind-try", join(folder, name), join(folder, name)]);
+  return ["--ro-bind", folder, folder, ...inside];
 }
 
 /**
@@ -214,22 +198,18 @@ const copying = new Map();
 
 /** @param {string} program */
 function canCopy(program) {
-  let can = copying.get(program);
-  if (can === undefined) {
-    const [, major, minor] =
-      spawnSync(program, ["--version"], { encoding: "utf8" }).stdout?.match(/(\d+)\.(\d+)/) ?? [];
-    can = Number(major) > 0 || Number(minor) >= 5;
-    copying.set(program, can);
-  }
+  const known = copying.get(program);
+  if (known !== undefined) return known;
+  const { stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
+  const [, major, minor] = stdout?.match(/(\d+)\.(\d+)/) ?? [];
+  const can = Number(major) > 0 || Number(minor) >= 5;
+  copying.set(program, can);
   return can;
 }
 
 function findBubblewrap() {
-  const folders = [
-    ...SYSTEM_FOLDERS,
-    ...(process.env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/")),
-  ];
-  return folders.map((folder) => join(folder, "bwrap")).find(isExecutable);
+  const absolute = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
+  return [...SYSTEM_FOLDERS, ...absolute].map((folder) => join(folder, "bwrap")).find(isExecutable);
 }
 
 /** @param {string} path */

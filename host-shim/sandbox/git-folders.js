@@ -35,21 +35,7 @@ export function gitFoldersOf(paths) {
 export function workTreeAt(start) {
   for (let tree = start; ; tree = dirname(tree)) {
     const git = join(tree, ".git");
-    const stat = attempt(() => lstatSync(git, { throwIfNoEntry: false }));
-    const folder =
-      stat &&
-      attempt(() =>
-        stat.isFile()
-          ? realPath(
-              resolve(
-                tree,
-                readFileSync(git, "utf8")
-                  .replace(/^gitdir: /, "")
-                  .trim(),
-              ),
-            )
-          : realPath(git),
-      );
+    const folder = attempt(() => realPath(lstatSync(git).isFile() ? resolve(tree, textOf(git)) : git));
     if (folder !== undefined) return { tree, folder };
     if (tree === dirname(tree)) return undefined;
   }
@@ -57,8 +43,14 @@ export function workTreeAt(start) {
 
 /** Returns the folder of git that work trees share. @param {string} folder that of one of them */
 export function commonGitFolder(folder) {
-  return attempt(() => realPath(resolve(folder, readFileSync(join(folder, "commondir"), "utf8").trim()))) ?? folder;
+  return attempt(() => realPath(resolve(folder, textOf(join(folder, "commondir"))))) ?? folder;
 }
+
+/** Returns the path in a file of git. @param {string} file */
+const textOf = (file) =>
+  readFileSync(file, "utf8")
+    .replace(/^gitdir: /, "")
+    .trim();
 
 /**
  * Returns true if the index has a path, or something below it; also if the index cannot be understood.

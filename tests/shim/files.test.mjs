@@ -18,7 +18,8 @@ import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
-import { fileImports, isWithin } from "../../host-shim/files.js";
+import { fileImports } from "../../host-shim/files.js";
+import { isBelow } from "../../host-shim/sandbox/index.js";
 import { LONG } from "../pi/harness/extent.mjs";
 
 /** @typedef {import("node:test").TestContext} TestContext */
@@ -684,7 +685,7 @@ suite("a session that no longer exists", () => {
   }
 });
 
-suite("isWithin", () => {
+suite("isBelow", () => {
   for (const [root, path, within] of /** @type {[string, string, boolean][]} */ ([
     ["/a/root", "/a/root", true],
     ["/a/root", "/a/root/b", true],
@@ -701,7 +702,7 @@ suite("isWithin", () => {
     ["/", "/etc/passwd", true],
   ])) {
     test(`${path} ${within ? "is" : "is not"} within ${root}`, { skip: process.platform === "win32" }, () => {
-      assert.equal(isWithin(root, path), within);
+      assert.equal(isBelow(path, root), within);
     });
   }
 });
@@ -721,7 +722,7 @@ suite("on Windows", async () => {
     ["\\\\server\\share\\root", "\\\\server\\share\\root\\a", true],
     ["\\\\server\\share\\root", "\\\\server\\other\\root\\a", false],
   ])) {
-    test(`${path} ${within ? "is" : "is not"} within ${root}`, () => assert.equal(win.isWithin(root, path), within));
+    test(`${path} ${within ? "is" : "is not"} within ${root}`, () => assert.equal(win.isBelow(path, root), within));
   }
 
   for (const path of ["a\\b", "..\\a", "a/..\\b", "C:", "C:/a", "C:a", "a:stream", "\\\\server\\share\\a", "a/C:\\b"]) {
@@ -739,21 +740,27 @@ suite("on Windows", async () => {
 });
 
 /**
- * files.js as it is on Windows: with the functions of `path.win32`.
+ * files.js and `isBelow` as they are on Windows: with the functions of `path.win32`.
  *
- * @returns {Promise<typeof import("../../host-shim/files.js")>}
+ * @returns {Promise<typeof import("../../host-shim/files.js") & { isBelow: typeof isBelow }>}
  */
 async function windowsFiles() {
-  const path = 'import { win32 } from "node:path"; export const { isAbsolute, join, relative, sep } = win32;';
+  const names = "basename, dirname, isAbsolute, join, parse, relative, resolve, sep";
+  const path = `import { win32 } from "node:path"; export const { ${names} } = win32;`;
+  const source = (/** @type {string} */ name) => new URL(`../../host-shim/${name}?windows`, import.meta.url).href;
+  /** @type {Record<string, string>} */
+  const others = {
+    "node:path": `data:text/javascript,${encodeURIComponent(path)}`,
+    "./sandbox/index.js": source("sandbox/write-target.js"),
+  };
   const hooks = registerHooks({
     resolve: (specifier, context, next) =>
-      specifier === "node:path" && context.parentURL?.endsWith("files.js?windows")
-        ? { url: `data:text/javascript,${encodeURIComponent(path)}`, shortCircuit: true }
+      Object.hasOwn(others, specifier) && context.parentURL?.endsWith("?windows")
+        ? { url: others[specifier], shortCircuit: true }
         : next(specifier, context),
   });
   try {
-    const url = new URL("../../host-shim/files.js?windows", import.meta.url);
-    return await import(url.href);
+    return { ...(await import(source("files.js"))), ...(await import(source("sandbox/write-target.js"))) };
   } finally {
     hooks.deregister();
   }
