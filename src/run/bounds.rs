@@ -71,59 +71,53 @@ impl RunState {
     /// DONE, with its visits, tools, outcomes and outputs that no condition can name; of a run that has ended, the
     /// rest. Returns false if there is nothing of these.
     pub(super) fn lighten(&mut self) -> bool {
-        let oldest_first = |state: &Self, is_meant: fn(&Visit) -> bool| -> Vec<String> {
-            let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
-            let visits = visits.filter(|(_, visit)| is_meant(visit));
-            visits.map(|(key, _)| key.to_owned()).collect()
-        };
         let has_other = |visit: &Visit| !visit.evidence.iter().all(Evidence::is_rechecked);
-        let mut keys = oldest_first(self, has_other);
-        if let [key] = &keys[..]
+        let with_other = self.progress.visits.iter().filter(|(_, visit)| has_other(visit));
+        let with_other: Vec<String> = with_other.map(|(key, _)| key.to_owned()).take(2).collect();
+        if let [key] = &with_other[..]
             && let Some(visit) = self.progress.visits.get_mut(key)
             && visit.evidence.iter().any(|check| !check.tail.is_empty())
         {
             visit.evidence.iter_mut().for_each(|check| check.tail.clear());
             return true;
         }
-        keys.truncate(keys.len().div_ceil(2));
-        for key in &keys {
-            self.drop_evidence(key, false);
-        }
-        if !keys.is_empty() {
-            return true;
-        }
         let current = self.current_path.key();
-        let mut keys = oldest_first(self, |visit| visit.evidence.is_empty());
-        keys.retain(|key| *key != current);
-        keys.truncate(keys.len().div_ceil(2));
-        for key in &keys {
-            self.forget(key);
-        }
-        if !keys.is_empty() {
+        if self.drop_older_half(
+            |_, visit| has_other(visit),
+            |state, key| {
+                state.drop_evidence(key, false);
+            },
+        ) || self.drop_older_half(|key, visit| visit.evidence.is_empty() && key != current, Self::forget)
+            || self.drop_branches(self.progress.branches.len() / 2)
+        {
             return true;
         }
-        if self.drop_branches(self.progress.branches.len() / 2) {
+        if !self.progress.passed_over.is_empty() {
+            self.progress.passed_over.clear();
             return true;
         }
-        let progress = &mut self.progress;
-        if !progress.passed_over.is_empty() {
-            progress.passed_over.clear();
+        let has_evidence = |_: &str, visit: &Visit| !visit.evidence.is_empty();
+        if self.drop_older_half(has_evidence, |state, key| {
+            state.drop_evidence(key, true);
+        }) {
             return true;
         }
-        let mut keys = oldest_first(self, |visit| !visit.evidence.is_empty());
-        keys.truncate(keys.len().div_ceil(2));
-        for key in &keys {
-            self.drop_evidence(key, true);
-        }
-        if !keys.is_empty() {
-            return true;
-        }
-        let progress = &mut self.progress;
-        if !progress.tools_added.is_empty() {
-            progress.tools_added.truncate(progress.tools_added.len() / 2);
+        let tools = &mut self.progress.tools_added;
+        if !tools.is_empty() {
+            tools.truncate(tools.len() / 2);
             return true;
         }
         self.drop_outcomes() || self.drop_past()
+    }
+
+    /// Drops something of the older half of these visits. Returns false if there are none.
+    fn drop_older_half(&mut self, is_meant: impl Fn(&str, &Visit) -> bool, drop: impl Fn(&mut Self, &str)) -> bool {
+        let visits = self.visits_by(|visit| Some(visit.step)).into_iter();
+        let keys = visits.filter(|(key, visit)| is_meant(key, visit)).map(|(key, _)| key.to_owned());
+        let mut keys: Vec<String> = keys.collect();
+        keys.truncate(keys.len().div_ceil(2));
+        keys.iter().for_each(|key| drop(self, key));
+        !keys.is_empty()
     }
 
     /// Drops the outcomes and outputs that no condition can name: those in nested workflows that the run has left and

@@ -96,7 +96,6 @@ fn add_changes<V: Serialize + PartialEq>(
 /// The workflow of a run of which nothing can be read: no folder has this name, and the reference reads a key from it.
 const UNKNOWN_WORKFLOW: &str = "?";
 
-/// Errors in the stored entries of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unusable {
     TooLong,
@@ -104,7 +103,6 @@ pub enum Unusable {
     NotJson,
     /// An entry of an active run lacks what a run needs.
     Malformed,
-    /// A list has too many items.
     TooMany {
         list: &'static str,
         /// Its maximum number of items.
@@ -212,7 +210,6 @@ pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Re
 }
 
 impl Restored {
-    /// Returns a run of which nothing is known.
     pub fn unreadable(why: Unusable) -> Self {
         let mut state = RunState::new(UNKNOWN_WORKFLOW, "", 0, 0);
         state.progress.broken = Some(Broken { why, is_usable: false });
@@ -553,7 +550,10 @@ fn within(value: &Value, most: usize) -> Value {
 }
 
 fn known_reason(reason: &Value) -> Option<PauseReason> {
+    let text = |field| get(reason, field).and_then(string);
+    let amount = |field| get(reason, field).and_then(Value::as_u64);
     let times = || number(get(reason, "times")?);
+    let of = || text("of");
     Some(match get(reason, "kind")?.as_str()? {
         "person" => PauseReason::User,
         "aborted" => PauseReason::Aborted,
@@ -562,38 +562,23 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "running" => PauseReason::Running,
         "idle" => PauseReason::Idle { times: times()? },
         "limit" => PauseReason::Limit { times: times()? },
-        "gate" => PauseReason::Gate { label: string(get(reason, "label")?)?, times: times()? },
-        "loops" => PauseReason::Loops {
-            of: string(get(reason, "of")?)?,
-            outcome: string(get(reason, "outcome")?)?,
-            times: times()?,
-            scope: match get(reason, "scope") {
-                Some(scope) => Some(string(scope)?),
-                None => None,
-            },
-        },
-        "way" => PauseReason::Way {
-            of: string(get(reason, "of")?)?,
-            outcome: string(get(reason, "outcome")?)?,
-            times: times()?,
-        },
-        "outputs" => PauseReason::Outputs { of: string(get(reason, "of")?)?, times: times()? },
-        "missingOutput" => PauseReason::MissingOutput {
-            of: string(get(reason, "of")?)?,
-            input: string(get(reason, "input")?)?,
-            output: string(get(reason, "output")?)?,
-        },
-        "approval" => PauseReason::Approval { question: string(get(reason, "question")?)? },
-        "commands" => PauseReason::Commands { package: get(reason, "package").and_then(string) },
-        "step" => PauseReason::Step { of: string(get(reason, "of")?)?, why: string(get(reason, "why")?)? },
-        "budget" => PauseReason::Budget {
-            of: string(get(reason, "of")?)?,
-            measure: Measure::from_name(get(reason, "measure")?.as_str()?)?,
-            spent: get(reason, "spent")?.as_u64()?,
-            limit: get(reason, "limit")?.as_u64()?,
-        },
-        "unknownCost" => PauseReason::UnknownCost { of: string(get(reason, "of")?)? },
-        "unknownUsage" => PauseReason::UnknownUsage { of: string(get(reason, "of")?)? },
+        "gate" => PauseReason::Gate { label: text("label")?, times: times()? },
+        "loops" => {
+            let scope = get(reason, "scope").map_or(Some(None), |scope| string(scope).map(Some))?;
+            PauseReason::Loops { of: of()?, outcome: text("outcome")?, times: times()?, scope }
+        }
+        "way" => PauseReason::Way { of: of()?, outcome: text("outcome")?, times: times()? },
+        "outputs" => PauseReason::Outputs { of: of()?, times: times()? },
+        "missingOutput" => PauseReason::MissingOutput { of: of()?, input: text("input")?, output: text("output")? },
+        "approval" => PauseReason::Approval { question: text("question")? },
+        "commands" => PauseReason::Commands { package: text("package") },
+        "step" => PauseReason::Step { of: of()?, why: text("why")? },
+        "budget" => {
+            let measure = Measure::from_name(get(reason, "measure")?.as_str()?)?;
+            PauseReason::Budget { of: of()?, measure, spent: amount("spent")?, limit: amount("limit")? }
+        }
+        "unknownCost" => PauseReason::UnknownCost { of: of()? },
+        "unknownUsage" => PauseReason::UnknownUsage { of: of()? },
         "rulesChanged" => PauseReason::RulesChanged,
         "modelError" => PauseReason::ModelError,
         _ => return None,
@@ -700,21 +685,16 @@ fn allowance(data: &Value) -> Option<Allowance> {
 }
 
 fn passed_over(data: &Value) -> Option<PassedOver> {
+    let text = |field| get(data, field).and_then(string);
+    let of = text("of")?;
     let because = match get(data, "kind")?.as_str()? {
-        "condition" => PassedOverReason::Condition {
-            of: string(get(data, "of")?)?,
-            value: get(data, "value").and_then(string),
-            wanted: strings(get(data, "wanted")?),
-        },
-        "outcome" => {
-            PassedOverReason::Outcome { of: string(get(data, "of")?)?, outcome: string(get(data, "outcome")?)? }
-        }
-        "budget" => PassedOverReason::Budget { of: string(get(data, "of")?)? },
-        "noItems" => PassedOverReason::NoItems { of: string(get(data, "of")?)? },
+        "condition" => PassedOverReason::Condition { of, value: text("value"), wanted: strings(get(data, "wanted")?) },
+        "outcome" => PassedOverReason::Outcome { of, outcome: text("outcome")? },
+        "budget" => PassedOverReason::Budget { of },
+        "noItems" => PassedOverReason::NoItems { of },
         _ => return None,
     };
-    let name = get(data, "name").and_then(string).unwrap_or_default();
-    Some(PassedOver { name, step: get(data, "step")?.as_u64()?, because })
+    Some(PassedOver { name: text("name").unwrap_or_default(), step: get(data, "step")?.as_u64()?, because })
 }
 
 fn usage(data: &Value) -> Usage {
