@@ -303,15 +303,8 @@ impl WorkflowFiles for Files {
 
     fn surroundings(&self) -> Result<Surroundings, Stale> {
         let tools = tool_names()?;
-        let more_tools = tools.is_none();
-        let (profiles, profiles_outside) = defined_profiles(self, &PROFILES)?;
-        Ok(Surroundings {
-            tools: tools.unwrap_or_default(),
-            more_tools,
-            profiles,
-            profiles_outside,
-            models: self.models()?,
-        })
+        let (more_tools, models) = (tools.is_none(), self.models()?);
+        with_profiles(Surroundings { tools: tools.unwrap_or_default(), more_tools, models, ..Surroundings::default() })
     }
 
     fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
@@ -441,36 +434,12 @@ fn known<T>(answer: Result<T, types::Error>) -> Result<Result<T, String>, Stale>
     }
 }
 
-/// The granted folders, with the tools and profiles that the caller names.
-pub(super) struct Checked {
-    pub files: Files,
-    pub surroundings: Surroundings,
-}
-
-impl WorkflowFiles for Checked {
-    fn roots(&self) -> Result<Vec<Root>, Stale> {
-        self.files.roots()
+/// Adds the profiles that the granted folders define, where none are named.
+pub(super) fn with_profiles(mut surroundings: Surroundings) -> Result<Surroundings, Stale> {
+    if surroundings.profiles.is_none() {
+        (surroundings.profiles, surroundings.profiles_outside) = defined_profiles(&Files, &PROFILES)?;
     }
-
-    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
-        self.files.list(root, path)
-    }
-
-    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
-        self.files.read(root, path)
-    }
-
-    fn surroundings(&self) -> Result<Surroundings, Stale> {
-        let mut surroundings = self.surroundings.clone();
-        if surroundings.profiles.is_none() {
-            (surroundings.profiles, surroundings.profiles_outside) = defined_profiles(&self.files, &PROFILES)?;
-        }
-        Ok(surroundings)
-    }
-
-    fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
-        self.files.resolve_write(path)
-    }
+    Ok(surroundings)
 }
 
 /// The names of pi's tools; `None` if pi does not tell.

@@ -17,13 +17,13 @@ use super::Component;
 use super::bindings::exports::pi_workflows::tools::workflows as wit;
 use super::bindings::pi::extension::session;
 use super::convert::json;
-use super::host::{Checked, Files};
+use super::host::{Files, with_profiles};
 
 impl wit::Guest for Component {
     fn check(surroundings: wit::Surroundings, folder: Option<String>) -> Result<wit::Report, String> {
-        let files = Checked { files: Files, surroundings: surroundings.into() };
-        let (library, mut diagnostics) = Library::check(&files).map_err(words)?;
-        let root = files.roots().map_err(words)?.pop().map_or_else(String::new, |root| root.path);
+        let surroundings = with_profiles(surroundings.into()).map_err(words)?;
+        let (library, mut diagnostics) = Library::check_in(&surroundings, &Files).map_err(words)?;
+        let root = Files.roots().map_err(words)?.pop().map_or_else(String::new, |root| root.path);
         let asked = folder.map(|folder| format!("{root}/{folder}"));
         let is_asked = |own: &str| asked.as_ref().is_none_or(|asked| is_within(asked, own));
         diagnostics.retain(|diagnostic| asked.as_ref().is_none_or(|asked| library.concerns(asked, &diagnostic.file)));
@@ -339,7 +339,6 @@ fn words(error: Stale) -> String {
     error.to_string()
 }
 
-/// The workflow of a command name or a key.
 fn find<'a>(library: &'a Library, name: &str) -> Result<&'a Workflow, String> {
     library.by_command_name(name).or_else(|| library.get(name)).ok_or_else(|| {
         if library.left_out().iter().any(|left_out| left_out.key == name) {

@@ -38,7 +38,12 @@ impl Library {
 
     /// Does the same with warnings. It takes longer: files that no workflow lists are looked at too.
     pub fn check(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
-        read(files, Some(&files.surroundings()?))
+        Self::check_in(&files.surroundings()?, files)
+    }
+
+    /// Does the same with these names of tools and profiles.
+    pub fn check_in(surroundings: &Surroundings, files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
+        read(files, Some(surroundings))
     }
 }
 
