@@ -12,10 +12,10 @@ use crate::definition::model::{
 pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -> Option<ModelProblem> {
     if !name.contains('/') {
         let name = name.to_owned();
-        return aliases
-            .get(&name)
-            .is_none()
-            .then(|| ModelProblem::UnknownAlias { suggestion: nearest(&name, aliases.names()).map(Into::into), name });
+        return aliases.get(&name).is_none().then(|| ModelProblem::UnknownAlias {
+            suggestion: nearest(&name, aliases.keys().map(String::as_str)).map(Into::into),
+            name,
+        });
     }
     if find(name, models).is_some() {
         return None;

@@ -16,7 +16,6 @@ pub(crate) const ALIASES_FILE: &str = "models.yaml";
 /// The root that the user's own workflows lie in.
 pub(crate) const ALIASES_ROOT: &str = "global";
 
-/// A thinking level of pi.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {
@@ -55,7 +54,6 @@ impl Thinking {
     }
 }
 
-/// A model, by its names in pi.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Model {
     pub provider: String,
@@ -70,7 +68,6 @@ impl fmt::Display for Model {
     }
 }
 
-/// A model with a thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModelSetting {
     pub model: Model,
@@ -90,7 +87,6 @@ impl fmt::Display for ModelSetting {
     }
 }
 
-/// A model that pi knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownModel {
     pub model: Model,
@@ -101,35 +97,7 @@ pub struct KnownModel {
 }
 
 /// The user's aliases, with the names of models that each stands for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Aliases(Map<String, Vec<String>>);
-
-impl Aliases {
-    /// The names of models that an alias stands for.
-    pub fn get(&self, alias: &str) -> Option<&[String]> {
-        self.0.get(alias).map(Vec::as_slice)
-    }
-
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-
-    /// Adds an alias with the names of models that it stands for.
-    pub(crate) fn insert(&mut self, alias: String, names: Vec<String>) {
-        self.0.insert(alias, names);
-    }
-
-    /// All aliases, with the names of models that each stands for.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
-        self.0.iter()
-    }
-
-    #[cfg(test)]
-    pub fn of(aliases: &[(&str, &[&str])]) -> Self {
-        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        Self(aliases.iter().map(|(alias, models)| ((*alias).to_owned(), names(models))).collect())
-    }
-}
+pub type Aliases = Map<String, Vec<String>>;
 
 /// The model that a name means, and the level behind it, as pi's `--model` reads a complete name. Ids and the names of
 /// providers may contain `/` and `:` themselves, so the models that pi knows decide how it is divided:
@@ -257,7 +225,8 @@ mod tests {
     #[test]
     fn the_first_model_with_a_key_is_chosen() {
         let models = known(&[("a", "one", false), ("b", "two", true), ("b", "three", true)]);
-        let aliases = Aliases::of(&[("strong", &["a/one:high", "b/two:low"]), ("none", &[])]);
+        let strong = ["a/one:high", "b/two:low"].map(ToOwned::to_owned).to_vec();
+        let aliases: Aliases = [("strong".to_owned(), strong), ("none".to_owned(), Vec::new())].into();
         let choose = |list: &[&str]| {
             let names: Vec<String> = list.iter().map(|&name| name.to_owned()).collect();
             choose(&names, &aliases, &models).map(|chosen| chosen.to_string())

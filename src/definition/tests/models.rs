@@ -61,10 +61,10 @@ fn aliases_are_the_users_own() {
     };
     let (library, diagnostics) = load_files(&files);
     assert_eq!(diagnostics, [""; 0]);
-    let names: Vec<&str> = library.aliases().names().collect();
+    let names: Vec<&String> = library.aliases().keys().collect();
     assert_eq!(names, ["fast", "none", "strong"]);
-    assert_eq!(library.aliases().get("strong").unwrap(), ["a/b", "c/d"]);
-    assert_eq!(library.aliases().get("none").unwrap(), [""; 0]);
+    assert_eq!(library.aliases()["strong"], ["a/b", "c/d"]);
+    assert_eq!(library.aliases()["none"], [""; 0]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn an_alias_with_errors_does_not_affect_the_others_nor_a_workflow() {
         ("w/a.md", PHASE),
     ]);
     assert_eq!(keys(&library), ["w"]);
-    assert_eq!(library.aliases().names().collect::<Vec<_>>(), ["fast"]);
+    assert_eq!(library.aliases().keys().collect::<Vec<_>>(), ["fast"]);
     assert_eq!(
         diagnostics,
         [
