@@ -40,7 +40,6 @@ const NONE: &str = "–";
 #[serde(rename_all = "camelCase")]
 pub struct Report<'a> {
     pub task_id: &'a str,
-    /// The workflow's key.
     pub workflow: &'a str,
     pub task: &'a str,
     pub outcome: Outcome,
@@ -59,7 +58,6 @@ pub struct Report<'a> {
     /// The version of the seal and its hash, `3:HASH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The usage of the whole run.
     pub usage: Usage,
     /// The number of visits besides the first one of each phase; `None` if visits are not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +106,6 @@ pub enum Outcome {
     Replaced,
 }
 
-/// The report of an entry that was passed over.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct PassedReport<'a> {
     /// See [`PhasePath::key`].
@@ -331,30 +328,22 @@ impl<'a> Report<'a> {
 
     fn skipped(&self) -> Vec<String> {
         let skipped = self.phases.iter().filter(|phase| phase.skipped).take(MAX_ROWS);
-        let names: Vec<String> = skipped.map(|phase| format!("- ⤼ {}", phase.title())).collect();
-        if names.is_empty() { names } else { vec![names.join("\n")] }
+        list(skipped.map(|phase| format!("⤼ {}", phase.title())))
     }
 
     fn passed_over(&self) -> Vec<String> {
-        let lines = self
-            .passed_over
-            .iter()
-            .take(MAX_ROWS)
-            .map(|passed| format!("- ⤼ {}: {}", name(passed.name), inline(&passed.because, MAX_CHECK)));
-        let lines: Vec<String> = lines.collect();
-        if lines.is_empty() { lines } else { vec![lines.join("\n")] }
+        let passed_over = self.passed_over.iter().take(MAX_ROWS);
+        list(passed_over.map(|passed| format!("⤼ {}: {}", name(passed.name), inline(&passed.because, MAX_CHECK))))
     }
 
     fn branches(&self) -> Vec<String> {
-        let lines = self.branches.iter().take(MAX_ROWS).map(|branch| {
+        list(self.branches.iter().take(MAX_ROWS).map(|branch| {
             let how = branch.how.map(|how| format!(": {}", inline(how, MAX_CHECK)));
             let file = branch.session.map(|file| format!(", session {}", inline(file, MAX_BLOCK)));
             let time = branch.clock_ms.map(|ms| format!(", {}", duration(whole_seconds(ms))));
             let words = [how, time, file].map(Option::unwrap_or_default).concat();
-            format!("- {}: {}{words}", name(branch.name), branch.end)
-        });
-        let lines: Vec<String> = lines.collect();
-        if lines.is_empty() { lines } else { vec![lines.join("\n")] }
+            format!("{}: {}{words}", name(branch.name), branch.end)
+        }))
     }
 
     /// Returns the checks of each phase, with the output of those that failed.
@@ -547,6 +536,12 @@ fn grid<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
         }
     }
     lines.join("|\n") + "|"
+}
+
+/// Returns a list of Markdown as one part; none without items.
+fn list(items: impl Iterator<Item = String>) -> Vec<String> {
+    let lines: Vec<String> = items.map(|item| format!("- {item}")).collect();
+    if lines.is_empty() { lines } else { vec![lines.join("\n")] }
 }
 
 /// Returns the parts under a heading; `None` without parts.

@@ -59,24 +59,21 @@ impl<'a> RunPreview<'a> {
                 EntryKind::Phase(phase) => {
                     let Phase { name, gate, model, budget, .. } = &**phase;
                     let is_conditional = scope_is_conditional || uncertain.contains(&index);
-                    self.add_gate(gate.as_ref(), name, scope, is_conditional);
                     let source = GateSource::of(scope);
-                    self.gates.extend(phase.step().map(|step| PreviewedGate {
-                        commands: vec![step.command.shown()],
-                        approvals: Vec::new(),
+                    let previewed = |commands, approvals, is_step, source| PreviewedGate {
+                        commands,
+                        approvals,
                         of: name,
-                        is_step: true,
+                        is_step,
                         source,
                         is_conditional,
-                    }));
-                    self.gates.extend(phase.question().map(|question| PreviewedGate {
-                        commands: Vec::new(),
-                        approvals: vec![&question.text],
-                        of: name,
-                        is_step: true,
-                        source: None,
-                        is_conditional,
-                    }));
+                    };
+                    let gate = gate.as_ref().map(|gate| (commands(gate), approvals(gate), source.clone()));
+                    self.gates.extend(gate.map(|(run, asked, source)| previewed(run, asked, false, source)));
+                    let step = phase.step().map(|step| vec![step.command.shown()]);
+                    self.gates.extend(step.map(|run| previewed(run, Vec::new(), true, source)));
+                    let question = phase.question().map(|question| vec![&*question.text]);
+                    self.gates.extend(question.map(|asked| previewed(Vec::new(), asked, true, None)));
                     if !model.is_empty() {
                         self.models.push((name, model));
                     }
@@ -90,18 +87,6 @@ impl<'a> RunPreview<'a> {
             }
         }
         self.budgets.push((&scope.name, &scope.budget));
-    }
-
-    fn add_gate(&mut self, gate: Option<&'a Gate>, of: &'a str, scope: &Workflow, is_conditional: bool) {
-        let source = GateSource::of(scope);
-        self.gates.extend(gate.map(|gate| PreviewedGate {
-            commands: commands(gate),
-            approvals: approvals(gate),
-            of,
-            is_step: false,
-            source,
-            is_conditional,
-        }));
     }
 
     /// The commands of workflows that are not the user's own, each once.
