@@ -188,12 +188,10 @@ impl<T: Ord> Set<T> {
         self.0.binary_search_by(|other| other.borrow().cmp(element))
     }
 
-    /// Removes and returns the first element.
     pub fn pop_first(&mut self) -> Option<T> {
         (!self.0.is_empty()).then(|| self.0.remove(0))
     }
 
-    /// Removes all elements.
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -15,11 +15,8 @@ const MAX_NAME: usize = 100;
 /// A rule that refuses tool calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The list of tools of the phase.
     Tools,
-    /// The paths that may be written.
     Write,
-    /// The paths that are hidden.
     Hide,
     /// The sandbox for commands, which cannot be had.
     Sandbox,
@@ -27,7 +24,6 @@ pub enum Rule {
     Gate,
     /// A fresh start that is ahead.
     FreshStart,
-    /// A budget that is used up.
     Budget,
     /// The rules of the run, which the files no longer give.
     Seal,
@@ -131,7 +127,6 @@ fn add_counts(counts: &mut Map<String, u32>, others: &Map<String, u32>) {
 }
 
 impl Usage {
-    /// Returns true if nothing was used.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -144,7 +144,6 @@ impl<'a> Active<'a> {
         })
     }
 
-    /// Returns true if the run is inside a nested workflow.
     pub fn is_nested(&self) -> bool {
         self.state.current_path.len() > 1
     }

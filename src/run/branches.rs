@@ -14,7 +14,6 @@ use super::{Arrival, PassedOverReason, PhasePath, RunState, RunStatus, Visit, be
 /// Why a branch has failed that has used up its budget.
 pub const OVER_BUDGET: &str = "its budget is used up, or not known";
 
-/// A branch of a parallel group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Branch {
     /// [`PhasePath::key`] of its entry; of an item [`PhasePath::scope_key`] of the group with the item.

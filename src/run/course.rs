@@ -16,7 +16,6 @@ pub struct Stay {
     pub ending: Ending,
 }
 
-/// The way in which a visit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     Done,

@@ -23,7 +23,6 @@ pub struct GateAhead<'a> {
     pub depth: usize,
 }
 
-/// The result of one check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
@@ -110,7 +109,6 @@ pub struct CheckPlace {
     pub index: u32,
 }
 
-/// Files of the project that have changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Changed {
     pub count: u64,
@@ -119,7 +117,6 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// Maximum number of paths.
     pub const MAX_PATHS: usize = 3;
 
     const NONE: &Self = &Self { count: 0, paths: Vec::new() };
@@ -183,7 +180,6 @@ pub struct Recheck<'a> {
     pub depth: usize,
     /// The run when it was at the phase of the check: the values of the check are those of that phase.
     pub there: RunState,
-    /// The result of the check.
     pub evidence: &'a Evidence,
     pub place: &'a CheckPlace,
 }

@@ -40,11 +40,9 @@ pub struct Mark {
     pub length: u64,
 }
 
-/// Writes the entries of a run.
 #[derive(Debug, Default)]
 pub struct Journal(Last);
 
-/// The newest entry.
 #[derive(Debug, Default)]
 enum Last {
     /// There is none, or none that can be continued.

@@ -29,7 +29,6 @@ pub enum OutputValue {
     Text(String),
 }
 
-/// The outputs that a phase handed over.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HandedOutputs {
     /// The phase's emoji and name.

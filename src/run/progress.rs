@@ -112,7 +112,6 @@ pub struct Progress {
 /// The user's model while the run uses another one, or another thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UsersModel {
-    /// The user's own model and level.
     pub user: ModelSetting,
     /// The model that the run sets with this state.
     pub run: Model,
@@ -250,7 +249,6 @@ pub enum PauseReason {
         /// Why, in words.
         why: String,
     },
-    /// A budget is used up.
     Budget {
         /// The name of the phase or workflow that has it.
         of: String,
@@ -452,7 +450,6 @@ impl PassedOverReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaving {
     Done,
-    /// It was passed over.
     Skipped,
     /// The run went back or began its scope again.
     Again,

@@ -19,7 +19,6 @@ const CUT: &str = "… (cut)";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// The phase's id.
     pub id: String,
     /// The phase's emoji and name.
     pub name: String,

@@ -109,7 +109,6 @@ impl Active<'_> {
     }
 }
 
-/// The way of an outcome that a run takes.
 struct Way<'a> {
     target: &'a Target,
     /// The key of its number in [`Progress::ways`](super::Progress::ways), if it has a bound that is not used up.
@@ -320,7 +319,6 @@ impl RunState {
         new
     }
 
-    /// Counts a restart of the innermost scope.
     pub(super) fn count_loop(&mut self, scope: &Workflow, library: &Library) -> Result<(), LoopError> {
         let max_loops = self.max_loops(scope, library);
         let loops = self.progress.loops.get_or_insert(&self.current_path.scope_key(), u32::default);

@@ -29,7 +29,6 @@ pub fn branch_name(branch: &Branch) -> String {
     short(&on_one_line(&branch.name), MAX_NAME)
 }
 
-/// Returns the prompt with which the agent of a branch begins.
 pub fn branch_prompt(branch: &Branch, workflow: &str) -> String {
     format!(
         "Work on “{}”, one of several branches of the workflow “{}” that are worked on at the same time. You see nothing of the others. The branch ends when you call workflow_step with action='next' in its last phase.",

@@ -36,9 +36,7 @@ pub enum Color {
     Error,
     /// Emphasized text.
     Accent,
-    /// Less important text.
     Dim,
-    /// A tool's name.
     ToolTitle,
     ToolOutput,
 }

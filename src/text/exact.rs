@@ -95,7 +95,6 @@ pub fn exact(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Treatment of consecutive spaces.
 #[derive(Debug, Clone, Copy)]
 pub enum Spaces {
     /// Replaced by one space.

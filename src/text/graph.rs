@@ -217,7 +217,6 @@ struct End {
     kind: EdgeKind,
 }
 
-/// The kind of an edge to a later node.
 enum EdgeKind {
     Plain,
     /// Past an entry whose conditions do not hold.
@@ -269,7 +268,6 @@ struct Chart<'a> {
     conditions: usize,
     groups: usize,
     notes: usize,
-    /// An outcome stops the run.
     has_stop: bool,
     /// Those of the edges to the next node.
     ends: Vec<End>,

@@ -52,7 +52,6 @@ pub fn no_input(name: &str, inputs: &[Input]) -> String {
     }
 }
 
-/// Returns the error for a name that no input has, before a task.
 pub fn unknown_input(name: &str, inputs: &[Input]) -> String {
     let error = no_input(name, inputs);
     match nearest(name, inputs.iter().map(|input| &*input.name)) {
@@ -61,7 +60,6 @@ pub fn unknown_input(name: &str, inputs: &[Input]) -> String {
     }
 }
 
-/// Returns the error for a value that is not of the type of its input.
 pub fn bad_input(input: &Input, value: &str) -> String {
     let meant = nearest(value, input.kind.options());
     let meant = meant.map_or_else(String::new, |meant| format!(" Did you mean `{meant}`?"));
@@ -74,17 +72,14 @@ pub fn bad_in_path(name: &str, value: &str, why: &str) -> String {
     format!("`{name}`: it is part of a path (`gate.file` or `write`), and `{}` {why}.", short_name(value))
 }
 
-/// Returns the error for an input that is given twice.
 pub fn repeated_input(name: &str) -> String {
     format!("`{name}` is given twice.")
 }
 
-/// Returns the error for a value whose quote is not closed.
 pub fn open_quote(name: &str) -> String {
     format!("`{name}`: a quote is not closed.")
 }
 
-/// Returns the error without a user interface for inputs that are missing.
 pub fn missing_inputs(missing: &[&Input]) -> String {
     let lines: Vec<String> = missing
         .iter()
@@ -103,7 +98,6 @@ pub fn missing_options(missing: &[&Input]) -> String {
     format!("Inputs without a value: {}", options.join(", "))
 }
 
-/// Returns the title of the dialog for an input.
 pub fn input_question(workflow: &Workflow, input: &Input) -> String {
     let about = input.description.as_ref().map_or_else(String::new, |about| format!("\n│ {}", in_question(about)));
     // The others have options, or take any text.

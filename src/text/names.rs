@@ -19,7 +19,6 @@ pub fn origin(workflow: &Workflow) -> String {
     }
 }
 
-/// Returns the emoji and the name of a phase.
 pub fn phase_title(phase: &Phase) -> String {
     format!("{} {}", short_name(&phase.emoji), short_name(&phase.name))
 }

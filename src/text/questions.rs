@@ -27,7 +27,6 @@ pub struct Question {
     pub above: Option<String>,
 }
 
-/// The user interface that shows a question.
 #[derive(Debug, Clone, Copy)]
 pub enum Dialog {
     /// A terminal of unknown size.
@@ -130,7 +129,6 @@ pub(super) fn consent_question_of(
     }
 }
 
-/// Returns the question of an `approve` check.
 pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
     match dialog {
         Dialog::Terminal { options } => {

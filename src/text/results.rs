@@ -155,7 +155,6 @@ fn excerpt(text: &str, length: Length) -> Vec<String> {
     excerpt
 }
 
-/// Returns the newest summary.
 pub(super) fn previous(state: &RunState) -> Option<&str> {
     state.summaries().pop().map(|(_, summary)| &*summary.text)
 }

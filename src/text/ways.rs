@@ -86,12 +86,10 @@ pub fn way(outcome: &Outcome) -> String {
     }
 }
 
-/// Returns a number of times in words.
 pub(super) fn times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
-/// Returns the target of an outcome in words.
 pub fn target(target: &Target) -> String {
     match target {
         Target::Next => "the next phase".to_owned(),

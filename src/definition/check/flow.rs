@@ -10,7 +10,6 @@ use crate::definition::model::{
     group_key, inputs_of_rules, is_group_key, nearest, refusal, variables,
 };
 
-/// The workflows of a library, by key.
 pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
 
 /// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide.

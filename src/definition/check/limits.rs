@@ -67,7 +67,6 @@ impl LimitsLint<'_> {
         self.gates(workflow)
     }
 
-    /// Reports the problems of the paths of a file.
     fn paths(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
         for (field, index, problem) in path_problems(own, self.host)? {
             self.report(file, problem, &[Step::Key(field), Step::Item(index)]);

@@ -5,7 +5,6 @@ use super::report::Diagnostic;
 use crate::definition::model::schema;
 use crate::definition::model::{PhaseTest, Workflow};
 
-/// One step from a value into a part of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Step<'a> {
     /// The value of a key.

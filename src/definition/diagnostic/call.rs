@@ -4,7 +4,6 @@ use super::description::{Description, failure, suggestion};
 use super::value::ValueKind;
 use crate::definition::model::RuleFile;
 
-/// The problems of `tests` of a phase.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallProblem {
     BadTests { field: String, expected: &'static str, found: ValueKind },
@@ -23,7 +22,6 @@ pub enum Decision {
         /// The file in which `write` stands.
         by: RuleFile,
     },
-    /// It runs in a sandbox.
     Confined,
     /// `tools` of the phase refuses it.
     Tools,

@@ -3,7 +3,6 @@
 use super::description::{Description, LINK_OUTSIDE, error, warning};
 use crate::definition::model::{FileError, MAX_BYTES, MAX_ENTRIES, Total};
 
-/// The problems of files and folders.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FileProblem {
     Unreadable(FileError),

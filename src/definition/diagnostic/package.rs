@@ -3,7 +3,6 @@
 use super::description::{Description, error};
 use crate::definition::model::FileError;
 
-/// The problems of the folders that a package lists.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PackageProblem {
     FolderOutsidePackage { path: String },

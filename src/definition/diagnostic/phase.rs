@@ -4,7 +4,6 @@ use super::description::{Description, error, warning};
 use super::value::ValueKind;
 use crate::definition::model::FileError;
 
-/// The problems of phases and their files.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PhaseProblem {
     NoPhases,

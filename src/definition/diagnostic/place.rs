@@ -1,6 +1,5 @@
 //! A place in a text file.
 
-/// A place in a text file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// From 1.

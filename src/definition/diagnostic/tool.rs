@@ -3,7 +3,6 @@
 use super::description::{Description, LINK_OUTSIDE, error, warning};
 use super::value::ValueKind;
 
-/// The problems of tools and subagent profiles.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolProblem {
     ToolsAsList { found: ValueKind, names: Vec<String> },

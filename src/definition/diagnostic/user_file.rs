@@ -3,7 +3,6 @@
 use super::description::{Description, error, warning};
 use crate::definition::model::UserFile;
 
-/// The problems of the user's own files.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UserFileProblem {
     NotUtf8,

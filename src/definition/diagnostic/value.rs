@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// The type of a YAML value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     Null,

@@ -3,7 +3,6 @@
 use super::description::{Description, available, error, warning};
 use crate::definition::model::nearest;
 
-/// The problems of variables in texts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VariableProblem {
     UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },

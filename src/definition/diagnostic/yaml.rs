@@ -3,7 +3,6 @@
 use super::description::{Description, error};
 use super::value::ValueKind;
 
-/// The problems of the form of a YAML text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum YamlProblem {
     NotYaml { words: String, help: String },

@@ -58,14 +58,12 @@ impl BudgetBounds {
     }
 }
 
-/// A fixed amount.
 impl<T> From<T> for BoundValue<T> {
     fn from(amount: T) -> Self {
         Self::Fixed(amount)
     }
 }
 
-/// A budget of fixed amounts.
 impl<const N: usize> From<[(Measure, u64); N]> for BudgetBounds {
     fn from(amounts: [(Measure, u64); N]) -> Self {
         Self(amounts.into_iter().map(|(measure, amount)| (measure, BoundValue::Fixed(amount))).collect())

@@ -77,7 +77,6 @@ impl Measure {
 pub struct Budget(pub Map<Measure, u64>);
 
 impl Budget {
-    /// Returns true if nothing is bounded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

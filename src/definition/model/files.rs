@@ -16,7 +16,6 @@ pub struct Root {
     pub package: Option<Package>,
 }
 
-/// An installed pi package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     pub name: String,
@@ -66,7 +65,6 @@ impl fmt::Display for Stale {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
     Stale,
-    /// The file or directory could not be read.
     File(FileError),
 }
 

@@ -109,7 +109,6 @@ impl Command {
     }
 }
 
-/// A command line without variables.
 impl From<&str> for Command {
     fn from(line: &str) -> Self {
         Self::new(line.to_owned(), Vec::new())

@@ -7,7 +7,6 @@ use super::tools::READING_TOOLS;
 /// The reason for a refusal by `hide`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HiddenCause {
-    /// The path is in `hide`.
     Listed {
         /// The file that a link leads to.
         link_target: Option<String>,

@@ -34,10 +34,8 @@ pub struct Library {
     seals: RefCell<Map<String, String>>,
 }
 
-/// The root of the project's workflows.
 const PROJECT_ROOT: &str = "project";
 
-/// The parts of a library, as they were loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub workflows: Vec<Workflow>,
@@ -270,7 +268,6 @@ impl Library {
         names.into_iter().flatten().filter(|name| !name.is_empty()).find(is_own)
     }
 
-    /// The workflows that have errors.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }

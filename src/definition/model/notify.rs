@@ -16,7 +16,6 @@ pub struct Notify {
 pub enum Occasion {
     Waits,
     Done,
-    /// An outcome has stopped a run.
     Stopped,
 }
 

@@ -12,9 +12,7 @@ use super::workflow::{ContextMode, Entry, Phase, ToolPolicy};
 /// The parts of an entry without the model that a user writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnWork {
-    /// See [`Phase::id`].
     pub id: String,
-    /// See [`Phase::name`].
     pub name: String,
     /// The `workflow.yaml` that has it, as a user would write it.
     pub file: String,
@@ -90,7 +88,6 @@ impl Phase {
         }
     }
 
-    /// The command that it runs, if it is a step.
     pub fn step(&self) -> Option<&Step> {
         match &self.work {
             Work::Run(step) => Some(step),

@@ -24,7 +24,6 @@ pub enum Permission {
     Allowed,
     /// A file tool may reach some files only; one that reads only may reach all that is not hidden.
     Within(Reach),
-    /// A command may run confined.
     Confined {
         /// The files that it may reach.
         reach: Reach,

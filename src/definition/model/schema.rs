@@ -9,11 +9,9 @@ use super::parallel::{Decide, Parallel};
 pub struct Field {
     pub name: &'static str,
     pub kind: Kind,
-    /// Tells when it is required.
     pub needed: Needed,
     /// Default, in words or as YAML; empty without one.
     pub default: &'static str,
-    /// Its meaning, in a sentence.
     pub about: &'static str,
 }
 
@@ -145,9 +143,7 @@ pub const MAX_OPTIONS: usize = 50;
 pub const MAX_OUTCOMES: usize = 20;
 /// Maximum number of entries of `when`.
 pub const MAX_CONDITIONS: usize = 20;
-/// Maximum of `cost`, in US dollars.
 pub const MAX_COST: u32 = 1_000_000;
-/// Maximum of `outputTokens`.
 pub const MAX_TOKENS: u32 = 1_000_000_000;
 /// Maximum of the other counts.
 pub const MAX_COUNT: u32 = 1_000_000;
@@ -198,7 +194,6 @@ macro_rules! fields {
             /// Its fields in a file.
             pub const FIELDS: &[schema::Field] = &schema::flat::<{ schema::total(Self::ROWS) }>(Self::ROWS);
 
-            /// Reads its fields, and reports their errors.
             pub(crate) fn read<F>(file: &mut F) -> Self
             where
                 $($type: schema::FromField<F>,)*
@@ -213,7 +208,6 @@ macro_rules! fields {
 }
 pub(super) use fields;
 
-/// The number of fields in parts of a table.
 pub(super) const fn total(parts: &[(&str, &[Field])]) -> usize {
     match parts.split_first() {
         Some(((_, first), rest)) => first.len() + total(rest),
@@ -443,7 +437,6 @@ pub const CHECK_FIELDS: [Field; 9] = [
     ),
 ];
 
-/// The fields of the user's `limits.yaml`.
 pub const LIMITS_FIELDS: [Field; 5] = [
     row(
         "write",
@@ -472,7 +465,6 @@ pub const LIMITS_FIELDS: [Field; 5] = [
     ),
 ];
 
-/// The values of `on` of `notify.yaml`.
 pub const OCCASIONS: [&str; Occasion::ALL.len()] = {
     let [waits, done, stopped] = Occasion::ALL;
     [waits.name(), done.name(), stopped.name()]
@@ -481,7 +473,6 @@ pub const OCCASIONS: [&str; Occasion::ALL.len()] = {
 /// Maximum number of entries of `command` of `notify.yaml`.
 pub const MAX_ARGUMENTS: usize = 50;
 
-/// The fields of the user's `notify.yaml`.
 pub const NOTIFY_FIELDS: [Field; 3] = [
     row(
         "on",

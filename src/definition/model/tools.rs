@@ -27,7 +27,6 @@ pub fn writes_path(tool: &str) -> bool {
     FILE_TOOLS.contains(&tool)
 }
 
-/// The names of pi's own tools.
 fn pi_tools<'a>() -> impl Iterator<Item = &'a str> + Clone {
     READING_TOOLS.into_iter().chain(COMMAND_TOOLS).chain(FILE_TOOLS)
 }

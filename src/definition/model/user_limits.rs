@@ -6,12 +6,10 @@ use super::confinement::Confinement;
 use super::limits::{Limits, RuleFile};
 use super::workflow::ToolPolicy;
 
-/// The limits of the user's `limits.yaml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserLimits {
     /// The file, as a user would write it.
     pub file: String,
-    /// The tools that the agent may use.
     pub tools: ToolPolicy,
     /// The paths that it may write, hidden paths, and the network of commands.
     pub confinement: Confinement,

@@ -66,7 +66,6 @@ impl Work {
 /// A command that is an entry of its own.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Step {
-    /// The command line, with its variables.
     pub command: Command,
     /// Its time limit, in milliseconds.
     pub timeout_ms: u32,

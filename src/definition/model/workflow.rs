@@ -133,7 +133,6 @@ fields! {
 }
 
 impl Workflow {
-    /// The name of the package that it comes from.
     pub fn package(&self) -> Option<&str> {
         package_of(&self.key)
     }
@@ -255,7 +254,6 @@ pub enum Show {
     Workflows,
 }
 
-/// One entry of a workflow's `phases`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub kind: EntryKind,
@@ -289,7 +287,6 @@ impl Entry {
         Self { kind: EntryKind::Phase(phase.into()), when: Vec::new() }
     }
 
-    /// Returns the entry of a nested workflow, without conditions and without values.
     pub fn workflow(key: &str) -> Self {
         let (key, with, outcomes) = (key.to_owned(), Map::new(), Vec::new());
         let kind = EntryKind::Workflow { key, with, id: None, label: None, outcomes };
@@ -376,7 +373,6 @@ pub enum ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// Returns true if the phase allows the tool of this name.
     pub fn allows(&self, tool: &str) -> bool {
         match self {
             Self::All => true,

@@ -5,7 +5,6 @@ use crate::definition::model::{DirEntry, FileError, MAX_BYTES, MAX_ENTRIES, Read
 /// The reason why nothing more is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The session is gone.
     Stale,
     TotalReached(Total),
 }

@@ -78,7 +78,6 @@ fn check_no_variable(fields: &mut Fields, at: &[Step], path: &str) {
     }
 }
 
-/// Reads an entry of `hide`.
 fn hidden(item: &Yaml) -> Result<String, Problem> {
     let path = path("hide", item)?;
     if is_glob(&path) || path.starts_with('!') {
@@ -87,7 +86,6 @@ fn hidden(item: &Yaml) -> Result<String, Problem> {
     Ok(path)
 }
 
-/// Reads an entry of `write`.
 pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
     let field = "write";
     let path = path(field, item)?;

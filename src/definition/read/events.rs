@@ -31,7 +31,6 @@ pub(crate) enum Event {
     Start,
     DocumentEnd,
     StreamEnd,
-    /// The name of an anchor.
     Alias(String),
     Scalar {
         anchor: Option<String>,
@@ -52,7 +51,6 @@ pub(crate) enum Event {
     MapEnd,
 }
 
-/// The error with which the events end.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Failure {
     /// The parser's words, or ours.
@@ -60,7 +58,6 @@ pub(crate) struct Failure {
     pub mark: Option<Mark>,
 }
 
-/// Parses a text.
 pub(crate) struct Events<'t> {
     parser: Box<MaybeUninit<sys::yaml_parser_t>>,
     /// The parser has a pointer into the text.

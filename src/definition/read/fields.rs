@@ -31,7 +31,6 @@ pub(crate) struct Fields<'a> {
     known: &'static [&'static str],
     /// The kind of the file.
     of: Mapping,
-    /// The parsed text.
     pub tree: Rc<Tree>,
     /// The list that its diagnostics are added to.
     pub diagnostics: &'a mut Vec<Diagnostic>,
@@ -502,7 +501,6 @@ fn is_empty(field: &Field, value: &Yaml) -> bool {
     }
 }
 
-/// Returns true if a value is a text of white space only.
 pub(crate) fn is_blank_text(value: &Yaml) -> bool {
     matches!(value, Yaml::String(text) if is_blank(text))
 }

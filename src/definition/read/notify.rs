@@ -32,7 +32,6 @@ pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>
     Some(Notify { on, command, terminal })
 }
 
-/// Refuses unknown keys.
 fn check_keys(fields: &mut Fields) {
     let Yaml::Map(entries) = &fields.tree.root else { return };
     let unknown = entries.iter().map(|(key, _)| key.to_string());

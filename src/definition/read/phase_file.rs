@@ -80,7 +80,6 @@ fn check_instructions(file: &str, document: &Document, diagnostics: &mut Vec<Dia
     }
 }
 
-/// Reports unknown profiles.
 fn check_profiles(fields: &mut Fields, surroundings: &Surroundings) {
     let Some(profiles) = &surroundings.profiles else { return };
     let list = Step::Key("availableProfiles");

@@ -53,7 +53,6 @@ pub(crate) struct RootReader<'a, 'f> {
     phases: Map<String, (String, Option<Rc<Phase>>)>,
     /// The folders with a `workflow.yaml` under another name, by key.
     misnamed: Map<String, String>,
-    /// The user's aliases of models.
     aliases: Aliases,
 }
 

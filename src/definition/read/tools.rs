@@ -44,7 +44,6 @@ pub(crate) fn check_case(
     Ok(())
 }
 
-/// Reports unknown tools.
 pub(crate) fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
     for list in TOOLS {
         let path = [Step::Key("tools"), Step::Key(list)];

@@ -17,9 +17,7 @@ use crate::definition::model::{
 const FIELDS: [&str; Workflow::FIELDS.len()] = schema::names(Workflow::FIELDS);
 
 const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
-/// The fields of an entry with `run`.
 const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs", "outcomes"];
-/// The fields of an entry with `ask`.
 const ASK: [&str; 5] = ["ask", "id", "label", "when", "outcomes"];
 /// The fields that only an entry with `run` can have.
 const OF_RUN: [&str; 3] = ["timeout", "env", "outputs"];
@@ -47,7 +45,6 @@ pub(crate) struct WorkflowRead {
     pub workflow: Workflow,
     pub entries: Vec<EntryRef>,
     pub has_errors: bool,
-    /// The parsed text.
     pub tree: Rc<Tree>,
 }
 

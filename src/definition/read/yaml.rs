@@ -21,7 +21,6 @@ pub(crate) enum Yaml {
     Map(Vec<(String, Yaml)>),
 }
 
-/// An error in a YAML text, with its place.
 #[derive(Debug, PartialEq)]
 pub(crate) struct YamlError {
     pub problem: YamlProblem,
@@ -104,7 +103,6 @@ const MAX_ALIASES: usize = 100;
 /// A directive that keeps the tag `!!x` as it is written: the parser resolves it otherwise.
 const KEEP_STANDARD_TAGS: &str = "%TAG !! !!\n";
 
-/// A parsed text.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Tree {
     pub root: Yaml,
