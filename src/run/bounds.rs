@@ -82,12 +82,8 @@ impl RunState {
             return true;
         }
         let current = self.current_path.key();
-        if self.drop_older_half(
-            |_, visit| has_other(visit),
-            |state, key| {
-                state.drop_evidence(key, false);
-            },
-        ) || self.drop_older_half(|key, visit| visit.evidence.is_empty() && key != current, Self::forget)
+        if self.drop_older_half(|_, visit| has_other(visit), |state, key| state.drop_evidence(key, false))
+            || self.drop_older_half(|key, visit| visit.evidence.is_empty() && key != current, Self::forget)
             || self.drop_branches(self.progress.branches.len() / 2)
         {
             return true;
@@ -97,9 +93,7 @@ impl RunState {
             return true;
         }
         let has_evidence = |_: &str, visit: &Visit| !visit.evidence.is_empty();
-        if self.drop_older_half(has_evidence, |state, key| {
-            state.drop_evidence(key, true);
-        }) {
+        if self.drop_older_half(has_evidence, |state, key| state.drop_evidence(key, true)) {
             return true;
         }
         let tools = &mut self.progress.tools_added;
@@ -111,12 +105,18 @@ impl RunState {
     }
 
     /// Drops something of the older half of these visits. Returns false if there are none.
-    fn drop_older_half(&mut self, is_meant: impl Fn(&str, &Visit) -> bool, drop: impl Fn(&mut Self, &str)) -> bool {
+    fn drop_older_half<T>(
+        &mut self,
+        is_meant: impl Fn(&str, &Visit) -> bool,
+        drop: impl Fn(&mut Self, &str) -> T,
+    ) -> bool {
         let visits = self.visits_by(|visit| Some(visit.step)).into_iter();
         let keys = visits.filter(|(key, visit)| is_meant(key, visit)).map(|(key, _)| key.to_owned());
         let mut keys: Vec<String> = keys.collect();
         keys.truncate(keys.len().div_ceil(2));
-        keys.iter().for_each(|key| drop(self, key));
+        for key in &keys {
+            drop(self, key);
+        }
         !keys.is_empty()
     }
 

@@ -1,11 +1,10 @@
 //! Reads the fields `write`, `hide`, `network` and `sandbox`.
 
-use super::fields::{Fields, not_a_list};
+use super::fields::{Fields, not_a_list, text};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Expected, FieldProblem, GateProblem, LimitProblem, Problem, Step};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Problem, Step};
 use crate::definition::model::{
-    Confinement, MAX_EXPANSIONS, MAX_PATHS, SANDBOXES, Sandbox, expansions, is_blank, is_glob, split, variables,
-    with_names,
+    Confinement, MAX_EXPANSIONS, MAX_PATHS, SANDBOXES, Sandbox, expansions, is_glob, split, variables, with_names,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,13 +134,7 @@ fn network(fields: &mut Fields) -> Option<bool> {
 
 /// Reads a path with `/`.
 fn path(field: &'static str, item: &Yaml) -> Result<String, Problem> {
-    let Yaml::String(path) = item else {
-        return Err(FieldProblem::wrong_type(field, Expected::String, item.kind()).into());
-    };
-    let path = path.replace('\\', "/");
-    if is_blank(&path) {
-        return Err(FieldProblem::Blank { field: field.into() }.into());
-    }
+    let path = text(field, item)?.replace('\\', "/");
     if path.contains(char::is_control) {
         return Err(LimitProblem::ControlCharacter { field }.into());
     }

@@ -237,16 +237,11 @@ impl<'a> Fields<'a> {
 
     /// Reads a required string, which must not be blank; empty after an error.
     pub fn required_text(&mut self, field: &'static str) -> String {
-        let problem = match self.tree.root.get(field) {
-            Some(Yaml::String(text)) if !is_blank(text) => return text.clone(),
-            Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
-            Some(other) => FieldProblem::wrong_type(field, Expected::String, other.kind()),
-            None => {
-                self.missing(field);
-                return String::new();
-            }
-        };
-        self.report(&[Step::Key(field)], problem);
+        match self.tree.root.get(field).map(|value| text(field, value)) {
+            Some(Ok(text)) => return text,
+            Some(Err(problem)) => self.report(&[Step::Key(field)], problem),
+            None => self.missing(field),
+        }
         String::new()
     }
 
@@ -390,6 +385,15 @@ impl<'a> Fields<'a> {
     /// Reports a field that has no effect.
     pub fn ignore(&mut self, field: &'static str, expected: Expected, found: ValueKind) {
         self.report(&[Step::Key(field)], FieldProblem::Ignored { field, expected, found });
+    }
+}
+
+/// The value of a field that is a string and not blank, or its problem.
+pub(crate) fn text(field: &str, value: &Yaml) -> Result<String, FieldProblem> {
+    match value {
+        Yaml::String(text) if is_blank(text) => Err(FieldProblem::Blank { field: field.into() }),
+        Yaml::String(text) => Ok(text.clone()),
+        other => Err(FieldProblem::wrong_type(field, Expected::String, other.kind())),
     }
 }
 

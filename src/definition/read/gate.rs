@@ -1,15 +1,15 @@
 //! Reads the fields `gate` and `gateAttempts`.
 
 use super::budget::duration;
-use super::fields::Fields;
+use super::fields::{Fields, text};
 use super::values;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Expected, FieldProblem, GateProblem, Step, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, Step, ValueKind};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
     CHECK_FIELDS, Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_GATE_ATTEMPTS, MAX_LABEL, Pattern, ValueName,
-    Variable, expansions, is_blank, is_variable, label_of, with_names,
+    Variable, expansions, is_variable, label_of, with_names,
 };
 
 /// Default time limit of a command, in milliseconds.
@@ -91,15 +91,13 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         None => Some(None),
         // Reported as a field without a value.
         Some(Yaml::Null) => None,
-        Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.clone())),
-        Some(other) => {
-            let problem = match other {
-                Yaml::String(_) => FieldProblem::Blank { field: format!("gate.{field}") },
-                other => FieldProblem::wrong_type(format!("gate.{field}"), Expected::String, other.kind()),
-            };
-            fields.report(&at(field), problem);
-            None
-        }
+        Some(value) => match text(&format!("gate.{field}"), value) {
+            Ok(text) => Some(Some(text)),
+            Err(problem) => {
+                fields.report(&at(field), problem);
+                None
+            }
+        },
     };
     let [run, file, approve] = KINDS.map(&mut text);
     let (label, contains) = (text("label"), text("contains"));

@@ -1,10 +1,10 @@
 //! Reads an entry of `phases` without the model: a command (`run`), or a question (`ask`).
 
-use super::fields::Fields;
+use super::fields::{self, Fields};
 use super::yaml::Yaml;
 use super::{gate, outcomes, outputs};
+use crate::definition::diagnostic::FieldProblem;
 use crate::definition::diagnostic::anchor::Step as At;
-use crate::definition::diagnostic::{Expected, FieldProblem};
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
     Answer, AnswerText, Command, MAX_OUTCOMES, Outcome, OwnWork, Question, Step, Target, Work, either, is_blank,
@@ -114,13 +114,13 @@ fn own_outcomes(fields: &mut Fields) -> Vec<Outcome> {
 
 /// Reads a text; `None` without one, empty after an error.
 fn text(fields: &mut Fields, field: &'static str) -> Option<String> {
-    let problem = match fields.tree.root.get(field) {
-        None => return None,
+    let problem = match fields.tree.root.get(field)? {
         // Reported as a field without a value.
-        Some(Yaml::Null) => return Some(String::new()),
-        Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
-        Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
-        Some(other) => FieldProblem::wrong_type(field, Expected::String, other.kind()),
+        Yaml::Null => return Some(String::new()),
+        value => match fields::text(field, value) {
+            Ok(text) => return Some(text),
+            Err(problem) => problem,
+        },
     };
     fields.report(&[At::Key(field)], problem);
     Some(String::new())

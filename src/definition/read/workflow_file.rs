@@ -3,11 +3,11 @@
 use crate::sorted::Map;
 use std::rc::Rc;
 
-use super::fields::{Fields, not_a_list, rule_meant};
+use super::fields::{Fields, not_a_list, rule_meant, text};
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, each, inputs, outcomes, parallel, step};
 use crate::definition::diagnostic::meant::{self};
-use crate::definition::diagnostic::{Diagnostic, Expected, FieldProblem, Mapping, Needs, PhaseProblem, Step};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, PhaseProblem, Step};
 use crate::definition::model::schema;
 use crate::definition::model::{
     BoundValue, BudgetBounds, Condition, DEFAULT_MAX_LOOPS, Each, Given, Kind, MAX_COUNT, MAX_PHASES, Outcome, OwnWork,
@@ -291,15 +291,12 @@ fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) {
 
 /// Reads `id` or `label` of the entry at a path; `None` without one, empty after an error.
 fn entry_text(fields: &mut Fields, here: &[Step], entry: &Yaml, field: &'static str) -> Option<String> {
-    let problem = match entry.get(field) {
-        // An empty value is reported with those of other fields.
-        None | Some(Yaml::Null) => return None,
-        Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
-        Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
-        Some(other) => FieldProblem::wrong_type(field, Expected::String, other.kind()),
-    };
-    fields.report(&[here, &[Step::Key(field)]].concat(), problem);
-    Some(String::new())
+    // An empty value is reported with those of other fields.
+    let value = entry.get(field).filter(|value| **value != Yaml::Null)?;
+    Some(text(field, value).unwrap_or_else(|problem| {
+        fields.report(&[here, &[Step::Key(field)]].concat(), problem);
+        String::new()
+    }))
 }
 
 /// Reads an entry without the model. `around` is as for [`phases`].
