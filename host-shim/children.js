@@ -58,8 +58,8 @@ export class Children {
   /**
    * @param {import("./calls.js").Calls} calls
    * @param {ChildrenGrant | undefined} grant
-   * @param {(label: string, context: Context) => Omit<import("./child-session.js").Parent, "context">} parentOf what a
-   *   child with this label is made of
+   * @param {(start: ChildStart, context: Context) => Omit<import("./child-session.js").Parent, "context">} parentOf
+   *   what a child is made of
    */
   constructor(calls, grant, parentOf) {
     this.#calls = calls;
@@ -141,7 +141,7 @@ export class Children {
       throw new Error(`No more than ${this.#grant.max} children run at a time.`);
     const child = new Running(start);
     const { context } = this.#calls;
-    const parent = { ...this.#parentOf(start.label, context), context };
+    const parent = { ...this.#parentOf(start, context), context };
     this.#running.set(start.key, child);
     if (before) this.#forget(before);
     // One that was aborted has ended first: both may be of one session.

@@ -11,13 +11,13 @@ import { resolveWrite } from "./sandbox/index.js";
  * @param {import("./sandbox/index.js").Confinement} confinement
  * @param {import("./models.js").Models} models
  * @param {import("./tools.js").RunningCalls} running
- * @param {boolean} isChild
+ * @param {import("./extension.js").ChildOf | undefined} childOf
  * @param {boolean} tellsProjectState
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
-export function contextImports(calls, confinement, models, running, isChild, tellsProjectState) {
+export function contextImports(calls, confinement, models, running, childOf, tellsProjectState) {
   /**
-   * @type {Omit<import("./interface.js").Imports["pi:extension/context"], keyof ReturnType<typeof models.questions>>}
+   * @type {Omit<import("./interface.js").Imports["pi:extension/context"], "handed" | keyof ReturnType<typeof models.questions>>}
    */
   const functions = {
     runMode: () => runMode(calls.context),
@@ -28,7 +28,7 @@ export function contextImports(calls, confinement, models, running, isChild, tel
     isIdle: () => calls.context.isIdle(),
     hasPendingMessages: () => calls.context.hasPendingMessages(),
     setExitCode: (code) => {
-      if (exitsAfterPrompt(calls.context) && !isChild) process.exitCode = code;
+      if (exitsAfterPrompt(calls.context) && !childOf) process.exitCode = code;
     },
     toolInput: () => calls.toolInput,
     runningCalls: () => running.all,
@@ -37,7 +37,7 @@ export function contextImports(calls, confinement, models, running, isChild, tel
     canTellChanges: () => void workTreeOf(tellsProjectState, calls.context.cwd),
     utcOffset,
   };
-  return { ...calls.guarded(functions), ...models.questions() };
+  return { ...calls.guarded(functions), ...models.questions(), handed: () => childOf?.handed };
 }
 
 /**

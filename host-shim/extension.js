@@ -32,6 +32,7 @@ import { View } from "./view.js";
  * The values that the extension of a child is given.
  * @typedef {object} ChildOf
  * @property {string} label the name of the child for the user
+ * @property {string | undefined} handed the value that its component is given
  * @property {Context["sessionManager"]} session that of its parent: its folders are the child's
  * @property {import("./turns.js").Turns} commands the turns of command lines, one at a time for all children
  * @property {Notifications | undefined} notifications those of its parent
@@ -125,7 +126,7 @@ export class Extension {
     this.#held = new HeldNotifications(this.#notifications);
     this.#timers = new Timers(this.#calls);
     this.#requests = new Requests(host, manifest, () => this.#children, childOf);
-    this.#children = new Children(this.#calls, manifest.children, (label, { sessionManager: session }) => ({
+    this.#children = new Children(this.#calls, manifest.children, ({ label, handed }, { sessionManager: session }) => ({
       pi,
       codingAgent: host.codingAgent,
       origin: this.#origin,
@@ -134,7 +135,7 @@ export class Extension {
       turns: this.#requests.turns,
       factory: (pi) => {
         const commands = this.#requests.commandTurns;
-        const of = { label, session, commands, notifications: this.#notifications };
+        const of = { label, handed, session, commands, notifications: this.#notifications };
         new Extension(pi, host, { ...manifest, children: undefined }, instantiate, of).start(this.#registrations);
       },
     }));
@@ -334,7 +335,7 @@ export class Extension {
         this.#confinement,
         this.#models,
         this.#running,
-        this.#childOf !== undefined,
+        this.#childOf,
         this.#manifest.projectState,
       ),
       "pi:extension/session": sessionImports(calls, this.#manifest),

@@ -205,7 +205,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
 
 /// Starts a child; one that does not start ends so with the next report that is taken.
 fn start_child(start: ChildStart) -> Result<(), types::Error> {
-    let ChildStart { key, label, session, entries, prompt, setting, tools } = start;
+    let ChildStart { key, label, session, entries, prompt, setting, tools, allowed } = start;
     let seed =
         |(custom_type, data): (&str, Value)| children::Seed { custom_type: custom_type.to_owned(), data: json(&data) };
     let (model, thinking) = match setting {
@@ -214,7 +214,8 @@ fn start_child(start: ChildStart) -> Result<(), types::Error> {
     };
     let entries = entries.into_iter().map(seed).collect();
     let report = STATE_ENTRY_TYPE.to_owned();
-    let child = children::Child { key, label, session, entries, prompt, model, thinking, tools, report };
+    let handed = Some(json(&allowed.into()));
+    let child = children::Child { key, label, session, entries, prompt, model, thinking, tools, report, handed };
     match children::start(&child) {
         Err(types::Error::Failed(words)) => {
             NOT_STARTED.with_borrow_mut(|failed| failed.push((child.key, words)));

@@ -243,6 +243,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             let facts = Facts {
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
+                allowed: context::handed().and_then(|handed| serde_json::from_str(&handed).ok()).unwrap_or_default(),
                 budget: known(api::get_text_flag(BUDGET_FLAG.name))?,
                 panel: panel(entries.newest.as_deref())?,
                 mark,

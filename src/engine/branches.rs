@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
 use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, RunState, restore};
+use crate::sorted::Set;
 use crate::text::{self, BranchNow};
 
 use super::context::Cx;
@@ -58,6 +59,7 @@ impl Engine {
         let setting = cx.host.model_setting()?;
         let tools = users_tools(&state, cx)?;
         let messages = handed_messages(&state, cx)?;
+        let allowed: Set<String> = self.allowed_commands().cloned().collect();
         let (mut started, mut added) = (Vec::new(), Vec::new());
         for branch in state.branches(library) {
             if self.children.count() + added.len() >= at_once as usize {
@@ -85,8 +87,8 @@ impl Engine {
                 continue;
             };
             let start = child_start(&branch, child, &run, (&workflow, &messages), library);
-            let (setting, tools) = (setting.clone(), tools.clone());
-            started.push(Effect::StartChild(Box::new(ChildStart { setting, tools, ..start })));
+            let (setting, tools, allowed) = (setting.clone(), tools.clone(), allowed.iter().cloned().collect());
+            started.push(Effect::StartChild(Box::new(ChildStart { setting, tools, allowed, ..start })));
             state = state.with_branch_run(&branch, run);
             added.push(branch);
         }
@@ -381,6 +383,7 @@ fn child_start(
         prompt,
         setting: None,
         tools: None,
+        allowed: Vec::new(),
     }
 }
 

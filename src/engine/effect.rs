@@ -128,6 +128,8 @@ pub struct ChildStart {
     pub setting: Option<ModelSetting>,
     /// Its active tools; `None` for those of this session.
     pub tools: Option<Vec<String>>,
+    /// The commands that the user has allowed for the session or the run; a child has them in memory only.
+    pub allowed: Vec<String>,
 }
 
 /// A text and images for the model in place of earlier messages.

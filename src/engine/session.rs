@@ -29,9 +29,10 @@ impl Engine {
         self.meter.forget();
         self.fresh_start.forget();
         self.briefing.take_up(in_view);
-        let Facts { project, allow_commands, budget, panel, mark, at_work, same_session } = facts;
+        let Facts { project, allow_commands, allowed, budget, panel, mark, at_work, same_session } = facts;
         self.session.project = project;
         self.session.allow_commands = allow_commands;
+        self.session.allowed_commands.extend(allowed);
         self.take_up_bound(budget.as_deref(), cx);
         self.session.panel = panel;
         self.activity = Activity::taken_up(at_work);

@@ -433,6 +433,10 @@ impl api::Host for Host {
 }
 
 impl context::Host for Host {
+    fn handed(&mut self) -> Option<String> {
+        None
+    }
+
     fn current_model(&mut self) -> Result<Option<types::Model>, types::Error> {
         self.asked("current-model".into());
         self.answer("current-model", self.model.clone())

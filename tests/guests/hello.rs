@@ -404,6 +404,7 @@ fn child(key: &str, prompt: &str) -> children::Child {
         thinking: None,
         tools: None,
         report: GREETING.into(),
+        handed: None,
     }
 }
 

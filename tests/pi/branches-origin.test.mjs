@@ -9,8 +9,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { branchOf, endsOf, panel, requestsOf, team, textIn } from "./harness/branches.mjs";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { bash, write } from "./harness/limited.mjs";
-import { REPO } from "./harness/pi.mjs";
+import { REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
 import { leave, notices, phaseFile, toolResults, workflow } from "./harness/workflows.mjs";
 import { visibleStage } from "./harness/world.mjs";
 
@@ -274,6 +275,36 @@ for (const version of VERSIONS) {
       assert.deepEqual(noted.sort(), ["first session", ...Array(5).fill("first branch"), "second branch"].sort());
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });
       assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("are the consents of its session; one that is given in a branch holds there only", async (t) => {
+      const projectFiles = panel(
+        ["a", "b", "c"].map((id) => ({ id, gate: [{ run: "echo all" }] })),
+        { parallel: 2 },
+      );
+      const { sandbox } = await stage(t, team(), { projectFiles });
+      /** @type {string[]} */
+      const asked = [];
+      let answer = "Yes, for this run";
+      const onDialog = (/** @type {any} */ { title }) => (asked.push(title), answer);
+      const rpc = await startRpc({ version, sandbox, onDialog });
+      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      const all = { A: "done", B: "done", C: "done" };
+      assert.deepEqual(endsOf(await rpc.entries()), all, notices(rpc).join("\n"));
+      assert.equal(asked.length, 1, "before the run starts");
+      await rpc.close();
+
+      // Nobody can be asked at the start: the branches wait, and then ask themselves.
+      await runPrint({ version, sandbox, prompt: "/workflow panel The task" });
+      const again = await startRpc({ version, sandbox, onDialog, args: ["--continue"] });
+      answer = "Yes, for this session";
+      await again.promptAndSettle("/workflow :resume", { timeoutMs: 60_000 });
+      assert.deepEqual(endsOf(await again.entries()), all, notices(again).join("\n"));
+      assert.equal(asked.length, 4, asked.join("\n"));
+      // Nor does the session have their consent.
+      answer = "No";
+      await again.prompt("/workflow panel The task");
+      assert.equal(asked.length, 5);
     });
 
     test("holds no one up whose guard hangs, and a reload in the middle of a group", LONG, async (t) => {

@@ -71,6 +71,11 @@ impl Engine {
         self.running().filter(|state| state.task_id == *task_id).map(|_| allowed)
     }
 
+    /// The commands that the user has allowed for the session or for the run in progress.
+    pub(in crate::engine) fn allowed_commands(&self) -> impl Iterator<Item = &String> {
+        self.session.allowed_commands.iter().chain(self.allowed_in_run().into_iter().flatten())
+    }
+
     /// Those of these commands, of workflows that are not the user's own, that the user is to allow before they run;
     /// `None` if there are none. `allowed` are those of a run.
     pub(in crate::engine) fn unallowed<'a>(

@@ -208,3 +208,57 @@ fn what_an_outcome_may_lead_past_is_marked() {
         assert_eq!(marked, uncertain, "{outcomes}: {title}");
     }
 }
+
+/// The run of `flat` with a parallel group between `a` and `c`, whose branches run `one` in their gates; the starts of
+/// its children.
+fn children_of_group(answer: Answer) -> (Session, Vec<ChildStart>) {
+    let mut session = Session::new(&[("flat", &["a", "c"])]);
+    let yaml = "name: F\ncommandName: flat\ninitialMessage: Go\nphases:\n  - a.md\n  - { id: g, parallel: 2, phases: [b.md, d.md] }\n  - c.md\n";
+    session.files.global.insert("flat/workflow.yaml".into(), yaml.into());
+    for id in ["b", "d"] {
+        let text = format!("---\nid: {id}\nname: {id}\nemoji: '*'\nwrite: []\ngate: [{{run: one}}]\n---\nDo it.");
+        session.files.global.insert(format!("flat/{id}.md"), text);
+    }
+    session.files.project = std::mem::take(&mut session.files.global);
+    let facts = Facts { project: "/p".into(), ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let (ticket, ..) = session.start_question();
+    let _ = session.reply_to(ticket, answer);
+    let output = session.on(Event::Step { input: r#"{"action":"next","summary":"Done."}"#, nested: false });
+    let started = output.effects.into_iter().filter_map(|effect| match effect {
+        Effect::StartChild(start) => Some(*start),
+        _ => None,
+    });
+    let started = started.collect();
+    (session, started)
+}
+
+/// The reply to the `next` of a child.
+fn next_in_child(parent: &Session, start: &ChildStart, allowed: Vec<String>) -> Reply {
+    let mut child = Session::new(&[]);
+    child.files.project.clone_from(&parent.files.project);
+    let states = start.entries.iter().filter(|(custom_type, _)| *custom_type == STATE_ENTRY_TYPE);
+    child.entries = states.map(|(_, data)| data.to_string()).collect();
+    let stored = restore(&child.entries);
+    let facts = Facts { project: "/p".into(), allowed, ..Facts::default() };
+    let _ = child.on(Event::Session { stored, in_view: None, facts });
+    let _ = child.on(Event::AgentStart);
+    child.on(Event::Step { input: r#"{"action":"next","summary":"Done."}"#, nested: false }).reply
+}
+
+#[test]
+fn a_consent_goes_down_to_branches() {
+    for answer in [FOR_THIS_RUN, Answer::Selected(2)] {
+        let (session, started) = children_of_group(answer);
+        let [first, second] = &started[..] else { panic!("{started:?}") };
+        for start in [first, second] {
+            assert_eq!(start.allowed, ["one"]);
+            let seeds = format!("{:?}", start.entries);
+            assert!(!seeds.contains("allowed"), "a consent is in no file: {seeds}");
+            let reply = next_in_child(&session, start, start.allowed.clone());
+            assert!(matches!(reply, Reply::Ask { request: Request::Exec { .. }, .. }), "{reply:?}");
+        }
+        let reply = next_in_child(&session, first, Vec::new());
+        assert!(matches!(reply, Reply::Ask { request: Request::Select { .. }, .. }), "without it: {reply:?}");
+    }
+}
