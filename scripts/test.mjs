@@ -55,7 +55,7 @@ const CHECKS = [
     name: "format",
     title: "format (JavaScript)",
     command: join(root, "node_modules/.bin/prettier"),
-    parameters: ["--check", "--log-level", "warn", "."],
+    parameters: ["--check", "--log-level", "warn", "--cache", "--cache-location", "target/prettier", "."],
   },
   { name: "types", command: join(root, "node_modules/.bin/tsc"), parameters: ["-p", "tsconfig.json"] },
   // The tests need wasmtime, which takes longer to check than everything else.

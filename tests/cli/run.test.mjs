@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "../pi/harness/extent.mjs";
 import { sessionFiles } from "../pi/harness/pi.mjs";
 import { leave, nextUntilDone, step, steps, workflow } from "../pi/harness/workflows.mjs";
 import { withPi } from "./with-pi.mjs";
@@ -149,10 +149,12 @@ for (const version of VERSIONS) {
     test("a signal ends pi, keeps the session, and says how to go on", async (t) => {
       const script = (/** @type {any} */ request, /** @type {number} */ index) =>
         index === 1 ? { text: "Thinking", hang: true } : nextUntilDone(request);
-      for (const [signal, status] of /** @type {const} */ ([
-        ["SIGTERM", 143],
-        ["SIGINT", 130],
-      ])) {
+      for (const [signal, status] of variants(
+        /** @type {const} */ ([
+          ["SIGTERM", 143],
+          ["SIGINT", 130],
+        ]),
+      )) {
         const { run, start, model, sandbox } = await withPi(t, version, script, { globalFiles: HELLO });
         const started = start(["hello", "Do it", "--result", "r.json"]);
         await model.waitForRequests(2, { timeoutMs: 20_000 });
@@ -269,7 +271,7 @@ for (const version of VERSIONS) {
       assert.match(await screen.waitFor(/status \d+/), /status 0/);
     });
 
-    test("in a terminal Ctrl+C and no answer end it, with how to go on", async (t) => {
+    test("in a terminal Ctrl+C and no answer end it, with how to go on", LONG, async (t) => {
       const asks = workflow(
         "asks",
         [
@@ -333,7 +335,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([end.status, end.outcome], [1, "paused"]);
     });
 
-    test("a budget of the command line also ends an agent that goes on after DONE", async (t) => {
+    test("a budget of the command line also ends an agent that goes on after DONE", LONG, async (t) => {
       const bash = { calls: [{ name: "bash", arguments: { command: "sleep 0.3" } }] };
       const { run, model } = await withPi(t, version, (_, index) => (index < 2 ? step("next") : bash), {
         globalFiles: HELLO,
@@ -345,7 +347,7 @@ for (const version of VERSIONS) {
       assert.ok(model.requests.length >= 4 && model.requests.length < 30, String(model.requests.length));
     });
 
-    test("a pi that a script starts is ended with it", async (t) => {
+    test("a pi that a script starts is ended with it", LONG, async (t) => {
       const { start, program, model, sandbox } = await withPi(
         t,
         version,
@@ -378,7 +380,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(left, []);
     });
 
-    test("of two that go on with a run at the same time one does", async (t) => {
+    test("of two that go on with a run at the same time one does", LONG, async (t) => {
       const { run, start, sandbox, model } = await withPi(t, version, [REST, ...steps("next", "next"), REST], {
         globalFiles: HELLO,
       });
@@ -404,7 +406,7 @@ for (const version of VERSIONS) {
       assert.equal(JSON.parse(readFileSync(join(sandbox.project, "target.json"), "utf8")).end.outcome, "done");
     });
 
-    test("a terminal that is closed during a question ends it, with the result", async (t) => {
+    test("a terminal that is closed during a question ends it, with the result", LONG, async (t) => {
       const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }], OFF);
       const { terminal, sandbox } = await withPi(t, version, [step("next"), REST], { globalFiles: asks });
       const screen = await terminal(["asks", "Do it", "--result", join(sandbox.project, "r.json")]);
@@ -426,7 +428,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([allowed.status, ran()], [0, true], allowed.stderr);
     });
 
-    test("a session with another run, and one at work, are told", async (t) => {
+    test("a session with another run, and one at work, are told", LONG, async (t) => {
       const { run, start, model } = await withPi(
         t,
         version,

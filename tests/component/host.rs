@@ -1,11 +1,13 @@
 //! A stand-in for pi: records every call, and returns the results that the test sets.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
 use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Config, Engine, OptLevel, Store};
 
@@ -66,12 +68,34 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
             clock.increment_epoch();
         }
     });
-    let component = Component::from_file(&engine, COMPONENT).expect("a valid component");
+    let component = compiled(&engine);
     let mut linker = Linker::new(&engine);
     bindings::Component::add_to_linker::<Host, HasSelf<Host>>(&mut linker, |host| host).expect("every import once");
     let linked = linker.instantiate_pre(&component).and_then(ComponentPre::new);
     Built { linked: linked.expect("the world of wit/tools/tools.wit"), engine, component }
 });
+
+/// Compiles the component, or loads what an earlier run of the tests has compiled of the same bytes.
+#[allow(unsafe_code)]
+fn compiled(engine: &Engine) -> Component {
+    let source = fs::read(COMPONENT).expect("the component");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("component.compiled");
+    let digest = Sha256::digest(&source);
+    if let Ok(stored) = fs::read(&file)
+        && let Some(code) = stored.strip_prefix(digest.as_slice())
+        // SAFETY: these tests have written it. Code of another wasmtime or with other settings is refused.
+        && let Ok(component) = unsafe { Component::deserialize(engine, code) }
+    {
+        return component;
+    }
+    let component = Component::new(engine, &source).expect("a valid component");
+    let code = component.serialize().expect("its code");
+    // Complete at once: several processes may test at the same time.
+    let fresh = file.with_extension(std::process::id().to_string());
+    fs::write(&fresh, [digest.as_slice(), &code].concat()).expect("a writable folder");
+    fs::rename(fresh, file).expect("a writable folder");
+    component
+}
 
 /// Files and failures: they determine the results of queries for files.
 type FileAnswers = (BTreeMap<String, Vec<u8>>, BTreeMap<&'static str, &'static str>);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -34,7 +34,7 @@ const pauses = (entries) => custom(entries, "workflow:state").flatMap(({ progres
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: without a user`, { concurrency: 2 }, () => {
-    for (const mode of /** @type {const} */ (["text", "json"])) {
+    for (const mode of variants(/** @type {const} */ (["text", "json"]))) {
       test(`${mode} mode reaches DONE with a model that stops early in every phase`, async (t) => {
         const script = [
           { text: "Tired." },
@@ -155,14 +155,14 @@ for (const version of VERSIONS) {
       assert.ok((await tui.screen()).includes(WAITS));
     });
 
-    test("a new session stops the countdown", async (t) => {
+    test("a new session stops the countdown", LONG, async (t) => {
       const { tui, stays } = await counting(t);
       await tui.submit("/new");
       await stays();
       assert.doesNotMatch(await tui.screen(), /waits for you/);
     });
 
-    test("a reload stops the countdown", async (t) => {
+    test("a reload stops the countdown", LONG, async (t) => {
       const { tui, stays } = await counting(t);
       await tui.submit("/reload");
       await stays();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { ALL, LONG, VERSIONS } from "./harness/extent.mjs";
+import { ALL, LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { lastPath, progress } from "./harness/gates.mjs";
 import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -69,7 +69,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    for (const mode of /** @type {const} */ (["text", "json"])) {
+    for (const mode of variants(/** @type {const} */ (["text", "json"]))) {
       test(`the last line tells it, and a command goes on (${mode})`, async (t) => {
         const answers = [at(1, read), at(1, read), at(1, read), at(1, step("next")), at(1, step("next")), at(1, rest)];
         const { model, sandbox } = await stage(t, answers, {

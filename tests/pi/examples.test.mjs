@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { demoAgent } from "../../scripts/demo/agent.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -129,7 +129,7 @@ const withoutCounts = (places) =>
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: the example`, { concurrency: 2 }, () => {
-    for (const name of EXAMPLES) {
+    for (const name of variants(EXAMPLES, 2)) {
       test(`${name} loads without a diagnostic and runs to DONE`, async (t) => {
         const [, needsShared] = new RegExp(`^\\| \\[\`${name}\`\\].*\\| (yes|no) \\|$`, "m").exec(README) ?? [];
         assert.ok(needsShared, "the README says whether it needs `_shared`");
@@ -265,7 +265,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    for (const name of ["bugfix", "until-clean"]) {
+    for (const name of variants(["bugfix", "until-clean"])) {
       test(`${name} is played to DONE by the model of the demo`, async (t) => {
         const projectFiles = { ...copy(name), ...copy("_shared") };
         const files = { "README.md": "# Demo\n", "package.json": JSON.stringify({ scripts: { test: "true" } }) };

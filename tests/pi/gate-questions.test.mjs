@@ -5,7 +5,7 @@ import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { gated, lastPath, progress } from "./harness/gates.mjs";
-import { ALL, VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -106,7 +106,7 @@ for (const version of VERSIONS) {
       // The first question is about replacing the user's workflow.
       ["a project's workflow in the place of a global one", { globalFiles: gated(RUN), projectFiles: gated(RUN) }, 2],
     ];
-    for (const [what, files, questions] of CASES) {
+    for (const [what, files, questions] of variants(CASES)) {
       test(what, async (t) => {
         const { sandbox } = await stage(t, [next, REST], files);
         let asked = 0;
@@ -205,25 +205,19 @@ for (const version of VERSIONS) {
     };
     for (const [what, [phase, question, above, options]] of Object.entries(CASES)) {
       const isLarge = /^four|draws$/.test(what);
-      const few = isLarge
-        ? [
-            [40, 12],
-            [80, 24],
-          ]
-        : [[80, 24]];
       const all = isLarge
         ? [
+            [80, 24],
             [40, 12],
             [60, 16],
-            [80, 24],
             [80, 40],
           ]
         : [
-            [40, 12],
             [80, 24],
+            [40, 12],
           ];
       test(`${what}, with all its options, in terminals of several sizes`, async (t) => {
-        for (const [columns, rows] of ALL ? all : few) {
+        for (const [columns, rows] of variants(all)) {
           const { model, sandbox } = await stage(t, () => REST, {
             projectFiles: workflow("hello", [{ id: "plan", ...phase }, "build"], QUIET),
           });

@@ -17,7 +17,7 @@ import {
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { bash, limited } from "./harness/limited.mjs";
 import { piCli, REPO } from "./harness/pi.mjs";
 import { TO_READ } from "./harness/ways-to-read.mjs";
@@ -148,10 +148,12 @@ for (const version of VERSIONS) {
         });
       }
 
-      for (const [what, limits] of /** @type {const} */ ([
-        ["", HIDE],
-        ["not ", {}],
-      ])) {
+      for (const [what, limits] of variants(
+        /** @type {const} */ ([
+          ["", HIDE],
+          ["not ", {}],
+        ]),
+      )) {
         test(`file tools do ${what === "" ? "not read" : "read"} what is ${what}hidden, and names are no secret`, async (t) => {
           const before = (/** @type {Sandbox} */ { project }) => {
             linkSync(join(project, F), join(project, "src/other-name.txt"));
@@ -336,7 +338,7 @@ for (const version of VERSIONS) {
           'for f in $(which -a bwrap); do mount --bind "$0" "$(readlink -f $f)"; done; exec "$@"',
           broken,
         ];
-        for (const sandbox of ["preferred", "off"]) {
+        for (const sandbox of variants(["preferred", "off"])) {
           const { play } = await limited(t, version, { ...HIDE, sandbox }, { files: FILES, pi: { wrapper } });
           const [refused] = await play([bash(`cat ${F}`)]);
           assert.match(refused, /^\[workflow\] Commands are refused in this phase/, sandbox);

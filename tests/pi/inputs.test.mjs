@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { progress } from "./harness/gates.mjs";
 import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -70,12 +70,14 @@ for (const version of VERSIONS) {
       ]);
     });
 
-    for (const [name, answers] of /** @type {[string, (string | undefined)[]][]} */ ([
-      ["Escape in the first dialog", [undefined]],
-      ["Escape in a later dialog", ["web", undefined]],
-      ["an empty answer", ["web", "  "]],
-      ["`Do not start`", ["Do not start"]],
-    ])) {
+    for (const [name, answers] of variants(
+      /** @type {[string, (string | undefined)[]][]} */ ([
+        ["Escape in the first dialog", [undefined]],
+        ["Escape in a later dialog", ["web", undefined]],
+        ["an empty answer", ["web", "  "]],
+        ["`Do not start`", ["Do not start"]],
+      ]),
+    )) {
       test(`${name} starts nothing`, async (t) => {
         const { model, sandbox } = await stage(t, () => REST, { globalFiles: { ...ASK, ...FIX } });
         const rpc = await startRpc({ version, sandbox });
@@ -90,7 +92,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    for (const mode of /** @type {const} */ (["text", "json"])) {
+    for (const mode of variants(/** @type {const} */ (["text", "json"]))) {
       test(`without a user interface an error lists all missing values (${mode})`, async (t) => {
         const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: ASK });
         const run = (/** @type {string} */ prompt) => runPrint({ version, sandbox, mode, prompt });

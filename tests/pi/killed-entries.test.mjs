@@ -211,7 +211,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("in JSON mode, whose steps are those of print mode", async (t) => {
+    test("in JSON mode, whose steps are those of print mode", LONG, async (t) => {
       const { sandbox } = await stage(t, [next, REST], {
         globalFiles: files([quick("one"), { run: "exit 3", id: "look" }, "build.md"]),
       });

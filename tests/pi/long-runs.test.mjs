@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -146,7 +146,7 @@ for (const version of VERSIONS) {
           breakIn(lines);
           const broken = written(lines);
 
-          for (const mode of /** @type {const} */ (["text", "json"])) {
+          for (const mode of variants(/** @type {const} */ (["text", "json"]))) {
             writeFileSync(file, broken);
             const { stderr } = await runPrint({ version, sandbox, mode, prompt: "Go on", args: ["--session", file] });
             assert.ok(stderr.includes(why), `${mode}: ${stderr}`);
@@ -163,7 +163,7 @@ for (const version of VERSIONS) {
           assert.equal(hasRun(), false);
           await tui.close();
 
-          for (const decision of [":resume", ":cancel"]) {
+          for (const decision of variants([":resume", ":cancel"])) {
             writeFileSync(file, broken);
             const rpc = await startRpc({ version, sandbox, args: ["--session", file], onDialog: () => true });
             const isHeld = () => /^⏸ .*cannot be read/.test(statusTexts(rpc).at(-1) ?? "");

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -139,7 +139,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    for (const mode of /** @type {const} */ (["text", "json"])) {
+    for (const mode of variants(/** @type {const} */ (["text", "json"]))) {
       test(`is set in ${mode} mode`, async (t) => {
         const { sandbox, used } = await stageModels(
           t,

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { lastPath, madeBy } from "./harness/gates.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -21,12 +21,14 @@ const LATE = { calls: [{ name: "bash", arguments: { command: "touch begun; sleep
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a command that runs`, { concurrency: 2 }, () => {
-    for (const [commands, path, told] of /** @type {[string[], string, RegExp][]} */ ([
-      [["/workflow :next"], "hello:2", /The user moved the workflow on: 🔹 Build → 🔹 Check\./],
-      [["/workflow :back"], "hello:0", /The user moved the workflow back: 🔹 Build → 🔹 Plan\./],
-      [["/workflow other Look at it"], "other:0", /Look at it/],
-      [["/workflow :cancel", "/workflow other Look at it"], "other:0", /Look at it/],
-    ])) {
+    for (const [commands, path, told] of variants(
+      /** @type {[string[], string, RegExp][]} */ ([
+        [["/workflow :next"], "hello:2", /The user moved the workflow on: 🔹 Build → 🔹 Check\./],
+        [["/workflow :back"], "hello:0", /The user moved the workflow back: 🔹 Build → 🔹 Plan\./],
+        [["/workflow other Look at it"], "other:0", /Look at it/],
+        [["/workflow :cancel", "/workflow other Look at it"], "other:0", /Look at it/],
+      ]),
+    )) {
       test(`is ended by ${commands.join(", ")}`, async (t) => {
         const { model, sandbox } = await stage(t, [NEXT, LATE, { text: "I rest." }], { globalFiles: FILES });
         const rpc = await startRpc({ version, sandbox });
@@ -47,15 +49,17 @@ for (const version of VERSIONS) {
       });
     }
 
-    for (const [commands, path, told] of /** @type {[string[], string, RegExp][]} */ ([
-      [["/workflow :next", "/workflow :back"], "hello:1", /The user moved the workflow back: 🔹 Check → 🔹 Build\./],
-      [["/workflow :next", "/workflow :pause"], "hello:2", /The user moved the workflow on: 🔹 Build → 🔹 Check\./],
-      [
-        ["/workflow :next", "/workflow :pause", "/workflow :back"],
-        "hello:1",
-        /The user moved the workflow back: 🔹 Check → 🔹 Build\./,
-      ],
-    ])) {
+    for (const [commands, path, told] of variants(
+      /** @type {[string[], string, RegExp][]} */ ([
+        [["/workflow :next", "/workflow :back"], "hello:1", /The user moved the workflow back: 🔹 Check → 🔹 Build\./],
+        [["/workflow :next", "/workflow :pause"], "hello:2", /The user moved the workflow on: 🔹 Build → 🔹 Check\./],
+        [
+          ["/workflow :next", "/workflow :pause", "/workflow :back"],
+          "hello:1",
+          /The user moved the workflow back: 🔹 Check → 🔹 Build\./,
+        ],
+      ]),
+    )) {
       test(`tells the newest of several moves at once: ${commands.join(", ")}`, async (t) => {
         const { model, sandbox } = await stage(t, [NEXT, LATE, { text: "I rest." }, { text: "I rest." }], {
           globalFiles: FILES,

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastPath } from "./harness/gates.mjs";
+import { variants } from "./harness/extent.mjs";
 import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -117,10 +118,12 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.close();
   });
 
-  for (const [what, check] of /** @type {const} */ ([
-    ["a command", { run: "sleep 60" }],
-    ["a question", { approve: "Ship it?" }],
-  ])) {
+  for (const [what, check] of variants(
+    /** @type {const} */ ([
+      ["a command", { run: "sleep 60" }],
+      ["a question", { approve: "Ship it?" }],
+    ]),
+  )) {
     test(`with a gate of ${what} that the caller does not await leave a run that goes on`, async (t) => {
       const fields = { autoContinue: { delaySeconds: 1, maxIdle: 2 } };
       const files = workflow("hello", [{ id: "plan", gate: [check] }, "build"], fields);

@@ -4,7 +4,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
-import { NODE, PI_VERSIONS, REPO, piCli } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { NODE, REPO, piCli } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { ends, nextUntilDone, notices, path, paths, states, step, userTexts, workflow } from "./harness/workflows.mjs";
@@ -67,7 +68,7 @@ function installTarball(sandbox, folder, name) {
 /** @param {any} rpc */
 const errors = (rpc) => assert.deepEqual(rpc.extensionErrors(), []);
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a package`, { concurrency: 2 }, () => {
     test("in the user's settings: its workflow runs to DONE, and its gate asks", async (t) => {
       const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: workflow("review", ["plan"]) });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -92,7 +92,7 @@ for (const version of VERSIONS) {
       }
     }
 
-    for (const mode of /** @type {const} */ (["text", "json"])) {
+    for (const mode of variants(/** @type {const} */ (["text", "json"]))) {
       test(`without a user interface the agent cannot cancel the run (${mode})`, async (t) => {
         const files = workflow("hello", [{ id: "plan", write: [] }, "build"]);
         const { model: scripted, sandbox } = await stage(t, model([], "cancel"), { globalFiles: files });

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { PI_VERSIONS, parseJsonLines, readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { parseJsonLines, readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import {
@@ -34,7 +35,7 @@ const TO_DONE = [
 const REST = { text: "I rest." };
 const DONE = "Workflow The hello: DONE.\n";
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: print mode`, { concurrency: 2 }, () => {
     test("runs a workflow to DONE, writes only the last answer, and the state of the run to stderr", async (t) => {
       const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
@@ -19,21 +19,26 @@ const REST = { text: "I rest." };
 const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
 const PLAN = "The hello > 🔹 Plan [1/3]";
 const BUILD = "The hello > 🔹 Build [2/3]";
+const COUNTDOWN = "in a countdown";
+const DIALOG = "during a dialog, whose answer comes too late";
+const DIALOG_OF_TOOL = "during a dialog of a tool call";
+const IN_CALL = "in a call of a tool";
 
 /**
- * The status of a run in the phase Build after each of these operations.
+ * The status of a run in the phase Build after each of these operations. `npm test` tries each in one situation.
  *
- * @type {Record<string, { go: (rpc: Rpc) => Promise<any>, status?: string }>}
+ * @type {Record<string, { go: (rpc: Rpc) => Promise<any>, status?: string, quick: string }>}
  */
 const WAYS = {
-  "a reload": { go: (rpc) => rpc.prompt("/go-reload"), status: BUILD },
-  "a new session": { go: (rpc) => rpc.send({ type: "new_session" }) },
+  "a reload": { go: (rpc) => rpc.prompt("/go-reload"), status: BUILD, quick: IN_CALL },
+  "a new session": { go: (rpc) => rpc.send({ type: "new_session" }), quick: DIALOG },
   "a move in the tree": {
     go: async (rpc) => {
       const { id } = (await rpc.entries()).find(({ message }) => message?.role === "assistant");
       return rpc.prompt(`/go-tree ${id}`);
     },
     status: PLAN,
+    quick: COUNTDOWN,
   },
   "a fork": {
     go: async (rpc) => {
@@ -42,8 +47,9 @@ const WAYS = {
       return rpc.send({ type: "fork", entryId });
     },
     status: PLAN,
+    quick: DIALOG_OF_TOOL,
   },
-  "a compaction": { go: (rpc) => rpc.send({ type: "compact" }), status: BUILD },
+  "a compaction": { go: (rpc) => rpc.send({ type: "compact" }), status: BUILD, quick: COUNTDOWN },
 };
 
 /**
@@ -99,9 +105,11 @@ async function isAtRest(rpc) {
 }
 
 for (const version of VERSIONS) {
-  for (const [name, { go, status }] of Object.entries(WAYS)) {
+  for (const [name, { go, status, quick }] of Object.entries(WAYS)) {
+    const extent = (/** @type {string} */ situation) => (situation === quick ? {} : LONG);
+
     suite(`pi ${version}: ${name}`, { concurrency: 2 }, () => {
-      test("in a countdown", async (t) => {
+      test(COUNTDOWN, extent(COUNTDOWN), async (t) => {
         const { model, rpc } = await begun(t, version, [REST, REST]);
         await rpc.promptAndSettle("Go on");
         assert.equal(statusTexts(rpc).at(-1), BUILD);
@@ -121,7 +129,7 @@ for (const version of VERSIONS) {
         await isSound(rpc, status, name !== "a compaction");
       });
 
-      test("during a dialog, whose answer comes too late", async (t) => {
+      test(DIALOG, extent(DIALOG), async (t) => {
         const { rpc } = await begun(t, version, [REST]);
         await rpc.promptAndSettle("Go on");
         /** @type {(answer: boolean) => void} */
@@ -151,7 +159,7 @@ for (const version of VERSIONS) {
       // pi moves in the tree and reloads only while the agent is idle, so the run has gone on.
       const later = name === "a move in the tree" ? BUILD : status;
 
-      test("during a dialog of a tool call", async (t) => {
+      test(DIALOG_OF_TOOL, extent(DIALOG_OF_TOOL), async (t) => {
         const { rpc } = await begun(t, version, [step("cancel"), step("cancel"), REST]);
         /** @type {(answer: boolean) => void} */
         let answer = () => {};
@@ -166,7 +174,7 @@ for (const version of VERSIONS) {
         await isSound(rpc, later, name === "a fork");
       });
 
-      test("in a call of a tool", async (t) => {
+      test(IN_CALL, extent(IN_CALL), async (t) => {
         const slow = { calls: [{ name: "bash", arguments: { command: "touch begun; sleep 1" } }] };
         const { sandbox, rpc } = await begun(t, version, [slow, REST]);
         void rpc.prompt("Go on");

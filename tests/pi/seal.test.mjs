@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -60,7 +60,7 @@ const ATTACKS = {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a run`, { concurrency: 2 }, () => {
-    for (const [what, [path, text, why]] of Object.entries(ATTACKS)) {
+    for (const [what, [path, text, why]] of variants(Object.entries(ATTACKS))) {
       test(`pauses when an agent writes ${what}, in this process and in the next`, async (t) => {
         const { sandbox } = await stage(t, [write(path, text), REST, TRIES, TRIES], { projectFiles: FILES });
         const first = await startRpc({ version, sandbox });

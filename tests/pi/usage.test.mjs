@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -244,7 +244,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    for (const mode of /** @type {const} */ (["text", "json"])) {
+    for (const mode of variants(/** @type {const} */ (["text", "json"]))) {
       test(`has every kind of token (${mode})`, async (t) => {
         const usage = { prompt: 1000, cacheRead: 600, cacheWrite: 100, completion: 50, reasoning: 20 };
         const answers = [

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import { bash, edit, limited, write } from "./harness/limited.mjs";
 import { PI_VERSIONS } from "./harness/pi.mjs";
 
@@ -135,10 +135,10 @@ for (const version of VERSIONS) {
         assert.notEqual(text("src/b"), "untouched\n");
       });
 
-      for (const [what, prepare] of [
+      for (const [what, prepare] of variants([
         ["that is a link", `${TEMPORARY} rm -rf $folder; ln -s $PWD/src $folder`],
         ["with a hard link", `${TEMPORARY} mkdir -p $folder/sub; ln src/a $folder/a; ln src/a $folder/sub/a`],
-      ]) {
+      ])) {
         test(`a prepared folder for temporary files ${what} leads nowhere`, async (t) => {
           const { play, text, exists } = await limited(
             t,

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { suite, test } from "node:test";
-import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { piCli, REPO } from "./harness/pi.mjs";
 import { INTO_PROCESSES } from "./harness/ways-into-processes.mjs";
 import { KEYS, OF_USERS, OUTLIVING, TO_DAEMONS, TO_NETWORK, WRITING } from "./harness/ways-out.mjs";
@@ -64,7 +64,7 @@ for (const version of VERSIONS) {
         },
       );
 
-      for (const limits of [{ network: false }, { write: ["/"] }, { write: ["~/", "docs/"] }]) {
+      for (const limits of variants([{ network: false }, { write: ["/"] }, { write: ["~/", "docs/"] }])) {
         test(`to the user's keys, of ${JSON.stringify(limits)}: ${KEYS.length} lead nowhere`, async (t) => {
           const { out, output } = await tryWays(
             t,

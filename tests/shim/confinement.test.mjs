@@ -29,7 +29,7 @@ import {
   createWriteToolDefinition,
 } from "@earendil-works/pi-coding-agent";
 import { Confinement, resolveWrite } from "../../host-shim/sandbox/index.js";
-import { LONG } from "../pi/harness/extent.mjs";
+import { LONG, variants } from "../pi/harness/extent.mjs";
 import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 
 /** @typedef {import("../../host-shim/interface.js").Confinement} Limits */
@@ -390,7 +390,7 @@ suite("what commands leave in a listed folder", () => {
     assert.equal(read("src/main.rs"), "main");
   });
 
-  for (const user of USERS) {
+  for (const user of variants(USERS)) {
     const who = user ? ", of an ordinary user" : "";
 
     test(`does not keep later commands from running: too deep, without rights, with other names${who}`, (t) => {
@@ -510,7 +510,7 @@ suite("the keys of the user", () => {
     "in a file": ["echo secret > .ssh", ".ssh"],
   };
   for (const user of USERS) {
-    for (const [place, [prepare, key]] of Object.entries(PLACES)) {
+    for (const [place, [prepare, key]] of variants(Object.entries(PLACES), 3)) {
       test(`are neither read nor written ${place}${user ? ", of an ordinary user" : ""}`, user ? LONG : {}, (t) => {
         for (const writable of ["/", "home/", "", "home/sub/", "home/.ssh/"]) {
           const { root } = project(t);
@@ -564,7 +564,7 @@ function readlink(path) {
 suite("the processes of a confined command line", () => {
   const HOST = new URL("dying-host.mjs", import.meta.url).pathname;
 
-  for (const user of USERS) {
+  for (const user of variants(USERS)) {
     test(`end with the process that confined it, whenever that is killed${user ? ", of an ordinary user" : ""}`, async (t) => {
       const { root } = project(t);
       if (user) for (const path of ["", "docs", "src"]) chownSync(join(root, path), user, user);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildHello } from "../guests/hello.mjs";
-import { VERSIONS } from "../pi/harness/extent.mjs";
+import { VERSIONS, variants } from "../pi/harness/extent.mjs";
 import { runPrint } from "../pi/harness/pi.mjs";
 import { startRpc } from "../pi/harness/rpc.mjs";
 import { messageText } from "../pi/harness/scripted-model.mjs";
@@ -196,7 +196,7 @@ for (const version of VERSIONS) {
       assert.equal(await rpc.close(), 0);
     });
 
-    for (const how of ["SIGTERM", "the end of its input"]) {
+    for (const how of variants(["SIGTERM", "the end of its input"])) {
       test(`no command line keeps running when pi ends by ${how}`, async (t) => {
         const { rpc, sandbox } = await inPi(t);
         void rpc.prompt("/run echo $$ > pid; sleep 60 & wait");
