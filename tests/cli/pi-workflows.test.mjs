@@ -18,7 +18,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { canConfine } from "../../host-shim/sandbox/index.js";
-import { LONG } from "../pi/harness/extent.mjs";
+import { LONG, variants } from "../pi/harness/extent.mjs";
 import { NODE, PI_VERSIONS, REPO, piCli } from "../pi/harness/pi.mjs";
 import { phaseFile, workflow } from "../pi/harness/workflows.mjs";
 
@@ -447,24 +447,27 @@ test("run-through goes the way of the outputs", (t) => {
 test("run-through refuses inputs and outcomes that there are not", (t) => {
   const { run } = place(t, BRANCHES);
   const api = ["--input", "scope=api"];
-  for (const [options, stderr] of /** @type {[string[], string][]} */ ([
-    [[], "Inputs without a value: --input scope=… (`api` or `web`)\n"],
-    [["--input", "scope=wep"], "`scope`: expected `api` or `web`, found `wep`. Did you mean `web`?\n"],
-    [["--input", "scop=web"], "There is no input `scop`. Did you mean `scope`?\n"],
-    [["--input", "scope"], '--input takes NAME=VALUE, but is "scope".\n'],
-    [["--input", "=x"], '--input takes NAME=VALUE, but is "=x".\n'],
-    [["--input", ""], "--input needs a value.\n"],
-    [[...api, ...api], "`scope` is given twice.\n"],
-    [[...api, "--outcome", "triage="], '--outcome takes ID=NAME[,NAME...], but is "triage=".\n'],
-    [
-      [...api, "--outcome", "triage=small,lage"],
-      "`lage` is no outcome of `triage`. Did you mean `large`? There are small, large.\n",
-    ],
-    [
-      [...api, "--outcome", "triag=small"],
-      "There is no phase `triag` with outcomes. Did you mean `triage`? There are review, triage.\n",
-    ],
-  ])) {
+  for (const [options, stderr] of variants(
+    /** @type {[string[], string][]} */ ([
+      [[], "Inputs without a value: --input scope=… (`api` or `web`)\n"],
+      [["--input", "scope=wep"], "`scope`: expected `api` or `web`, found `wep`. Did you mean `web`?\n"],
+      [["--input", "scop=web"], "There is no input `scop`. Did you mean `scope`?\n"],
+      [["--input", "scope"], '--input takes NAME=VALUE, but is "scope".\n'],
+      [["--input", "=x"], '--input takes NAME=VALUE, but is "=x".\n'],
+      [["--input", ""], "--input needs a value.\n"],
+      [[...api, ...api], "`scope` is given twice.\n"],
+      [[...api, "--outcome", "triage="], '--outcome takes ID=NAME[,NAME...], but is "triage=".\n'],
+      [
+        [...api, "--outcome", "triage=small,lage"],
+        "`lage` is no outcome of `triage`. Did you mean `large`? There are small, large.\n",
+      ],
+      [
+        [...api, "--outcome", "triag=small"],
+        "There is no phase `triag` with outcomes. Did you mean `triage`? There are review, triage.\n",
+      ],
+    ]),
+    3,
+  )) {
     assert.deepEqual(run(["run-through", "fix", ...options]), { status: 2, stdout: "", stderr }, options.join(" "));
   }
   assert.deepEqual(run(["show", "fix", ...api]), {
@@ -489,31 +492,34 @@ test("may decides on a tool call, and names the rule", (t) => {
     `.pi/workflows/flow/${id}.md:${phase(id).findIndex((text) => text.includes(key)) + 1}`;
   mkdirSync(join(project, "docs"));
   symlinkSync("/etc", join(project, "tests"));
-  for (const [call, status, text] of /** @type {[string, number, string][]} */ ([
-    ["flow plan edit docs/plan.md", 0, `allowed: "docs/plan.md" is in write, ${line("plan", "write")}`],
-    [
-      "flow plan write @docs/../docs/plan.md",
-      0,
-      `allowed: "@docs/../docs/plan.md" is in write, ${line("plan", "write")}`,
-    ],
-    ["flow plan write src/a.rs", 1, `refused: "src/a.rs" cannot be written; write, ${line("plan", "write")}`],
-    [
-      "flow plan write tests/a",
-      1,
-      `refused: "tests/a" cannot be written: "tests/" leads through a link, so it allows nothing; write, ${line("plan", "write")}`,
-    ],
-    ["flow plan read src/a.rs", 0, 'allowed: no rule of the phase "plan" limits "read"'],
-    [
-      "flow plan deploy",
-      1,
-      `refused: "deploy" is not one of pi's own tools, so it may write any file; write, ${line("plan", "write")}`,
-    ],
-    ["flow look deploy now", 0, `allowed: "deploy" is in tools.whitelist, ${line("look", "whitelist")}`],
-    ["flow look grep", 1, `refused: "grep" is not in tools.whitelist, ${line("look", "whitelist")}`],
-    ["flow free edit a", 1, `refused: "edit" is in tools.blacklist, ${line("free", "blacklist")}`],
-    ["flow free bash", 0, 'allowed: no rule of the phase "free" limits "bash"'],
-    ["part do bash", 0, 'allowed: no rule of the phase "do" limits "bash"'],
-  ])) {
+  for (const [call, status, text] of variants(
+    /** @type {[string, number, string][]} */ ([
+      ["flow plan edit docs/plan.md", 0, `allowed: "docs/plan.md" is in write, ${line("plan", "write")}`],
+      [
+        "flow plan write @docs/../docs/plan.md",
+        0,
+        `allowed: "@docs/../docs/plan.md" is in write, ${line("plan", "write")}`,
+      ],
+      ["flow plan write src/a.rs", 1, `refused: "src/a.rs" cannot be written; write, ${line("plan", "write")}`],
+      [
+        "flow plan write tests/a",
+        1,
+        `refused: "tests/a" cannot be written: "tests/" leads through a link, so it allows nothing; write, ${line("plan", "write")}`,
+      ],
+      ["flow plan read src/a.rs", 0, 'allowed: no rule of the phase "plan" limits "read"'],
+      [
+        "flow plan deploy",
+        1,
+        `refused: "deploy" is not one of pi's own tools, so it may write any file; write, ${line("plan", "write")}`,
+      ],
+      ["flow look deploy now", 0, `allowed: "deploy" is in tools.whitelist, ${line("look", "whitelist")}`],
+      ["flow look grep", 1, `refused: "grep" is not in tools.whitelist, ${line("look", "whitelist")}`],
+      ["flow free edit a", 1, `refused: "edit" is in tools.blacklist, ${line("free", "blacklist")}`],
+      ["flow free bash", 0, 'allowed: no rule of the phase "free" limits "bash"'],
+      ["part do bash", 0, 'allowed: no rule of the phase "do" limits "bash"'],
+    ]),
+    4,
+  )) {
     assert.deepEqual(run(["may", ...call.split(" ")]), { status, stdout: `${text}\n`, stderr: "" }, call);
   }
 });
@@ -559,17 +565,20 @@ test("paths of limits are relative to the project that is checked", (t) => {
 
 test("may refuses names that it does not know", (t) => {
   const { run } = place(t, { ...LIMITED, ...PART });
-  for (const [parameters, stderr] of /** @type {[string[], string][]} */ ([
-    [["flwo", "plan", "bash"], 'There is no workflow "flwo". Did you mean "flow"?\n'],
-    [["flow", "plna", "bash"], 'There is no phase "plna" in the workflow "flow". Did you mean "plan"?\n'],
-    [["flow", "do", "bash"], 'There is no phase "do" in the workflow "flow", only plan, look, free.\n'],
-    [["flow", "plan", "edit"], "edit needs an ARGUMENT: the path of the file.\n"],
-    [["flow", "plan"], "pi-workflows may needs a TOOL.\n"],
-    [["flow"], "pi-workflows may needs a PHASE.\n"],
-    [[], "pi-workflows may needs a WORKFLOW.\n"],
-    [["flow", "plan", "edit", ""], "pi-workflows may needs an ARGUMENT.\n"],
-    [["flow", "plan", "bash", "ls", "x"], '"x" is one word too many. Put a text in quotes.\n'],
-  ])) {
+  for (const [parameters, stderr] of variants(
+    /** @type {[string[], string][]} */ ([
+      [["flwo", "plan", "bash"], 'There is no workflow "flwo". Did you mean "flow"?\n'],
+      [["flow", "plna", "bash"], 'There is no phase "plna" in the workflow "flow". Did you mean "plan"?\n'],
+      [["flow", "do", "bash"], 'There is no phase "do" in the workflow "flow", only plan, look, free.\n'],
+      [["flow", "plan", "edit"], "edit needs an ARGUMENT: the path of the file.\n"],
+      [["flow", "plan"], "pi-workflows may needs a TOOL.\n"],
+      [["flow"], "pi-workflows may needs a PHASE.\n"],
+      [[], "pi-workflows may needs a WORKFLOW.\n"],
+      [["flow", "plan", "edit", ""], "pi-workflows may needs an ARGUMENT.\n"],
+      [["flow", "plan", "bash", "ls", "x"], '"x" is one word too many. Put a text in quotes.\n'],
+    ]),
+    3,
+  )) {
     assert.deepEqual(run(["may", ...parameters]), { status: 2, stdout: "", stderr }, parameters.join(" "));
   }
 });
@@ -693,7 +702,10 @@ test("new --package writes a package that checks clean, runs through and passes 
     stderr: "ship-it is there already.\n",
   });
   assert.equal(readFileSync(join(project, "ship-it/package.json"), "utf8"), before);
-  for (const name of ["Ship", "../x", "@acme/", "@/x", "a/b", "node_modules", "a b", ".x", "x".repeat(215), "é"]) {
+  for (const name of variants(
+    ["Ship", "../x", "@acme/", "@/x", "a/b", "node_modules", "a b", ".x", "x".repeat(215), "é"],
+    2,
+  )) {
     const refused = run(["new", "--package", name]);
     assert.equal(refused.status, 2, name);
     assert.match(refused.stderr, /^".*" is not a valid name of a package: .*\n$/);
@@ -865,54 +877,62 @@ test("help, version, and unknown commands", (t) => {
   assert.deepEqual(run([]), { status: 2, stdout: "", stderr: help.stdout });
   const { version } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
   assert.deepEqual(run(["--version"]), { status: 0, stdout: `${version}\n`, stderr: "" });
-  for (const [parameters, stderr] of /** @type {[string[], string][]} */ ([
-    [["chekc"], 'There is no command "chekc": did you mean check?\n'],
-    [["chek"], 'There is no command "chek": did you mean check?\n'],
-    [["help", "chek"], 'There is no command "chek": did you mean check?\n'],
-    [["rnus"], 'There is no command "rnus": did you mean runs?\n'],
-    [
-      ["new", "x", "--from", "bugs"],
-      'There is no example "bugs", only audit, backlog, bugfix, panel, pull-request, quick, release, rpir, until-clean.\n',
-    ],
-    [["show"], "pi-workflows show needs a NAME.\n"],
-    [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
-    [["check", "--frob"], "Unknown option '--frob'\n"],
-    [["check", "--format=__proto__"], 'There is no format "__proto__", only text, json, github.\n'],
-    [["check", "--format", "toString"], 'There is no format "toString", only text, json, github.\n'],
-    [
-      ["constructor"],
-      'There is no command "constructor", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n',
-    ],
-    [
-      ["chec\x1b[31mk\nx"],
-      'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n',
-    ],
-    [
-      ["a".repeat(5000)],
-      `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n`,
-    ],
-    [["check", "--__proto__"], "Unknown option '--__proto__'\n"],
-    [["check", "--dir"], "Option '--dir <value>' argument missing\n"],
-    [["check", "--dir", "--strict"], "Option '--dir' argument is ambiguous.\n"],
-    [["graph", "__proto__"], 'There is no workflow "__proto__", and no other.\n'],
-    [["show", "a", "b"], '"b" is one word too many. Put a text in quotes.\n'],
-    [["list", "a"], '"a" is one word too many. Put a text in quotes.\n'],
-    [["graph", "a", "--format", "json"], "pi-workflows graph takes no --format.\n"],
-    [["run", "x", "--budget", "turns=3", "--budget=cost=1"], "--budget is given twice.\n"],
-    [["check", "--global"], "pi-workflows check takes no --global.\n"],
-    [["check", ".", "--dir", "."], "check takes a DIR or --dir, not both.\n"],
-    [["new", "x", "--dir", "y", "--global"], "new takes --dir or --global, not both.\n"],
-    [["runs", "--format", "github"], 'There is no format "github", only text, json.\n'],
-    [["runs", "x"], '"x" is one word too many. Put a text in quotes.\n'],
-    [["stats", "--workflow", "x"], "pi-workflows stats takes no --workflow.\n"],
-    [["check", ""], "pi-workflows check needs a DIR.\n"],
-    [["show", ""], "pi-workflows show needs a NAME.\n"],
-    [["new", "../x"], 'A name may have letters, digits, `_` and `-` only, but is "../x".\n'],
-    [["check", "--tools", " , "], "--tools needs names, with commas between them.\n"],
-    ...["check --dir=", "check --format=", "check --tools=", "check --profiles=", "show x --task=", "new x --dir="].map(
-      (line) => /** @type {[string[], string]} */ ([line.split(" "), `${/--\w+/.exec(line)} needs a value.\n`]),
-    ),
-  ])) {
+  for (const [parameters, stderr] of variants(
+    /** @type {[string[], string][]} */ ([
+      [["chekc"], 'There is no command "chekc": did you mean check?\n'],
+      [["chek"], 'There is no command "chek": did you mean check?\n'],
+      [["help", "chek"], 'There is no command "chek": did you mean check?\n'],
+      [["rnus"], 'There is no command "rnus": did you mean runs?\n'],
+      [
+        ["new", "x", "--from", "bugs"],
+        'There is no example "bugs", only audit, backlog, bugfix, panel, pull-request, quick, release, rpir, until-clean.\n',
+      ],
+      [["show"], "pi-workflows show needs a NAME.\n"],
+      [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
+      [["check", "--frob"], "Unknown option '--frob'\n"],
+      [["check", "--format=__proto__"], 'There is no format "__proto__", only text, json, github.\n'],
+      [["check", "--format", "toString"], 'There is no format "toString", only text, json, github.\n'],
+      [
+        ["constructor"],
+        'There is no command "constructor", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n',
+      ],
+      [
+        ["chec\x1b[31mk\nx"],
+        'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n',
+      ],
+      [
+        ["a".repeat(5000)],
+        `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, run, compare, new, runs, report, stats.\n`,
+      ],
+      [["check", "--__proto__"], "Unknown option '--__proto__'\n"],
+      [["check", "--dir"], "Option '--dir <value>' argument missing\n"],
+      [["check", "--dir", "--strict"], "Option '--dir' argument is ambiguous.\n"],
+      [["graph", "__proto__"], 'There is no workflow "__proto__", and no other.\n'],
+      [["show", "a", "b"], '"b" is one word too many. Put a text in quotes.\n'],
+      [["list", "a"], '"a" is one word too many. Put a text in quotes.\n'],
+      [["graph", "a", "--format", "json"], "pi-workflows graph takes no --format.\n"],
+      [["run", "x", "--budget", "turns=3", "--budget=cost=1"], "--budget is given twice.\n"],
+      [["check", "--global"], "pi-workflows check takes no --global.\n"],
+      [["check", ".", "--dir", "."], "check takes a DIR or --dir, not both.\n"],
+      [["new", "x", "--dir", "y", "--global"], "new takes --dir or --global, not both.\n"],
+      [["runs", "--format", "github"], 'There is no format "github", only text, json.\n'],
+      [["runs", "x"], '"x" is one word too many. Put a text in quotes.\n'],
+      [["stats", "--workflow", "x"], "pi-workflows stats takes no --workflow.\n"],
+      [["check", ""], "pi-workflows check needs a DIR.\n"],
+      [["show", ""], "pi-workflows show needs a NAME.\n"],
+      [["new", "../x"], 'A name may have letters, digits, `_` and `-` only, but is "../x".\n'],
+      [["check", "--tools", " , "], "--tools needs names, with commas between them.\n"],
+      ...[
+        "check --dir=",
+        "check --format=",
+        "check --tools=",
+        "check --profiles=",
+        "show x --task=",
+        "new x --dir=",
+      ].map((line) => /** @type {[string[], string]} */ ([line.split(" "), `${/--\w+/.exec(line)} needs a value.\n`])),
+    ]),
+    8,
+  )) {
     assert.deepEqual(run(parameters), { status: 2, stdout: "", stderr }, parameters.join(" "));
   }
 });
@@ -961,28 +981,26 @@ test(
   (t) => {
     const there = place(t, { ...FLOW, ...PART, "flow/look.md": "---\nid: look\n---\nLook.\n" });
     const full = "The output cannot be written: no space left on device\n";
-    for (const command of [
-      "check",
-      "check --format json",
-      "list",
-      "graph part",
-      "run-through flow",
-      "--help",
-      "--version",
-    ]) {
+    for (const command of variants(
+      ["check", "check --format json", "list", "graph part", "run-through flow", "--help", "--version"],
+      2,
+    )) {
       const { status, stderr } = inShell(there, `pi-workflows ${command} > /dev/full`);
       if (command !== "run-through flow") assert.deepEqual([status, stderr], [2, full], command);
       else assert.match(stderr, /has errors/);
     }
     // A closed pipe does not change the exit status.
-    for (const [line, status] of /** @type {[string, number][]} */ ([
-      ["pi-workflows check | true; exit ${PIPESTATUS[0]}", 1],
-      ["pi-workflows check | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 1],
-      ["pi-workflows --help | true; exit ${PIPESTATUS[0]}", 0],
-      ["pi-workflows chekc 2> /dev/full", 2],
-      ["pi-workflows chekc 2>&-", 2],
-      ["pi-workflows check <&- >&-", 1],
-    ])) {
+    for (const [line, status] of variants(
+      /** @type {[string, number][]} */ ([
+        ["pi-workflows check | true; exit ${PIPESTATUS[0]}", 1],
+        ["pi-workflows check | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 1],
+        ["pi-workflows --help | true; exit ${PIPESTATUS[0]}", 0],
+        ["pi-workflows chekc 2> /dev/full", 2],
+        ["pi-workflows chekc 2>&-", 2],
+        ["pi-workflows check <&- >&-", 1],
+      ]),
+      3,
+    )) {
       const done = inShell(there, line);
       assert.deepEqual([done.status, done.stderr], [status, ""], line);
     }
@@ -999,16 +1017,19 @@ test(
     symlinkSync("loop", join(project, "loop"));
     symlinkSync("nowhere", join(project, ".pi-link"));
     writeFileSync(join(project, "file"), "");
-    for (const [dir, stderr] of [
-      ["dangling", "dangling: file already exists\n"],
-      ["dangling/deeper", "dangling: file already exists\n"],
-      ["loop", "loop/x: too many symbolic links encountered\n"],
-      ["file", "file/x: not a directory\n"],
-      ["file/deeper", "file/deeper/x: not a directory\n"],
-      ["/dev/null", "/dev/null/x: not a directory\n"],
-      ["/proc", "/proc/x: no such file or directory\n"],
-      ["/proc/none/deeper", "/proc/none: no such file or directory\n"],
-    ]) {
+    for (const [dir, stderr] of variants(
+      [
+        ["dangling", "dangling: file already exists\n"],
+        ["dangling/deeper", "dangling: file already exists\n"],
+        ["loop", "loop/x: too many symbolic links encountered\n"],
+        ["file", "file/x: not a directory\n"],
+        ["file/deeper", "file/deeper/x: not a directory\n"],
+        ["/dev/null", "/dev/null/x: not a directory\n"],
+        ["/proc", "/proc/x: no such file or directory\n"],
+        ["/proc/none/deeper", "/proc/none: no such file or directory\n"],
+      ],
+      3,
+    )) {
       assert.deepEqual(run(["new", "x", "--dir", dir]), { status: 2, stdout: "", stderr }, dir);
     }
     mkdirSync(join(project, ".pi/workflows"), { recursive: true });
@@ -1028,16 +1049,10 @@ test(
   (t) => {
     const there = place(t, {});
     const { project, run } = there;
-    for (const command of [
-      "check",
-      "check /",
-      "list",
-      "graph x",
-      "show x",
-      "run-through x",
-      "new x",
-      "new x --dir y",
-    ]) {
+    for (const command of variants(
+      ["check", "check /", "list", "graph x", "show x", "run-through x", "new x", "new x --dir y"],
+      3,
+    )) {
       const { status, stdout, stderr } = inShell(
         there,
         `mkdir gone && cd gone && rmdir ../gone && pi-workflows ${command}`,
@@ -1048,13 +1063,16 @@ test(
     symlinkSync("loop", join(project, "loop"));
     mkdirSync(join(project, "other/.pi"), { recursive: true });
     writeFileSync(join(project, "other/.pi/workflows"), "");
-    for (const [dir, stderr] of [
-      ["file", "file is not a folder.\n"],
-      ["file/x", "There is no folder file/x.\n"],
-      ["loop", "loop: too many symbolic links encountered\n"],
-      ["a".repeat(5000), `${"a".repeat(200)}…: name too long\n`],
-      ["other", `${join(project, "other/.pi/workflows")} is not a folder.\n`],
-    ]) {
+    for (const [dir, stderr] of variants(
+      [
+        ["file", "file is not a folder.\n"],
+        ["file/x", "There is no folder file/x.\n"],
+        ["loop", "loop: too many symbolic links encountered\n"],
+        ["a".repeat(5000), `${"a".repeat(200)}…: name too long\n`],
+        ["other", `${join(project, "other/.pi/workflows")} is not a folder.\n`],
+      ],
+      2,
+    )) {
       for (const parameters of [
         ["check", dir],
         ["list", "--dir", dir],
@@ -1064,7 +1082,7 @@ test(
   },
 );
 
-test("the packed tarball contains the command", (t) => {
+test("the packed tarball contains the command", LONG, (t) => {
   const { root, run } = place(t, INVALID);
   const options = /** @type {const} */ ({ cwd: REPO, encoding: "utf8" });
   const [{ filename }] = JSON.parse(

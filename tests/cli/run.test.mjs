@@ -110,21 +110,24 @@ for (const version of VERSIONS) {
       assert.equal(ended.status, 0, ended.stderr);
       assert.match(model.messagesText(0), /Look at the "src" \\ folder, true\./);
       assert.match(model.messagesText(0), /Start The typed: scope=x is the task/);
-      for (const [args, message] of [
-        [["typed", "--input", "scop=x", "Do it"], /scop/],
-        [["typed", "deep=perhaps", "Do it"], /deep/],
-        [["hello", "--input", "x=1", "Do it"], /x/],
-        [["nothing", "x=1", "Do it"], /nothing/],
-        [["hello", "one", "two"], /^"one" is one word too many\. Put the task in quotes/],
-        [["hello"], /^pi-workflows run needs a TASK\.$/],
-        [[], /^pi-workflows run needs a NAME\.$/],
-        [["hello", " "], /needs a TASK/],
-        [[":status", "x"], /is no name of a workflow/],
-        [["hello", "x", "--result", "no/such/folder.json"], /^There is no folder no\/such\.$/],
-        [["hello", "x", "--result", "."], /is a folder/],
-        [["--continue", "--session", "none.jsonl"], /^There is no session "none\.jsonl"\.$/],
-        [["--continue", "--input", "x=1"], /takes no --input/],
-      ]) {
+      for (const [args, message] of variants(
+        [
+          [["typed", "--input", "scop=x", "Do it"], /scop/],
+          [["typed", "deep=perhaps", "Do it"], /deep/],
+          [["hello", "--input", "x=1", "Do it"], /x/],
+          [["nothing", "x=1", "Do it"], /nothing/],
+          [["hello", "one", "two"], /^"one" is one word too many\. Put the task in quotes/],
+          [["hello"], /^pi-workflows run needs a TASK\.$/],
+          [[], /^pi-workflows run needs a NAME\.$/],
+          [["hello", " "], /needs a TASK/],
+          [[":status", "x"], /is no name of a workflow/],
+          [["hello", "x", "--result", "no/such/folder.json"], /^There is no folder no\/such\.$/],
+          [["hello", "x", "--result", "."], /is a folder/],
+          [["--continue", "--session", "none.jsonl"], /^There is no session "none\.jsonl"\.$/],
+          [["--continue", "--input", "x=1"], /takes no --input/],
+        ],
+        4,
+      )) {
         const { status, stderr } = await run(.../** @type {string[]} */ (args));
         assert.deepEqual([status, stderr.split("\n").length], [2, 2], `${args}: ${stderr}`);
         assert.match(stderr.trim(), /** @type {RegExp} */ (message));
@@ -181,15 +184,18 @@ for (const version of VERSIONS) {
     test("a pi that is missing, old, broken, or dies, is told in a line", async (t) => {
       const { start, program, sandbox, bin } = await withPi(t, version, nextUntilDone, { globalFiles: HELLO });
       const versioned = (/** @type {string} */ rest) => `[ "$1" = --version ] && echo 1.5.2 && exit 0\n${rest}`;
-      for (const [script, message] of [
-        ["echo 0.80.0", /^".*" is version 0\.80\.0; 0\.87\.1 or later is needed\.$/],
-        ["echo hello", /does not tell its version: it is not pi, or it is broken\.$/],
-        ["exit 3", /does not tell its version, and ends with status 3/],
-        [versioned("echo boom >&2; exit 7"), /^boom\npi ended with exit status 7 before the run was over: boom$/],
-        [versioned("kill -9 $$"), /^pi ended by SIGKILL before the run was over\.$/],
-        [versioned("exit 0"), /^no run was started\.$/],
-        [versioned("echo '{\"type\":\"session\"}'; echo not json; echo 'null'; exit 1"), /^no run was started\.$/],
-      ]) {
+      for (const [script, message] of variants(
+        [
+          ["echo 0.80.0", /^".*" is version 0\.80\.0; 0\.87\.1 or later is needed\.$/],
+          ["echo hello", /does not tell its version: it is not pi, or it is broken\.$/],
+          ["exit 3", /does not tell its version, and ends with status 3/],
+          [versioned("echo boom >&2; exit 7"), /^boom\npi ended with exit status 7 before the run was over: boom$/],
+          [versioned("kill -9 $$"), /^pi ended by SIGKILL before the run was over\.$/],
+          [versioned("exit 0"), /^no run was started\.$/],
+          [versioned("echo '{\"type\":\"session\"}'; echo not json; echo 'null'; exit 1"), /^no run was started\.$/],
+        ],
+        4,
+      )) {
         const { status, stderr } = await start([
           "hello",
           "Do it",

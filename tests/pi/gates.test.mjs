@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { evidence, gated, lastPath } from "./harness/gates.mjs";
-import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -152,7 +152,7 @@ for (const version of VERSIONS) {
     });
 
     test("and a question end with a move in the tree, which restores the run of that entry", async (t) => {
-      for (const check of [{ run: "touch begun; sleep 60; touch late" }, { approve: "Ship it?" }]) {
+      for (const check of variants([{ run: "touch begun; sleep 60; touch late" }, { approve: "Ship it?" }])) {
         const { sandbox } = await stage(t, [REST, REST, REST], { globalFiles: gated([check]), files: TRAVEL });
         const rpc = await startRpc({
           version,

@@ -17,7 +17,7 @@ import {
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, some, variants } from "./harness/extent.mjs";
 import { bash, limited } from "./harness/limited.mjs";
 import { piCli, REPO } from "./harness/pi.mjs";
 import { TO_READ } from "./harness/ways-to-read.mjs";
@@ -35,6 +35,7 @@ const FILES = {
 };
 const HIDE = { hide: [`${D}/`, ".env"] };
 const TOOLS = { tools: { whitelist: ["read", "edit", "write", "bash", "grep", "find", "ls"] } };
+const WAYS = some(TO_READ);
 /** The number of ways that are tried after one prompt. */
 const BATCH = 10;
 const ORDINARY_USER = 12345;
@@ -90,7 +91,7 @@ async function tryToRead(t, version, limits, user) {
     execFileSync("chown", ["--recursive", "--no-dereference", `${user}:${user}`, sandbox.root]);
     wrapper.push("setpriv", ...asUser(user));
   };
-  const prepare = TO_READ.flatMap((way) => way.prepare ?? []).join("\n");
+  const prepare = WAYS.flatMap((way) => way.prepare ?? []).join("\n");
   const agent = await limited(
     t,
     version,
@@ -100,11 +101,11 @@ async function tryToRead(t, version, limits, user) {
   const setUp = `export PI=${agent.rpc.pid} GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*';`;
   /** @type {string[]} */
   const results = [];
-  for (let first = 0; first < TO_READ.length; first += BATCH) {
-    const ways = TO_READ.slice(first, first + BATCH);
+  for (let first = 0; first < WAYS.length; first += BATCH) {
+    const ways = WAYS.slice(first, first + BATCH);
     results.push(...(await agent.play(...ways.map(({ run }) => [bash(`${setUp} ${run}`, { timeout: 30 })]))));
   }
-  return { agent, results: TO_READ.map(({ name }, index) => /** @type {const} */ ([name, results[index]])) };
+  return { agent, results: WAYS.map(({ name }, index) => /** @type {const} */ ([name, results[index]])) };
 }
 
 for (const version of VERSIONS) {
@@ -117,7 +118,7 @@ for (const version of VERSIONS) {
         const skip = user !== undefined && WITHOUT_ORDINARY_USER;
         for (const more of [{}, { write: ["docs/", "tests/"] }]) {
           test(
-            `${TO_READ.length} ways of commands do not read them with ${JSON.stringify(more)}${who}`,
+            `${WAYS.length} ways of commands do not read them with ${JSON.stringify(more)}${who}`,
             "write" in more && user === undefined ? { skip } : { skip: skip || LONG.skip },
             async (t) => {
               const { agent, results } = await tryToRead(t, version, { ...HIDE, ...more }, user);
@@ -127,7 +128,7 @@ for (const version of VERSIONS) {
               );
               const ran = results.filter(([, output]) => !/cannot be confined|refused/.test(output));
               assert.ok(
-                ran.length > TO_READ.length - 4,
+                ran.length > WAYS.length - 4,
                 JSON.stringify(
                   results.filter((result) => !ran.includes(result)),
                   null,
@@ -141,7 +142,7 @@ for (const version of VERSIONS) {
 
         test(`the same ways read what is not hidden${who}`, { skip: skip || LONG.skip }, async (t) => {
           const { results } = await tryToRead(t, version, {}, user);
-          const control = new Set(TO_READ.filter((way) => way.control !== false).map(({ name }) => name));
+          const control = new Set(WAYS.filter((way) => way.control !== false).map(({ name }) => name));
           const missed = results.filter(([name, output]) => control.has(name) && !MARK.test(output));
           assert.deepEqual(missed, []);
           assert.ok(control.size >= 70, `${control.size}`);

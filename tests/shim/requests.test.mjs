@@ -219,7 +219,7 @@ for (const version of VERSIONS) {
       const other = join(sandbox.root, "other");
       cpSync(home, other, { recursive: true });
       const manifest = JSON.parse(readFileSync(join(other, "package.json"), "utf8"));
-      for (const exec of [undefined, false, "true", 1]) {
+      for (const exec of variants([undefined, false, "true", 1])) {
         manifest.component = { glue: manifest.component.glue, exec };
         writeFileSync(join(other, "package.json"), JSON.stringify(manifest));
         const prompt = ["/run touch ran", "/keep it here", "/recall it", "/look plan.md"];

@@ -22,3 +22,11 @@ export const LONG = { skip: ALL ? false : "runs in `npm run test:all`" };
  * @param {number} [quick] the number of those in `npm test`
  */
 export const variants = (all, quick = 1) => (ALL ? all : all.slice(0, quick));
+
+/**
+ * The cases of a test that run: all of them, and in `npm test` every fifth.
+ *
+ * @template T
+ * @param {readonly T[]} all
+ */
+export const some = (all) => all.filter((_, index) => ALL || index % 5 === 0);
