@@ -123,7 +123,6 @@ pub enum Needed {
     Not,
 }
 
-/// Maximum number of entries of `phases`.
 pub const MAX_PHASES: usize = 1000;
 /// Maximum length of a countdown, in seconds.
 pub const MAX_DELAY_SECONDS: u32 = 3600;
@@ -133,13 +132,10 @@ pub const MAX_PATHS: usize = 100;
 pub const MAX_TESTS: usize = 100;
 pub const SANDBOXES: [&str; 3] = ["required", "preferred", "off"];
 pub const MAX_GATE_ATTEMPTS: u32 = 1000;
-/// Maximum number of entries of `inputs`.
 pub const MAX_INPUTS: usize = 20;
-/// Maximum number of entries of `outputs`.
 pub const MAX_OUTPUTS: usize = 20;
 /// Maximum number of `options` of an input.
 pub const MAX_OPTIONS: usize = 50;
-/// Maximum number of entries of `outcomes`.
 pub const MAX_OUTCOMES: usize = 20;
 /// Maximum number of entries of `when`.
 pub const MAX_CONDITIONS: usize = 20;
@@ -160,6 +156,20 @@ pub(super) const fn required(name: &'static str, kind: Kind, needed: Needed) -> 
 
 const fn row(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Field {
     field(name, kind, default).described(about)
+}
+
+/// Declares a table of fields, each with the comment that describes it for users, its kind and its default.
+macro_rules! table {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis const $table:ident: [
+            $($(#[doc = $about:literal])+ $name:literal: $kind:expr => $default:literal,)*
+        ];
+    ) => {
+        $(#[$attribute])*
+        $visibility const $table: [Field; [$($name),*].len()] =
+            [$(row($name, $kind, $default, concat!($($about),+))),*];
+    };
 }
 
 /// Reads the value of a field from a file of the kind `F`.
@@ -243,227 +253,139 @@ pub(crate) const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N]
     names
 }
 
-/// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 20] = [
-    row("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
-    row("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
-    row(
-        "run",
-        Kind::Text,
-        "",
-        "A command line for the shell, which the run runs itself, in the project's directory. Its outcomes are `ok`, with exit status 0, and `failed`.",
-    ),
-    row(
-        "ask",
-        Kind::Text,
-        "",
-        "A question to the user, who answers with one of the `outcomes`, with the variables of the text of a phase. An outcome can be a mapping with `to`, its target, `label`, its words for the user, and `text: required` or `text: optional`, a text that the user gives with it.",
-    ),
-    row(
-        "id",
-        Kind::Text,
-        "the `id` of the phase file, or the key of the nested workflow",
-        "Its name among the entries, for targets, conditions and texts. With it one phase file or workflow can be listed several times.",
-    ),
-    row("label", Kind::Text, "the name of the phase or of the nested workflow", "Its name for users."),
-    row(
-        "when",
-        Kind::Conditions,
-        "none",
-        "Conditions, all of which must hold when the run arrives, or it passes over the entry: `input.NAME`, `output.ID.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase; of an outcome also the key of an earlier nested workflow.",
-    ),
-    row(
-        "with",
-        Kind::Values,
-        "none",
-        "Values of the inputs of the nested workflow: each a value, or `input.NAME` or `output.ID.NAME` for that of an input of this workflow or of an output of an earlier phase.",
-    ),
-    row(
-        "outcomes",
-        Kind::Outcomes,
-        "of a phase those of its file; after a nested workflow the next entry follows",
-        "Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested workflow or the group ends: `next`, `loop`, `done`, `stop` or the `id` of an entry.",
-    ),
-    row("timeout", Kind::Duration("10m"), "10m", "Maximum duration of the command of `run`, at most a day."),
-    row(
-        "env",
-        Kind::Variables,
-        "none",
-        "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
-    ),
-    row(
-        "outputs",
-        Kind::Outputs(&OUTPUT_FIELDS),
-        "none",
-        "With `run`: values that the command gives, by name, as one JSON object on its standard output.",
-    ),
-    row(
-        "phases",
-        Kind::Group(MAX_PHASES),
-        "",
-        "The entries of a group: a part of this workflow that is a scope of its own, for targets, loops and budgets.",
-    ),
-    row("loopable", Kind::Bool, "true", "Allows the agent to loop back to the first entry of the group."),
-    row(
-        "maxLoops",
-        Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)),
-        "20",
-        "Maximum number of loops of the group before it is left.",
-    ),
-    row(
-        "budget",
-        Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
-        "no bound",
-        "What the group may take, each time that the run enters it.",
-    ),
-    row(
-        "each",
-        Kind::Items,
-        "the group is gone through once",
-        "Repeats the group for each item, in order: a list, or `input.NAME` or `output.ID.NAME` of a list. In texts `{item}`, `{itemNumber}` and `{itemCount}`. Without an item the group is passed over.",
-    ),
-    row(
-        "parallel",
-        Kind::AtOnce(Parallel::MAX as u32),
-        "false",
-        "The entries of the group are branches, on which agents work at the same time; with `each` its items are. `true` for 4 at a time, or their number.",
-    ),
-    row(
-        "decide",
-        Kind::WordOrNames(&[Decide::MAJORITY]),
-        "the group has no outcome",
-        "The outcome of a parallel group: the first of these that a branch ends with, or `majority` for that of more than half of them.",
-    ),
-    row(
-        "need",
-        Kind::WordOrCount("all", Parallel::MAX as u32),
-        "all",
-        "Number of branches of a parallel group that must come to their end; with fewer the run pauses.",
-    ),
-];
+table! {
+    /// The fields of an entry of `phases` that is a mapping.
+    pub const ENTRY_FIELDS: [
+        /// The path of a phase file, relative to this folder.
+        "phase": Kind::Text => "",
+        /// The key of another workflow: the name of its folder.
+        "subworkflow": Kind::Text => "",
+        /// A command line for the shell, which the run runs itself, in the project's directory. Its outcomes are `ok`,
+        /// with exit status 0, and `failed`.
+        "run": Kind::Text => "",
+        /// A question to the user, who answers with one of the `outcomes`, with the variables of the text of a phase.
+        /// An outcome can be a mapping with `to`, its target, `label`, its words for the user, and `text: required` or
+        /// `text: optional`, a text that the user gives with it.
+        "ask": Kind::Text => "",
+        /// Its name among the entries, for targets, conditions and texts. With it one phase file or workflow can be
+        /// listed several times.
+        "id": Kind::Text => "the `id` of the phase file, or the key of the nested workflow",
+        /// Its name for users.
+        "label": Kind::Text => "the name of the phase or of the nested workflow",
+        /// Conditions, all of which must hold when the run arrives, or it passes over the entry: `input.NAME`,
+        /// `output.ID.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase; of
+        /// an outcome also the key of an earlier nested workflow.
+        "when": Kind::Conditions => "none",
+        /// Values of the inputs of the nested workflow: each a value, or `input.NAME` or `output.ID.NAME` for that of
+        /// an input of this workflow or of an output of an earlier phase.
+        "with": Kind::Values => "none",
+        /// Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested
+        /// workflow or the group ends: `next`, `loop`, `done`, `stop` or the `id` of an entry.
+        "outcomes": Kind::Outcomes => "of a phase those of its file; after a nested workflow the next entry follows",
+        /// Maximum duration of the command of `run`, at most a day.
+        "timeout": Kind::Duration("10m") => "10m",
+        /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
+        /// `outcome.ID`, `summary.ID`, `task` or `runDir`.
+        "env": Kind::Variables => "none",
+        /// With `run`: values that the command gives, by name, as one JSON object on its standard output.
+        "outputs": Kind::Outputs(&OUTPUT_FIELDS) => "none",
+        /// The entries of a group: a part of this workflow that is a scope of its own, for targets, loops and budgets.
+        "phases": Kind::Group(MAX_PHASES) => "",
+        /// Allows the agent to loop back to the first entry of the group.
+        "loopable": Kind::Bool => "true",
+        /// Maximum number of loops of the group before it is left.
+        "maxLoops": Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)) => "20",
+        /// What the group may take, each time that the run enters it.
+        "budget": Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false } => "no bound",
+        /// Repeats the group for each item, in order: a list, or `input.NAME` or `output.ID.NAME` of a list. In texts
+        /// `{item}`, `{itemNumber}` and `{itemCount}`. Without an item the group is passed over.
+        "each": Kind::Items => "the group is gone through once",
+        /// The entries of the group are branches, on which agents work at the same time; with `each` its items are.
+        /// `true` for 4 at a time, or their number.
+        "parallel": Kind::AtOnce(Parallel::MAX as u32) => "false",
+        /// The outcome of a parallel group: the first of these that a branch ends with, or `majority` for that of more
+        /// than half of them.
+        "decide": Kind::WordOrNames(&[Decide::MAJORITY]) => "the group has no outcome",
+        /// Number of branches of a parallel group that must come to their end; with fewer the run pauses.
+        "need": Kind::WordOrCount("all", Parallel::MAX as u32) => "all",
+    ];
+}
 
 /// The fields of an entry that only a group has.
 pub const GROUP_FIELDS: [&str; 8] = ["phases", "each", "parallel", "decide", "need", "loopable", "maxLoops", "budget"];
 
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
 
-pub(super) const CONFINEMENT: [Field; 4] = [
-    row(
-        "write",
-        Kind::Paths(MAX_PATHS),
-        "everything may be written",
-        "What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`; `[]` is nothing. In `workflow.yaml` the default of its phases.",
-    ),
-    row(
-        "hide",
-        Kind::Paths(MAX_PATHS),
-        "nothing is hidden",
-        "Files, and folders with everything below (`tests/acceptance/`), that the agent cannot read or write, also with commands; relative to the project's directory, no globs. `[]` is nothing. In `workflow.yaml` the default of its phases.",
-    ),
-    row(
-        "network",
-        Kind::Bool,
-        "true",
-        "`false`: commands have no network. In `workflow.yaml` the default of its phases.",
-    ),
-    row(
-        "sandbox",
-        Kind::OneOf(&SANDBOXES),
-        "required",
-        "How commands are held to `write` and `network`: `required`: where the system cannot confine them, they are refused; `preferred`: there they run without limits; `off`: they always do. In `workflow.yaml` the default of its phases.",
-    ),
-];
+table! {
+    pub(super) const CONFINEMENT: [
+        /// What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's
+        /// directory, with `{input.NAME}`, or in `{runDir}/`; `[]` is nothing. In `workflow.yaml` the default of its
+        /// phases.
+        "write": Kind::Paths(MAX_PATHS) => "everything may be written",
+        /// Files, and folders with everything below (`tests/acceptance/`), that the agent cannot read or write, also
+        /// with commands; relative to the project's directory, no globs. `[]` is nothing. In `workflow.yaml` the
+        /// default of its phases.
+        "hide": Kind::Paths(MAX_PATHS) => "nothing is hidden",
+        /// `false`: commands have no network. In `workflow.yaml` the default of its phases.
+        "network": Kind::Bool => "true",
+        /// How commands are held to `write` and `network`: `required`: where the system cannot confine them, they are
+        /// refused; `preferred`: there they run without limits; `off`: they always do. In `workflow.yaml` the default
+        /// of its phases.
+        "sandbox": Kind::OneOf(&SANDBOXES) => "required",
+    ];
+}
 
-const GATE_CHECKS: Field = row(
-    "gate",
-    Kind::Checks(&CHECK_FIELDS),
-    "nothing is checked",
-    "Checks that must pass before the phase is left. They run in order when the agent calls `next`.",
-);
+table! {
+    pub(super) const GATE: [
+        /// Checks that must pass before the phase is left. They run in order when the agent calls `next`.
+        "gate": Kind::Checks(&CHECK_FIELDS) => "nothing is checked",
+        /// Number of failures of the gate after which the run pauses.
+        "gateAttempts": Kind::OrInput(&Kind::Count(MAX_GATE_ATTEMPTS)) => "3",
+    ];
+}
 
-const GATE_ATTEMPTS: Field = row(
-    "gateAttempts",
-    Kind::OrInput(&Kind::Count(MAX_GATE_ATTEMPTS)),
-    "3",
-    "Number of failures of the gate after which the run pauses.",
-);
+table! {
+    pub const CHECK_FIELDS: [
+        /// A command line for the shell, in the project's directory; it must end with exit status 0.
+        "run": Kind::Text => "",
+        /// A path or glob, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`: a file that
+        /// must exist and not be empty.
+        "file": Kind::Text => "",
+        /// A question to the user, who must say yes. With the variables of the text of a phase.
+        "approve": Kind::Text => "",
+        /// The name of the check. With the variables of the text of a phase.
+        "label": Kind::Text => "the command, path or question",
+        /// Maximum duration of the command of `run`, at most a day.
+        "timeout": Kind::Duration("10m") => "10m",
+        /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
+        /// `outcome.ID`, `summary.ID`, `task` or `runDir`.
+        "env": Kind::Variables => "",
+        /// A regular expression that must match in the file of `file`; `^` and `$` mean lines.
+        "contains": Kind::Text => "",
+        /// The check is made for this outcome only.
+        "outcome": Kind::Text => "each outcome",
+        /// The check is made again before DONE if files have changed since it passed; for `run` and `file`.
+        "recheck": Kind::Bool => "false",
+    ];
+}
 
-pub(super) const GATE: [Field; 2] = [GATE_CHECKS, GATE_ATTEMPTS];
-
-pub const CHECK_FIELDS: [Field; 9] = [
-    row(
-        "run",
-        Kind::Text,
-        "",
-        "A command line for the shell, in the project's directory; it must end with exit status 0.",
-    ),
-    row(
-        "file",
-        Kind::Text,
-        "",
-        "A path or glob, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`: a file that must exist and not be empty.",
-    ),
-    row(
-        "approve",
-        Kind::Text,
-        "",
-        "A question to the user, who must say yes. With the variables of the text of a phase.",
-    ),
-    row(
-        "label",
-        Kind::Text,
-        "the command, path or question",
-        "The name of the check. With the variables of the text of a phase.",
-    ),
-    row("timeout", Kind::Duration("10m"), "10m", "Maximum duration of the command of `run`, at most a day."),
-    row(
-        "env",
-        Kind::Variables,
-        "",
-        "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
-    ),
-    row(
-        "contains",
-        Kind::Text,
-        "",
-        "A regular expression that must match in the file of `file`; `^` and `$` mean lines.",
-    ),
-    row("outcome", Kind::Text, "each outcome", "The check is made for this outcome only."),
-    row(
-        "recheck",
-        Kind::Bool,
-        "false",
-        "The check is made again before DONE if files have changed since it passed; for `run` and `file`.",
-    ),
-];
-
-pub const LIMITS_FIELDS: [Field; 5] = [
-    row(
-        "write",
-        Kind::Paths(MAX_PATHS),
-        "everything, but pi's agent folder",
-        "What may be written: files, folders with everything below (`src/`) and globs, relative to the working directory. `[]` is nothing.",
-    ),
-    row(
-        "hide",
-        Kind::Paths(MAX_PATHS),
-        "nothing is hidden",
-        "Files, and folders with everything below (`~/.aws/`), that the agent cannot read or write, also with commands; relative to the working directory, no globs. `[]` is nothing.",
-    ),
-    row("network", Kind::Bool, "true", "`false`: commands have no network."),
-    row(
-        "sandbox",
-        Kind::OneOf(&SANDBOXES),
-        "required",
-        "How commands are held to the limits: `required`: where the system cannot confine them, they are refused; `preferred`: there they run without limits; `off`: they always do.",
-    ),
-    row(
-        "tools",
-        Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true },
-        "every tool is allowed",
-        "The tools that the agent may use. `workflow_step` is always allowed.",
-    ),
-];
+table! {
+    pub const LIMITS_FIELDS: [
+        /// What may be written: files, folders with everything below (`src/`) and globs, relative to the working
+        /// directory. `[]` is nothing.
+        "write": Kind::Paths(MAX_PATHS) => "everything, but pi's agent folder",
+        /// Files, and folders with everything below (`~/.aws/`), that the agent cannot read or write, also with
+        /// commands; relative to the working directory, no globs. `[]` is nothing.
+        "hide": Kind::Paths(MAX_PATHS) => "nothing is hidden",
+        /// `false`: commands have no network.
+        "network": Kind::Bool => "true",
+        /// How commands are held to the limits: `required`: where the system cannot confine them, they are refused;
+        /// `preferred`: there they run without limits; `off`: they always do.
+        "sandbox": Kind::OneOf(&SANDBOXES) => "required",
+        /// The tools that the agent may use. `workflow_step` is always allowed.
+        "tools": Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true } => "every tool is allowed",
+    ];
+}
 
 pub const OCCASIONS: [&str; Occasion::ALL.len()] = {
     let [waits, done, stopped] = Occasion::ALL;
@@ -473,21 +395,17 @@ pub const OCCASIONS: [&str; Occasion::ALL.len()] = {
 /// Maximum number of entries of `command` of `notify.yaml`.
 pub const MAX_ARGUMENTS: usize = 50;
 
-pub const NOTIFY_FIELDS: [Field; 3] = [
-    row(
-        "on",
-        Kind::Words(&OCCASIONS),
-        "all of them",
-        "What you are told: a run waits for you, is done, or was stopped by an outcome.",
-    ),
-    row(
-        "command",
-        Kind::Arguments(MAX_ARGUMENTS),
-        "none",
-        "A program and its arguments, without a shell: its path, or its name in `PATH`. `{title}` and `{text}` as whole arguments stand for the notification.",
-    ),
-    row("terminal", Kind::Bool, "false", "`true`: the notification goes to the terminal that pi runs in."),
-];
+table! {
+    pub const NOTIFY_FIELDS: [
+        /// What you are told: a run waits for you, is done, or was stopped by an outcome.
+        "on": Kind::Words(&OCCASIONS) => "all of them",
+        /// A program and its arguments, without a shell: its path, or its name in `PATH`. `{title}` and `{text}` as
+        /// whole arguments stand for the notification.
+        "command": Kind::Arguments(MAX_ARGUMENTS) => "none",
+        /// `true`: the notification goes to the terminal that pi runs in.
+        "terminal": Kind::Bool => "false",
+    ];
+}
 
 /// The values of `type` of an input or an output.
 pub const VALUE_TYPES: [&str; 5] = ["text", "number", "choice", "flag", "list"];
@@ -529,39 +447,39 @@ pub const INPUT_FIELDS: [Field; 6] = [
     row("description", Kind::FreeText, "none", "The meaning of the value, for the user."),
 ];
 
-pub const BUDGET_FIELDS: [Field; 4] = [
-    row(
-        "cost",
-        Kind::OrInput(&Kind::Dollars(MAX_COST)),
-        "no bound",
-        "The cost in US dollars, as pi reports it. Models without a price are refused.",
-    ),
-    row("outputTokens", Kind::OrInput(&Kind::Count(MAX_TOKENS)), "no bound", "Output tokens, with those of reasoning."),
-    row(
-        "time",
-        Kind::OrInput(&Kind::Duration("45m")),
-        "no bound",
-        "The time at work. The time of your answers is not in it.",
-    ),
-    row("turns", Kind::OrInput(&Kind::Count(MAX_COUNT)), "no bound", "Turns: answers of the model."),
-];
+table! {
+    pub const BUDGET_FIELDS: [
+        /// The cost in US dollars, as pi reports it. Models without a price are refused.
+        "cost": Kind::OrInput(&Kind::Dollars(MAX_COST)) => "no bound",
+        /// Output tokens, with those of reasoning.
+        "outputTokens": Kind::OrInput(&Kind::Count(MAX_TOKENS)) => "no bound",
+        /// The time at work. The time of your answers is not in it.
+        "time": Kind::OrInput(&Kind::Duration("45m")) => "no bound",
+        /// Turns: answers of the model.
+        "turns": Kind::OrInput(&Kind::Count(MAX_COUNT)) => "no bound",
+    ];
+}
 
 pub const THINKING: [&str; Thinking::ALL.len()] = {
     let [off, minimal, low, medium, high, xhigh, max] = Thinking::ALL;
     [off.name(), minimal.name(), low.name(), medium.name(), high.name(), xhigh.name(), max.name()]
 };
 
-pub const TOOLS_FIELDS: [Field; 2] = [
-    row("blacklist", Kind::Tools, "", "These tools are refused, all others allowed."),
-    row("whitelist", Kind::Tools, "", "These tools are allowed, all others refused."),
-];
+table! {
+    pub const TOOLS_FIELDS: [
+        /// These tools are refused, all others allowed.
+        "blacklist": Kind::Tools => "",
+        /// These tools are allowed, all others refused.
+        "whitelist": Kind::Tools => "",
+    ];
+}
 
-pub const TESTS_FIELDS: [Field; 2] = [
-    row(
-        "allowed",
-        Kind::Calls,
-        "",
-        "Calls that must be allowed, as `TOOL ARGUMENT`: the argument is the path of `edit` and `write`, or the command of `bash`. A command in a sandbox is allowed.",
-    ),
-    row("refused", Kind::Calls, "", "Calls that must be refused."),
-];
+table! {
+    pub const TESTS_FIELDS: [
+        /// Calls that must be allowed, as `TOOL ARGUMENT`: the argument is the path of `edit` and `write`, or the
+        /// command of `bash`. A command in a sandbox is allowed.
+        "allowed": Kind::Calls => "",
+        /// Calls that must be refused.
+        "refused": Kind::Calls => "",
+    ];
+}
