@@ -1,7 +1,7 @@
 //! Groups: the names of values are those of the whole file, whatever groups its entries are in.
 
+use super::inputs::Output;
 use super::library::Library;
-use super::outputs::Output;
 use super::workflow::{Entry, Workflow};
 
 /// An entry of a file: of a workflow, or of a group in it.

@@ -1,4 +1,4 @@
-//! Inputs: values that a run is started with.
+//! Inputs: values that a run is started with; and outputs, those that the agent gives when it leaves a phase.
 
 use super::value_type::ValueType;
 use super::values::ValueName;
@@ -19,6 +19,18 @@ impl Input {
     pub fn sample(&self) -> String {
         self.default.clone().unwrap_or_else(|| self.kind.sample(&self.name))
     }
+}
+
+/// A value that the agent gives when it leaves a phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// Its name: letters, digits, `_` and `-`.
+    pub name: String,
+    pub kind: ValueType,
+    /// The phase can be left without it.
+    pub is_optional: bool,
+    /// Its meaning, for the agent.
+    pub description: Option<String>,
 }
 
 /// The value of an input of a nested workflow, as the entry gives it.

@@ -3,7 +3,6 @@
 use crate::sorted::{Map, Set};
 use std::cell::RefCell;
 
-use super::each::Each;
 use super::models::Aliases;
 use super::parallel::Parallel;
 use super::paths::{is_within, last_part, package_of};
@@ -11,7 +10,7 @@ use super::rule_inputs::{RuleUse, inputs_of_rules};
 use super::seal;
 pub use super::totals::MAX_NESTING;
 use super::value_type::ValueType;
-use super::values::ValueName;
+use super::values::{Each, ValueName};
 use super::workflow::{ContextMode, Entry, EntryKind, Phase, Show, Workflow};
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.

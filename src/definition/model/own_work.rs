@@ -2,8 +2,8 @@
 
 use super::bound_values::BudgetBounds;
 use super::confinement::Confinement;
+use super::inputs::Output;
 use super::outcomes::{Outcome, Target};
-use super::outputs::Output;
 use super::parallel::Decide;
 use super::results::Results;
 use super::work::{Question, Step, Work};

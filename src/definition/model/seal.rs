@@ -27,13 +27,12 @@ use sha2::{Digest, Sha256};
 
 use crate::sorted::Set;
 
-use super::conditions::Condition;
 use super::confinement::Confinement;
-use super::inputs::Input;
+use super::inputs::{Input, Output};
 use super::outcomes::Outcome;
-use super::outputs::Output;
 use super::results::Results;
 use super::value_type::{Bounds, ValueType};
+use super::values::Condition;
 use super::workflow::{Entry, EntryKind, Phase, ToolPolicy, Workflow};
 
 /// The version of the sequence of bytes that is hashed.

@@ -1,4 +1,4 @@
-//! Names of values of a run, as `when` and `with` write them.
+//! Names of values of a run, as `when`, `with` and `each` write them.
 
 use std::fmt;
 
@@ -104,6 +104,44 @@ impl fmt::Display for ValueName {
             Self::Item => f.write_str(Self::ITEM),
             Self::Task => f.write_str(Self::TASK),
             Self::RunDir => f.write_str(Self::RUN_DIR),
+        }
+    }
+}
+
+/// A condition: a value of the run is one of these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// The value of the run: one of [`Self::FORMS`].
+    pub of: ValueName,
+    /// The values with which it holds; at least one.
+    pub values: Vec<String>,
+}
+
+impl Condition {
+    /// The forms of the names that a condition may have.
+    pub const FORMS: [&str; 3] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::OUTCOME];
+}
+
+/// Where the items of a group come from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Each {
+    /// They stand in the file; at least one.
+    Items(Vec<String>),
+    /// A list of the run: one of [`Self::FORMS`].
+    Of(ValueName),
+}
+
+impl Each {
+    /// The forms of the names that it may have.
+    pub const FORMS: [&str; 2] = [ValueName::INPUT, ValueName::OUTPUT];
+}
+
+/// The name of the list, or its items.
+impl fmt::Display for Each {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Items(items) => write!(f, "[{}]", items.join(", ")),
+            Self::Of(name) => name.fmt(f),
         }
     }
 }

@@ -4,15 +4,12 @@ use crate::sorted::Map;
 use std::rc::Rc;
 
 use super::bound_values::{BoundValue, BudgetBounds};
-use super::conditions::Condition;
 use super::confinement::Confinement;
-use super::each::Each;
 use super::expected_calls::PhaseTest;
 use super::gate::Gate;
-use super::inputs::{Given, Input};
+use super::inputs::{Given, Input, Output};
 use super::models::Thinking;
 use super::outcomes::{Outcome, Target};
-use super::outputs::Output;
 use super::parallel::Parallel;
 use super::paths::package_of;
 use super::paths::{is_group_key, is_key, last_part};
@@ -21,6 +18,7 @@ use super::schema::{
     self, BUDGET_FIELDS, CONFINEMENT, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS,
     MAX_PHASES, Needed, OUTPUT_FIELDS, TESTS_FIELDS, THINKING, TOOLS_FIELDS, field, fields, required,
 };
+use super::values::{Condition, Each};
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES, PHASE_VARIABLES,
     STOP_VARIABLES,
