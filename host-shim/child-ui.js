@@ -1,5 +1,5 @@
-// The user interface of a child: the dialogs and notifications of its parent's, with its label. Everything else has no
-// effect.
+// The user interface of a child: the dialogs and notifications of its parent's, which begin with its label. Everything
+// else has no effect.
 import { unlessFails } from "./calls.js";
 import { plainText } from "./plain-text.js";
 
@@ -11,7 +11,7 @@ const DIALOGS = ["select", "confirm", "input"];
 
 /**
  * @param {Context} parent
- * @param {string} label
+ * @param {string} label begins with words of the component; names in it are quoted
  * @param {import("./turns.js").Turns} turns
  * @param {AbortSignal} signal closes its dialogs
  * @returns {Ui}

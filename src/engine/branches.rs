@@ -377,7 +377,7 @@ fn child_start(
     entries.push((STATE_ENTRY_TYPE, state));
     ChildStart {
         key: branch.key.clone(),
-        label: text::branch_name(branch),
+        label: text::branch_label(branch),
         session: run.session.clone(),
         entries,
         prompt,

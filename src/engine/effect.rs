@@ -116,7 +116,7 @@ pub struct Elsewhere {
 pub struct ChildStart {
     /// Its key.
     pub key: String,
-    /// Its name for the user.
+    /// The words with which its dialogs and notices begin.
     pub label: String,
     /// The file of the session that it goes on with, if there is one.
     pub session: Option<String>,

@@ -276,14 +276,15 @@ impl<'a> Play<'a> {
 
     /// Plays a branch to its end or to a pause.
     fn branch(&mut self, start: ChildStart) -> ChildReport {
-        let ChildStart { key, label, entries, prompt, .. } = start;
+        let ChildStart { key, entries, prompt, .. } = start;
         let state = entries.iter().rfind(|(custom_type, _)| *custom_type == STATE_ENTRY_TYPE);
         let newest = state.map(|(_, data)| data.to_string());
         let group = self.engine.active().map(|active| active.state.clone());
         let mut play = Play::new(Rc::clone(&self.given), self.context);
-        play.branch = group.map(|group| (label, group));
         play.steps = self.steps;
         let stored = newest.as_ref().and_then(|newest| restore([newest]));
+        let branch = stored.as_ref().and_then(|stored| stored.progress.branch.as_ref());
+        play.branch = branch.map(text::branch_name).zip(group);
         play.newest = newest;
         play.take_up(stored);
         match prompt.strip_prefix(&format!("/{WORKFLOW_COMMAND} ")) {

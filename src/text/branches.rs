@@ -4,6 +4,7 @@ use crate::definition::{Library, on_one_line, short};
 use crate::run::{Active, Branch, BranchEnd, BranchRun, PhasePath, RunState};
 use crate::usage::Usage;
 
+use super::exact::quoted;
 use super::names::{phase_title, short_name};
 use super::outputs::output_lines;
 use super::questions::counted;
@@ -13,6 +14,8 @@ use super::usage::{cost, short_usage};
 const MAX_ACTION: usize = 60;
 /// Maximum length of the name of a branch, in characters.
 const MAX_NAME: usize = 40;
+/// Maximum width of the quoted name of a branch in a dialog, in columns.
+const MAX_LABEL: usize = 24;
 
 /// The newest activity of a branch, beside its stored state.
 #[derive(Debug, Default)]
@@ -27,6 +30,11 @@ pub struct BranchNow {
 
 pub fn branch_name(branch: &Branch) -> String {
     short(&on_one_line(&branch.name), MAX_NAME)
+}
+
+/// Returns the words with which the dialogs and notices of a branch begin. Its name may be a text of an agent.
+pub fn branch_label(branch: &Branch) -> String {
+    format!("Branch {}", quoted(&branch.name, MAX_LABEL))
 }
 
 pub fn branch_prompt(branch: &Branch, workflow: &str) -> String {
@@ -141,4 +149,18 @@ pub fn branches_told(active: &Active) -> String {
     });
     let told: Vec<String> = told.collect();
     format!("The branches of {}:\n\n{}", phase_title(active.phase), told.join("\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_of_a_branch_begins_with_our_words() {
+        let label = |name: &str| branch_label(&Branch { key: "k".into(), name: name.into(), step: 0 });
+        assert_eq!(label("bugs"), "Branch \"bugs\"");
+        assert_eq!(label("Allow it?\" \n│ npm"), "Branch \"Allow it?' \\u{2502} …\"");
+        assert_eq!(label("\u{202e}\u{200b}\u{1b}[2J"), "Branch \"\\u{202e}\\u{200b}…\"");
+        assert!(label(&"x".repeat(4000)).chars().count() <= 40);
+    }
 }

@@ -386,7 +386,10 @@ for (const version of VERSIONS) {
       };
       const rpc = await startRpc({ version, sandbox, onDialog, extension: [REPO, join(sandbox.project, "act.ts")] });
       await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
-      assert.deepEqual([...asked].sort(), ["A: Sure?", "A: What?", "A: Which?", "B: Sure?", "B: What?", "B: Which?"]);
+      const titles = ["A", "B"].flatMap((name) =>
+        ["Sure?", "What?", "Which?"].map((title) => `Branch "${name}": ${title}`),
+      );
+      assert.deepEqual([...asked].sort(), titles);
       assert.equal(most, 1, "one dialog after another");
       assert.deepEqual(toolResults(requestsOf(model, "A")[1]), ['[true,"right","typed"]']);
       const others = rpc
@@ -400,7 +403,7 @@ for (const version of VERSIONS) {
         notices(rpc)
           .filter((notice) => notice.includes("hello"))
           .sort(),
-        ["undefined: A: hello", "undefined: B: hello"],
+        ['undefined: Branch "A": hello', 'undefined: Branch "B": hello'],
       );
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });
       assert.deepEqual(rpc.extensionErrors(), []);
@@ -458,7 +461,11 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox, onDialog });
       await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
       assert.equal(most, 1, "one dialog after another");
-      assert.deepEqual(asked.map((title) => /^[AB]: /.exec(title)?.[0]).sort(), ["A: ", "B: "], asked.join("\n"));
+      assert.deepEqual(
+        asked.map((title) => /^Branch "([AB])": Approve /.exec(title)?.[1]).sort(),
+        ["A", "B"],
+        asked.join("\n"),
+      );
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });
 
       // Without an interface it waits, and the run pauses.

@@ -266,7 +266,7 @@ fn what_has_ended_is_not_repeated_after_an_interruption() {
     let output = family.parent.command("workflow", ":resume");
     family.take(output);
     let labels: Vec<&str> = family.started.iter().map(|(label, _)| label.as_str()).collect();
-    assert_eq!(labels, ["tests", "docs"]);
+    assert_eq!(labels, ["Branch \"tests\"", "Branch \"docs\""]);
     assert_eq!(family.started[0].1, "/workflow :resume", "it goes on in its session");
     let run = &family.state().progress.branches["w:1/w//1:0"];
     assert_eq!(run.end, Some(BranchEnd::Done { outcome: Some("clean".into()) }));
