@@ -67,16 +67,9 @@ export function noUsage(time) {
  */
 export function usageOf({ models, toolCalls, work, wait, warm, time }) {
   const newestMs = time !== undefined && number(time) > 0 ? milliseconds(time) : undefined;
-  return {
-    models: [...models.values()],
-    toolCalls,
-    workMs: milliseconds(work),
-    waitMs: milliseconds(wait),
-    newestMs,
-    warmUps: warm.requests,
-    warmTokens: warm.tokens,
-    warmCost: warm.cost,
-  };
+  const times = { workMs: milliseconds(work), waitMs: milliseconds(wait), newestMs };
+  const warmed = { warmUps: warm.requests, warmTokens: warm.tokens, warmCost: warm.cost };
+  return { models: [...models.values()], toolCalls, ...times, ...warmed };
 }
 
 /** Returns the time of an entry, in milliseconds since 1970; NaN if it has none. @param {any} entry */
@@ -133,11 +126,8 @@ function toolCallsOf({ type, message }) {
 function usedBy(entry) {
   const { type, message, usage } = entry;
   if (type === "message" && message?.role === "assistant") {
-    return {
-      model: modelName(message.provider, message.responseModel ?? message.model),
-      usage: message.usage,
-      always: !isNothing(message),
-    };
+    const model = modelName(message.provider, message.responseModel ?? message.model);
+    return { model, usage: message.usage, always: !isNothing(message) };
   }
   // A request beside the answers.
   if (type === "usage") return { model: modelName(entry.provider, entry.model), usage, answers: 0, always: true };
@@ -172,18 +162,8 @@ function countsOf(usage) {
 
 /** @param {Map<string | undefined, ModelUsage>} models @param {Used} used */
 function add(models, { model, usage, answers = 1, always = false }) {
-  const sum = models.get(model) ?? {
-    model,
-    answers: 0,
-    input: 0n,
-    output: 0n,
-    cacheRead: 0n,
-    cacheWrite: 0n,
-    reasoning: 0n,
-    cost: 0,
-    unpriced: 0,
-    unreported: 0,
-  };
+  const noTokens = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n, reasoning: 0n };
+  const sum = models.get(model) ?? { model, answers: 0, ...noTokens, cost: 0, unpriced: 0, unreported: 0 };
   models.set(model, sum);
   const cost = number(usage?.cost?.total);
   // From pi 1.5.0 on: the total is what the provider has billed, no estimate from prices.

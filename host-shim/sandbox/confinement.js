@@ -261,13 +261,9 @@ export class Confinement {
    * @param {SessionFolder} folder
    * @param {object} holder of the placeholders
    */
-  #confined(
-    line,
-    { writable: paths, hidden: rules = [], keepsAgentFolder, network },
-    context,
-    { temporary, running, standIns },
-    holder,
-  ) {
+  #confined(line, limits, context, folder, holder) {
+    const { writable: paths, hidden: rules = [], keepsAgentFolder, network } = limits;
+    const { temporary, running, standIns } = folder;
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     this.#readOnly = [];
@@ -286,17 +282,7 @@ export class Confinement {
     const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
     const readOnly = [...this.#readOnlyBelow(writable, running, keptNames), ...this.#gitFolders, ...keptNames];
     const visible = unreadable.filter((path) => !keys.hidden.some((other) => isBelow(path, other)));
-    const sandbox = {
-      writable: reach.writable,
-      readOnly,
-      network,
-      cwd,
-      temporary,
-      ...keys,
-      unreadable: visible,
-      kept: keptNames,
-      standIns,
-    };
+    const sandbox = { ...reach, ...keys, readOnly, network, cwd, unreadable: visible, kept: keptNames, standIns };
     const around = [...sandbox.hidden, ...unreadable].find(
       (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
     );

@@ -34,18 +34,9 @@ import { isBelow, realPath } from "./write-target.js";
  * @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isFile" | "isDirectory">} Stat
  */
 
-// Windows has not all of them.
-const {
-  O_CREAT,
-  O_DIRECTORY = 0,
-  O_EXCL,
-  O_NOFOLLOW = 0,
-  O_NONBLOCK = 0,
-  O_RDONLY,
-  O_RDWR,
-  O_TRUNC,
-  O_WRONLY,
-} = constants;
+const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } = constants;
+// Windows does not have these.
+const { O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 /**
  * Opens a file or folder without access to its content. Node does not name it; it is the same on all processors that
  * Node supports.
@@ -230,14 +221,14 @@ class Opened {
   }
 }
 
-class FilesByDescriptor {
-  #paths;
-
+class Files {
   /** @param {Paths} paths */
   constructor(paths) {
-    this.#paths = paths;
+    this.paths = paths;
   }
+}
 
+class FilesByDescriptor extends Files {
   /**
    * Returns a descriptor.
    *
@@ -250,7 +241,7 @@ class FilesByDescriptor {
       // The number of its names comes first: a name that is removed after it has been counted leaves the file without a
       // place.
       const { stat } = opened;
-      this.#paths.checkFile(opened.place, stat);
+      this.paths.checkFile(opened.place, stat);
       return openSync(opened.name, flags & ~O_CREAT);
     } finally {
       opened.close();
@@ -269,7 +260,7 @@ class FilesByDescriptor {
     }
     const folder = new Opened(dirname(path), FOLDER);
     try {
-      this.#paths.checkPlace(join(folder.place, basename(path)));
+      this.paths.checkPlace(join(folder.place, basename(path)));
       return new Opened(`${folder.name}/${basename(path)}`, O_CREAT | O_EXCL | O_NOFOLLOW);
     } finally {
       folder.close();
@@ -295,7 +286,7 @@ class FilesByDescriptor {
     }
     const above = this.#folder(dirname(path));
     try {
-      this.#paths.checkFolder(join(above.place, basename(path)));
+      this.paths.checkFolder(join(above.place, basename(path)));
       const name = `${above.name}/${basename(path)}`;
       try {
         mkdirSync(name);
@@ -310,14 +301,7 @@ class FilesByDescriptor {
   }
 }
 
-class FilesByName {
-  #paths;
-
-  /** @param {Paths} paths */
-  constructor(paths) {
-    this.#paths = paths;
-  }
-
+class FilesByName extends Files {
   /**
    * Returns a descriptor.
    *
@@ -327,8 +311,8 @@ class FilesByName {
   open(path, flags) {
     const place = realPath(path);
     const found = lstatSync(place, { throwIfNoEntry: false, bigint: true });
-    if (found) this.#paths.checkFile(place, found);
-    else this.#paths.checkPlace(place);
+    if (found) this.paths.checkFile(place, found);
+    else this.paths.checkPlace(place);
     const creating = !found && flags & O_CREAT ? O_CREAT | O_EXCL : 0;
     const descriptor = openSync(place, (flags & ~(O_CREAT | O_TRUNC)) | creating | O_NOFOLLOW | O_NONBLOCK);
     try {
@@ -336,7 +320,7 @@ class FilesByName {
       const now = realPath(path);
       const named = lstatSync(now, { bigint: true });
       if (named.dev !== stat.dev || named.ino !== stat.ino) throw new Error(`${now} was removed or replaced meanwhile`);
-      this.#paths.checkFile(now, stat);
+      this.paths.checkFile(now, stat);
       if (flags & O_TRUNC) ftruncateSync(descriptor);
       return descriptor;
     } catch (error) {
@@ -349,7 +333,7 @@ class FilesByName {
   mkdir(path) {
     const place = realPath(path);
     if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory()) return;
-    this.#paths.checkFolder(place);
+    this.paths.checkFolder(place);
     mkdirSync(place, { recursive: true });
   }
 }

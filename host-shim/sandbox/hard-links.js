@@ -20,8 +20,7 @@ const REPLACED = "\uFFFD";
  * @returns {Found}
  */
 export function linkedOutside(paths, except = []) {
-  const search = new Search(paths, except);
-  return search.found();
+  return new Search(paths, except).found();
 }
 
 class Search {
