@@ -21,7 +21,6 @@ export function shortName(name) {
 
 /**
  * Returns the files of a package.
- *
  * @param {string} name
  * @param {{ path: string, text: string }[]} workflow the files of its workflow
  * @returns {{ path: string, text: string }[]}

@@ -10,7 +10,6 @@ const EXAMPLES = fileURLToPath(new URL("../workflows-examples", import.meta.url)
 
 /**
  * Returns the files of an example under another name, and those of the folder `_shared` if it needs them.
- *
  * @param {string} example
  * @param {string} name
  */
@@ -59,7 +58,6 @@ function filesIn(folder) {
 
 /**
  * Makes a folder with files in it, all or none. An existing folder is not changed.
- *
  * @param {string} folder
  * @param {{ path: string, text: string, executable?: boolean }[]} files
  * @returns {string[]} the paths of the files
@@ -83,7 +81,6 @@ export function writeNew(folder, files) {
 /**
  * Makes a folder and those above it. Not with `recursive`: Node retries forever where a folder is missing and cannot be
  * made, as in `/proc`.
- *
  * @param {string} folder
  */
 function makeFolder(folder) {

@@ -89,7 +89,6 @@ async function loadPi() {
 /**
  * Returns the package with workflows that a folder is or lies in; `undefined` if there is none. `only` is the path of
  * the folder in the package, if it is not the package's own. The folder `.pi` of a project is not part of a package.
- *
  * @param {string} folder absolute
  * @returns {{ packages: Installed[], only?: string } | undefined}
  */

@@ -329,7 +329,6 @@ const WATCH = 2000;
 
 /**
  * Shows a result in a terminal again and again, until the user ends it.
- *
  * @param {() => Result} find
  * @returns {Promise<Result>}
  */
@@ -553,7 +552,6 @@ function packageVersion() {
 
 /**
  * The text as it leaves this process: without control characters, and with what cannot be seen written out.
- *
  * @param {string} text
  */
 function shown(text) {

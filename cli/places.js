@@ -27,7 +27,6 @@ export function agentDir() {
 
 /**
  * The folders of workflows, in pi's order, and the packages.
- *
  * @param {string | undefined} dir a workflows folder, a workflow's own folder, a project, or a package
  * @returns {Promise<Places>}
  */

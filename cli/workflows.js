@@ -39,7 +39,6 @@ export function plain(record) {
 /**
  * Starts the component with some folders of workflows, and the `agents` beside the last one. Paths of limits are
  * relative to the project of the last one. Its functions throw errors with the message as `payload`.
- *
  * @param {import("./places.js").Grant[]} grants absolute paths
  * @param {import("../host-shim/packages.js").Installed[]} [packages]
  * @returns {Workflows}

@@ -37,7 +37,6 @@ export function registerCommand({ pi, host, manifest, guest, calls, requests }, 
 
 /**
  * Shows the progress of a command line above the editor. pi's interrupt key stops the command line.
- *
  * @param {CommandContext} context
  * @param {import("./load.js").Host} host
  * @param {string} widget the key of the widget
@@ -63,7 +62,6 @@ function progressAbove(context, { tui, codingAgent }, widget) {
 /**
  * Waits until the agent is idle, in modes in which pi would exit after the command. The agent starts a moment after a
  * prompt was sent to it.
- *
  * @param {CommandContext} context
  */
 async function settled(context) {

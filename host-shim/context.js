@@ -42,7 +42,6 @@ export function contextImports(calls, confinement, models, running, childOf, tel
 
 /**
  * A later version of pi may have more modes.
- *
  * @param {Context} context
  * @returns {import("./interface.js").Mode}
  */

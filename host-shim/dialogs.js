@@ -15,7 +15,6 @@ export class Dialogs {
 
   /**
    * Shows a dialog and returns the answer. The signal closes the dialog.
-   *
    * @param {Context} context
    * @param {Question} question
    * @param {AbortSignal} signal

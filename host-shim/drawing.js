@@ -40,7 +40,6 @@ class Drawing {
 
 /**
  * Returns a function that renders drawings.
- *
  * @param {import("./load.js").Host} host
  * @param {number} padding columns on the left and on the right; pi's frame of a tool has its own
  */

@@ -29,7 +29,6 @@ const PLAIN_TAIL = 16 * 1024;
 /**
  * Returns the shell of the user's settings. A project's settings are ignored: the shell must run exactly the command
  * line that the user agreed to.
- *
  * @param {import("./load.js").Host["codingAgent"]} codingAgent
  * @param {string} cwd
  */
@@ -53,7 +52,6 @@ export function userShell({ SettingsManager, createLocalBashOperations, getAgent
 /**
  * Returns the environment that pi gives command lines, with more variables. pi takes one that is given in the place of
  * its own.
- *
  * @param {string} agentDir
  * @param {[string, string][]} variables
  * @returns {NodeJS.ProcessEnv}
@@ -66,7 +64,6 @@ function environment(agentDir, variables) {
 
 /**
  * Runs a command line until it exits, its timeout has passed or the signal aborts it.
- *
  * @param {() => { exec: ReturnType<typeof userShell>["exec"] }} shell
  * @param {import("./interface.js").CommandLine} commandLine
  * @param {AbortSignal} signal
@@ -125,7 +122,6 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [], apart =
 
 /**
  * Shows a text with the elapsed seconds, now and every second until the returned function is called.
- *
  * @param {string} text
  * @param {(text: string) => void} show
  */
@@ -152,7 +148,6 @@ class ErrorFile {
 
   /**
    * Adds the file to an output, of which the tail gets the end, and removes it.
-   *
    * @param {Tail} tail
    * @param {import("./output-file.js").OutputFile | undefined} whole
    */

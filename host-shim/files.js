@@ -79,7 +79,6 @@ export function fileImports(grants, bases, packages = () => []) {
 
 /**
  * Returns the roots of those packages that have a field of a grant.
- *
  * @param {PackageGrant[]} grants
  * @param {Installed[]} packages
  * @returns {Root[]}
@@ -97,7 +96,6 @@ export function packageRoots(grants, packages) {
 
 /**
  * Returns the value at some keys; `undefined` if there is none.
- *
  * @param {unknown} value
  * @param {string[]} keys
  * @returns {unknown}
@@ -131,7 +129,6 @@ export function fieldOf(value, keys) {
 
 /**
  * The interface for a list of folders.
- *
  * @param {Root[]} fixed
  * @param {() => string} cwd
  * @param {() => Root[]} [more] returns the folders that depend on the settings; called by `roots`
@@ -281,7 +278,6 @@ function readUnlessLink(file) {
 
 /**
  * Reads a file that may be a link.
- *
  * @param {string} file
  * @param {() => string} resolved returns the path to which it leads
  */
@@ -298,7 +294,6 @@ function readThroughLink(file, resolved) {
 
 /**
  * Returns the content of a regular file.
- *
  * @param {string} path
  * @param {number} limit maximum size in bytes
  * @param {number} [flags]
@@ -327,7 +322,6 @@ function readFileAndStat(path, limit, flags, room) {
 
 /**
  * Reads to the end of the file, which may be beyond its size: it may grow, and some files report no size.
- *
  * @param {number} descriptor
  * @param {number} size
  * @param {number} limit
@@ -400,7 +394,6 @@ function below(folder, name) {
 
 /**
  * Returns the kind of a link's target and its path below the root; `other` if it lies outside the root.
- *
  * @param {string} root
  * @param {string} path
  * @returns {Omit<import("./interface.js").DirEntry, "name">}

@@ -61,7 +61,6 @@ export function folderImports(calls, grant, configDirName, session) {
 
 /**
  * Creates a file with a new name in the folder of a key, to write to.
- *
  * @param {Pick<Wanted, "context" | "session" | "grant" | "configDirName" | "key">} wanted
  * @param {string} stem the beginning of its name; a number and `.log` follow
  * @returns {{ descriptor: number, path: string }} its path from the working directory
@@ -83,7 +82,6 @@ export function createFile(wanted, stem) {
 
 /**
  * The values that open a folder: the context of pi, the grant, and the key.
- *
  * @typedef {object} Wanted
  * @property {Pick<import("@earendil-works/pi-coding-agent").ExtensionContext, "cwd" | "sessionManager" |
  *   "isProjectTrusted">} context
@@ -97,7 +95,6 @@ export function createFile(wanted, stem) {
 /**
  * Opens the folder of a key, which is created if it does not exist, and calls a function with the path by which its
  * entries are reached.
- *
  * @template T
  * @param {Wanted} wanted
  * @param {(folder: string, shown: string) => T} use
@@ -126,7 +123,6 @@ function nameOf(session, key) {
 
 /**
  * Opens a folder, which is created if it does not exist.
- *
  * @template T
  * @param {string} cwd
  * @param {string[]} place the folders above it
@@ -158,7 +154,6 @@ function openFolder(cwd, place, name, copyOf, use) {
 
 /**
  * Creates a folder unless something has its name.
- *
  * @param {string} folder
  * @param {string} shown
  * @param {string} name
@@ -187,7 +182,6 @@ function makeIn(folder, shown, name, copyOf) {
 
 /**
  * Copies the files and folders in a folder; no links, devices and pipes.
- *
  * @param {string} from
  * @param {string} to
  * @param {string} shown
@@ -217,7 +211,6 @@ function copyFolder(from, to, shown) {
 
 /**
  * Copies a regular file with its permission to be executed.
- *
  * @param {string} from
  * @param {string} to
  * @param {{ bytes: number }} left the number of bytes that may be copied
@@ -245,7 +238,6 @@ function copyFile(from, to, left) {
 
 /**
  * Opens a folder, not through a link, and calls a function with the path by which its entries are reached.
- *
  * @template T
  * @param {string} path
  * @param {string} shown
@@ -264,7 +256,6 @@ export function within(path, shown, work) {
 
 /**
  * Returns the descriptor of an open folder; `undefined` on systems where its entries have no paths by it.
- *
  * @param {string} path
  * @param {number} flags
  */
@@ -289,7 +280,6 @@ function using(descriptor, path, work) {
 
 /**
  * Creates something, and returns the result; `undefined` if something has its name.
- *
  * @template T
  * @param {() => T} create
  */
@@ -304,7 +294,6 @@ function unlessThere(create) {
 
 /**
  * Does something with a path; an error names the path as the user knows it.
- *
  * @template T
  * @param {string} path
  * @param {() => T} work

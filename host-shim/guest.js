@@ -69,7 +69,6 @@ export class Guest {
 
   /**
    * Calls an export. Returns `undefined` if the instance traps, or if there is none.
-   *
    * @template {keyof GuestExports} Name
    * @param {Name} name
    * @param {Parameters<GuestExports[Name]>} parameters

@@ -6,7 +6,6 @@ export const INTERFACE_VERSION = "0.8.0";
 
 /**
  * The interfaces that a component imports. The generated glue reads them by their names without versions.
- *
  * @typedef {import("../target/types/extension.js").ImportObject} VersionedImports
  * @typedef {{
  *   [Name in keyof VersionedImports as Name extends `${infer Unversioned}@${string}` ? Unversioned : Name]:
@@ -16,7 +15,6 @@ export const INTERFACE_VERSION = "0.8.0";
 
 /**
  * The interfaces that a component exports. A file that is no pi extension may export others.
- *
  * @typedef {import("../target/types/extension.js").Extension} AllExports
  * @typedef {Partial<AllExports>} Exports
  * @typedef {AllExports[`pi:extension/guest@${typeof INTERFACE_VERSION}`]} GuestExports
@@ -68,7 +66,6 @@ export const INTERFACE_VERSION = "0.8.0";
 
 /**
  * Returns the value if the interface knows it. A later version of pi may have more.
- *
  * @template {string} Known
  * @param {readonly Known[]} values
  * @param {string} value

@@ -6,7 +6,6 @@ const MAX_DEPTH = 100;
 /**
  * Returns a value as JSON within the bounds of the interface: values that are nested deeper or have no JSON become
  * `null`. An unpaired surrogate, which UTF-8 cannot represent, becomes U+FFFD.
- *
  * @param {unknown} value
  * @param {number} [limit] maximum length in characters; a longer JSON is replaced by that many spaces, which are not
  *   valid JSON

@@ -89,7 +89,6 @@ const MAX_CHILDREN = 64;
 
 /**
  * Creates the extension of a package.
- *
  * @param {URL} manifestUrl the package's `package.json`
  * @param {Host} host
  * @returns {import("@earendil-works/pi-coding-agent").ExtensionFactory}
@@ -153,7 +152,6 @@ export function readManifest(url) {
 
 /**
  * Returns the calls of `pi:extension/api` that the component makes in `init`, as stored by the build.
- *
  * @param {URL} manifestUrl
  * @param {Manifest} manifest
  * @returns {import("./extension.js").Registration[] | undefined}
@@ -181,7 +179,6 @@ function notBuilt(manifestUrl, name, cause) {
 /**
  * Returns a function that creates an instance of the component. The first call compiles the modules; later calls reuse
  * them.
- *
  * @param {URL} manifestUrl
  * @param {Pick<Manifest, "name" | "glue">} manifest
  * @returns {import("./interface.js").Instantiate}

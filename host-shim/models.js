@@ -87,7 +87,6 @@ export class Models {
   /**
    * Handles an event `model_select`: returns true if it is the result of a call of the guest. A model that the user
    * selects while another one is in the queue is set again after it, or the guest's would replace it.
-   *
    * @param {{ provider: string, id: string }} model
    * @param {Context} context of the event
    */
@@ -100,7 +99,6 @@ export class Models {
   /**
    * Handles an event `thinking_level_select` in the same way. It is the result of a call of the guest also if pi
    * chooses a level for a model that it sets.
-   *
    * @param {string} level
    * @param {Context} context of the event
    */
@@ -122,7 +120,6 @@ export class Models {
 
   /**
    * Returns false if there is no such model.
-   *
    * @param {Model} model
    * @param {Context} context
    */
@@ -180,7 +177,6 @@ export class Models {
 
   /**
    * Adds something to the queue. An error is shown to the user, unless the session has ended.
-   *
    * @param {() => unknown} work
    */
   #queue(work) {
@@ -202,7 +198,6 @@ export class Models {
 
   /**
    * Does what may change the level. pi may deliver the event of it later, after the handlers of others.
-   *
    * @param {() => unknown} work
    */
   async #reporting(work) {

@@ -55,7 +55,6 @@ export class Notifications {
 
   /**
    * The time until a notification of this occasion may be shown, in milliseconds; 0 or less: now.
-   *
    * @param {string} occasion
    */
   wait(occasion) {
@@ -159,7 +158,6 @@ function killAll(child) {
 
 /**
  * Returns what makes the terminal show a notification: OSC 99 for kitty, OSC 9 for iTerm2, OSC 777 for others.
- *
  * @param {string} title
  * @param {string} text
  * @param {NodeJS.ProcessEnv} env

@@ -81,7 +81,6 @@ export class Origin {
 
   /**
    * Returns the origin of the session of a context at its start; `undefined` where pi does not show the session.
-   *
    * @param {Host} host
    * @param {Context} context
    */
@@ -151,7 +150,6 @@ export class Origin {
 
 /**
  * Adds the states of a file, or of all files in a folder.
- *
  * @param {Map<string, string>} files
  * @param {string} path
  * @param {number} depth

@@ -55,7 +55,6 @@ export class OutputFile {
   /**
    * Closes it, and returns its path, or why it does not have the output; `undefined` if there was none. Later output is
    * ignored.
-   *
    * @param {number} total the size of the output in bytes
    * @returns {import("./interface.js").CommandResult["outputFile"]}
    */

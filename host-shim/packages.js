@@ -33,7 +33,6 @@ const PACKAGE_NAME = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*$/i;
 /**
  * Returns a function that returns the installed packages, each folder once, those of the user's settings first. It
  * throws only errors of the bases: packages that pi cannot find, or whose manifest cannot be read, are left out.
- *
  * @param {PackageSource} source
  * @param {Bases} bases
  * @returns {() => Installed[]}
@@ -80,7 +79,6 @@ export function installedPackages({ DefaultPackageManager, SettingsManager }, ba
 
 /**
  * Returns the package in a folder; `undefined` if there is none.
- *
  * @param {string} path
  * @param {Scope} scope
  * @param {() => boolean} granted
@@ -151,7 +149,6 @@ export function readText(path) {
 
 /**
  * Returns the name of a package. A folder's name gets `-` for each character that a package's name cannot have.
- *
  * @param {any} manifest
  * @param {string} folder
  * @returns {string}

@@ -34,7 +34,6 @@ import { SYSTEM_FOLDERS, canConfine, commonGitFolder, lineInFolder, shellQuoted,
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
 /**
  * The indexes of a work tree and of the repositories in it by the names of their files, with their times in seconds.
- *
  * @typedef {Map<string, { bytes: Buffer, time: number }>} Indexes
  */
 
@@ -171,7 +170,6 @@ const tooLarge = new Set();
 
 /**
  * Returns the top of the work tree, and the folder of git that its work trees share.
- *
  * @param {boolean} granted
  * @param {string} cwd
  * @throws {Error} with the reason if the state of its files cannot be told
@@ -195,7 +193,6 @@ function programFolders() {
 
 /**
  * Returns the state of the project's files.
- *
  * @param {{ granted: boolean, cwd: string, agentDir: string, sessionFile: string | undefined }} place
  * @param {string[]} since
  * @param {AbortSignal} signal
@@ -240,7 +237,6 @@ export async function projectState({ granted, cwd, agentDir, sessionFile }, sinc
 
 /**
  * Returns the real path of the folder of the trees of a work tree, and removes those that were not used for long.
- *
  * @param {string} agentDir
  * @param {string} top
  */
@@ -281,7 +277,6 @@ function writeIndexes(folder, indexes) {
 
 /**
  * Returns patterns of git for the files of the session and of its children, which change all the time.
- *
  * @param {string | undefined} file
  * @param {string} top
  */
@@ -296,7 +291,6 @@ function patternsOf(file, top) {
 
 /**
  * Returns what a line of the shell prints.
- *
  * @param {string} line
  * @param {string} top
  * @param {AbortSignal} signal
@@ -340,7 +334,6 @@ async function output(line, top, signal) {
 
 /**
  * Reads what the script prints: the tree, and for each earlier one its name and pairs of a letter and a path.
- *
  * @param {string} text
  * @returns {ProjectState}
  */

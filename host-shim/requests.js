@@ -61,7 +61,6 @@ export class Requests {
   /**
    * Fulfils requests until the guest's work is complete. Returns `undefined` if the instance trapped or the session
    * ended.
-   *
    * @template {ToolOutcome | CommandOutcome} Outcome
    * @param {Context} context
    * @param {import("./calls.js").Eventually<Outcome | undefined>} outcome

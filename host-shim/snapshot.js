@@ -48,7 +48,6 @@ export class Snapshot {
    *
    * Time stamps are coarse: two changes in quick succession may have the same one. If a file changed just before it was
    * read, a further change might not be visible, so the snapshot never counts as unchanged.
-   *
    * @param {string} path may contain links
    * @param {Stamp} stamp before the file was read
    */

@@ -102,7 +102,6 @@ function read(file) {
 
 /**
  * Replaces the file atomically.
- *
  * @param {string} file
  * @param {Map<string, string>} values
  */
@@ -128,7 +127,6 @@ function write(file, values) {
 
 /**
  * Runs a function while no other process uses the store.
- *
  * @template T
  * @param {string} file
  * @param {() => T} work
@@ -171,7 +169,6 @@ function storeError(error) {
 
 /**
  * Converts errors of the operating system to errors of the interface.
- *
  * @template T
  * @param {() => T} work
  * @returns {T}

@@ -6,7 +6,6 @@ const NOT_TYPED = /^\x1b(?:\[[?<>][\d;:]*[a-zA-Z$]|\[[\d;]*[IORnt]|\[M|[\]P_^].)
 
 /**
  * Calls a function when pi's interrupt key is pressed, and consumes the key. Has no effect outside a terminal.
- *
  * @param {typeof import("@earendil-works/pi-tui")} tui
  * @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context
  * @param {() => void} onInterrupt

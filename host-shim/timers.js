@@ -22,7 +22,6 @@ export class Timers {
 
   /**
    * Replaces a running timer with the same id.
-   *
    * @param {import("./calls.js").Context | undefined} context
    * @param {bigint} id
    * @param {number} delay

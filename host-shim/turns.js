@@ -8,7 +8,6 @@ export class Turns {
 
   /**
    * Waits for the turns that were asked for before, or until the signal aborts.
-   *
    * @param {AbortSignal} [signal]
    * @returns {{ waits: boolean, ready: Promise<unknown>, end: () => void }} `waits` is true if another turn is not
    *   over; `end` ends this one

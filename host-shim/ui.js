@@ -65,7 +65,6 @@ export class Ui {
 
   /**
    * Shows a message to the user, if there is a session.
-   *
    * @param {string} message
    * @param {Parameters<UiImports["notify"]>[1]} level
    */

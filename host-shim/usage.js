@@ -24,7 +24,6 @@ const known = new WeakMap();
 
 /**
  * Returns the usage of the entries of the branch that are newer than the newest custom entry of a type.
- *
  * @param {import("./session.js").Session} session
  * @param {string} customType
  * @returns {Usage}
@@ -91,7 +90,6 @@ export const isOfAgent = (message) => message?.role === "assistant" || message?.
 /**
  * Adds an entry. The time before a message of the agent or a tool is work, the time before any other message is
  * waiting; other entries interrupt neither.
- *
  * @param {Sums} sums
  * @param {any} entry
  * @param {number} time
@@ -118,7 +116,6 @@ function toolCallsOf({ type, message }) {
 /**
  * The usage that an entry carries, and the model to which pi attributes it. `always`: the entry is of a request to a
  * model, so a usage of 0 is one that the provider has not told.
- *
  * @typedef {{ model: string | undefined, usage: any, answers?: number, always?: boolean }} Used
  */
 
@@ -141,7 +138,6 @@ function usedBy(entry) {
 
 /**
  * Returns true if an answer failed or was aborted before it began: pi gives it no content, or an empty text.
- *
  * @param {any} message
  */
 function isNothing({ stopReason, content }) {
@@ -191,7 +187,6 @@ function warm(sum, usage) {
 
 /**
  * Returns true if a value can be a number of tokens or a cost: sums of them stay within 64 bits.
- *
  * @param {unknown} value
  */
 function isAmount(value) {

@@ -66,7 +66,6 @@ export class View {
 /**
  * Replaces the messages before an entry of the session by a summary. Returns the same list if the entry is not on the
  * branch.
- *
  * @param {Messages} messages
  * @param {Begun} begun
  * @param {Pick<Session, "buildSessionProjection" | "getBranch" | "getEntry">} session
@@ -94,7 +93,6 @@ export function withoutEarlier(messages, begun, session) {
 /**
  * Removes the custom messages of some types that are not the newest of their type. Returns the same list if there are
  * none.
- *
  * @param {Messages} messages
  * @param {ReadonlySet<string>} types
  */

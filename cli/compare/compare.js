@@ -66,7 +66,6 @@ export async function compare(words, options) {
 
 /**
  * Reads everything that a comparison needs, before anything is started.
- *
  * @param {string[]} variants
  * @param {string} folder
  * @param {string | undefined} results
@@ -332,7 +331,6 @@ const tell = (text) => process.stderr.write(`${plainText(text)}\n`);
 
 /**
  * The mean costs of the variants, for the trials that are left; `undefined` if one has none yet.
- *
  * @param {Planned[]} left
  * @param {Found[]} before
  */
@@ -354,7 +352,6 @@ function estimateOf(left, before) {
 
 /**
  * The way in which tasks can be hidden here, and the reason if not from everything.
- *
  * @returns {{ hidden: import("./results.js").Hidden, reason?: string }}
  */
 function hiding() {
@@ -373,7 +370,6 @@ function hiding() {
 
 /**
  * The command of pi for other folders: its path is absolute.
- *
  * @param {[string, ...string[]]} command
  * @returns {[string, ...string[]]}
  */

@@ -18,7 +18,6 @@ export const COMPARISON_FORMATS = {
 
 /**
  * The columns of figures: heading, and text of a variant.
- *
  * @type {[heading: string, text: (variant: Variant) => string][]}
  */
 export const FIGURES = [

@@ -18,7 +18,6 @@ export function hiddenFolders(tasks, others, addresses) {
 
 /**
  * Returns git's folders of the work tree that contains a folder, and this folder in its other work trees.
- *
  * @param {string} folder
  */
 function historyOf(folder) {

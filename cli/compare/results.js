@@ -9,7 +9,6 @@ import { Failure, shortened } from "../words.js";
 
 /**
  * The way in which a trial ended.
- *
  * @typedef {"done" | "paused" | "stopped" | "cancelled" | "budget" | "timeout" | "error"} Ending
  */
 
@@ -43,7 +42,6 @@ import { Failure, shortened } from "../words.js";
 
 /**
  * A trial that may still have to be done.
- *
  * @typedef {Pick<Trial, "variant" | "definition" | "task" | "taskDigest" | "model" | "number">} Planned
  */
 

@@ -8,7 +8,6 @@ const MAX_OUTPUT = 1_000_000;
 
 /**
  * The end of a script; `late`: it was stopped at its time limit.
- *
  * @typedef {{ status: number | null, signal: string | null, late: boolean }} ScriptEnd
  */
 

@@ -13,7 +13,6 @@ const T = [
 
 /**
  * The 97.5 % quantile of Student's t distribution; above 30 degrees of freedom by the first terms of its expansion.
- *
  * @param {number} freedom
  */
 export const quantileT = (freedom) =>
@@ -54,7 +53,6 @@ export function designEffect(tasks) {
  * trials. That is their number by the design effect, which is at least 1, and where the effect cannot be estimated the
  * number of tasks; less for few tasks, by the quantiles of Student's distribution (Korn and Graubard, 1998).
  * `undefined` of fewer than two tasks: one tells nothing about others.
- *
  * @param {Cluster[]} tasks
  * @returns {[low: number, high: number] | undefined}
  */
@@ -90,7 +88,6 @@ export const LEVEL = 0.05;
 
 /**
  * The number of differing pairs of which, with some the other way, the rest would be more than chance.
- *
  * @param {number} others
  */
 export function pairsNeeded(others) {

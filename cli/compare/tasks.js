@@ -94,7 +94,6 @@ export const isMapping = (value) => typeof value === "object" && value !== null 
 
 /**
  * Reads a `task.md`.
- *
  * @param {string} file its name in errors
  * @param {string} content
  * @param {Readers} readers
@@ -215,7 +214,6 @@ git reflog expire --expire=now --all && git gc --quiet --prune=now`;
 /**
  * Returns the folder of a task's project. That of a repository is made below `work`, once: with the history of its
  * commit, and without a remote, so that a later solution is not in it; nor in its submodules.
- *
  * @param {Task} task
  * @param {string} work
  * @param {AbortSignal} [signal]

@@ -59,7 +59,6 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
 
 /**
  * Carries out a trial, and returns it; `undefined` if it was aborted.
- *
  * @param {Planned} planned
  * @param {Task} task
  * @param {string} slot the folder in which it works
@@ -114,7 +113,6 @@ export async function carryOut(planned, task, slot, results, common, signal) {
 /**
  * Returns the text of the `limits.yaml` of a trial: the user's, and more hidden paths. A trial has a home of its own, so
  * `~` is written out.
- *
  * @param {string | undefined} limits
  * @param {string[]} hide
  * @param {string} home
@@ -136,7 +134,6 @@ export function trialLimits(limits, hide, home, readYaml) {
 
 /**
  * Makes the project, the home and pi's agent folder of a trial, and returns its environment.
- *
  * @param {Task} task
  * @param {string} slot
  * @param {Common} common
@@ -162,7 +159,6 @@ async function prepare(task, slot, common) {
 /**
  * Makes what each trial gets as pi's agent folder: the user's models, settings, packages and workflows, and links to
  * the keys.
- *
  * @param {string} agent the folder to make
  * @param {string} own the user's
  * @param {import("../places.js").Grant[]} grants the folders of workflows
@@ -189,7 +185,6 @@ export function makeAgentFolder(agent, own, grants, leftOut) {
 
 /**
  * Copies a folder as it is, with links and pipes, which Node cannot copy.
- *
  * @param {string} from
  * @param {string} to a new one
  */
@@ -264,7 +259,6 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
 
 /**
  * Writes the program that is the pi of a trial, beside its folder, and returns its path.
- *
  * @param {string} slot
  * @param {string} results
  * @param {Common} common
@@ -282,7 +276,6 @@ function programOf(slot, results, { work, pi, hidden, hide, fixed }) {
 /**
  * Checks a copy of the project, with the parts of the task that the check may need beside it. Where the system can, it
  * is confined: it may write the copy and a home, and has the network.
- *
  * @param {Task} task
  * @param {string} slot
  * @param {{ env: NodeJS.ProcessEnv, results: string, signal: AbortSignal }} place
@@ -316,7 +309,6 @@ function confined(line, folder, places) {
 
 /**
  * The result that `pi-workflows run` wrote, if it did; its report goes beside it.
- *
  * @param {string} results
  * @returns {any}
  */

@@ -60,7 +60,6 @@ function isOlder(version, oldest) {
 
 /**
  * The end of a pi: its status, or the signal that ended it; `hung`: it was stopped because it did not start.
- *
  * @typedef {{ status: number | null, signal: NodeJS.Signals | null, hung: boolean }} PiEnd
  */
 
@@ -193,7 +192,6 @@ function eachLine(stream, use) {
 
 /**
  * The words of a pi that has ended by itself before it should, with the last line that it wrote to standard error.
- *
  * @param {PiEnd} end
  * @param {string} last
  */

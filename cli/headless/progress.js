@@ -77,7 +77,6 @@ export class Progress {
 
 /**
  * Returns the turns, the cost and the working time of a run in words.
- *
  * @param {{ usage?: { models: Record<string, number>, cost: number, unpriced: number, workMs: number } }} run
  */
 export function figures({ usage }) {

@@ -8,7 +8,6 @@ import { shortened } from "../words.js";
 
 /**
  * Asks a question of pi, and returns the fields of the answer.
- *
  * @param {PiRecord} request
  * @param {AbortSignal} signal ends the question without an answer
  * @returns {Promise<object>}
@@ -54,7 +53,6 @@ export async function saysYes(question) {
 
 /**
  * Reads a line of the terminal; `undefined` if there is none.
- *
  * @param {string} question
  * @param {AbortSignal} signal
  */

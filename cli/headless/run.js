@@ -58,7 +58,6 @@ const end = (outcome, text) => ({ status: STATUS[outcome], outcome, text });
 
 /**
  * Carries out the command, and returns its exit status.
- *
  * @param {string[]} words
  * @param {import("../pi-workflows.js").Options} options
  */
@@ -100,7 +99,6 @@ export async function runWorkflow(words, options) {
 
 /**
  * Tells how a run has ended, writes the files that the user wants, and returns the exit status.
- *
  * @param {End} end
  * @param {Headless} headless
  * @param {string} session
@@ -134,7 +132,6 @@ function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget
 
 /**
  * Starts the command again as a process of its own, and returns.
- *
  * @param {string[]} words
  * @param {import("../pi-workflows.js").Options} options
  * @param {string} session
@@ -213,7 +210,6 @@ class Headless {
 
   /**
    * Runs a pi to its end.
-   *
    * @param {string | undefined} path the value of `--pi`
    * @param {string[]} args
    * @param {string} prompt
@@ -465,7 +461,6 @@ function checkFile(file) {
 
 /**
  * Writes the files that the user wants, and returns what went wrong.
- *
  * @param {import("../pi-workflows.js").Options} options
  * @param {Run | undefined} run
  * @param {End} end

@@ -20,7 +20,6 @@ const MAX_NODES = 1_000_000;
 
 /**
  * Follows branches from state entries on.
- *
  * @template {Node} N
  * @param {SessionFile} file
  * @param {number} offset the start of the line with which it begins

@@ -13,14 +13,12 @@ const CONFIG = ".pi";
 
 /**
  * A folder of a run, with the time of its newest change.
- *
  * @typedef {{ name: string, changedMs: number, files: number }} Old
  */
 
 /**
  * Removes the folders of runs in the project in which nothing was changed since a time, if the user says yes: real
  * folders with the name of one, in this place, and nothing else.
- *
  * @param {number} sinceMs in milliseconds since 1970
  * @returns {Promise<{ output: string, problems: string[], status: number }>}
  */
@@ -60,7 +58,6 @@ export async function cleanRuns(sinceMs) {
 
 /**
  * Calls a function with the path by which the entries of the place are reached; `undefined` if there is no such place.
- *
  * @template T
  * @param {(place: string) => T} work
  */
@@ -99,7 +96,6 @@ function oldIn(place, sinceMs) {
 
 /**
  * Returns the time of the newest change in a folder, and the number of its files.
- *
  * @param {string} path
  * @param {string} shown
  * @returns {{ changedMs: number, files: number }}
@@ -121,7 +117,6 @@ function lookThrough(path, shown) {
 
 /**
  * Removes a folder with everything in it. A link is removed, not what it leads to.
- *
  * @param {string} path
  * @param {string} shown
  */

@@ -40,7 +40,6 @@ export function dollars(dollars) {
 
 /**
  * Returns the tokens of a usage; `unknown` or `12.3k + unknown` if answers have none.
- *
  * @param {number} known
  * @param {number} unreported
  */
@@ -51,7 +50,6 @@ export function tokensOf(known, unreported) {
 
 /**
  * Returns the cost of a usage: `$0.42`, and if models have no prices `unknown` or `$0.42 + unknown`.
- *
  * @param {{ cost: number, unpriced: number }} usage
  */
 export function cost({ cost, unpriced }) {
@@ -63,7 +61,6 @@ const two = (/** @type {number} */ part) => String(part).padStart(2, "0");
 
 /**
  * Returns the day of a time in the local time zone, `2026-11-22`; `?` if the calendar does not have it.
- *
  * @param {number} ms
  */
 export function day(ms) {

@@ -63,7 +63,6 @@ export function runsOf(file) {
 
 /**
  * Returns the runs of states that can be read.
- *
  * @param {SessionFile} file
  * @param {Map<string, Line[]>} states
  * @param {number} newestLine the start of the line of the file's newest state
@@ -169,7 +168,6 @@ function read(states, { since, replaced }) {
 /**
  * Returns the lines of the run's older states on the branch of the newest one, newest first. `isCut`: an entry before
  * the oldest of them is lost; `start` is that of its line.
- *
  * @param {SessionFile} file
  * @param {Newest} newest
  */
@@ -249,7 +247,6 @@ export function usageAfter([state, ...entries]) {
  *
  * A session that pi forked contains copies of the entries of another one. A run that did not move in it is left out if
  * another file has it.
- *
  * @param {import("./sessions.js").Selection & { workflows?: string[] }} selection `workflows`: the keys of workflows
  */
 export function findRuns(selection) {

@@ -8,7 +8,6 @@ import { Failure } from "../words.js";
 
 /**
  * A process: its number, and when it started, for another one may get its number later.
- *
  * @typedef {{ pid: number, started: string }} Process
  */
 

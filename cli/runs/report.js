@@ -30,7 +30,6 @@ const MAX_LISTED = 5;
 /**
  * Returns the run with a task ID or the beginning of one; without it, the newest run. Of several sessions with the run,
  * the one that went on last counts.
- *
  * @param {Run[]} runs newest first
  * @param {string | undefined} beginning
  * @param {boolean} isOfProject the runs are those of one project

@@ -114,7 +114,6 @@ export class SessionFile {
   /**
    * Calls a function for each line that may be the state of a run, in the order of the file. The function must not read
    * the file.
-   *
    * @param {(taskId: string, line: Line) => void} use gets the id in the line
    */
   eachState(use) {
@@ -131,7 +130,6 @@ export class SessionFile {
   /**
    * Most states are followed by a newer one of their run and never parsed. An id in quotation marks cannot be part of a
    * text: there they have a backslash.
-   *
    * @param {Buffer} line
    * @param {boolean} isEnded a process that was killed leaves half a line at the end
    * @param {Line} place
@@ -152,7 +150,6 @@ export class SessionFile {
   /**
    * Returns the newest state in lines of `eachState`, cut out of its line as pi writes it; `undefined` if the line has
    * another form. Only the component tells if the data is JSON.
-   *
    * @param {Line[]} lines in the order of the file
    * @returns {StateEntry | undefined}
    */
@@ -197,7 +194,6 @@ export class SessionFile {
   /**
    * Calls a function for each entry from an offset on. Messages of the user and results of tools without a usage, and
    * entries that are too long, have only the fields that pi writes first, without their content.
-   *
    * @param {number} offset the start of a line
    * @param {(start: Entry) => boolean} matters tells which entries are given; it gets the fields that pi writes first
    * @param {(entry: Entry, line: Line) => void} use
@@ -294,7 +290,6 @@ export function isStateEntry({ type, customType }) {
 
 /**
  * Returns the task ID of the state in an entry; `undefined` if the entry has no state of a run.
- *
  * @param {Entry} entry
  */
 export function taskOf(entry) {
@@ -326,7 +321,6 @@ function beginning(line) {
 
 /**
  * Reads session files one after the other. A file that cannot be read is passed over.
- *
  * @param {Selection} selection
  * @param {(file: SessionFile) => void} use
  * @returns {string[]} one line for each file that could not be read, or not completely
@@ -357,7 +351,6 @@ export function readSessions(selection, use) {
 
 /**
  * Opens a session file for the time of a call.
- *
  * @template T
  * @param {string} path
  * @param {(file: SessionFile) => T} use
@@ -370,7 +363,6 @@ export function openSession(path, use) {
 
 /**
  * Opens a session file for the time of a call, unless it was not changed since then or was `seen` under another name.
- *
  * @template T
  * @param {string} path
  * @param {number | undefined} since

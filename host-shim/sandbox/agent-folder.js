@@ -8,13 +8,11 @@ import { isBelow, realPath } from "./write-target.js";
 
 /**
  * The names and links of a folder that are kept from writing, and the check for files in it.
- *
  * @typedef {{ names: string[], links: string[], check: (place: string, stat?: import("./hidden-paths.js").Stat) => void }} Kept
  */
 
 /**
  * Returns the names of the folder, the links that lead to it, and a check that throws if a file lies in it.
- *
  * @param {string} path its path, absolute
  * @returns {Kept}
  */
@@ -46,7 +44,6 @@ function linksTo(path) {
 
 /**
  * Returns those of the writable paths that do not lie in what is kept.
- *
  * @param {string[]} writable
  * @param {Kept | undefined} kept
  */

@@ -65,7 +65,6 @@ exit $?`;
  * Returns the arguments of bubblewrap before the command.
  *
  * `/proc` and `/sys` are read-only as a whole: `root` could otherwise change settings of the kernel in them.
- *
  * @param {Sandbox} sandbox
  */
 function bubblewrapArguments(sandbox) {
@@ -104,7 +103,6 @@ function bubblewrapArguments(sandbox) {
 /**
  * Returns the folders between writable paths and these paths, outermost first. As mounts they cannot be renamed, and no
  * other folder can take their place.
- *
  * @param {string[]} paths
  * @param {string[]} writable
  */
@@ -133,7 +131,6 @@ function withFixed(link) {
  * Returns the folders in the folder for temporary files that contain these paths. Each of them gets an empty file
  * system of its own. Otherwise bubblewrap would create the places for mounts in a folder in which earlier commands
  * could leave links, and would follow them out of the sandbox.
- *
  * @param {string[]} paths
  */
 function foldersOfMounts(paths) {
@@ -151,7 +148,6 @@ function removeLink(path) {
 /**
  * Returns a command line that runs a command line in the sandbox, by the shell that reads the result. That shell must
  * be a child of this process.
- *
  * @param {string} line without NUL
  * @param {Sandbox} sandbox
  */
@@ -191,7 +187,6 @@ function filterFile() {
 
 /**
  * For each path of bubblewrap, true if it can set the permissions of a file (since 0.5).
- *
  * @type {Map<string, boolean>}
  */
 const copying = new Map();

@@ -31,7 +31,6 @@ const PROBE_TIMEOUT = 10_000;
 
 /**
  * Returns a confined command line for the shell that runs the given one.
- *
  * @param {string} line without NUL
  * @param {Sandbox} sandbox
  */
@@ -50,7 +49,6 @@ export function confinedLine(line, sandbox) {
 
 /**
  * Returns a confined command line, outside of pi, that may write a folder and nothing else.
- *
  * @param {string} line without NUL
  * @param {string} folder
  * @param {Pick<Sandbox, "cwd" | "temporary" | "network"> & { readOnly?: string[] }} places `temporary` is not below the

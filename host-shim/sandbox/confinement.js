@@ -37,13 +37,11 @@ const PATIENCE = 5000;
 export class Confinement {
   /**
    * The command lines that were allowed and whose calls have not ended, by call.
-   *
    * @type {Map<string, { limits: Limits, command: import("./running-commands.js").Command }>}
    */
   #commands = new Map();
   /**
    * The calls of `grep` that have not ended, by call: no command line may lead them elsewhere.
-   *
    * @type {Map<string, import("./running-commands.js").Search>}
    */
   #searches = new Map();
@@ -55,13 +53,11 @@ export class Confinement {
   #observing = false;
   /**
    * The folders of git that the last command line could not change, because something hidden is tracked.
-   *
    * @type {string[]}
    */
   #gitFolders = [];
   /**
    * The writable paths that the last command line could not write, because they cannot be reached or searched.
-   *
    * @type {string[]}
    */
   #readOnly = [];
@@ -110,7 +106,6 @@ export class Confinement {
 
   /**
    * Confines a tool call. Waits for a limited time if it could meet what another session of this process runs.
-   *
    * @param {Call} call
    * @param {Limits} limits
    * @param {Context} context
@@ -182,7 +177,6 @@ export class Confinement {
   /**
    * Confines a search in a folder. Names are not hidden, so only `grep` is kept from folders around what is hidden;
    * then nothing else may run that could put something else in the place of what it searches.
-   *
    * @param {Call} call
    * @param {import("./hidden-paths.js").Hidden} hidden
    * @param {Context} context
@@ -209,7 +203,6 @@ export class Confinement {
   /**
    * Returns the paths that a command line can neither read nor write. Those that do not exist are created for the time
    * in which it runs: only what exists can be covered by a mount, and they may come meanwhile.
-   *
    * @param {string[]} rules
    * @param {Context} context
    * @param {object} holder of the placeholders
@@ -232,7 +225,6 @@ export class Confinement {
 
   /**
    * Begins a command line.
-   *
    * @param {string} line
    * @param {Limits} limits
    * @param {Context} context
@@ -254,7 +246,6 @@ export class Confinement {
 
   /**
    * Returns a confined command line, and what it rests on.
-   *
    * @param {string} line
    * @param {Limits} limits
    * @param {Context} context
@@ -293,7 +284,6 @@ export class Confinement {
   /**
    * Returns a command line with the prefix of the settings, those of the session if pi shows them. pi runs the prefix outside of the sandbox too, where
    * what it changes in the shell is lost.
-   *
    * @param {string} line
    * @param {Context} context
    */
@@ -309,7 +299,6 @@ export class Confinement {
   /**
    * Creates a writable path that does not exist. Returns false if it cannot be reached or created: then a command
    * cannot either.
-   *
    * @param {string} path
    * @param {object} holder of the placeholders
    */
@@ -357,7 +346,6 @@ export class Confinement {
    * links), and the folders that cannot be searched for such files; if these are too many, the entries of the writable
    * folders that contain them, or these folders themselves. It looks at every call: whatever runs beside pi can create
    * links.
-   *
    * @param {string[]} writable
    * @param {string} running
    * @param {string[]} kept folders in them that are read-only
@@ -388,7 +376,6 @@ export class Confinement {
   /**
    * Removes files that have links to the outside from the folder for temporary files. The whole folder is put aside if
    * it cannot be searched. While a command line uses the folder, it is as clean as when the first one began.
-   *
    * @param {string} temporary
    */
   #clean(temporary) {
@@ -462,7 +449,6 @@ export class Confinement {
 
 /**
  * Returns the entry of a writable folder that is or contains a file; for a file that is listed itself, the file.
- *
  * @param {string} file
  * @param {string[]} writable
  */

@@ -26,7 +26,6 @@ import { isBelow, realPath } from "./write-target.js";
 
 /**
  * Tells what is hidden; see `Hidden` in `hidden-paths.js`.
- *
  * @typedef {Pick<import("./hidden-paths.js").Hidden, "check">} Hidden
  */
 
@@ -59,7 +58,6 @@ const write = promisify(writeFile);
  * Returns the operations for `createReadToolDefinition`, `createEditToolDefinition` and `createWriteToolDefinition` of
  * pi. Each one throws if it would read or write a file that is not in these paths or is hidden, or create something
  * elsewhere.
- *
  * @param {string[]} writable absolute, without links; `/` is everything
  * @param {() => Hidden} [hidden] returns what is hidden now
  * @param {Pick<import("./agent-folder.js").Kept, "check">} [kept] what stays as it is
@@ -104,7 +102,6 @@ export function fileOperations(
 
 /**
  * Puts the path that pi knows in the place of a descriptor, in the message of an error.
- *
  * @template T
  * @param {string} path
  * @param {() => Promise<T>} work
@@ -231,7 +228,6 @@ class Files {
 class FilesByDescriptor extends Files {
   /**
    * Returns a descriptor.
-   *
    * @param {string} path
    * @param {number} flags
    */
@@ -274,7 +270,6 @@ class FilesByDescriptor extends Files {
 
   /**
    * Opens a folder. Creates it, and those above it, if they do not exist.
-   *
    * @param {string} path
    * @returns {Opened}
    */
@@ -304,7 +299,6 @@ class FilesByDescriptor extends Files {
 class FilesByName extends Files {
   /**
    * Returns a descriptor.
-   *
    * @param {string} path
    * @param {number} flags
    */

@@ -12,7 +12,6 @@ import { fileOperations } from "./file-operations.js";
 /** @typedef {"read" | "edit" | "write"} FileTool */
 /**
  * The files that a call may write, and those that it may not read.
- *
  * @typedef {{ writable: string[], hidden: () => import("./hidden-paths.js").Hidden, kept?: import("./agent-folder.js").Kept }} Reach
  */
 /** @typedef {import("@earendil-works/pi-coding-agent").ToolDefinition<any, any, any>} ToolDefinition */
@@ -26,13 +25,11 @@ export class FileTools {
   /**
    * The tools that are registered since before the agent's current turn: it uses those that there were at its
    * beginning.
-   *
    * @type {Set<string>}
    */
   #inUse = new Set();
   /**
    * The reach of the calls that were allowed, by their arguments; `undefined` for a call without limits.
-   *
    * @type {WeakMap<object, Reach | undefined>}
    */
   #judged = new WeakMap();
@@ -104,7 +101,6 @@ export class FileTools {
 
   /**
    * Allows a call within limits.
-   *
    * @param {FileTool} name
    * @param {object} input its arguments
    * @param {Reach} reach

@@ -29,7 +29,6 @@ export function gitFoldersOf(paths) {
 
 /**
  * Returns the innermost work tree of a folder, and the work tree's folder of git.
- *
  * @param {string} start absolute, without links
  */
 export function workTreeAt(start) {
@@ -54,7 +53,6 @@ const textOf = (file) =>
 
 /**
  * Returns true if the index has a path, or something below it; also if the index cannot be understood.
- *
  * @param {string} path
  * @param {string} index
  */
@@ -67,7 +65,6 @@ function isTracked(path, index) {
 
 /**
  * Returns true if the entries of an index have a path; `undefined` if it has another form, or not these hashes.
- *
  * @param {string} path
  * @param {Buffer} bytes
  * @param {number} hash

@@ -14,7 +14,6 @@ const REPLACED = "\uFFFD";
  * Returns the files in the given files and folders that have a hard link outside of them (`linked`), and the outermost
  * folders that contain something unreadable or too deep (`closed`). Links of one file that all lie inside are not
  * returned.
- *
  * @param {string[]} paths absolute, none below another
  * @param {string[]} [except] folders that count as outside
  * @returns {Found}

@@ -11,7 +11,6 @@ import { absolutePath, isBelow, realPath } from "./write-target.js";
 
 /**
  * A place that is hidden.
- *
  * @typedef {{ path: string, directory: boolean }} Place `directory` as the rule says, if it does not exist
  */
 /**
@@ -30,7 +29,6 @@ const placesByPath = new Map();
 
 /**
  * Returns what rules hide now.
- *
  * @param {string[]} rules as the argument `path` of pi's tools
  * @param {string} cwd
  */
@@ -115,7 +113,6 @@ export class Hidden {
 
   /**
    * Throws if a file is hidden.
-   *
    * @param {string} place its path, without links
    * @param {Stat} [stat] if it exists
    */
@@ -125,7 +122,6 @@ export class Hidden {
 
   /**
    * Returns true if a file is one of these, or lies in one, by any of its names.
-   *
    * @param {string} place its path, without links
    * @param {Stat} [stat] if it exists
    */
@@ -183,7 +179,6 @@ export class Hidden {
 
 /**
  * Calls a function for each file in some folders that has several names.
- *
  * @param {string[]} paths absolute
  * @param {(path: Buffer, stat: Stat) => void} visit
  * @param {(path: string) => boolean} [isLeftOut]
@@ -207,7 +202,6 @@ function eachFileWithNames(paths, visit, isLeftOut = () => false, atClosed = ref
 
 /**
  * Returns the names in a folder. That of another user, who has closed it, has none: no file in it can be reached.
- *
  * @param {Buffer} folder
  * @param {import("node:fs").BigIntStats} stat
  * @param {(folder: string) => unknown} atClosed

@@ -16,7 +16,6 @@ export class Placeholders {
   /**
    * Creates a file or folder, and the folders above it, unless it exists. What is there, and was created so, stays
    * until `release`.
-   *
    * @param {string} path absolute; a folder ends with `/`
    * @param {object} holder
    */

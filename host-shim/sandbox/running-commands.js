@@ -21,7 +21,6 @@ const LOOK = 50;
 /**
  * The paths that a command line may change, and those that are covered for it. All paths are absolute, without links
  * and without a slash at the end.
- *
  * @typedef {object} Reach
  * @property {string[]} writable
  * @property {string[]} unreadable what is covered for it
@@ -30,7 +29,6 @@ const LOOK = 50;
 
 /**
  * A command line that runs, or is about to.
- *
  * @typedef {object} Command
  * @property {object} owner whose it is: one object for each session
  * @property {Reach} reach
@@ -58,7 +56,6 @@ export class RunningCommands {
 
   /**
    * Throws if a command line cannot begin now.
-   *
    * @param {object} owner
    * @param {Reach} reach
    * @throws {Busy} if it can later
@@ -80,7 +77,6 @@ export class RunningCommands {
 
   /**
    * Begins a command line.
-   *
    * @param {string} line
    * @param {object} owner
    * @param {Reach} reach
@@ -105,7 +101,6 @@ export class RunningCommands {
 
   /**
    * Begins a search.
-   *
    * @param {object} owner
    * @param {string} place absolute, without links
    * @returns {Search}
@@ -132,7 +127,6 @@ export class RunningCommands {
 
   /**
    * Returns true if a command line of an owner runs, or one of which only the process is known.
-   *
    * @param {object} owner
    * @param {string} folder for process ids
    */
@@ -143,7 +137,6 @@ export class RunningCommands {
 
   /**
    * Returns true if a command line of another owner runs that may write in, or around, one of these paths.
-   *
    * @param {object} owner
    * @param {string[]} paths absolute, without links
    */
@@ -161,7 +154,6 @@ export class RunningCommands {
 
   /**
    * Waits until something has ended, or has perhaps.
-   *
    * @param {number} milliseconds the maximum
    * @param {AbortSignal} [signal]
    */
@@ -182,7 +174,6 @@ export class RunningCommands {
 
   /**
    * Calls a function when no command line of an owner runs.
-   *
    * @param {object} owner
    * @param {() => void} then
    */
@@ -246,7 +237,6 @@ export const runningCommands = new RunningCommands();
  * Returns a path that one command line could replace, while it holds the other one: something covered, or a folder to
  * which that one could then write through hard links. A path that is itself writable, or covered for both, is a mount
  * for both and stays.
- *
  * @param {Reach} one
  * @param {Reach} other
  */

@@ -48,7 +48,6 @@ const literal = (text) => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"
 
 /**
  * Returns a command line that runs a command line in the sandbox, by the shell that reads the result.
- *
  * @param {string} line without NUL
  * @param {Sandbox} sandbox
  */

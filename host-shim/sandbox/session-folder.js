@@ -22,7 +22,6 @@ let removesAtExit = false;
 
 /**
  * Returns the paths of a session, and creates the folders.
- *
  * @param {string} session its id
  * @param {object} user uses them until `leaveFolder`
  * @returns {SessionFolder}
@@ -69,7 +68,6 @@ function makeUnreadable({ file, folder }) {
 
 /**
  * Removes what belongs to this process, if nobody else uses it.
- *
  * @param {SessionFolder} folder
  * @param {object} user
  */

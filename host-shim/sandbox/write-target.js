@@ -15,7 +15,6 @@ const CASE_MATTERS = process.platform !== "darwin" && process.platform !== "win3
 
 /**
  * Returns the file that pi's `edit` and `write` would write for their argument `path`, as the interface describes it.
- *
  * @param {string} path
  * @param {string} cwd
  * @returns {import("./index.js").WriteTarget}
@@ -32,7 +31,6 @@ export function resolveWrite(path, cwd) {
 
 /**
  * Returns the absolute path of an argument `path` of pi's tools.
- *
  * @param {string} path
  * @param {string} cwd
  */
@@ -70,7 +68,6 @@ function windowsPath(path) {
 /**
  * Returns the path to which all links lead. Components that do not exist are kept; a link to nothing is followed,
  * because a write through it creates its target.
- *
  * @param {string} path an absolute path
  * @param {number} [links] the number of links to nothing that were followed
  * @returns {string}
