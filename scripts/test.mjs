@@ -20,6 +20,9 @@ const WASM = ["--target", "wasm32-unknown-unknown"];
 /** True for `npm run test:all`. */
 const ALL = process.env.TESTS === "all";
 
+/** The number of cases of a property test that names none. */
+const CASES = ALL ? 400 : 64;
+
 /** The number of test files that run at the same time. */
 const FILES = 3;
 
@@ -150,7 +153,11 @@ async function inOrder(steps) {
 function passes({ name, title = name, command, parameters }, behind) {
   const start = performance.now();
   if (!behind) console.log(`== ${title}`);
-  const child = spawn(command, parameters, { cwd: root, stdio: behind ? ["ignore", "pipe", "pipe"] : "inherit" });
+  const child = spawn(command, parameters, {
+    cwd: root,
+    env: { PROPTEST_CASES: String(CASES), ...process.env },
+    stdio: behind ? ["ignore", "pipe", "pipe"] : "inherit",
+  });
   if (behind && child.pid) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (text) => (output += text));

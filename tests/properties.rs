@@ -267,7 +267,7 @@ impl<'a> Play<'a> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// After any actions the path leads to a phase, the step count does not decrease during a run, and a stored
     /// entry is restored unchanged.

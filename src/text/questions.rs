@@ -284,18 +284,17 @@ mod tests {
 
     #[test]
     fn a_program_shows_all_within_bounds() {
-        for name in hostile() {
-            for text in hostile() {
-                let commands = vec![text.clone(); 300];
-                for Question { title, above } in [
-                    consent_question(&name, &GateSource::Project, &commands, Dialog::Program),
-                    approval_question(&name, &name, &text.repeat(300), Dialog::Program),
-                ] {
-                    let begins = ["This project's gate of \"", "Approve \""];
-                    assert!(begins.iter().any(|begin| title.starts_with(begin)), "{title}");
-                    assert!(title.lines().count() <= MANY_LINES + 3);
-                    assert_eq!(above.is_some(), title.contains(" more lines: all of them stand above"));
-                }
+        let same = hostile().into_iter().zip(hostile());
+        for (name, text) in same.chain(hostile().into_iter().rev().zip(hostile())) {
+            let commands = vec![text.clone(); 300];
+            for Question { title, above } in [
+                consent_question(&name, &GateSource::Project, &commands, Dialog::Program),
+                approval_question(&name, &name, &text.repeat(300), Dialog::Program),
+            ] {
+                let begins = ["This project's gate of \"", "Approve \""];
+                assert!(begins.iter().any(|begin| title.starts_with(begin)), "{title}");
+                assert!(title.lines().count() <= MANY_LINES + 3);
+                assert_eq!(above.is_some(), title.contains(" more lines: all of them stand above"));
             }
         }
     }

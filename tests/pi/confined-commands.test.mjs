@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSyn
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { madeBy } from "./harness/gates.mjs";
 import { bash, limited, write } from "./harness/limited.mjs";
 import { sessionFiles } from "./harness/pi.mjs";
@@ -256,7 +256,7 @@ for (const version of VERSIONS) {
         );
       });
 
-      test("are refused where the sandbox does not start", async (t) => {
+      test("are refused where the sandbox does not start", LONG, async (t) => {
         const { play, exists } = await limited(t, version, DOCS, {
           files: { "docs/x": "" },
           pi: { wrapper: withBubblewrap("/bin/false") },

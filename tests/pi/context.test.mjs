@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -94,7 +94,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is given again in the same run if the compaction is in the middle of it", async (t) => {
+    test("is given again in the same run if the compaction is in the middle of it", LONG, async (t) => {
       const settings = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 500 } };
       let working = 0;
       const script = (/** @type {ChatRequest} */ request) => {

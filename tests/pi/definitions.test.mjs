@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import {
@@ -258,7 +258,7 @@ for (const version of VERSIONS) {
       assert.equal((await told()).length, 1, "the same diagnostic again, after it was gone");
     });
 
-    test("name unknown tools, profiles and summaries", async (t) => {
+    test("name unknown tools, profiles and summaries", LONG, async (t) => {
       const lists = "tools: {blacklist: [edti]}\navailableProfiles: [scout, the planer, own]\n";
       const { sandbox } = await stage(t, [], {
         globalFiles: {

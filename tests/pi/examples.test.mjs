@@ -187,10 +187,12 @@ for (const version of VERSIONS) {
     }
 
     test("panel goes back as long as one reviewer has issues, and stops after the third time", async (t) => {
-      for (const [rounds, end] of /** @type {const} */ ([
-        [1, "Complete"],
-        [4, "was stopped"],
-      ])) {
+      for (const [rounds, end] of variants(
+        /** @type {const} */ ([
+          [1, "Complete"],
+          [4, "was stopped"],
+        ]),
+      )) {
         const withIssues = Array(rounds).fill("Tests");
         const agent = withBranches((request) => handingOver(nextUntilDone(request)), withIssues);
         const { sandbox } = await stage(t, agent, { projectFiles: copy("panel") });

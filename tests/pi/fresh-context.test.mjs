@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, variants } from "./harness/extent.mjs";
 import {
   FILES,
   QUIET,
@@ -54,7 +54,7 @@ const WORKFLOWS = {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a phase that starts fresh`, { concurrency: 2 }, () => {
-    for (const mode of /** @type {const} */ (["print", "json"])) {
+    for (const mode of variants(/** @type {const} */ (["print", "json"]))) {
       test(`sees nothing of the earlier work after the agent's next (${mode})`, async (t) => {
         const { model, sandbox } = await stage(
           t,
@@ -113,7 +113,7 @@ for (const version of VERSIONS) {
       assertFresh(model.requests[2], "again");
     });
 
-    for (const hours of [-3, 3]) {
+    for (const hours of variants([-3, 3])) {
       test(`keeps what the user says, and nothing from before the run, if the clock goes ${hours > 0 ? "back" : "forth"}`, async (t) => {
         const { sandbox, requests, play, model } = await startFresh(t, version, {
           globalFiles: WORKFLOWS,

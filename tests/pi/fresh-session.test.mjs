@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { QUIET, READ, REST, REVIEW, assertFresh, close, next, said, startFresh, text } from "./harness/fresh.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS, some } from "./harness/extent.mjs";
 import { REPO, readSession, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { custom, step, workflow } from "./harness/workflows.mjs";
@@ -169,7 +169,7 @@ for (const version of VERSIONS) {
       await close(rpc, model);
     });
 
-    test("in a session that the reference continues and hands back", async (t) => {
+    test("in a session that the reference continues and hands back", LONG, async (t) => {
       const { model, sandbox, play, requests, start } = await startFresh(t, version, { globalFiles: HELLO });
       const reference = join(REPO, "node_modules/@harms-haus/pi-workflows");
       const ours = await start();

@@ -203,7 +203,7 @@ for (const version of VERSIONS) {
         APPROVALS,
       ],
     };
-    for (const [what, [phase, question, above, options]] of Object.entries(CASES)) {
+    for (const [what, [phase, question, above, options]] of variants(Object.entries(CASES), 2)) {
       const isLarge = /^four|draws$/.test(what);
       const all = isLarge
         ? [

@@ -167,32 +167,36 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("in a step of a group that is repeated: the items before it do not run again, those after it run once", async (t) => {
-      const group = {
-        id: "all",
-        each: ["a", "b", "c"],
-        phases: [{ run: held('"$ITEM"').replace('go-"$ITEM"', '"go-$ITEM"'), id: "do", env: { ITEM: "item" } }],
-      };
-      const { sandbox } = await stage(t, [next, REST], { globalFiles: files([group, "build.md"]) });
-      const { begun, go, when } = project(sandbox);
-      go("a");
-      const first = await startRpc({ version, sandbox });
-      void first.prompt("/workflow hello Add a route").catch(() => {});
-      await when("b", 1);
-      await first.kill();
-      go("b", "c");
-      await when("b", 1, "ended");
+    test(
+      "in a step of a group that is repeated: the items before it do not run again, those after it run once",
+      LONG,
+      async (t) => {
+        const group = {
+          id: "all",
+          each: ["a", "b", "c"],
+          phases: [{ run: held('"$ITEM"').replace('go-"$ITEM"', '"go-$ITEM"'), id: "do", env: { ITEM: "item" } }],
+        };
+        const { sandbox } = await stage(t, [next, REST], { globalFiles: files([group, "build.md"]) });
+        const { begun, go, when } = project(sandbox);
+        go("a");
+        const first = await startRpc({ version, sandbox });
+        void first.prompt("/workflow hello Add a route").catch(() => {});
+        await when("b", 1);
+        await first.kill();
+        go("b", "c");
+        await when("b", 1, "ended");
 
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.equal(lastPath(await rpc.entries()), "hello:0 hello//0@1:0");
-      assert.deepEqual(begun(), ["a", "b"]);
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.deepEqual(begun(), ["a", "b", "b", "c"]);
-      assert.equal(states(await rpc.entries()).at(-1).active, false);
-      await rpc.close();
-    });
+        const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+        assert.equal(lastPath(await rpc.entries()), "hello:0 hello//0@1:0");
+        assert.deepEqual(begun(), ["a", "b"]);
+        await rpc.promptAndSettle("/workflow :resume");
+        assert.deepEqual(begun(), ["a", "b", "b", "c"]);
+        assert.equal(states(await rpc.entries()).at(-1).active, false);
+        await rpc.close();
+      },
+    );
 
-    test("a reload in a step stops it, and it runs again with :resume alone", async (t) => {
+    test("a reload in a step stops it, and it runs again with :resume alone", LONG, async (t) => {
       const { sandbox } = await stage(t, [next, REST], {
         globalFiles: files([quick("one"), hold("two"), "build.md"]),
         files: TRAVEL,

@@ -113,7 +113,7 @@ for (const version of VERSIONS) {
     `pi ${version}: attacks on the user's limits`,
     { skip: process.platform === "linux" ? false : "needs Linux", concurrency: 2 },
     () => {
-      test("without the file, all of it happens", async (t) => {
+      test("without the file, all of it happens", LONG, async (t) => {
         const { play, sandbox, rpc } = await underLimits(t, version, LIMITS, {
           files: FILES,
           before: (own) => rmSync(limitsOf(own)),

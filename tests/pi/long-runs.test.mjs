@@ -255,35 +255,39 @@ for (const version of VERSIONS) {
     );
   });
 
-  test(`pi ${version}: a run keeps its rules after a restart though a provider reports a model with a name of 1.2 MB`, async (t) => {
-    const answeredBy = "m".repeat(1_200_000);
-    const script = [
-      { ...step("next"), answeredBy },
-      { ...REST, answeredBy },
-      { ...bash, answeredBy },
-      { ...REST, answeredBy },
-    ];
-    const phases = [{ id: "p0" }, { id: "p1", tools: { whitelist: ["read"] } }, "p2"];
-    const { sandbox } = await stage(t, [...script, bash, REST], {
-      globalFiles: workflow("short", phases, { autoContinue: false }),
-    });
-    const rpc = await startRpc({ version, sandbox });
-    await rpc.promptAndSettle("/workflow short Add a route");
-    // Stores what the answers took.
-    await rpc.prompt("/workflow :pause");
-    await rpc.promptAndSettle("/workflow :resume");
-    const states = await stored(rpc);
-    for (const state of states) assert.ok(JSON.stringify(state).length < 8000);
-    assert.ok(JSON.stringify(states.at(-1)).includes("scripted/mmm"));
-    await rpc.close();
-    const again = await startRpc({ version, sandbox, args: ["--continue"] });
-    assert.match(statusTexts(again).at(-1) ?? "", /P1 \[2\/3\]/);
-    await again.promptAndSettle("Go on");
-    assert.match(storedResults(await again.entries()).at(-1) ?? "", /bash/);
-    assert.equal(existsSync(join(sandbox.project, "ran")), false);
-    assert.deepEqual([...rpc.extensionErrors(), ...again.extensionErrors()], []);
-    await again.close();
-  });
+  test(
+    `pi ${version}: a run keeps its rules after a restart though a provider reports a model with a name of 1.2 MB`,
+    LONG,
+    async (t) => {
+      const answeredBy = "m".repeat(1_200_000);
+      const script = [
+        { ...step("next"), answeredBy },
+        { ...REST, answeredBy },
+        { ...bash, answeredBy },
+        { ...REST, answeredBy },
+      ];
+      const phases = [{ id: "p0" }, { id: "p1", tools: { whitelist: ["read"] } }, "p2"];
+      const { sandbox } = await stage(t, [...script, bash, REST], {
+        globalFiles: workflow("short", phases, { autoContinue: false }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow short Add a route");
+      // Stores what the answers took.
+      await rpc.prompt("/workflow :pause");
+      await rpc.promptAndSettle("/workflow :resume");
+      const states = await stored(rpc);
+      for (const state of states) assert.ok(JSON.stringify(state).length < 8000);
+      assert.ok(JSON.stringify(states.at(-1)).includes("scripted/mmm"));
+      await rpc.close();
+      const again = await startRpc({ version, sandbox, args: ["--continue"] });
+      assert.match(statusTexts(again).at(-1) ?? "", /P1 \[2\/3\]/);
+      await again.promptAndSettle("Go on");
+      assert.match(storedResults(await again.entries()).at(-1) ?? "", /bash/);
+      assert.equal(existsSync(join(sandbox.project, "ran")), false);
+      assert.deepEqual([...rpc.extensionErrors(), ...again.extensionErrors()], []);
+      await again.close();
+    },
+  );
 
   suite(`pi ${version}: a run with ${VISITS} visits`, { concurrency: 2 }, () => {
     test("stores with each step what changed, and has all of it after a restart and on another branch", async (t) => {

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { NODE, REPO, piCli } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -154,7 +154,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("as a tarball in pi's folder for npm", async (t) => {
+    test("as a tarball in pi's folder for npm", LONG, async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, {});
       const folder = writePackage(
         sandbox,

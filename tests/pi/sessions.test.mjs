@@ -196,7 +196,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("removes a countdown from the screen", async (t) => {
+    test("removes a countdown from the screen", LONG, async (t) => {
       const { sandbox } = await stage(t, () => REST, { globalFiles: HELLO, files: TRAVEL });
       const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -261,7 +261,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(statusTexts(rpc), [waiting("The hello > 🔹 Build [2/3]")]);
     });
 
-    test("a compaction that takes longer than the countdown, without an error", async (t) => {
+    test("a compaction that takes longer than the countdown, without an error", LONG, async (t) => {
       const script = compacting({ text: "What was.", delayMs: 1800 });
       const { sandbox } = await stage(t, script, { globalFiles: HELLO, settings: COMPACTION });
       const rpc = await startRpc({ version, sandbox });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { readSession } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -331,7 +331,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(model.messagesText(), /still active/);
     });
 
-    test("when the user sends a message", async (t) => {
+    test("when the user sends a message", LONG, async (t) => {
       const { model, tui } = await resting(t, [{ text: "Thinking", hang: true }]);
       await tui.submit("Have a look at the tests");
       await tui.waitFor("Thinking");
@@ -345,7 +345,7 @@ for (const version of VERSIONS) {
       assert.ok(gone(screen), "nor does it begin after an abort");
     });
 
-    test("with /cancel-workflow, and no agent run starts", async (t) => {
+    test("with /cancel-workflow, and no agent run starts", LONG, async (t) => {
       const { model, sandbox, tui } = await resting(t);
       await tui.submit("/cancel-workflow");
       const screen = await tui.waitFor("❌ The hello Cancelled");

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, some, variants } from "./harness/extent.mjs";
 import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -187,7 +187,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is complete after a kill, and each branch has its own", async (t) => {
+    test("is complete after a kill, and each branch has its own", LONG, async (t) => {
       const answers = [next(100, 1), say(200, 2), say(300, 3), say(400, 4), next(500, 5), next(600, 6), say(1, 1)];
       const { sandbox } = await stage(t, answers, {
         globalFiles: workflow("hello", ["look", "do", "end"], QUIET),

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, some, variants } from "./harness/extent.mjs";
 import { bash, edit, limited, write } from "./harness/limited.mjs";
 import { PI_VERSIONS } from "./harness/pi.mjs";
 
@@ -128,7 +128,7 @@ for (const version of VERSIONS) {
         assert.match(results[1], /Read-only, because it cannot be reached or searched: \S*docs\/deep/);
       });
 
-      test("hard links lead out without limits", async (t) => {
+      test("hard links lead out without limits", LONG, async (t) => {
         const { play, text } = await limited(t, version, {}, linked);
         await play(...hardLinks);
         assert.notEqual(text("src/a"), "untouched\n");
@@ -286,7 +286,7 @@ for (const version of VERSIONS) {
         );
       });
 
-      test("the file tools reach all of them without limits", async (t) => {
+      test("the file tools reach all of them without limits", LONG, async (t) => {
         const { play, sandbox, exists, text } = await limited(t, version, {}, links);
         await play(
           calls(sandbox).filter((call) => !/ways-\w*-?\d+"/.test(JSON.stringify(call))),
