@@ -49,9 +49,12 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 const REFRESH = 1000;
 
 /**
- * The end of a run: the exit status, and one line.
- * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget", text: string }} End
+ * The end of a run: the exit status, and one line; `seal` is that of changed rules for which it waits.
+ * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget", text: string, seal?: string }} End
  */
+
+/** The option in the text of a pause by which the user accepts changed rules. */
+const ACCEPTS_RULES = /--accept-workflow-rules=([\w:]+)/;
 
 /** @param {keyof typeof STATUS} outcome @param {string} text @returns {End} */
 const end = (outcome, text) => ({ status: STATUS[outcome], outcome, text });
@@ -62,6 +65,8 @@ const end = (outcome, text) => ({ status: STATUS[outcome], outcome, text });
  * @param {import("../pi-workflows.js").Options} options
  */
 export async function runWorkflow(words, options) {
+  const decision = /** @type {const} */ (["accept-rules", "more"]).find((name) => options[name] !== undefined);
+  if (decision !== undefined && !options.continue) throw new Failure(`--${decision} needs --continue.`);
   const limits = options.budget === undefined ? {} : boundsOf(options.budget);
   const bounds = words[0] === "-" ? limits : undefined;
   const prompt = bounds ? taskOf(words, options) : await promptOf(words, options);
@@ -114,11 +119,18 @@ function tellEnd(end, headless, session, agent, options) {
   else progress.always(text);
   if (run && end.status !== STATUS.done && isOpen(run))
     progress.always(
-      `To go on: pi-workflows run --continue --session ${shellQuoted(session)}${optionsToGoOn(options)}${end.status === STATUS.budget ? ' "/workflow :resume +MORE"' : ""}`,
+      `To go on: pi-workflows run --continue --session ${shellQuoted(session)}${optionsToGoOn(options)}${decisionFor(end, run)}`,
     );
   const problems = write(options, run, end, session, agent?.usage);
   for (const problem of problems) progress.always(problem);
   return end.status === STATUS.done && problems.length > 0 ? STATUS.error : end.status;
+}
+
+/** The option with the user's decision that a run needs to go on. @param {End} end @param {Run} run */
+function decisionFor({ status, seal }, run) {
+  if (seal !== undefined) return ` --accept-rules=${seal}`;
+  if (status !== STATUS.budget) return "";
+  return ` --more=${run.state.pause === "budget" ? "AMOUNT" : "unknown"}`;
 }
 
 /** The options that hold for one process only. @param {import("../pi-workflows.js").Options} options */
@@ -168,6 +180,8 @@ class Headless {
   /** The first and the last line of standard error. */
   #firstError = "";
   #lastError = "";
+  /** The seal of changed rules for which the run waits. @type {string | undefined} */
+  #seal;
   /** The error with which the model's last answer failed. */
   #modelError = "";
   #readAt = 0;
@@ -290,13 +304,9 @@ class Headless {
       this.progress.line(String(record.message ?? ""));
   }
 
-  /**
-   * Ends an agent that has used up a bound outside of a run, which bounds itself: without a workflow, or after the run
-   * has ended.
-   */
+  /** Ends an agent without a workflow that has used up a bound; a run bounds itself. */
   #bound() {
-    const isBounded = this.#hasWorkflow && (!this.#run || isOpen(this.#run));
-    if (isBounded || Object.keys(this.#limits).length === 0) return;
+    if (this.#hasWorkflow || Object.keys(this.#limits).length === 0) return;
     this.#usedUp ??= usedUp(agentIn(this.#session).usage, this.#limits);
     if (this.#usedUp !== undefined) this.#pi?.end();
   }
@@ -318,6 +328,7 @@ class Headless {
   #onError(text) {
     const line = plainText(text).trim();
     if (line === "") return;
+    this.#seal = ACCEPTS_RULES.exec(line)?.[1] ?? this.#seal;
     this.#firstError ||= line;
     this.#lastError = line;
     this.progress.line(line);
@@ -346,6 +357,8 @@ class Headless {
         "error",
         hasEnded ? `no run was started${told === "" ? "." : `: ${shortened(told)}`}` : earlyEnd(piEnd, told),
       );
+    if (this.#seal !== undefined && isOpen(run))
+      return { ...end("paused", `paused in ${run.state.phaseTitle}: its rules have changed`), seal: this.#seal };
     const ended = endOf(run);
     if (ended && run.state.pause === MODEL_PAUSE) {
       const reason = this.#modelError === "" ? "" : `: ${shortened(this.#modelError)}`;
@@ -390,10 +403,11 @@ function runsIn(session) {
 }
 
 /** The prompt that starts the run, or has it go on. @param {string[]} words @param {import("../pi-workflows.js").Options} options */
-async function promptOf([name, ...rest], { input = [], continue: goesOn }) {
+async function promptOf([name, ...rest], { input = [], continue: goesOn, more }) {
   if (goesOn) {
     if (input.length > 0) throw new Failure("--continue takes no --input.");
     const message = [name, ...rest].filter((word) => word !== undefined).join(" ");
+    if (message !== "" && more !== undefined) throw new Failure("--more takes no message: it resumes the run.");
     return message === "" ? "/workflow :resume" : message;
   }
   if (name === undefined) throw new Failure("pi-workflows run needs a NAME.");
@@ -437,7 +451,8 @@ function taskOf([, task, ...rest], { input = [], continue: goesOn, detach: isDet
 }
 
 /** The arguments of pi. @param {string} session @param {import("../pi-workflows.js").Options} options */
-async function argumentsOf(session, { model, budget, approve, "allow-commands": allowCommands }) {
+async function argumentsOf(session, options) {
+  const { model, budget, approve, "allow-commands": allowCommands, "accept-rules": acceptRules, more } = options;
   const extension = (await isLoadedByPi(agentDir())) ? [] : ["-e", packageFolder()];
   return [
     "--session",
@@ -446,6 +461,8 @@ async function argumentsOf(session, { model, budget, approve, "allow-commands": 
     ...(model === undefined ? [] : ["--model", model]),
     ...(approve ? ["--approve"] : []),
     ...(budget === undefined ? [] : [`--workflow-budget=${budget}`]),
+    ...(acceptRules === undefined ? [] : [`--accept-workflow-rules=${acceptRules}`]),
+    ...(more === undefined ? [] : [`--workflow-budget-more=${more}`]),
     // pi takes a word behind such a flag for its value.
     ...(allowCommands ? ["--allow-workflow-commands"] : []),
   ];

@@ -60,9 +60,6 @@ const CHUNK = Buffer.allocUnsafeSlow(2 ** 18);
  * A line of a file, by the offsets of its first byte and of its end.
  * @typedef {{ start: number, stop: number }} Line
  *
- * A function that gets a line until it returns false.
- * @typedef {(line: Buffer, isWhole: boolean, isEnded: boolean, place: Line) => boolean} UseLine
- *
  * A state entry: its data as JSON, and the place of its line. The id is empty if it has none.
  * @typedef {{ id: string, time: number, data: string, line: Line, mayBeActive: boolean }} StateEntry
  *
@@ -117,14 +114,12 @@ export class SessionFile {
    * @param {(taskId: string, line: Line) => void} use gets the id in the line
    */
   eachState(use) {
-    /** @type {UseLine} */
-    const useLine = (line, isWhole, isEnded, place) => {
+    this.#eachLine(0, this.#size, (line, isWhole, isEnded, place) => {
       if (!namesState(line)) return true;
       if (isWhole) this.#useState(line, isEnded, place, use);
       else this.unreadable += 1;
       return true;
-    };
-    this.#eachLine(0, this.#size, useLine, FIELD);
+    });
   }
 
   /**
@@ -237,10 +232,9 @@ export class SessionFile {
    * Calls a function for each line until it returns false. Of a line that is too long it gets only the beginning.
    * @param {number} from
    * @param {number} to
-   * @param {UseLine} use
-   * @param {Buffer} [mark] most lines without it are passed over, which is faster
+   * @param {(line: Buffer, isWhole: boolean, isEnded: boolean, place: Line) => boolean} use
    */
-  #eachLine(from, to, use, mark) {
+  #eachLine(from, to, use) {
     /** The parts of the line in earlier chunks. @type {Buffer[]} */
     let parts = [];
     let length = 0;
@@ -262,11 +256,6 @@ export class SessionFile {
       for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, begin)) {
         if (!give(chunk.subarray(begin, end), true)) return;
         begin = end + 1;
-        if (mark === undefined) continue;
-        const next = chunk.indexOf(mark, begin);
-        const line = chunk.lastIndexOf(NEWLINE, next === -1 ? chunk.length : next) + 1;
-        start += line - begin;
-        begin = line;
       }
       length += count - begin;
       if (length <= MAX_LINE) parts.push(Buffer.from(chunk.subarray(begin)));

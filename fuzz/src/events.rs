@@ -379,6 +379,8 @@ impl Play {
         };
         self.ui = self.session_ui;
         let facts = Facts {
+            accept_rules: None,
+            more: None,
             at_work: flag(32),
             same_session: flag(64),
             panel: flag(4),

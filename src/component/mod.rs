@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
 
-use crate::engine::{ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, STEP_TOOL};
+use crate::engine::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, MORE_FLAG, STEP_TOOL};
 use crate::engine::{ChildEnd, ChildReport, Context, Engine, Event, Facts, Output, Reply, Stop, Ui};
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
@@ -102,10 +102,9 @@ impl Guest for Component {
             name: ALLOW_COMMANDS_FLAG.name.into(),
             description: ALLOW_COMMANDS_FLAG.description.into(),
         });
-        api::register_text_flag(&api::Flag {
-            name: BUDGET_FLAG.name.into(),
-            description: BUDGET_FLAG.description.into(),
-        });
+        for flag in [BUDGET_FLAG, ACCEPT_RULES_FLAG, MORE_FLAG] {
+            api::register_text_flag(&api::Flag { name: flag.name.into(), description: flag.description.into() });
+        }
         for command in &COMMANDS {
             api::register_command(&api::Command { name: command.name.into(), description: command.description.into() });
         }
@@ -245,6 +244,8 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
                 allowed: context::handed().and_then(|handed| serde_json::from_str(&handed).ok()).unwrap_or_default(),
                 budget: known(api::get_text_flag(BUDGET_FLAG.name))?,
+                accept_rules: known(api::get_text_flag(ACCEPT_RULES_FLAG.name))?,
+                more: known(api::get_text_flag(MORE_FLAG.name))?,
                 panel: panel(entries.newest.as_deref())?,
                 mark,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.

@@ -4,7 +4,7 @@
 use super::context::Cx;
 use super::effect::{OutputFile, Reply, Request};
 use super::event::{Answer, CommandEnd};
-use super::state::{Engine, Purpose, Waiting};
+use super::state::{Engine, Purpose, Waiter, Waiting};
 use crate::run::ProjectState;
 
 /// The reason for an unknown state of the project's files, for an answer of another kind.
@@ -68,6 +68,29 @@ impl Engine {
                 _ => Some(false),
             };
             then(engine, is_yes, cx)
+        })
+    }
+
+    /// Asks the user to accept something: only a yes is the user's word.
+    pub(super) fn ask_word(
+        &mut self,
+        purpose: impl Into<Purpose>,
+        request: YesOrNo,
+        then: impl FnOnce(&mut Self, Option<UsersWord>, &mut Cx) -> Reply + 'static,
+    ) -> Reply {
+        self.yes_or_no(purpose, request, |engine, yes, cx| {
+            then(engine, (yes == Some(true)).then_some(UsersWord(())), cx)
+        })
+    }
+
+    /// Asks the user how much more a budget allows, a line of text.
+    pub(super) fn ask_amount(
+        &mut self,
+        title: String,
+        then: impl FnOnce(&mut Self, Option<(UsersWord, String)>, &mut Cx) -> Reply + 'static,
+    ) -> Reply {
+        self.ask_text(Waiter::User, title, |engine, amount, cx| {
+            then(engine, amount.map(|amount| (UsersWord(()), amount)), cx)
         })
     }
 
@@ -164,6 +187,19 @@ impl Engine {
             }
             None => Reply::None,
         }
+    }
+}
+
+/// The user's own word, without which no changed rules are accepted and no budget is widened: the answer to a dialog, or
+/// an option of the command line. A command or a message is neither, for pi does not tell who sends it.
+pub(super) struct UsersWord(());
+
+impl UsersWord {
+    /// Takes an option of the command line if it has this value: it is given once.
+    pub fn of_option(option: &mut Option<String>, is_meant: impl FnOnce(&str) -> bool) -> Option<(Self, String)> {
+        let is_meant = option.as_deref().is_some_and(is_meant);
+        let value = option.take_if(|_| is_meant)?;
+        Some((Self(()), value))
     }
 }
 

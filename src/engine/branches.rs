@@ -208,6 +208,11 @@ impl Engine {
         }
         let ending = self.children.reason();
         self.children.forget();
+        // A branch may wait because its files give it other rules: the user is told so.
+        let waits = |state: &RunState| state.progress.branches.values().any(|run| run.waits.is_some());
+        if self.running().is_some_and(waits) {
+            cx.gone |= self.read_files(|definitions| definitions.refresh(cx.host)).is_err();
+        }
         let Some(active) = self.active() else { return self.end_passage(group.passage, cx) };
         let mut passage = group.passage;
         passage.told.push(text::branches_told(&active));

@@ -11,11 +11,15 @@ use crate::run::{
 use crate::text;
 use crate::usage::Rule;
 
+use super::ask::{UsersWord, YesOrNo};
 use super::commands::BUDGET_FLAG;
 use super::commands::moves::Moved;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::state::{Engine, Mover, Waiter};
+
+/// The value of [`MORE_FLAG`](super::commands::MORE_FLAG) that accepts answers whose cost or usage is not known.
+const UNKNOWN: &str = "unknown";
 
 /// The result of [`Engine::widen_budgets`].
 pub(super) enum Widened {
@@ -143,12 +147,24 @@ impl Engine {
         self.up_to_now(cx)
     }
 
-    /// Adds what the user gives to the budgets that are used up, or asks for it. Answers without a price or without
-    /// usage are accepted if they are the reason for the pause.
-    pub(super) fn widen_budgets(&mut self, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
+    /// Adds to the budgets that are used up what the user gives by an option or in a dialog, and accepts answers without a
+    /// price or without usage if they are the reason for the pause. Without the user's word the user is asked: for the
+    /// amount, or for a yes to `more`.
+    pub(super) fn widen_budgets(
+        &mut self,
+        more: &str,
+        mut word: Option<UsersWord>,
+        was_at_rest: bool,
+        cx: &mut Cx,
+    ) -> Widened {
         // Not what the user does not know of yet.
-        if self.pause_reason().is_some_and(PauseReason::is_unknown_amount) {
-            self.accept_unknown(cx);
+        if let Some(reason) = self.pause_reason().filter(|reason| reason.is_unknown_amount()).cloned() {
+            let option = &mut self.session.more;
+            let option = || UsersWord::of_option(option, |value| value == UNKNOWN).map(|(word, _)| word);
+            match word.take().or_else(option) {
+                Some(word) => self.accept_unknown(word, cx),
+                None => return self.ask_for_more(text::unknown_question(&reason), more, was_at_rest, cx),
+            }
         }
         let reason = self.budget_used_up(cx);
         let Some(PauseReason::Budget { measure, .. }) = reason else {
@@ -179,6 +195,11 @@ impl Engine {
             self.activity.stop(cx);
             self.transition(state.paused(reason.clone(), cx.unix_ms), cx);
         }
+        let option = UsersWord::of_option(&mut self.session.more, |_| more.is_empty() && word.is_none());
+        let (word, more) = match option {
+            Some((word, more)) => (Some(word), more),
+            None => (word, more.to_owned()),
+        };
         if more.is_empty() {
             if !cx.ui.exists() {
                 cx.fail(Level::Warning, text::budget_notice(&reason, measure));
@@ -187,14 +208,17 @@ impl Engine {
             let Some(state) = self.running() else { return Widened::Yes };
             let task_id = state.task_id.clone();
             let title = text::budget_question(&reason, measure);
-            return Widened::Asked(self.ask_text(Waiter::User, title, move |engine, more, cx| {
+            return Widened::Asked(self.ask_amount(title, move |engine, more, cx| {
                 engine.give_more(&task_id, measure, was_at_rest, more, cx)
             }));
         }
-        let Some(amount) = amount(measure, more) else {
-            cx.fail(Level::Warning, text::no_amount(more, measure));
+        let Some(amount) = amount(measure, &more) else {
+            cx.fail(Level::Warning, text::no_amount(&more, measure));
             return Widened::No;
         };
+        if word.is_none() {
+            return self.ask_for_more(text::more_question(&reason, &more), &more, was_at_rest, cx);
+        }
         self.change_allowances(cx, |budget| {
             let mut bounds = budget.bounds();
             let bound = bounds.find(|bound| bound.measure == measure && bound.is_used_up())?;
@@ -203,7 +227,25 @@ impl Engine {
             Some(Change::Add(measure, beyond.saturating_add(amount)))
         });
         // Of another measure.
-        self.widen_budgets("", was_at_rest, cx)
+        self.widen_budgets("", None, was_at_rest, cx)
+    }
+
+    /// Asks the user for a yes to what a command gives; without a user interface an option is needed.
+    fn ask_for_more(&mut self, title: String, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
+        if !cx.ui.exists() {
+            cx.fail(Level::Warning, text::needs_option(&title, if more.is_empty() { UNKNOWN } else { more }));
+            return Widened::No;
+        }
+        let Some(state) = self.running() else { return Widened::Yes };
+        let (task_id, more) = (state.task_id.clone(), more.to_owned());
+        let request = YesOrNo::Choice { title, no: "No, leave it paused", yes: "Yes, go on" };
+        Widened::Asked(self.ask_word(Waiter::User, request, move |engine, word, cx| {
+            let is_same = engine.active().is_some_and(|active| active.state.task_id == task_id);
+            match word.filter(|_| is_same) {
+                Some(word) => engine.resume_with(&more, Some(word), was_at_rest, cx),
+                None => Reply::None,
+            }
+        }))
     }
 
     /// Goes on with what the user gives after the question how much more.
@@ -212,28 +254,29 @@ impl Engine {
         task_id: &str,
         asked: Measure,
         was_at_rest: bool,
-        more: Option<String>,
+        more: Option<(UsersWord, String)>,
         cx: &mut Cx,
     ) -> Reply {
         let is_same = self.running().is_some_and(|state| state.task_id == task_id);
         if let Some(reason) = self.held().filter(|_| is_same) {
             // An amount accepts no rules.
-            cx.fail(Level::Warning, self.held_notice(&reason));
+            cx.fail(Level::Warning, self.held_notice(&reason, cx.ui));
             return Reply::None;
         }
-        let Some(more) = more.filter(|more| is_same && !trim(more).is_empty()) else {
+        let Some((word, more)) = more.filter(|(_, more)| is_same && !trim(more).is_empty()) else {
             cx.notify(Level::Info, "Nothing was added to the budget.");
             return Reply::None;
         };
         // Meanwhile another measure may be used up, and the amount would be one of it.
-        let more = match self.budget_used_up(cx) {
-            Some(PauseReason::Budget { measure, .. }) if measure != asked => "",
-            _ => trim(&more),
-        };
-        self.resume_by_user(more, was_at_rest, cx)
+        match self.budget_used_up(cx) {
+            Some(PauseReason::Budget { measure, .. }) if measure != asked => {
+                self.resume_with("", None, was_at_rest, cx)
+            }
+            _ => self.resume_with(trim(&more), Some(word), was_at_rest, cx),
+        }
     }
 
-    fn accept_unknown(&mut self, cx: &mut Cx) {
+    fn accept_unknown(&mut self, _: UsersWord, cx: &mut Cx) {
         let told = match self.pause_reason() {
             Some(PauseReason::UnknownUsage { .. }) => Unknown::Usage,
             _ => Unknown::Cost,

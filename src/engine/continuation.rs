@@ -206,7 +206,7 @@ impl Engine {
     /// pause: the agent answers it as if the run went on.
     pub(super) fn tell_needs_resume(&mut self, cx: &mut Cx) -> bool {
         if let Some(reason) = self.held() {
-            let notice = self.held_notice(&reason);
+            let notice = self.held_notice(&reason, cx.ui);
             // A hold that begins with the message is told with it.
             let told = self.run.told_hold.as_mut().filter(|told| told.reason == reason);
             if told.is_some_and(|told| !std::mem::replace(&mut told.with_message, true)) {

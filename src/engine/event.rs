@@ -146,6 +146,10 @@ pub struct Facts {
     pub allowed: Vec<String>,
     /// The value of [`BUDGET_FLAG`](super::BUDGET_FLAG); `None` without it.
     pub budget: Option<String>,
+    /// The value of [`ACCEPT_RULES_FLAG`](super::ACCEPT_RULES_FLAG).
+    pub accept_rules: Option<String>,
+    /// The value of [`MORE_FLAG`](super::MORE_FLAG).
+    pub more: Option<String>,
     /// The panel is on; see [`PANEL_ENTRY_TYPE`](crate::protocol::PANEL_ENTRY_TYPE).
     pub panel: bool,
     /// The place of the newest entry of the stored run.

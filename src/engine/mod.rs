@@ -69,7 +69,7 @@ use context::Cx;
 use state::{Turn, Waiter};
 
 pub use budget::bound;
-pub use commands::{ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, Completion};
+pub use commands::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, Completion, MORE_FLAG};
 pub use context::{Context, Ui};
 pub use effect::{ChildStart, Effect, Elsewhere, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};
 pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, Event, Facts, Stop};
@@ -104,7 +104,6 @@ impl Engine {
         self.begin_dialog(&reply, &cx);
         self.tell_hold(&mut cx);
         self.mark_prompts(&mut cx);
-        self.offer_rules();
         cx.gone = cx.gone || self.call_for_attention(&mut cx).is_err();
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };

@@ -29,10 +29,12 @@ impl Engine {
         self.meter.forget();
         self.fresh_start.forget();
         self.briefing.take_up(in_view);
-        let Facts { project, allow_commands, allowed, budget, panel, mark, at_work, same_session } = facts;
+        let Facts { project, allow_commands, allowed, budget, accept_rules, more, panel, mark, at_work, same_session } =
+            facts;
         self.session.project = project;
         self.session.allow_commands = allow_commands;
         self.session.allowed_commands.extend(allowed);
+        (self.session.accept_rules, self.session.more) = (accept_rules, more);
         self.take_up_bound(budget.as_deref(), cx);
         self.session.panel = panel;
         self.activity = Activity::taken_up(at_work);
@@ -46,6 +48,11 @@ impl Engine {
             cx.notify(Level::Warning, notice);
         }
         self.restore(stored, mark, cx);
+        if self.is_branch() {
+            // The options are for the run that the branch is part of.
+            (self.session.accept_rules, self.session.more) = (None, None);
+        }
+        self.accept_by_option(cx);
         if self.held().is_none() {
             self.take_up_run_dir(cx)?;
             self.restore_tools(cx);

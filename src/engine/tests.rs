@@ -120,6 +120,32 @@ impl Session {
         self.on(Event::Command { name, arguments })
     }
 
+    /// `/workflow :resume MORE`, with a yes to each question about it, or with the options in the place of the answers.
+    fn resume(&mut self, more: &str) -> Output {
+        if self.ui == Ui::None {
+            self.engine.session.more = Some(more.to_owned()).filter(|more| !more.is_empty());
+            self.engine.session.accept_rules = self.engine.seal_of_files().map(|seal| seal.to_string());
+            with_cx(|cx| self.engine.accept_by_option(cx));
+            return self.command("workflow", ":resume");
+        }
+        let mut output = self.command("workflow", format!(":resume {more}").trim());
+        loop {
+            let (ticket, answer) = match &output.reply {
+                Reply::Ask { ticket, request: Request::Select { title, .. } }
+                    if title.starts_with("Paused: ") || title.starts_with("Accept the rules of ") =>
+                {
+                    (*ticket, Answer::Selected(1))
+                }
+                Reply::Ask { ticket, request: Request::Confirm { title, .. } } if title.starts_with("Accept the ") => {
+                    (*ticket, Answer::Confirmed(true))
+                }
+                _ => return output,
+            };
+            let answered = self.on(Event::Answer { ticket, answer });
+            output = Output { effects: [output.effects, answered.effects].concat(), reply: answered.reply };
+        }
+    }
+
     fn step(&mut self, action: &str) -> (String, Value) {
         self.step_output(action).1
     }
@@ -372,7 +398,7 @@ fn a_loop_restarts_the_scope_unless_it_is_forbidden() {
     let _ =
         session.on(Event::Session { stored: session.stored_run().cloned(), in_view: None, facts: Facts::default() });
     assert!(session.step("loop").0.starts_with("The workflow is paused: its rules"));
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     let (effects, (text, details)) = session.step_output("loop");
     assert_eq!(text, "⚠️ Looping is disabled for this workflow.");
     assert_eq!(details, json!({ "active": true, "error": "Looping is disabled for this workflow." }));
@@ -690,11 +716,11 @@ fn a_paused_run_can_be_moved_and_resumed() {
     let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
     let Reply::Inject { content: prompt, .. } = output.reply else { panic!() };
     assert!(prompt.starts_with("The user moved the workflow on: * a → * b.\n\n[Workflow path"));
-    let effects = session.command("workflow", ":resume").effects;
+    let effects = session.resume("").effects;
     assert_eq!(effects[1], status("The flat > * b [2/2]"));
     assert!(matches!(effects[2], Effect::SendUserMessage(_)));
     let not_paused = notice(Level::Info, "The workflow is not paused.");
-    assert_eq!(session.command("workflow", ":resume").effects, not_paused);
+    assert_eq!(session.resume("").effects, not_paused);
     let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :answer, :next, :back, :skip, :stop, :retry, :cancel, :graph, :report, :panel, :limits, :check";
     assert_eq!(session.command("workflow", ":fly").effects, notice(Level::Error, unknown));
     let unknown = unknown.replace(":fly\".", ":stauts\". Did you mean :status?");
@@ -1181,11 +1207,11 @@ fn an_interrupted_countdown_shows_how_to_resume() {
         assert_eq!(completions[0].value, ":resume");
         let panel = session.command("workflow", ":status").effects;
         assert!(format!("{panel:?}").contains("waits for you"));
-        let effects = session.command("workflow", ":resume").effects;
+        let effects = session.resume("").effects;
         assert!(matches!(effects[0], Effect::SendUserMessage(_)));
         assert_eq!(effects[1], status("The flat > * a [1/2]"));
         let not_paused = notice(Level::Info, "The workflow is not paused.");
-        assert_eq!(session.command("workflow", ":resume").effects, not_paused);
+        assert_eq!(session.resume("").effects, not_paused);
     }
 }
 
@@ -1199,7 +1225,7 @@ fn a_control_that_only_shows_does_not_stop_the_countdown() {
         assert!(!effects.contains(&Effect::SetCountdown(None)), "{control}: {effects:?}");
     }
     let _ = session.on(Event::Timer { id: 1, idle: true });
-    let effects = session.command("workflow", ":resume").effects;
+    let effects = session.resume("").effects;
     assert!(effects.contains(&Effect::SetCountdown(None)));
     assert!(matches!(effects.last(), Some(Effect::SendUserMessage(_))));
 }

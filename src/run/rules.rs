@@ -4,6 +4,8 @@
 //! files as they were last read. The engine asks it with each new state and each reading of the files, and nowhere
 //! else: a run is held exactly as long as the files do not give its seal.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::definition::{Library, seal};
@@ -20,6 +22,13 @@ pub struct Seal {
     pub version: u32,
     /// SHA-256, in hexadecimal digits.
     pub hash: String,
+}
+
+/// The version and the hash, as reports and the command line have them.
+impl fmt::Display for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.version, self.hash)
+    }
 }
 
 impl Seal {

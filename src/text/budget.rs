@@ -63,9 +63,26 @@ pub fn budget_question(reason: &PauseReason, measure: Measure) -> String {
     format!("Paused: {reason}.\nHow much more? ({unit})")
 }
 
-/// Returns the notice without a dialog: the command that allows more.
+/// Returns the question before a command adds this to a budget.
+pub fn more_question(reason: &PauseReason, more: &str) -> String {
+    format!("Paused: {reason}.\nAdd {}?", short_name(more))
+}
+
+/// Returns the question before answers are accepted whose cost or usage is not known.
+pub fn unknown_question(reason: &PauseReason) -> String {
+    format!("Paused: {reason}.\nGo on, and do not count such answers?")
+}
+
+/// Returns the notice without a dialog: the option that allows more.
 pub fn budget_notice(reason: &PauseReason, measure: Measure) -> String {
-    format!("The workflow is paused: {reason}. To allow more: {}", command(measure))
+    let example = command(measure).rsplit('+').next().unwrap_or_default();
+    needs_option(&format!("Paused: {reason}."), example)
+}
+
+/// Returns the notice in the place of a question: the option that allows more.
+pub fn needs_option(question: &str, more: &str) -> String {
+    let first = question.lines().next().unwrap_or_default();
+    format!("{first} To allow more, with /workflow :resume: --workflow-budget-more={}", short_name(more))
 }
 
 /// Returns the notice that the user has accepted what is not known.

@@ -145,6 +145,32 @@ pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, ind
     lines.map(|line| on_one_line(&line)).collect()
 }
 
+/// The rules of a workflow and of all nested in it, one line each, which names its place.
+pub fn rule_lines(root: &Workflow, library: &Library) -> Vec<String> {
+    let mut lines = Vec::new();
+    for scope in library.reached(&root.key).unwrap_or_default() {
+        let own = budget_note(&scope.budget).into_iter().map(|note| format!("{}: {note}", scope.key));
+        lines.extend(own);
+        for entry in &scope.phases {
+            let name = match &entry.kind {
+                EntryKind::Phase(phase) => {
+                    let name = format!("{}/{}", scope.key, phase.id);
+                    lines.extend(noted(&name, phase, scope, library, &format!("{name}: ")));
+                    name
+                }
+                EntryKind::Workflow { .. } => {
+                    let name = format!("{}/{}", scope.key, library.entry_name(entry));
+                    lines.push(name.clone());
+                    lines.extend(nested_notes(entry, library).into_iter().map(|note| format!("{name}: {note}")));
+                    name
+                }
+            };
+            lines.extend(when_note(&entry.when).map(|note| format!("{name}: {note}")));
+        }
+    }
+    lines
+}
+
 fn step_note(phase: &Phase) -> Option<String> {
     let (verb, text) = match &phase.work {
         Work::Agent | Work::Branches => return None,

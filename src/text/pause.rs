@@ -5,12 +5,13 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::definition::{Diagnostic, Library, Work};
-use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, pause_reason};
+use crate::run::{Active, Bound, Broken, PauseReason, RunState, RunStatus, Seal, pause_reason};
 
 use super::budget;
 use super::diagnostics::diagnostic_text;
+use super::exact::{framed, quoted};
 use super::gate::RECHECKS_LOST;
-use super::questions::{counted, replacement_notice};
+use super::questions::{Dialog, Question, by_program, counted, in_terminal, replacement_notice};
 
 use super::names::{phase_title, short_name};
 use super::ways::short;
@@ -127,6 +128,39 @@ impl PauseReason {
     }
 }
 
+/// Returns the question if the rules that the files give now hold for a run, with what has changed in them since
+/// `before`, or with all of them if that is not known.
+pub fn rules_question(
+    workflow: &str,
+    before: Option<&[String]>,
+    now: &[String],
+    replaced: &[String],
+    dialog: Dialog,
+) -> Question {
+    let mut lines: Vec<String> = replaced.iter().map(|key| replacement_notice(key, workflow)).collect();
+    match before {
+        Some(before) => {
+            let without = |lines: &[String], others: &[String], sign| -> Vec<String> {
+                lines.iter().filter(|line| !others.contains(line)).map(|line| format!("{sign} {line}")).collect()
+            };
+            let changes = [without(before, now, '-'), without(now, before, '+')].concat();
+            let is_seen = !changes.is_empty();
+            lines.extend(changes);
+            lines.extend((!is_seen).then(|| "A rule has changed that the list of phases does not show.".to_owned()));
+        }
+        None => lines.extend(now.iter().cloned()),
+    }
+    let lines = framed(&lines.join("\n"));
+    let what = if before.is_some() { "What has changed" } else { "Its rules as they are now" };
+    match dialog {
+        Dialog::Terminal { options } => {
+            let first = format!("Accept the rules of {}?", quoted(workflow, 16));
+            in_terminal(first, lines, options, what, format!("{what}:"))
+        }
+        Dialog::Program => by_program(format!("{what} in the rules of {}:", quoted(workflow, 60)), lines),
+    }
+}
+
 /// Returns the notice to the user about a run that has paused; `None` if it is not paused.
 pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress.paused.as_ref()?;
@@ -170,26 +204,32 @@ pub fn paused(active: &Active) -> Option<String> {
 }
 
 /// Returns the notice that the files no longer give the rules of a run. `diagnostic` is the first error in the files,
-/// `replaced` has the keys of global workflows that the project's workflows would replace.
+/// `replaced` has the keys of global workflows that the project's workflows would replace, `seal` is that of the rules
+/// that the files give where only an option can accept them.
 pub fn held_notice(
     state: &RunState,
     library: &Library,
     reason: &PauseReason,
     diagnostic: Option<&Diagnostic>,
     replaced: &[String],
+    seal: Option<&Seal>,
 ) -> String {
     let diagnostic = diagnostic.map_or_else(String::new, |found| format!("\n{}", diagnostic_text(found)));
     let how = if let PauseReason::Broken(Broken { is_usable, .. }) = reason {
         if *is_usable {
-            "/workflow :resume goes on with what can be read, and with the rules as they are now. Until then all tool calls are refused; /workflow :cancel ends the run."
+            "/workflow :resume asks you whether to go on with what can be read, and with the rules as they are now. Until then all tool calls are refused; /workflow :cancel ends the run."
         } else {
             "All tool calls are refused until you end the run: /workflow :cancel or /cancel-workflow."
         }
     } else if reason.can_be_accepted() {
-        "/workflow :resume goes on with the rules as they are now. Until then all tool calls are refused, unless the files give the old rules again; /workflow :cancel ends the run."
+        "/workflow :resume shows what has changed, and asks you whether to go on with the rules as they are now. Until then all tool calls are refused, unless the files give the old rules again; /workflow :cancel ends the run."
     } else {
         "All tool calls are refused until the files are there again (see /workflow :check) and you send a message or /workflow :resume. /workflow :cancel ends the run."
     };
+    let option = seal.filter(|_| reason.can_be_accepted()).map(|seal| {
+        format!("Nothing was accepted. To go on with the rules as they are now, and with no others: --accept-workflow-rules={seal}")
+    });
+    let how = option.as_deref().unwrap_or(how);
     let replaced = replaced.iter().map(|key| replacement_notice(key, &state.workflow_key));
     let replaced: String = replaced.map(|notice| format!("\n{notice}")).collect();
     format!("⏸ {} is paused: {reason}.{diagnostic}{replaced}\n{how}", run_name(state, library))
@@ -211,9 +251,12 @@ pub fn unfinished_line(state: &RunState, library: &Library) -> String {
     };
     match pause_reason(state, library) {
         Some(reason) => {
-            let flag = match reason {
-                PauseReason::Commands { .. } => " (see --allow-workflow-commands)",
-                _ => "",
+            let flag = match &reason {
+                PauseReason::Commands { .. } => " (see --allow-workflow-commands)".to_owned(),
+                reason if reason.can_be_accepted() => Seal::of(state, library)
+                    .map(|seal| format!(" (see --accept-workflow-rules={seal})"))
+                    .unwrap_or_default(),
+                _ => String::new(),
             };
             format!("Workflow {name}: paused{phase}: {reason}{flag}.")
         }

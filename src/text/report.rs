@@ -203,7 +203,7 @@ impl<'a> Report<'a> {
                 Outcome::Cancelled | Outcome::Replaced => ended_at,
                 Outcome::Running | Outcome::Paused => None,
             },
-            fingerprint: seal.map(|seal| format!("{}:{}", seal.version, seal.hash)),
+            fingerprint: seal.map(ToString::to_string),
             usage: state.usage(),
             repeated_visits: (!progress.visits.is_empty()).then(|| repeated.map(u64::from).sum()),
             steps: state.global_step_count,

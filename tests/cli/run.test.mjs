@@ -60,6 +60,38 @@ for (const version of VERSIONS) {
       assert.deepEqual([again.status, again.stderr], [2, "No run of this project is unfinished.\n"]);
     });
 
+    test("changed rules are accepted by their seal alone, and a budget gets more by an option alone", async (t) => {
+      const work = { calls: [{ name: "write", arguments: { path: "new.txt", content: "x" } }] };
+      const { run, sandbox } = await withPi(t, version, [work, REST, REST, work, step("next"), REST], {
+        globalFiles: workflow("hello", [{ id: "plan", write: [] }], { ...OFF, budget: { turns: 2 } }),
+      });
+      const paused = await run("hello", "Do it", "--session", "a.jsonl");
+      assert.equal(paused.status, 6, paused.stderr);
+      assert.match(paused.stderr, /\nTo go on: pi-workflows run --continue --session \S+a\.jsonl --more=AMOUNT\n$/);
+      // The agent could have written it.
+      const phase = join(sandbox.agent, "workflows/hello/plan.md");
+      writeFileSync(phase, readFileSync(phase, "utf8").replace("write: []", "write: [./]"));
+      const again = (/** @type {string[]} */ ...options) =>
+        run("--continue", "--session", "a.jsonl", "--result", "r.json", ...options);
+      for (const options of [[], ["--accept-rules=1:0"], ["--more=5"], ["/workflow :resume"], ["Go on."]]) {
+        const held = await again(...options);
+        assert.equal(held.status, 3, `${options}: ${held.stderr}`);
+        const { seal } = JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end;
+        assert.match(
+          held.stderr,
+          new RegExp(`\\npaused in Plan: its rules have changed · .*\\n.* --accept-rules=${seal}\\n$`),
+        );
+        assert.match(seal, /^1:[0-9a-f]{64}$/);
+        assert.equal(existsSync(join(sandbox.project, "new.txt")), false);
+      }
+      const { seal } = JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8")).end;
+      const over = await again(`--accept-rules=${seal}`, "--more=5");
+      assert.equal(over.status, 0, over.stderr);
+      assert.equal(existsSync(join(sandbox.project, "new.txt")), true);
+      const wrong = await run("hello", "Do it", "--more=5");
+      assert.deepEqual([wrong.status, wrong.stderr], [2, "--more needs --continue.\n"]);
+    });
+
     test("a budget of the command line ends with 6, and one that cannot be read starts nothing", async (t) => {
       const work = { calls: [{ name: "bash", arguments: { command: "true" } }] };
       const { run, model, sandbox } = await withPi(t, version, () => work, { globalFiles: HELLO });
@@ -339,18 +371,6 @@ for (const version of VERSIONS) {
       assert.match(failed.stderr, /\npaused in Plan: the model failed: .*401.*no such key.* · 1 turn · /);
       const { end } = JSON.parse((await read).stdout);
       assert.deepEqual([end.status, end.outcome], [1, "paused"]);
-    });
-
-    test("a budget of the command line also ends an agent that goes on after DONE", LONG, async (t) => {
-      const bash = { calls: [{ name: "bash", arguments: { command: "sleep 0.3" } }] };
-      const { run, model } = await withPi(t, version, (_, index) => (index < 2 ? step("next") : bash), {
-        globalFiles: HELLO,
-      });
-      const ended = await run("hello", "Do it", "--budget", "turns=4");
-      assert.equal(ended.status, 0, ended.stderr);
-      assert.match(ended.stderr, /\ndone · \d+ turns · /);
-      // pi needs a moment to end.
-      assert.ok(model.requests.length >= 4 && model.requests.length < 30, String(model.requests.length));
     });
 
     test("a pi that a script starts is ended with it", LONG, async (t) => {

@@ -2,13 +2,15 @@
 // group; two groups.
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { branchOf, endsOf, parentEntries, requestsOf, team } from "./harness/branches.mjs";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { contextPrompt, notices, phaseFile, states, toolResults, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, leave, notices, phaseFile, states, toolResults, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/scripted-model.mjs").ScriptedModel} ScriptedModel */
 
@@ -127,6 +129,57 @@ for (const version of VERSIONS) {
       assert.deepEqual(endsOf(await rpc.entries()), { One: "done", Two: "done" }, notices(rpc).join("\n"));
       assert.equal(requestsOf(model, "Two").length, two, "what has ended is not repeated");
       assert.equal(states(await rpc.entries()).at(-1).active, false);
+      await rpc.close();
+    });
+
+    test("whose rules the agent has changed accepts nothing by itself", async (t) => {
+      const item = (/** @type {string} */ name) => ({
+        id: `branch-${name}`,
+        phases: [{ id: `${name}-list`, run: "touch command-ran" }, `${name}.md`],
+      });
+      const globalFiles = {
+        ...workflow("w", ["do"], {
+          autoContinue: false,
+          phases: ["do.md", { id: "team", phases: [item("one"), item("two")], parallel: true }],
+        }),
+        ...Object.fromEntries(["one", "two"].map((id) => [`w/${id}.md`, phaseFile({ id, write: [] })])),
+      };
+      const write = (/** @type {string} */ path, /** @type {string} */ content) => ({
+        name: "write",
+        arguments: { path, content },
+      });
+      const { model, sandbox } = await stage(
+        t,
+        (request) => {
+          if (branchOf(request) !== undefined) return { calls: [write("one/by-branch", "x")] };
+          if (request.messages.some(({ role }) => role === "tool")) return leave("", { summary: "Did it." });
+          // In place of `write: []`, and of what the branches' step runs.
+          const folder = join(sandbox.agent, "workflows/w");
+          const changed = globalFiles["w/workflow.yaml"].replaceAll("command-ran", "other-command-ran");
+          return {
+            calls: [
+              ...["one", "two"].map((id) => write(join(folder, `${id}.md`), phaseFile({ id, write: [`${id}/`] }))),
+              write(join(folder, "workflow.yaml"), changed),
+            ],
+          };
+        },
+        { globalFiles },
+      );
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow w The task");
+      assert.deepEqual(endsOf(await rpc.entries()), {
+        "branch-one": "waits: its agent has stopped",
+        "branch-two": "waits: its agent has stopped",
+      });
+      assert.ok(notices(rpc).some((text) => text.includes("its rules are no longer those")));
+      for (const command of ["/workflow :resume", "/workflow :retry 1", "/workflow :resume +5"]) {
+        await rpc.prompt(command);
+        assert.equal(model.requests.filter((request) => branchOf(request) !== undefined).length, 0, command);
+        for (const file of ["one/by-branch", "command-ran", "other-command-ran"])
+          assert.equal(existsSync(join(sandbox.project, file)), false, `${command}: ${file}`);
+      }
+      assert.equal(states(await rpc.entries()).at(-1).active, true);
+      assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });
 

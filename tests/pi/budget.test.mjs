@@ -83,13 +83,16 @@ for (const version of VERSIONS) {
         assert.equal(model.requests.length, 3);
         const without = await runPrint({ version, sandbox, mode, prompt: "/workflow :resume", args: ["--continue"] });
         assert.equal(without.code, 1, without.stderr);
-        assert.match(without.stderr, /To allow more: \/workflow :resume \+10\n/);
+        assert.match(without.stderr, /To allow more, with \/workflow :resume: --workflow-budget-more=10\n/);
+        // Who sends a command is not known: only an option of the command line allows more.
+        const sent = await runPrint({ version, sandbox, mode, prompt: "/workflow :resume +10", args: ["--continue"] });
+        assert.deepEqual([sent.code, model.requests.length], [1, 3], sent.stderr);
         const resumed = await runPrint({
           version,
           sandbox,
           mode,
-          prompt: "/workflow :resume +10",
-          args: ["--continue"],
+          prompt: "/workflow :resume",
+          args: ["--continue", "--workflow-budget-more=10"],
         });
         assert.deepEqual([resumed.code, resumed.stderr], [0, "Workflow The hello: DONE.\n"]);
         if (mode === "json") assert.ok(parseJsonLines(resumed.stdout).length > 0);
@@ -214,6 +217,10 @@ for (const version of VERSIONS) {
       const again = await startRpc({ version, sandbox, args: ["--continue"] });
       await again.promptAndSettle("Go on.");
       assert.equal(pause(await again.entries()), "unknownCost");
+      // Without a yes nothing is accepted.
+      await again.prompt("/workflow :resume");
+      assert.equal(pause(await again.entries()), "unknownCost");
+      again.onDialog(() => "Yes, go on");
       await again.promptAndSettle("/workflow :resume");
       assert.equal(lastPath(await again.entries()), "hello:1");
       await again.close();
@@ -249,7 +256,7 @@ for (const version of VERSIONS) {
             );
             assert.deepEqual([run.code, model.requests.length], [1, 1]);
             // The user accepts it: the turns count on, and the reports say what is not known.
-            const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+            const rpc = await startRpc({ version, sandbox, args: ["--continue"], onDialog: () => "Yes, go on" });
             await rpc.promptAndSettle("/workflow :resume");
             assert.equal(pause(await rpc.entries()), "budget turns");
             assert.equal(model.requests.length, 12);

@@ -148,7 +148,7 @@ impl Engine {
         cx: &mut Cx,
     ) -> Result<Reply, Stale> {
         if let Some(reason) = self.held().filter(|_| control.is_held(self.shown().is_some())) {
-            cx.fail(Level::Warning, self.held_notice(&reason));
+            cx.fail(Level::Warning, self.held_notice(&reason, cx.ui));
             return Ok(Reply::None);
         }
         if control.properties().needs_run && !self.has_run() {

@@ -67,6 +67,18 @@ pub const BUDGET_FLAG: Command = Command {
     description: "What a workflow may take beside its own budgets, such as cost=2,time=30m",
 };
 
+/// The flag that accepts the rules of a run that have changed, if they have this seal.
+pub const ACCEPT_RULES_FLAG: Command = Command {
+    name: "accept-workflow-rules",
+    description: "Go on with a run whose rules have changed, if they have this seal",
+};
+
+/// The flag that adds to a budget of a run that is used up.
+pub const MORE_FLAG: Command = Command {
+    name: "workflow-budget-more",
+    description: "What /workflow :resume adds to a budget that is used up, such as 1.00; \"unknown\" accepts unknown costs",
+};
+
 impl Engine {
     /// Runs a command.
     pub(super) fn command(&mut self, name: &str, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {

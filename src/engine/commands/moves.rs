@@ -5,8 +5,9 @@ use crate::run::{
 };
 use crate::text;
 
+use crate::engine::ask::UsersWord;
 use crate::engine::budget::Widened;
-use crate::engine::context::Cx;
+use crate::engine::context::{Cx, Ui};
 use crate::engine::effect::{Effect, Level, Reply};
 use crate::engine::state::{Engine, Mover, Requester};
 
@@ -26,27 +27,32 @@ pub(in crate::engine) struct Moved {
 
 impl Engine {
     /// The notice of a control that needs a phase: there is none.
-    pub(super) fn unavailable(&self) -> String {
+    pub(super) fn unavailable(&self, ui: Ui) -> String {
         match self.held() {
-            Some(reason @ PauseReason::Broken(_)) => self.held_notice(&reason),
+            Some(reason @ PauseReason::Broken(_)) => self.held_notice(&reason, ui),
             Some(_) | None => UNAVAILABLE.to_owned(),
         }
     }
 
-    /// Goes on after a pause, or where the run waits for the user. A gate that waits for the user is checked again at
-    /// once, unless the phase has outcomes. `more` is added to a budget that is used up.
+    /// Goes on after a pause, or where the run waits for the user. `more` is added to a budget that is used up, if the
+    /// user confirms it.
     pub(in crate::engine) fn resume_by_user(&mut self, more: &str, was_at_rest: bool, cx: &mut Cx) -> Reply {
-        let was_held = match self.held() {
-            Some(reason) => {
-                if let Err(notice) = self.accept_rules(&reason, cx) {
-                    cx.fail(Level::Warning, notice);
-                    return Reply::None;
-                }
-                true
-            }
-            None => false,
-        };
-        match self.widen_budgets(more, was_at_rest, cx) {
+        match self.held() {
+            Some(reason) => self.resume_held(&reason, more, cx),
+            None => self.resume_with(more, None, was_at_rest, cx),
+        }
+    }
+
+    /// Goes on with a run whose rules hold. A gate that waits for the user is checked again at once, unless the phase has
+    /// outcomes. `word`: the user has confirmed that the budget gets `more`.
+    pub(in crate::engine) fn resume_with(
+        &mut self,
+        more: &str,
+        word: Option<UsersWord>,
+        was_at_rest: bool,
+        cx: &mut Cx,
+    ) -> Reply {
+        match self.widen_budgets(more, word, was_at_rest, cx) {
             Widened::Yes => {}
             Widened::No => return Reply::None,
             Widened::Asked(reply) => return reply,
@@ -58,7 +64,7 @@ impl Engine {
         if gate_waits && !self.pending.has_gate() && self.gates_ahead(Requester::User, None).is_some() {
             return self.next_by_user("", cx);
         }
-        if !was_held && !was_paused && !was_at_rest {
+        if !was_paused && !was_at_rest {
             cx.notify(Level::Info, "The workflow is not paused.");
         } else if !self.activity.is_working()
             && let Some(reminder) = self.not_done()
@@ -98,7 +104,7 @@ impl Engine {
     /// Moves the run to where this outcome leads, or without one to the next phase, its gate passed with this evidence.
     pub(in crate::engine) fn advance_by_user(&mut self, outcome: Option<&str>, evidence: Vec<Evidence>, cx: &mut Cx) {
         let Some(active) = self.active() else {
-            cx.fail(Level::Warning, self.unavailable());
+            cx.fail(Level::Warning, self.unavailable(cx.ui));
             return;
         };
         match leave(&active.state.with_evidence(evidence), outcome, active.library) {
@@ -123,7 +129,7 @@ impl Engine {
     /// The evidence of earlier attempts stays.
     pub(super) fn skip_by_user(&mut self, id: &str, cx: &mut Cx) {
         let Some(active) = self.active() else {
-            cx.fail(Level::Warning, self.unavailable());
+            cx.fail(Level::Warning, self.unavailable(cx.ui));
             return;
         };
         if id.is_empty() {
@@ -142,7 +148,7 @@ impl Engine {
 
     pub(super) fn back_by_user(&mut self, cx: &mut Cx) {
         let Some(active) = self.active() else {
-            cx.fail(Level::Warning, self.unavailable());
+            cx.fail(Level::Warning, self.unavailable(cx.ui));
             return;
         };
         match back(active.state, active.library) {

@@ -44,7 +44,7 @@ impl Engine {
         });
         let library = self.definitions.library();
         let Some(active) = state.as_ref().and_then(|state| Active::resolve(state, library)) else {
-            cx.fail(Level::Warning, self.unavailable());
+            cx.fail(Level::Warning, self.unavailable(cx.ui));
             return;
         };
         let waits = self.activity.is_waiting();

@@ -110,6 +110,11 @@ impl Engine {
         self.run.state().filter(|state| state.is_running())
     }
 
+    /// Returns true if the run in progress is that of a branch.
+    pub(super) fn is_branch(&self) -> bool {
+        self.running().is_some_and(|state| state.progress.branch.is_some())
+    }
+
     /// The reason for the pause of the run in progress, if it is paused.
     pub(super) fn pause_reason(&self) -> Option<&PauseReason> {
         self.running()?.progress.paused.as_ref().map(|pause| &pause.reason)
@@ -138,6 +143,9 @@ impl Engine {
         &mut self,
         read: impl FnOnce(&mut Definitions) -> Result<T, Stale>,
     ) -> Result<T, Stale> {
+        if self.active().is_some() {
+            self.run.known_rules = self.run.rule_lines(self.definitions.library());
+        }
         let read = read(&mut self.definitions);
         self.run.resolve(self.definitions.library());
         read

@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use crate::definition::Library;
-use crate::run::{Active, Journal, Mark, Pause, PauseReason, RunState, RunStatus, Seal, reason_to_hold};
+use crate::run::{Active, Journal, Mark, Pause, PauseReason, RunState, RunStatus, reason_to_hold};
+use crate::text;
 
 /// The run in progress, and how the last one ended.
 #[derive(Debug, Default)]
@@ -19,6 +20,8 @@ pub struct Run {
     journal: Journal,
     /// Set while the rules of the run do not hold and the user knows it.
     pub told_hold: Option<ToldHold>,
+    /// The rules of the run, as [`text::rule_lines`] shows them, when they held last in this process.
+    pub known_rules: Option<Vec<String>>,
     /// The pause in which the user sent a message and was told that only `/workflow :resume` ends it.
     pub told_pause: Option<Pause>,
     /// The end of the last run of this session.
@@ -39,8 +42,6 @@ pub enum Standing<'a> {
 #[derive(Debug)]
 pub struct ToldHold {
     pub reason: PauseReason,
-    /// The seal of the rules that the files had when the user was told: only these can be accepted.
-    pub rules: Option<Seal>,
     /// The user sent a message since, and was told again.
     pub with_message: bool,
 }
@@ -61,6 +62,12 @@ impl Run {
     /// The reason why the rules of the run do not hold; `None` while they do, or without a run.
     pub fn held(&self) -> Option<&PauseReason> {
         self.held.as_ref()
+    }
+
+    /// The rules that the files give the run, as [`text::rule_lines`] shows them.
+    pub fn rule_lines(&self, library: &Library) -> Option<Vec<String>> {
+        let root = library.get(&self.state.as_ref()?.current_path.first()?.workflow_key)?;
+        Some(text::rule_lines(root, library))
     }
 
     /// How the run stands; the library is the one that it was resolved with.

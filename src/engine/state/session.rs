@@ -20,6 +20,10 @@ pub struct Session {
     pub bound: Budget,
     /// The error in it.
     pub bound_error: Option<String>,
+    /// The seal of the changed rules that the command line accepts; taken when it is used.
+    pub accept_rules: Option<String>,
+    /// The amount that the command line adds to a budget that is used up; taken when it is used.
+    pub more: Option<String>,
     /// The panel above the editor is on.
     pub panel: bool,
     /// The commands that the user allowed for this session.

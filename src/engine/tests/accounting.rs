@@ -53,7 +53,7 @@ fn states_of_one_event_count_it_once() {
     let _ = session.command("workflow", ":pause");
     session.has_used(2);
     // Ends the pause, and moves.
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     session.has_used(0);
     let _ = session.step("next");
     assert_eq!(session.turns(), [(2, 0), (0, 0)]);
@@ -152,7 +152,7 @@ fn a_dialog_that_is_open_is_waiting() {
     session.now += 1000;
     let _ = session.on(Event::Answer { ticket, answer: Answer::Cancelled });
     session.now += 20;
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     assert_eq!(times(&session), (50, 501_000));
 }
 

@@ -35,7 +35,7 @@ const PAUSED: &str = "Waits: Workflow The flat waits for you | In * a: you stopp
 fn without_a_file_nothing_is_told() {
     let mut session = at_work(None);
     assert_eq!(told(&session.stop_as(Stop::Aborted, true)), [""; 0]);
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     session.step("next");
     session.step("next");
     assert_eq!(told(&session.stop()), [""; 0]);
@@ -46,7 +46,7 @@ fn a_pause_is_told_once_and_withdrawn_when_it_ends() {
     let mut session = at_work(Some(NOTIFY));
     assert_eq!(told(&session.stop_as(Stop::Aborted, true)), [PAUSED]);
     assert_eq!(told(&session.command("workflow", ":status").effects), [""; 0]);
-    assert_eq!(told(&session.command("workflow", ":resume").effects), ["withdrawn: Waits"]);
+    assert_eq!(told(&session.resume("").effects), ["withdrawn: Waits"]);
     assert_eq!(told(&session.stop_as(Stop::Aborted, true)), [PAUSED], "another pause");
 }
 
@@ -79,7 +79,7 @@ fn a_dialog_is_told_while_the_agent_works() {
 fn the_end_is_told_unless_the_user_made_it() {
     let mut session = at_work(Some("on: [done, stopped]\nterminal: true\n"));
     assert_eq!(told(&session.stop_as(Stop::Aborted, true)), [""; 0], "not asked for");
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     session.step("next");
     session.step("next");
     assert_eq!(told(&session.stop()), ["Done: Workflow The flat is done | Task: Add a page | None true"]);
@@ -125,7 +125,7 @@ fn pi_shows_a_pause_in_a_terminal() {
     assert_eq!(session.blocked, None);
     let _ = session.stop_as(Stop::Aborted, true);
     assert_eq!(session.blocked.as_deref(), Some("Workflow The flat waits for you"));
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     assert_eq!(session.blocked, None);
     session.ui = Ui::Program;
     let _ = session.stop_as(Stop::Aborted, true);
@@ -141,10 +141,10 @@ fn a_file_with_errors_is_told_once() {
     let is_warning = |effect: &&Effect| matches!(effect, Effect::Notify { text, .. } if text.contains("outside of pi"));
     let warnings: Vec<&Effect> = effects.iter().filter(is_warning).collect();
     assert_eq!(warnings, [&Effect::Notify { level: Level::Warning, text: warning.into() }]);
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     let again = session.stop_as(Stop::Aborted, true);
     assert!(!again.iter().any(|effect| is_warning(&effect)), "{again:?}");
     session.files.global.insert("notify.yaml".into(), NOTIFY.into());
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     assert_eq!(told(&session.stop_as(Stop::Aborted, true)), [PAUSED], "corrected");
 }

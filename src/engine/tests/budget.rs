@@ -106,15 +106,15 @@ fn the_user_gives_more_by_a_dialog_or_an_argument() {
     let _ = session.call();
     session.has_taken(Usage::default());
     let _ = session.on(Event::AgentSettled);
-    let Reply::Ask { ticket, request } = session.command("workflow", ":resume").reply else { panic!() };
+    let Reply::Ask { ticket, request } = session.resume("").reply else { panic!() };
     let title =
         "Paused: the budget of “The w” is used up: 150 of 100 output tokens.\nHow much more? (tokens, for example 20k)";
     assert_eq!(request, Request::Input { title: title.into() });
     let nothing = session.on(Event::Answer { ticket, answer: Answer::Cancelled });
     assert_eq!(notices(&nothing), "Nothing was added to the budget.");
-    let bad = notices(&session.command("workflow", ":resume +1h"));
+    let bad = notices(&session.resume("+1h"));
     assert_eq!(bad, "“+1h” is not a number of tokens. Type for example /workflow :resume +20k");
-    let Reply::Ask { ticket, request } = session.command("workflow", ":resume +2k").reply else { panic!() };
+    let Reply::Ask { ticket, request } = session.resume("+2k").reply else { panic!() };
     assert!(matches!(request, Request::Input { title } if title.contains("12 of 10 turns")));
     let resumed = session.on(Event::Answer { ticket, answer: Answer::Entered(" 3 ".into()) });
     assert_eq!(session.pause(), None);
@@ -125,10 +125,10 @@ fn the_user_gives_more_by_a_dialog_or_an_argument() {
     assert_eq!(steered(&session.call()).len(), 1);
     session.has_taken(turns(2));
     session.stopped();
-    let _ = session.command("workflow", ":resume +3");
+    let _ = session.resume("+3");
     assert_eq!(session.pause(), None);
     session.has_taken(Usage::default());
-    let notice = notices(&session.command("workflow", ":resume +3"));
+    let notice = notices(&session.resume("+3"));
     assert_eq!(notice, "No budget of the run is used up.");
 }
 
@@ -141,12 +141,12 @@ fn without_a_dialog_the_command_says_what_is_missing() {
     let _ = session.on(Event::BeforeSettle);
     assert!(matches!(session.pause(), Some(PauseReason::Budget { .. })), "at the agent's end");
     session.has_taken(Usage::default());
-    let failed = notices(&session.command("workflow", ":resume"));
+    let failed = notices(&session.resume(""));
     assert_eq!(
         failed,
-        "The workflow is paused: the budget of “The w” is used up: 1m 1s of 1m at work. To allow more: /workflow :resume +20m"
+        "Paused: the budget of “The w” is used up: 1m 1s of 1m at work. To allow more, with /workflow :resume: --workflow-budget-more=20m"
     );
-    let _ = session.command("workflow", ":resume +20m");
+    let _ = session.resume("+20m");
     assert_eq!(session.pause(), None);
 }
 
@@ -182,12 +182,12 @@ fn a_nested_budget_bounds_what_is_spent_in_it() {
     // The user goes on to a phase outside of it, and the pause is over.
     let _ = session.command("workflow", ":next");
     assert_eq!(session.pause(), None);
-    let notice = notices(&session.command("workflow", ":resume +5"));
+    let notice = notices(&session.resume("+5"));
     assert_eq!(notice, "No budget of the run is used up.");
     let _ = session.command("workflow", ":pause");
-    let notice = notices(&session.command("workflow", ":resume +5"));
+    let notice = notices(&session.resume("+5"));
     assert_eq!(notice, "No budget of the run is used up. To go on: /workflow :resume");
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     session.has_taken(turns(6));
     let reason = session.stopped();
     assert!(reason.contains("“The o” is used up: 20 of 20 turns"), "{reason}");
@@ -202,7 +202,7 @@ fn an_unknown_cost_pauses_until_the_user_accepts_it() {
     let expected = "/workflow :resume goes on, and the cost of such answers is not counted.";
     assert!(notices(&stopped).contains(expected), "{stopped:?}");
     session.has_taken(Usage::default());
-    let resumed = notices(&session.command("workflow", ":resume"));
+    let resumed = notices(&session.resume(""));
     assert_eq!(resumed, "Answers whose cost is not known are not counted in the budget.");
     session.has_taken(Usage { turns: 1, unpriced: 1, cost: 0.5, ..Usage::default() });
     assert_eq!(session.call().reply, Reply::None);
@@ -229,7 +229,7 @@ fn an_amount_is_one_of_the_measure_that_was_asked_for() {
     session.has_taken(Usage { turns: 10, cost: 0.9, ..Usage::default() });
     session.stopped();
     session.has_taken(Usage::default());
-    let (ticket, title) = asked(session.command("workflow", ":resume"));
+    let (ticket, title) = asked(session.resume(""));
     assert!(title.contains("10 of 10 turns"), "{title}");
     // A message of the user is answered while the dialog is open.
     session.has_taken(Usage { turns: 1, cost: 0.2, ..Usage::default() });
@@ -251,7 +251,7 @@ fn an_amount_accepts_no_rules() {
     session.has_taken(turns(10));
     session.stopped();
     session.has_taken(Usage::default());
-    let (ticket, _) = asked(session.command("workflow", ":resume"));
+    let (ticket, _) = asked(session.resume(""));
     let file = session.files.global.get_mut("w/workflow.yaml").unwrap();
     *file = file.replace("turns: 10", "turns: 1000");
     let _ = session.command("workflow", ":check");
@@ -273,14 +273,14 @@ fn a_budget_that_the_accepted_rules_have_used_up_is_asked_for_and_the_run_goes_o
         *file = file.replace("turns: 10", "turns: 3");
         let _ = session.command("workflow", ":check");
         assert_eq!(session.engine.held(), Some(PauseReason::RulesChanged));
-        let output = session.command("workflow", ":resume");
+        let output = session.resume("");
         session.has_taken(Usage::default());
         assert!(matches!(session.pause(), Some(PauseReason::Budget { .. })), "{ui:?}");
         let resumed = if by_dialog {
             let (ticket, _) = asked(output);
             session.on(Event::Answer { ticket, answer: entered("10") })
         } else {
-            session.command("workflow", ":resume +10")
+            session.resume("+10")
         };
         assert_eq!(session.pause(), None);
         let prompts = |effect: &Effect| matches!(effect, Effect::SendUserMessage(_));
@@ -314,7 +314,7 @@ fn amounts_of_the_user() {
             session.has_taken(Usage { turns: 1, output: 1, cost: 1.0, work_ms: 1000, ..Usage::default() });
             session.stopped();
             session.has_taken(Usage::default());
-            let output = session.command("workflow", &format!(":resume {text}"));
+            let output = session.resume(text);
             assert_eq!(session.pause().is_none(), is_good, "{budget}, {text}: {output:?}");
             assert_eq!(
                 notices(&output).contains("Type for example /workflow :resume +"),
@@ -347,7 +347,7 @@ fn a_gate_that_waits_for_the_user_still_does_at_the_end_of_a_budget() {
     assert!(session.stopped().contains("3 of 3 turns"));
     session.has_taken(turns(3));
     assert!(matches!(session.pause(), Some(PauseReason::Gate { .. })));
-    let (ticket, _) = asked(session.command("workflow", ":resume"));
+    let (ticket, _) = asked(session.resume(""));
     let _ = session.on(Event::Answer { ticket, answer: entered("5") });
     assert_eq!(session.pause(), None);
     let attempts = &session.stored_run().unwrap().progress.gate_attempts;
@@ -360,7 +360,7 @@ fn a_run_that_the_user_stopped_waits_for_its_budget_once_the_user_goes_on() {
     let _ = session.command("workflow", ":pause");
     session.has_taken(turns(3));
     assert!(matches!(session.pause(), Some(PauseReason::User)));
-    let (ticket, _) = asked(session.command("workflow", ":resume"));
+    let (ticket, _) = asked(session.resume(""));
     assert!(matches!(session.pause(), Some(PauseReason::Budget { .. })));
     let _ = session.on(Event::Answer { ticket, answer: entered("5") });
     assert_eq!(session.pause(), None);
@@ -371,7 +371,7 @@ fn an_unknown_cost_is_accepted_only_where_the_user_was_told_of_it() {
     let mut session = with_budgets("budget: {cost: 1}\n", "");
     let _ = session.command("workflow", ":pause");
     session.has_taken(Usage { turns: 1, unpriced: 1, output: 5, ..Usage::default() });
-    assert_eq!(notices(&session.command("workflow", ":resume")), "");
+    assert_eq!(notices(&session.resume("")), "");
     assert_eq!(session.pause(), None);
     assert!(matches!(session.call().reply, Reply::Stop(_)));
     assert!(matches!(session.pause(), Some(PauseReason::UnknownCost { .. })));
@@ -441,11 +441,11 @@ fn an_unknown_cost_is_told_before_more_is_added_to_another_budget() {
     session.stopped();
     // A model without a price answers a message of the user.
     session.has_taken(Usage { turns: 1, unpriced: 1, output: 5, ..Usage::default() });
-    let told = session.command("workflow", ":resume +10");
+    let told = session.resume("+10");
     session.has_taken(Usage::default());
     assert!(notices(&told).contains("a model without a price has answered"), "{told:?}");
     assert!(matches!(session.pause(), Some(PauseReason::UnknownCost { .. })));
-    let _ = session.command("workflow", ":resume +10");
+    let _ = session.resume("+10");
     assert_eq!(session.pause(), None);
 }
 
@@ -479,7 +479,7 @@ fn an_answer_without_usage_pauses_where_the_cost_or_the_tokens_are_bounded() {
             session.has_taken(Usage::default());
             let _ = session.on(Event::Input { from_user: true });
             assert!(session.pause().is_some(), "a message does not end it");
-            let resumed = notices(&session.command("workflow", ":resume"));
+            let resumed = notices(&session.resume(""));
             assert_eq!(resumed, "Answers whose usage is not known are not counted in the budget.");
             assert_eq!(session.pause(), None, "{budget}");
             session.has_taken(unreported(1));
@@ -507,7 +507,7 @@ fn an_accepted_price_is_no_accepted_usage() {
     session.stopped();
     assert!(matches!(session.pause(), Some(PauseReason::UnknownCost { .. })));
     session.has_taken(Usage::default());
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     session.has_taken(unreported(1));
     session.stopped();
     assert!(matches!(session.pause(), Some(PauseReason::UnknownUsage { .. })));
@@ -540,8 +540,8 @@ fn the_pause_tells_what_is_still_missing() {
     session.has_taken(Usage { turns: 1, output: 1, ..Usage::default() });
     session.stopped();
     session.has_taken(Usage::default());
-    let left = notices(&session.command("workflow", ":resume +1k"));
-    assert!(left.ends_with("1 of 1 turns. To allow more: /workflow :resume +10"), "{left}");
+    let left = notices(&session.resume("+1k"));
+    assert!(left.ends_with("1 of 1 turns. To allow more, with /workflow :resume: --workflow-budget-more=10"), "{left}");
     let reason = session.pause().map(ToString::to_string).unwrap_or_default();
     assert!(reason.ends_with("1 of 1 turns"), "{reason}");
 }
@@ -683,7 +683,7 @@ fn a_bound_of_the_command_line_is_that_of_one_process() {
     let _ = session.stopped();
     session.has_taken(Usage::default());
     let _ = session.on(Event::AgentSettled);
-    let _ = session.command("workflow", ":resume +10");
+    let _ = session.resume("+10");
     let _ = session.on(Event::AgentStart);
     assert_eq!(session.call().reply, Reply::None, "the user added to it");
     assert!(!session.entries[0].contains("bound"), "it is not stored");

@@ -98,7 +98,7 @@ fn resume_has_the_agent_go_on_without_a_message() {
         let mut session = run(&["talk", "b"]);
         session.ui = ui;
         let _ = session.answers();
-        let effects = session.command("workflow", ":resume").effects;
+        let effects = session.resume("").effects;
         let prompt = "The user resumed the workflow, without a message for you. Go on with the conversation in * talk.";
         assert!(effects.contains(&Effect::SendUserMessage(prompt.into())), "{effects:?}");
         assert_eq!(session.status.as_deref(), Some("The w > * talk [1/2]"));

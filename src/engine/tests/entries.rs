@@ -181,7 +181,7 @@ fn a_failed_step_without_a_target_pauses_and_runs_again() {
     assert!(told(&call).contains(why));
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
     let _ = session.on(Event::AgentSettled);
-    let output = session.command("workflow", ":resume");
+    let output = session.resume("");
     let (ticket, command) = asked(&output.reply);
     assert_eq!(command, "gh pr view");
     let output = session.give(ticket, ran(0, ""));
@@ -238,7 +238,7 @@ fn a_step_that_may_have_run_is_not_begun_again() {
     let output = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     assert_eq!(output.reply, Reply::None);
     assert!(session.paused().unwrap().contains("may have been interrupted"));
-    let output = session.command("workflow", ":resume");
+    let output = session.resume("");
     let _ = asked(&output.reply);
 }
 
@@ -289,7 +289,7 @@ fn a_command_of_the_project_needs_the_users_consent() {
     assert!(title.contains("gh pr view"), "{title}");
     let output = session.give(*ticket, Answer::Selected(0));
     assert!(told(&output).contains("that you have not allowed"), "{output:?}");
-    let output = session.command("workflow", ":resume");
+    let output = session.resume("");
     let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
     let output = session.give(ticket, Answer::Selected(1));
     let _ = asked(&output.reply);
@@ -424,7 +424,7 @@ fn a_paused_question_is_asked_again() {
     let output = session.next_at_work();
     let (ticket, ..) = choice(&output.reply);
     let _ = session.give(ticket, Answer::Cancelled);
-    let output = session.command("workflow", ":resume");
+    let output = session.resume("");
     let (ticket, ..) = choice(&output.reply);
     let _ = session.give(ticket, Answer::Selected(1));
     assert_eq!(session.key(), "w:2");

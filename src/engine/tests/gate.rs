@@ -243,7 +243,7 @@ fn a_resume_asks_for_the_approval_again() {
     let (ticket, _) = asked(session.call_next().reply);
     let _ = session.answer(ticket, Answer::NoUi);
     let _ = session.stop();
-    let (ticket, _) = asked(session.command("workflow", ":resume").reply);
+    let (ticket, _) = asked(session.resume("").reply);
     let output = session.answer(ticket, Answer::Selected(1));
     assert!(matches!(output.effects.last(), Some(Effect::SendUserMessage(_))));
     assert_eq!(session.phase(), "b");
@@ -475,7 +475,7 @@ fn the_subject_of_an_approval_stands_above_the_question() {
     // The user asks for the next phase: the agent handed nothing over in this pass but that summary.
     let (ticket, _) = asked(output.reply);
     let _ = session.answer(ticket, Answer::Selected(0));
-    let (ticket, _) = asked(session.command("workflow", ":resume").reply);
+    let (ticket, _) = asked(session.resume("").reply);
     let output = session.answer(ticket, ran(0));
     assert!(subject(&output.effects).unwrap().ends_with(summary));
     // The user, who said no, gets no notice; the agent is told.
@@ -551,7 +551,7 @@ fn a_summary_is_not_lost_with_an_attempt() {
     let (ticket, _) = asked(session.call_next().reply);
     let _ = session.answer(ticket, Answer::Selected(0));
     let _ = session.stop();
-    let (ticket, _) = asked(session.command("workflow", ":resume").reply);
+    let (ticket, _) = asked(session.resume("").reply);
     let _ = session.answer(ticket, Answer::Selected(1));
     assert_eq!(session.phase(), "b");
     assert_eq!(session.progress().visits["flat:0"].summary.as_ref().unwrap().text, "S");
@@ -580,7 +580,7 @@ fn a_pause_of_a_gate_ends_with_its_phase() {
         assert_eq!(session.phase(), "b");
         assert_eq!(session.progress().paused, None);
         let not_paused = notice(Level::Info, "The workflow is not paused.");
-        assert_eq!(session.command("workflow", ":resume").effects, not_paused);
+        assert_eq!(session.resume("").effects, not_paused);
     }
 }
 
@@ -590,7 +590,7 @@ fn a_no_after_a_resume_reaches_the_agent() {
     let (ticket, _) = asked(session.call_next().reply);
     let _ = session.answer(ticket, Answer::Selected(0));
     let _ = session.stop();
-    let (ticket, _) = asked(session.command("workflow", ":resume").reply);
+    let (ticket, _) = asked(session.resume("").reply);
     let (ticket, _) = asked(session.answer(ticket, Answer::Selected(2)).reply);
     let output = session.answer(ticket, Answer::Entered("No risks named".into()));
     let Some(Effect::SendUserMessage(text)) = output.effects.last() else { panic!("{output:?}") };
@@ -712,7 +712,7 @@ fn a_gate_that_was_changed_meanwhile_waits_for_the_user() {
             "The workflow is paused: its rules are no longer those with which it was started. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user."
         );
         let Some(Effect::Notify { text, .. }) = output.effects.last() else { panic!() };
-        assert!(text.contains("\n/workflow :resume goes on with the rules as they are now. "));
+        assert!(text.contains("\n/workflow :resume shows what has changed, and asks you "));
         // Only that command continues the run.
         let _ = session.on(Event::Input { from_user: true });
         assert!(told(&session.next_later()).starts_with("The workflow is paused: its rules"));
@@ -720,7 +720,7 @@ fn a_gate_that_was_changed_meanwhile_waits_for_the_user() {
         let facts = Facts { allow_commands: true, ..with_ui() };
         let _ = session.on(Event::Session { stored, in_view: None, facts });
         assert!(told(&session.next_later()).starts_with("The workflow is paused: its rules"));
-        let _ = session.command("workflow", ":resume");
+        let _ = session.resume("");
         assert_eq!(session.progress().paused, None);
         match session.next_later().reply {
             Reply::Tool(result) => assert!(result.text.contains("✓ Advanced"), "{}", result.text),
@@ -744,7 +744,7 @@ fn a_gate_that_was_changed_while_it_was_checked_waits_for_the_user_too() {
     // Before a phase is passed over, its rules are to be accepted.
     assert_eq!(told(&session.command("workflow", ":skip").effects), 1);
     assert_eq!(session.phase(), "a");
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     let _ = session.command("workflow", ":skip");
     assert_eq!((session.phase(), &session.progress().paused), ("b", &None));
 }

@@ -152,7 +152,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
                     assert_eq!(session.on(Event::ToolCall { name: "bash", carries_calls: false }), Output::default());
                 }
                 _ => {
-                    let effects = session.command("workflow", ":resume").effects;
+                    let effects = session.resume("").effects;
                     assert_eq!(session.refusal().is_none(), *acceptable, "{index}: {effects:?}");
                     if *acceptable {
                         assert!(!session.status_line().starts_with('⏸'));
@@ -193,7 +193,7 @@ fn a_widened_limit_holds_the_run() {
         let Reply::Stop(reason) = edits(&mut session, path) else { panic!() };
         assert!(reason.starts_with("The workflow is paused: its rules"), "{reason}");
     }
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     assert!(matches!(edits(&mut session, "src/a.rs"), Reply::Confine { .. }));
 }
 
@@ -265,14 +265,18 @@ fn a_cancel_that_waits_for_its_answer_is_the_users() {
 #[test]
 fn without_a_user_interface_the_last_word_says_why() {
     for (change, line) in [
-        (CHANGES[0].0, "Workflow The outer: paused in * a: its rules are no longer those with which it was started."),
+        (
+            CHANGES[0].0,
+            "Workflow The outer: paused in * a: its rules are no longer those with which it was started (see --accept-workflow-rules=SEAL).",
+        ),
         (CHANGES[11].0, "Workflow outer: paused: the files of the workflow “outer” cannot be read."),
     ] {
         let mut session = Session::held_by_nothing();
         change(&mut session);
         let _ = session.read_again(4);
+        let seal = session.engine.seal_of_files().map(|seal| seal.to_string()).unwrap_or_default();
+        let text = line.replace("SEAL", &seal);
         let effects = session.without_ui(Event::SessionShutdown).effects;
-        let text = line.to_owned();
         assert_eq!(effects, [Effect::Notify { level: Level::Info, text }, Effect::SetExitCode(1)]);
     }
 }
@@ -332,7 +336,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
                 let _ = session.command("workflow", "other y");
                 let _ = session.read_again(4);
                 assert!(session.refusal().unwrap().contains(words), "{case}");
-                let _ = session.command("workflow", ":resume");
+                let _ = session.resume("");
                 assert_eq!(session.refusal(), None, "{case}");
                 let _ = session.read_again(4);
                 assert_eq!(session.refusal(), None, "{case}");
@@ -356,7 +360,7 @@ fn a_pause_for_an_unknown_reason_waits_for_a_resume() {
     assert_eq!(state["progress"]["paused"], paused);
     assert_eq!(state["progress"]["visits"], visits);
     assert_eq!(state["progress"]["budget"], progress["budget"], "it is stored on");
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     assert!(session.step("next").0.starts_with("✓"));
     assert_eq!(session.as_stored().unwrap().summaries().len(), 1);
 }
@@ -375,7 +379,7 @@ fn a_path_without_a_phase_is_held_with_a_valid_seal() {
         let facts = Facts::default();
         let _ = session.on(Event::Session { stored, in_view: None, facts });
         assert!(session.refusal().unwrap().contains("no longer have the phase"), "{path}");
-        let _ = session.command("workflow", ":resume");
+        let _ = session.resume("");
         assert!(session.refusal().is_some(), "{path}");
     }
 }
@@ -447,10 +451,11 @@ fn a_run_with_a_missing_part_is_held_until_the_user_decides() {
         let facts = Facts::default();
         let told = notices(&session.on(Event::Session { stored, in_view: None, facts }).effects).concat();
         assert!(told.contains("an earlier entry that it continues is missing"), "{told}");
-        assert!(told.contains("/workflow :resume goes on with what can be read"), "{told}");
+        assert!(told.contains("/workflow :resume asks you whether to go on with what can be read"), "{told}");
         assert!(session.refusal().is_some());
         assert!(stored_in(&session.command("workflow", ":next").effects).is_empty());
-        let stored = stored_in(&session.command("workflow", decision).effects);
+        let decided = if decision == ":resume" { session.resume("") } else { session.command("workflow", decision) };
+        let stored = stored_in(&decided.effects);
         assert_eq!(session.refusal(), None, "{decision}");
         let newest = crate::run::restore(stored.into_iter().rev()).unwrap();
         assert_eq!((newest.is_running(), newest.progress.broken), (decision == ":resume", None));
@@ -469,28 +474,89 @@ fn rewritten() -> Session {
     session
 }
 
-#[test]
-fn rules_are_accepted_only_after_the_user_was_told_of_them() {
-    let mut session = rewritten();
-    // The completion of the command reads the files, and does not tell the user.
-    let _ = session.engine.complete("", &session.files);
-    let effects = session.command("workflow", ":resume").effects;
-    assert!(!notices(&effects).is_empty());
-    assert!(session.refusal().is_some(), "accepted unseen");
-    let _ = session.command("workflow", ":resume");
-    assert_eq!(session.refusal(), None);
+/// The question of a reply, and its ticket.
+fn asked(output: &Output) -> (u64, String) {
+    match &output.reply {
+        Reply::Ask { ticket, request: Request::Select { title, .. } } => (*ticket, title.clone()),
+        Reply::Ask { ticket, request: Request::Confirm { message, .. } } => (*ticket, message.clone()),
+        other => panic!("{other:?}"),
+    }
+}
 
-    // Files that could not be read come back with other rules.
+#[test]
+fn a_dialog_shows_what_has_changed_and_only_a_yes_to_it_accepts_it() {
     let mut session = rewritten();
-    let phase = session.files.global.remove("flat/b.md").unwrap();
+    session.ui = Ui::Program;
     let _ = session.command("workflow", ":check");
+    let output = session.command("workflow", ":resume");
+    let (ticket, question) = asked(&output);
+    let expected = "What has changed in the rules of \"The flat\":\n│ - flat/locked  (without edit)\n│ + flat/locked";
+    assert_eq!(question, expected);
+    let _ = session.on(Event::Answer { ticket, answer: Answer::Confirmed(false) });
     assert!(session.refusal().is_some());
-    session.files.global.insert("flat/b.md".into(), phase);
-    let effects = session.command("workflow", ":resume").effects;
-    assert!(notices(&effects).iter().any(|text| text.contains("goes on with the rules")));
-    assert!(session.refusal().is_some(), "accepted unseen");
-    let _ = session.command("workflow", ":resume");
+    // The files change while the user reads.
+    let (ticket, _) = asked(&session.command("workflow", ":resume"));
+    session.insert("flat/b.md", "emoji: '*'\n", "emoji: '*'\nnetwork: false\n");
+    let _ = session.engine.complete("", &session.files);
+    let output = session.on(Event::Answer { ticket, answer: Answer::Confirmed(true) });
+    assert_eq!(notices(&output.effects), ["The rules have changed meanwhile: nothing was accepted."]);
+    assert!(session.refusal().is_some());
+    let (ticket, question) = asked(&session.command("workflow", ":resume"));
+    assert!(question.ends_with("\n│ + flat/b: no network"), "{question}");
+    let _ = session.on(Event::Answer { ticket, answer: Answer::Confirmed(true) });
     assert_eq!(session.refusal(), None);
+}
+
+#[test]
+fn another_process_shows_all_rules() {
+    let mut session = rewritten();
+    session.ui = Ui::Terminal;
+    let _ = session.read_again(4);
+    let output = session.command("workflow", ":resume");
+    assert_eq!(asked(&output).1, "Accept the rules of \"The flat\"?\n│ flat/locked\n│ flat/b");
+}
+
+#[test]
+fn only_an_option_accepts_rules_without_a_dialog_and_exactly_those_that_it_names() {
+    for ui in [Ui::None, Ui::Program] {
+        let mut session = rewritten();
+        session.ui = ui;
+        let stored = session.as_stored();
+        let _ = session.command("workflow", ":check");
+        let seal = session.engine.seal_of_files().unwrap().to_string();
+        let mut start = |accept_rules| {
+            let facts = Facts { accept_rules, ..Facts::default() };
+            let _ = session.on(Event::Session { stored: stored.clone(), in_view: None, facts });
+            session.refusal()
+        };
+        for given in [None, Some(String::new()), Some("1:0".into()), Some(seal.replace("1:", "2:"))] {
+            assert!(start(given).is_some());
+        }
+        assert_eq!(start(Some(seal.clone())), None);
+        assert!(start(None).is_some(), "nothing was stored that this test takes up");
+        if ui == Ui::None {
+            let told = notices(&session.command("workflow", ":resume").effects).concat();
+            assert!(told.ends_with(&format!("--accept-workflow-rules={seal}")), "{told}");
+            assert!(session.refusal().is_some());
+        }
+    }
+}
+
+#[test]
+fn a_branch_accepts_no_rules() {
+    for ui in [Ui::Program, Ui::None] {
+        let mut session = rewritten();
+        session.ui = ui;
+        let _ = session.command("workflow", ":check");
+        let accept_rules = session.engine.seal_of_files().map(|seal| seal.to_string());
+        let mut stored = session.as_stored().unwrap();
+        stored.progress.branch = Some(crate::run::Branch { key: "flat".into(), name: "flat".into(), step: 1 });
+        let facts = Facts { accept_rules, ..Facts::default() };
+        let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts });
+        let output = session.command("workflow", ":resume");
+        assert_eq!(output.reply, Reply::None);
+        assert!(session.refusal().is_some(), "{ui:?}");
+    }
 }
 
 #[test]
@@ -502,7 +568,7 @@ fn a_resume_after_the_files_were_repaired_goes_on() {
     let _ = session.command("workflow", ":check");
     assert!(session.refusal().is_some());
     session.files.global.insert("flat/b.md".into(), phase);
-    let effects = session.command("workflow", ":resume").effects;
+    let effects = session.resume("").effects;
     assert!(effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))), "{effects:?}");
 }
 
@@ -516,7 +582,7 @@ fn a_resume_sets_the_status_line_if_a_completion_read_the_repaired_files() {
     session.files.global.insert("flat/b.md".into(), phase);
     // The completion is no event: the command is the first event after the files were read.
     let _ = session.engine.complete("", &session.files);
-    let effects = session.command("workflow", ":resume").effects;
+    let effects = session.resume("").effects;
     assert!(effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))));
     let status_line = effects.iter().rfind(|effect| matches!(effect, Effect::SetStatus(_)));
     assert_eq!(status_line, Some(&status("The flat > * a [1/2]")), "{effects:?}");
@@ -547,7 +613,7 @@ fn a_seal_does_not_hold_beside_a_new_limit() {
         let _ = session.read_again(4);
         assert!(session.refusal().unwrap().contains("its rules are"), "{file}: {line}");
         assert_eq!(session.as_stored().unwrap().progress.seal.unwrap(), seal, "not sealed anew");
-        let _ = session.command("workflow", ":resume");
+        let _ = session.resume("");
         assert_eq!(session.refusal(), None, "{file}: {line}");
         let _ = session.read_again(4);
         assert_eq!(session.refusal(), None, "{file}: {line}");

@@ -165,7 +165,7 @@ fn a_message_that_does_not_resume_the_run_is_told_so_once_a_pause() {
         }
         assert!(session.engine.pause_reason().is_some());
         // The next pause is another one.
-        let _ = session.command("workflow", ":resume +1");
+        let _ = session.resume("+1");
         assert_eq!(session.says(), [""; 0], "{ui:?}");
         session.now += 1000;
         session.took(1);
@@ -196,7 +196,7 @@ fn a_message_in_a_hold_is_told_once() {
         let _ = session.command("workflow", ":check");
         assert!(session.engine.held().is_some());
         let told = session.says();
-        assert!(told.len() == 1 && told[0].contains("/workflow :resume goes on"), "{told:?}");
+        assert!(told.len() == 1 && told[0].contains(": its rules are no longer those"), "{told:?}");
         assert_eq!(session.says(), [""; 0], "{ui:?}");
         // The files have the rules again: the message is for the agent.
         let yaml = session.files.global.get_mut("w/workflow.yaml").unwrap();

@@ -127,7 +127,7 @@ Call workflow_step with action='next' again and give it all `outputs`, as an obj
     let (text, details) = session.next_giving(large());
     assert!(text.starts_with("The workflow is paused"), "{text}");
     assert_eq!((details["gate"].clone(), session.at()), (json!("paused"), "plan".to_owned()));
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     for _ in 0..4 {
         let _ = session.next_giving(json!({}));
     }
@@ -255,7 +255,7 @@ fn a_nested_workflow_without_its_output_waits_for_the_user() {
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
     let _ = session.command("workflow", ":next");
     assert!(matches!(session.engine.pause_reason(), Some(PauseReason::MissingOutput { .. })));
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     assert_eq!((session.at(), session.engine.pause_reason()), ("b".to_owned(), None));
     let (text, _) = session.step("status");
     assert!(text.contains("n (none), all:\n(none)"), "{text}");

@@ -160,7 +160,7 @@ fn it_is_made_when_the_user_accepts_rules_that_need_it() {
     let _ = session.taken_up(run);
     assert_eq!(session.opened(), []);
     assert!(session.engine.active().is_none());
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     assert_eq!(session.opened(), [(TASK_ID.to_owned(), None)]);
     let _ = session.on(Event::AgentStart);
     let (text, _) = session.step("next");

@@ -165,7 +165,7 @@ fn a_move_is_told_after_a_pause_that_follows_it() {
         }
         let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
         assert_eq!(prompts(&session.on(Event::AgentSettled).effects), [""; 0]);
-        let effects = session.command("workflow", ":resume").effects;
+        let effects = session.resume("").effects;
         assert_eq!(prompts(&effects).len(), 1, "{effects:?}");
         let reply = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).reply;
         let Reply::Inject { content, .. } = reply else { panic!("{reply:?}") };

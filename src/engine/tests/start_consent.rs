@@ -147,7 +147,7 @@ fn a_command_that_is_new_is_asked_for_at_its_gate() {
     let text = session.files.project.get_mut("flat/a.md").unwrap();
     *text = text.replace("{run: one}", "{run: one}, {run: new}");
     let _ = session.command("workflow", ":check");
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     let Some(Request::Select { title, .. }) = session.request_of_next() else { panic!() };
     assert!(title.ends_with("runs:\n│ new\nAllow it?"), "`one` is allowed: {title}");
 }

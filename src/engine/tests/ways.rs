@@ -120,7 +120,7 @@ fn at_the_bound_of_loops_the_run_pauses() {
     );
     assert!(matches!(session.reason(), Some(PauseReason::Loops { times: 1, .. })));
     assert!(session.next_with("clean").0.contains("paused"), "the agent waits");
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
     session.goes(&[("issues", "build"), ("", "review")]);
     let _ = session.next_with("issues");
     let _ = session.command("workflow", ":next clean");
@@ -345,7 +345,7 @@ fn after_a_pause_at_a_gate_the_agent_names_the_outcome_again() {
     assert!(matches!(session.reason(), Some(PauseReason::Approval { .. })));
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
     let _ = session.on(Event::AgentSettled);
-    let resumed = session.command("workflow", ":resume");
+    let resumed = session.resume("");
     assert!(!matches!(resumed.reply, Reply::Ask { .. }), "without the outcome nothing is asked");
     assert!(resumed.effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))));
     let _ = session.on(Event::AgentStart);
@@ -523,8 +523,8 @@ fn a_gate_of_old_rules_is_not_passed_after_new_ones_are_accepted() {
     let _ = session.engine.complete("", &session.files);
     let _ = session.command("workflow", ":status");
     assert_eq!(session.engine.held(), Some(PauseReason::RulesChanged));
-    let _ = session.command("workflow", ":resume");
-    let _ = session.command("workflow", ":resume");
+    let _ = session.resume("");
+    let _ = session.resume("");
     assert_eq!(session.engine.held(), None);
     let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert_eq!(session.phase_id(), "a");
