@@ -1,6 +1,6 @@
 //! Severity, message and help of a problem.
 
-use super::value::{Expected, ValueKind};
+use super::value::{STRING, ValueKind};
 use crate::definition::model::{list, nearest};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,12 +48,13 @@ impl Description {
     }
 
     /// Suggests quotes if the found value would be a string in them.
-    pub fn quotes(self, expected: Expected, found: ValueKind) -> Self {
-        match (expected, found) {
-            (Expected::String, ValueKind::Boolean | ValueKind::Number) => self.help("put the value in quotes"),
+    pub fn quotes(self, expected: &str, found: ValueKind) -> Self {
+        match found {
+            _ if expected != STRING => self,
+            ValueKind::Boolean | ValueKind::Number => self.help("put the value in quotes"),
             // An unquoted `{description}`.
-            (Expected::String, ValueKind::Mapping) => self.help("put a value that begins with `{` in quotes"),
-            (Expected::String | Expected::Other(_), _) => self,
+            ValueKind::Mapping => self.help("put a value that begins with `{` in quotes"),
+            ValueKind::Null | ValueKind::String | ValueKind::List => self,
         }
     }
 

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
-use super::value::{Expected, Needs, ValueKind};
+use super::value::{Needs, ValueKind};
 use crate::definition::model::schema;
 use crate::definition::model::{Phase, Workflow, either, list, short};
 
@@ -15,8 +15,8 @@ pub enum FieldProblem {
     Empty { field: String },
     NotAList { field: String, expected: &'static str, text: String },
     Quoted { field: String, expected: String, value: String },
-    WrongType { field: String, expected: Expected, found: ValueKind },
-    Ignored { field: &'static str, expected: Expected, found: ValueKind },
+    WrongType { field: String, expected: &'static str, found: ValueKind },
+    Ignored { field: &'static str, expected: &'static str, found: ValueKind },
     NegativeLength { field: &'static str, found: String },
     OutOfRange { field: String, range: RangeInclusive<u32>, found: String },
     NotAChoice { field: &'static str, words: &'static [&'static str], found: String, suggestion: Option<&'static str> },
@@ -42,8 +42,8 @@ impl FieldProblem {
         self
     }
 
-    pub(crate) fn wrong_type(field: impl Into<String>, expected: impl Into<Expected>, found: ValueKind) -> Self {
-        Self::WrongType { field: field.into(), expected: expected.into(), found }
+    pub(crate) fn wrong_type(field: impl Into<String>, expected: &'static str, found: ValueKind) -> Self {
+        Self::WrongType { field: field.into(), expected, found }
     }
 
     /// Severity, message and help of each.
@@ -84,11 +84,11 @@ impl FieldProblem {
             }
             Self::WrongType { field, expected, found } => {
                 let message = format!("`{field}`: expected {expected}, found {found}");
-                error(message).quotes(*expected, *found)
+                error(message).quotes(expected, *found)
             }
             Self::Ignored { field, expected, found } => {
                 let message = format!("`{field}`: expected {expected}, found {found}; it has no effect");
-                warning(message).quotes(*expected, *found)
+                warning(message).quotes(expected, *found)
             }
             Self::NegativeLength { field, found } => {
                 warning(format!("`{field}`: expected a number from 0, found `{found}`; it has no effect"))

@@ -18,35 +18,15 @@ impl fmt::Display for ValueKind {
             Self::Null => "an empty value",
             Self::Boolean => "a boolean",
             Self::Number => "a number",
-            Self::String => "a string",
+            Self::String => STRING,
             Self::List => "a list",
             Self::Mapping => "a mapping",
         })
     }
 }
 
-/// The value that a field must have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
-    String,
-    /// A value that these words describe, with an article.
-    Other(&'static str),
-}
-
-impl fmt::Display for Expected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::String => ValueKind::String.fmt(f),
-            Self::Other(words) => f.write_str(words),
-        }
-    }
-}
-
-impl From<&'static str> for Expected {
-    fn from(words: &'static str) -> Self {
-        Self::Other(words)
-    }
-}
+/// The expected value of a field that is a string, as [`ValueKind`] shows it.
+pub(crate) const STRING: &str = "a string";
 
 /// The required fields of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]

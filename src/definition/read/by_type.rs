@@ -5,7 +5,7 @@ use super::fields::{Fields, texts};
 use super::values::written;
 use super::yaml::Yaml;
 use super::{budget, confinement, expected_calls, gate, inputs, models, outcomes, outputs, results, tools};
-use crate::definition::diagnostic::{Expected, FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, Step};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     AutoContinue, BoundValue, BudgetBounds, Confinement, ContextInjection, ContextMode, Entry, Field, FromField, Gate,
@@ -111,7 +111,7 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
             FieldProblem::NegativeLength { field, found }
         }
         Yaml::Bool(_) | Yaml::String(_) | Yaml::List(_) | Yaml::Map(_) => {
-            let expected = Expected::Other("a number from 0");
+            let expected = "a number from 0";
             FieldProblem::Ignored { field, expected, found: value.kind() }
         }
     };
@@ -177,7 +177,6 @@ fn profiles(fields: &mut Fields) -> Option<Vec<String>> {
     };
     let path = [Some(Step::Key(field)), item.map(Step::Item)];
     let path: Vec<Step> = path.into_iter().flatten().collect();
-    let expected = Expected::Other(expected);
     fields.report(&path, FieldProblem::Ignored { field, expected, found });
     None
 }

@@ -9,7 +9,7 @@ use super::values::input_of_bound;
 use super::yaml::{self, Tree, Yaml};
 use crate::definition::diagnostic::meant::{self};
 use crate::definition::diagnostic::{
-    Diagnostic, Expected, FieldProblem, Mapping, Needs, Place, Problem, Severity, Step, ValueKind, VariableProblem,
+    Diagnostic, FieldProblem, Mapping, Needs, Place, Problem, STRING, Severity, Step, ValueKind, VariableProblem,
     YamlProblem,
 };
 use crate::definition::model::{
@@ -252,7 +252,7 @@ impl<'a> Fields<'a> {
             Some(Yaml::Null) | None => None,
             Some(other) => {
                 let found = other.kind();
-                self.ignore(field, Expected::String, found);
+                self.ignore(field, STRING, found);
                 None
             }
         }
@@ -383,7 +383,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reports a field that has no effect.
-    pub fn ignore(&mut self, field: &'static str, expected: Expected, found: ValueKind) {
+    pub fn ignore(&mut self, field: &'static str, expected: &'static str, found: ValueKind) {
         self.report(&[Step::Key(field)], FieldProblem::Ignored { field, expected, found });
     }
 }
@@ -393,7 +393,7 @@ pub(crate) fn text(field: &str, value: &Yaml) -> Result<String, FieldProblem> {
     match value {
         Yaml::String(text) if is_blank(text) => Err(FieldProblem::Blank { field: field.into() }),
         Yaml::String(text) => Ok(text.clone()),
-        other => Err(FieldProblem::wrong_type(field, Expected::String, other.kind())),
+        other => Err(FieldProblem::wrong_type(field, STRING, other.kind())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, Expected, FieldProblem, Mapping, Needs, NotifyProblem, Problem, Step};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, NotifyProblem, Problem, STRING, Step};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     MAX_ARGUMENTS, NOTIFY_FIELDS, Notify, OCCASIONS, Occasion, TEXT, TITLE, is_blank, nearest,
@@ -90,7 +90,7 @@ fn command(fields: &mut Fields) -> Option<Vec<String>> {
 /// Reads an argument behind another one, or the program.
 fn argument(item: &Yaml, before: Option<&str>) -> Result<String, Problem> {
     let Some(argument) = item.scalar_text() else {
-        return Err(FieldProblem::wrong_type("command", Expected::String, item.kind()).into());
+        return Err(FieldProblem::wrong_type("command", STRING, item.kind()).into());
     };
     if argument.contains(char::is_control) {
         return Err(NotifyProblem::ControlCharacter.into());
