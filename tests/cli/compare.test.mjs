@@ -565,7 +565,7 @@ for (const version of VERSIONS) {
       ]).entries()) {
         const { child, ended, output } = startCommand(args);
         const requests = model.requests.length;
-        await model.waitForRequests(requests + 1 + index, { timeoutMs: 30_000 }).catch(() => {});
+        await model.waitForRequests(requests + 1 + index, { timeoutMs: 20_000 }).catch(() => {});
         child.kill(signal);
         const { status } = await ended;
         assert.ok(/** @type {unknown[]} */ ([signal, 130, 0]).includes(status), `${status} ${output.stderr}`);
@@ -720,7 +720,7 @@ for (const version of VERSIONS) {
         const evals = writeTasks(sandbox, { a: {}, b: {}, c: {} });
         const args = ["compare", "packed", "ours", "none", "--tasks", evals, "--approve", "--max-cost", "0.5"];
         const first = startCommand(args);
-        await model.waitForRequests(1, { timeoutMs: 30_000 });
+        await model.waitForRequests(1);
         const second = await startCommand(args).ended;
         secondEnded.resolve();
         assert.equal(second.status, 2);

@@ -192,7 +192,7 @@ for (const version of VERSIONS) {
       )) {
         const { run, start, model, sandbox } = await withPi(t, version, script, { globalFiles: HELLO });
         const started = start(["hello", "Do it", "--result", "r.json"]);
-        await model.waitForRequests(2, { timeoutMs: 20_000 });
+        await model.waitForRequests(2);
         started.child.kill(signal);
         const ended = await started.ended;
         assert.equal(ended.status, status, ended.stderr);
@@ -255,7 +255,7 @@ for (const version of VERSIONS) {
       assert.equal(started.status, 0, started.stderr);
       const [, pid, session] =
         /^process (\d+)\nsession (.*)\nlog +\S+\.log\n"pi-workflows runs" shows it\.\n$/.exec(started.stdout) ?? [];
-      await model.waitForRequests(2, { timeoutMs: 20_000 });
+      await model.waitForRequests(2);
       const shown = async () =>
         JSON.parse((await runs("--format", "json")).stdout).runs.map((/** @type {any} */ run) => [
           run.outcome,
@@ -339,7 +339,7 @@ for (const version of VERSIONS) {
       assert.match(await waits.waitFor(/status \d+/), /waits in Talk: [^]*To go on: [^]*status 3/);
     });
 
-    test("a pi without a model, an unknown workflow, and a project without trust start nothing", async (t) => {
+    test("a pi without a model, an unknown workflow, and a project without trust start nothing", LONG, async (t) => {
       const { run } = await withPi(t, version, nextUntilDone, {
         globalFiles: HELLO,
         projectFiles: workflow("ours", ["look"], OFF),
@@ -391,7 +391,7 @@ for (const version of VERSIONS) {
         "--budget",
         "turns=9",
       ]);
-      await model.waitForRequests(2, { timeoutMs: 20_000 });
+      await model.waitForRequests(2);
       started.child.kill("SIGINT");
       const ended = await started.ended;
       assert.equal(ended.status, 130, ended.stderr);
@@ -462,7 +462,7 @@ for (const version of VERSIONS) {
         { globalFiles: HELLO },
       );
       const first = start(["hello", "One", "--session", "a.jsonl"]);
-      await model.waitForRequests(2, { timeoutMs: 20_000 });
+      await model.waitForRequests(2);
       const second = await run("hello", "Two", "--session", "a.jsonl");
       assert.equal(second.status, 2);
       assert.match(second.stderr, /^Process \d+ works on this session\.\n$/);

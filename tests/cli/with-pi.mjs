@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import { NODE, REPO, piCli } from "../pi/harness/pi.mjs";
+import { NODE, PATIENCE_MS, REPO, piCli } from "../pi/harness/pi.mjs";
 import { stage } from "../pi/harness/stage.mjs";
 
 const exec = promisify(execFile);
@@ -97,7 +97,7 @@ export async function withPi(t, version, script, options) {
       /** @param {RegExp | string} wanted */
       async waitFor(wanted) {
         let screen = "";
-        for (const end = Date.now() + 20_000; Date.now() < end; await sleep(50)) {
+        for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(50)) {
           screen = await tmux("capture-pane", "-p", "-S", "-");
           if (typeof wanted === "string" ? screen.includes(wanted) : wanted.test(screen)) return screen;
         }

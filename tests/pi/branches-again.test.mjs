@@ -20,8 +20,8 @@ for (const version of VERSIONS) {
       await model.waitForRequests(3);
       const told = ["/workflow :pause", "/workflow :resume"].map((message) => rpc.send({ type: "prompt", message }));
       await Promise.all(told);
-      await rpc.waitForSettled({ from: 0, timeoutMs: 20_000 });
-      await model.waitForRequests(6, { timeoutMs: 20_000 });
+      await rpc.waitForSettled({ from: 0 });
+      await model.waitForRequests(6);
       for (let round = 0; round < 100 && Object.values(endsOf(await rpc.entries())).length < 2; round += 1)
         await new Promise((resolve) => setTimeout(resolve, 100));
       const entries = await rpc.entries();

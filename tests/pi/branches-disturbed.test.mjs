@@ -90,7 +90,7 @@ async function atWork(t, version, { group, fields, args, settings } = {}) {
   const start = (/** @type {string[]} */ ...more) =>
     startRpc({ version, sandbox, extension: withTravel(sandbox), args: more });
   const rpc = await start(...(args ?? []));
-  const settled = rpc.waitForSettled({ timeoutMs: 60_000 });
+  const settled = rpc.waitForSettled();
   void rpc.prompt("/workflow panel The task").catch(() => {});
   await shows(rpc, AT_WORK);
   return { model, sandbox, rpc, settled, end: a.end, start };
@@ -106,7 +106,7 @@ async function atWork(t, version, { group, fields, args, settings } = {}) {
 async function resumes(rpc, model, end) {
   const before = requestsOf(model, "B").length;
   end();
-  await rpc.promptAndSettle("/workflow :resume", { timeoutMs: 60_000 });
+  await rpc.promptAndSettle("/workflow :resume");
   const entries = await rpc.entries();
   assert.deepEqual(endsOf(entries), { A: "done", B: "done" }, notices(rpc).join("\n"));
   assert.equal(states(entries).at(-1).active, false, notices(rpc).join("\n"));
@@ -196,7 +196,7 @@ for (const version of VERSIONS) {
         { globalFiles: panel(["a", "b", "c"], { need: 2 }) },
       );
       const rpc = await startRpc({ version, sandbox });
-      const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
+      const settled = rpc.waitForSettled();
       void rpc.prompt("/workflow panel The task");
       await shows(rpc, /✓ B[^]*✓ C/);
       await rpc.prompt("/workflow :stop nobody");
@@ -219,7 +219,7 @@ for (const version of VERSIONS) {
         globalFiles: panel(["a", "b"]),
       });
       const again = await startRpc({ version, sandbox: two.sandbox });
-      const done = again.waitForSettled({ timeoutMs: 20_000 });
+      const done = again.waitForSettled();
       void again.prompt("/workflow panel The task");
       await shows(again, /⏸ A: .*[^]*● B: .*bash true/);
       isBroken = false;
@@ -286,7 +286,7 @@ for (const version of VERSIONS) {
         { globalFiles: panel(["a", "b"]) },
       );
       const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      await rpc.promptAndSettle("/workflow panel The task");
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" });
       assert.ok(requestsOf(model, "A").length < 60);
       await assertQuiet(model);

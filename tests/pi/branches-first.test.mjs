@@ -125,7 +125,7 @@ for (const version of VERSIONS) {
       fails = false;
       const two = requestsOf(model, "Two").length;
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      await rpc.promptAndSettle("/workflow :retry one", { timeoutMs: 30_000 });
+      await rpc.promptAndSettle("/workflow :retry one");
       assert.deepEqual(endsOf(await rpc.entries()), { One: "done", Two: "done" }, notices(rpc).join("\n"));
       assert.equal(requestsOf(model, "Two").length, two, "what has ended is not repeated");
       assert.equal(states(await rpc.entries()).at(-1).active, false);
@@ -202,7 +202,7 @@ for (const version of VERSIONS) {
         const other = end === "kill" ? await startRpc({ version, sandbox, args: ["--continue"] }) : rpc;
         await new Promise((resolve) => setTimeout(resolve, 300));
         assert.equal(model.requests.length, count, `no request after ${end}`);
-        await other.promptAndSettle("/workflow :resume", { timeoutMs: 30_000 });
+        await other.promptAndSettle("/workflow :resume");
         const entries = await other.entries();
         assert.deepEqual(endsOf(entries), { One: "done", Two: "done" }, `${end}: ${notices(other).join("\n")}`);
         assert.equal(requestsOf(model, "One").length, one, end);

@@ -73,7 +73,7 @@ test(`killed ${KILLS} times, a run with two branches has each end once`, LONG, a
       );
       if (at === "panel:1") inBranches += 1;
       const rpc = await startRpc({ sandbox, args: ["--continue"] });
-      const settled = rpc.waitForSettled({ timeoutMs: 60_000 }).catch(() => undefined);
+      const settled = rpc.waitForSettled().catch(() => undefined);
       void rpc
         .prompt(!state ? "/workflow panel it" : at === "panel:1" ? "/workflow :resume" : "Go on.")
         .catch(() => {});

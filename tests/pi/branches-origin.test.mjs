@@ -167,7 +167,7 @@ for (const version of VERSIONS) {
       const run = async (...steps) => {
         const before = model.requests.length;
         queue.push(look, ...steps, leave("", { summary: "Did it." }));
-        await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+        await rpc.promptAndSettle("/workflow panel The task");
         const requests = model.requests.slice(before);
         const of = (/** @type {string | undefined} */ name) => {
           const own = requests.filter((request) => branchOf(request) === name);
@@ -255,7 +255,7 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox, onDialog, extension: [extensions[0], REPO, extensions[1]] });
       await rpc.prompt("/guard on");
       await rpc.promptAndSettle("Touch it");
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      await rpc.promptAndSettle("/workflow panel The task");
       await late;
       const results = toolResults(requestsOf(model, "A")[1]);
       const expected = [
@@ -288,7 +288,7 @@ for (const version of VERSIONS) {
       let answer = "Yes, for this run";
       const onDialog = (/** @type {any} */ { title }) => (asked.push(title), answer);
       const rpc = await startRpc({ version, sandbox, onDialog });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      await rpc.promptAndSettle("/workflow panel The task");
       const all = { A: "done", B: "done", C: "done" };
       assert.deepEqual(endsOf(await rpc.entries()), all, notices(rpc).join("\n"));
       assert.equal(asked.length, 1, "before the run starts");
@@ -298,7 +298,7 @@ for (const version of VERSIONS) {
       await runPrint({ version, sandbox, prompt: "/workflow panel The task" });
       const again = await startRpc({ version, sandbox, onDialog, args: ["--continue"] });
       answer = "Yes, for this session";
-      await again.promptAndSettle("/workflow :resume", { timeoutMs: 60_000 });
+      await again.promptAndSettle("/workflow :resume");
       assert.deepEqual(endsOf(await again.entries()), all, notices(again).join("\n"));
       assert.equal(asked.length, 4, asked.join("\n"));
       // Nor does the session have their consent.
@@ -326,7 +326,7 @@ for (const version of VERSIONS) {
       /** Enters a line, until the model has this number of requests. @param {string} line @param {number} requests */
       const enter = async (line, requests) => {
         void rpc.prompt(line).catch(() => {});
-        await model.waitForRequests(requests, { timeoutMs: 30_000 });
+        await model.waitForRequests(requests);
         await sleep(500);
       };
       await rpc.prompt("/guard on");

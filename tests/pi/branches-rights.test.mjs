@@ -233,7 +233,7 @@ for (const version of VERSIONS) {
           globalFiles: files,
         });
         const rpc = await startRpc({ version, sandbox, args });
-        await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+        await rpc.promptAndSettle("/workflow panel The task");
         const toolsOf = (/** @type {string} */ name) =>
           requestsOf(model, name)[0]
             ?.tools?.map(({ function: { name } }) => name)
@@ -283,7 +283,7 @@ for (const version of VERSIONS) {
             files,
           });
           const rpc = await startRpc({ version, sandbox, trust, onDialog: () => "Yes" });
-          await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+          await rpc.promptAndSettle("/workflow panel The task");
           await rpc.close();
           const requests = requestsOf(model);
           return {
@@ -330,7 +330,7 @@ for (const version of VERSIONS) {
         JSON.stringify({ ...JSON.parse(text(settings)), extensions: [join(sandbox.project, "by-settings.ts")] }),
       );
       const rpc = await startRpc({ version, sandbox, trust: true, extension: [REPO, "./by-flag.ts"] });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      await rpc.promptAndSettle("/workflow panel The task");
       const results = toolResults(requestsOf(model, "A")[1]);
       assert.deepEqual(
         results.map((result) => /refused by [\w-]+/.exec(result)?.[0]),
@@ -347,7 +347,7 @@ for (const version of VERSIONS) {
       const once = `export default () => { if ((globalThis.loadedOnce = (globalThis.loadedOnce ?? 0) + 1) > 1) throw new Error("only once"); };`;
       const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b"]), files: { "once.ts": once } });
       const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "once.ts")] });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      await rpc.promptAndSettle("/workflow panel The task");
       const found = endsOf(await rpc.entries());
       for (const name of ["A", "B"])
         assert.match(
@@ -385,7 +385,7 @@ for (const version of VERSIONS) {
         return method === "confirm" ? true : method === "select" ? "right" : "typed";
       };
       const rpc = await startRpc({ version, sandbox, onDialog, extension: [REPO, join(sandbox.project, "act.ts")] });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      await rpc.promptAndSettle("/workflow panel The task");
       const titles = ["A", "B"].flatMap((name) =>
         ["Sure?", "What?", "Which?"].map((title) => `Branch "${name}": ${title}`),
       );
@@ -423,7 +423,7 @@ for (const version of VERSIONS) {
       };
       const { model, sandbox } = await stage(t, team(script), { globalFiles: panel(["a", "b", "c"], { need: 2 }) });
       const rpc = await startRpc({ version, sandbox, onDialog: () => true });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      await rpc.promptAndSettle("/workflow panel The task");
       const entries = await rpc.entries();
       assert.deepEqual(endsOf(entries), { A: "it was cancelled", B: "done", C: "done" }, notices(rpc).join("\n"));
       assert.deepEqual(states(entries).at(-1).active, false);
@@ -459,7 +459,7 @@ for (const version of VERSIONS) {
       let most = 0;
       const { sandbox } = await stage(t, team(), { globalFiles: files });
       const rpc = await startRpc({ version, sandbox, onDialog });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      await rpc.promptAndSettle("/workflow panel The task");
       assert.equal(most, 1, "one dialog after another");
       assert.deepEqual(
         asked.map((title) => /^Branch "([AB])": Approve /.exec(title)?.[1]).sort(),
@@ -502,7 +502,7 @@ for (const version of VERSIONS) {
         extension: [REPO, join(sandbox.project, "other.ts")],
         args: ["--model", "scripted/scripted", "--api-key", "by-flag"],
       });
-      await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+      await rpc.promptAndSettle("/workflow panel The task");
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done", C: "done" });
       assert.equal(requestsOf(model, "A")[0].model, "of-extension");
       assert.equal(requestsOf(model, "B")[0].model, "scripted");
@@ -568,7 +568,7 @@ for (const version of VERSIONS) {
         const forged = forge(own, foreign);
         writeFileSync(parent, text(parent).replaceAll(JSON.stringify(own), JSON.stringify(forged)));
         const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-        await rpc.promptAndSettle("/workflow :resume", { timeoutMs: 60_000 });
+        await rpc.promptAndSettle("/workflow :resume");
         const entries = await rpc.entries();
         assert.deepEqual(endsOf(entries), { A: "done", B: "done" }, `${forged}: ${notices(rpc).join("\n")}`);
         assert.equal(text(foreign), before, forged);

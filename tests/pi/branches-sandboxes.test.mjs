@@ -43,7 +43,7 @@ for (const version of VERSIONS) {
         ]);
         const { model, sandbox } = await visibleStage(t, script, { globalFiles, files: { "docs/plan.md": "plan" } });
         const rpc = await startRpc({ version, sandbox });
-        await rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+        await rpc.promptAndSettle("/workflow panel The task");
         const [a, b] = ["A", "B"].map((name) => toolResults(/** @type {any} */ (requestsOf(model, name).at(-1)))[0]);
         assert.match(a, /^saw nothing/);
         assert.match(b, /^moved/);
@@ -74,7 +74,7 @@ for (const version of VERSIONS) {
           ]),
         });
         const rpc = await startRpc({ version, sandbox });
-        const settled = rpc.promptAndSettle("/workflow panel The task", { timeoutMs: 60_000 });
+        const settled = rpc.promptAndSettle("/workflow panel The task");
         await until(() => requestsOf(model, "A").length > 1);
         writeFileSync(join(sandbox.project, "late.txt"), "the-secret\n");
         await settled;

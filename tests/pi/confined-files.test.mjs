@@ -396,7 +396,7 @@ for (const version of VERSIONS) {
         );
         prepared(alone.sandbox);
         const rpc = await startRpc({ version, sandbox: alone.sandbox, extension: [] });
-        await rpc.promptAndSettle("Write", { timeoutMs: 60_000 });
+        await rpc.promptAndSettle("Write");
         const confined = await limited(t, version, { write: ["docs/", "~/docs/"] }, { before: prepared });
         const results = await confined.play(...ORDINARY(confined.sandbox));
 

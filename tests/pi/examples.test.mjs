@@ -198,7 +198,7 @@ for (const version of VERSIONS) {
         const { sandbox } = await stage(t, agent, { projectFiles: copy("panel") });
         const rpc = await startRpc({ version, sandbox });
         // Twelve sessions of branches, one round after another.
-        await rpc.promptAndSettle("/workflow panel Let the export take a file name", { timeoutMs: 40_000 });
+        await rpc.promptAndSettle("/workflow panel Let the export take a file name");
         const visited = withoutCounts(
           statusTexts(rpc)
             .slice(1, -1)

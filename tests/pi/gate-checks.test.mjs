@@ -131,7 +131,7 @@ for (const version of VERSIONS) {
         /more than 20000 files would have to be looked through\./,
       ]) {
         // 20,000 files take their time on a busy machine.
-        await rpc.promptAndSettle("/workflow :next", { timeoutMs: 60_000 });
+        await rpc.promptAndSettle("/workflow :next");
         assert.match(userTexts(model.lastRequest()).at(-2) ?? "", why);
         await rpc.promptAndSettle("/workflow :skip");
       }

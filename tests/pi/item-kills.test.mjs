@@ -186,7 +186,7 @@ test(`are each visited once over ${KILLS} kills at any time`, LONG, async (t) =>
       const onDialog = async () => (await sleep(Math.random() * 60), "keep");
       const rpc = await startRpc({ sandbox, onDialog, args: ["--continue"] });
       const isAsked = stored && paths([stored])[0].includes("//1.1");
-      const settled = rpc.waitForSettled({ timeoutMs: 60_000 }).catch(() => undefined);
+      const settled = rpc.waitForSettled().catch(() => undefined);
       void rpc
         .prompt(stored ? (isPaused || isAsked ? "/workflow :resume" : "Go on.") : "/workflow list it")
         .catch(() => {});

@@ -269,7 +269,7 @@ test(`killed ${KILLS} times, a run loses no step, and begins none again without 
       assert.ok(state || begun().length === 0, `no run, but ${begun()} have begun`);
       const rpc = await startRpc({ sandbox, args: ["--continue"] });
       const before = begun();
-      const settled = rpc.waitForSettled({ timeoutMs: 60_000 }).catch(() => undefined);
+      const settled = rpc.waitForSettled().catch(() => undefined);
       if (state) await rpc.prompt("What now?");
       await sleep(100);
       const isPaused = state && begun().length === before.length && pauses(await rpc.entries()).at(-1);

@@ -118,7 +118,7 @@ for (const version of VERSIONS) {
         const { model, sandbox } = await stage(t, play, { globalFiles, files: FILES });
         const rpc = await startRpc({ version, sandbox });
         await rpc.prompt("/workflow :limits off");
-        await rpc.promptAndSettle("/workflow pair Look", { timeoutMs: 60_000 });
+        await rpc.promptAndSettle("/workflow pair Look");
         assert.match(toolResults(model.lastRequest())[0], /SECRET/);
         const ofBranches = model.requests.filter(
           (request) => branchOf(request) !== undefined && toolResults(request).length === 2,

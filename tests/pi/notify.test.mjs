@@ -139,7 +139,7 @@ for (const version of VERSIONS) {
       const asks = panel([{ id: "one", gate: [{ approve: "Is one right?" }] }, "two"]);
       const { sandbox, afterShown } = await notified(t, team(), COMMAND, asks);
       const rpc = await startRpc({ version, sandbox, onDialog: async (request) => (await sleep(1500), yes(request)) });
-      await rpc.promptAndSettle("/workflow panel Do it", { timeoutMs: 30_000 });
+      await rpc.promptAndSettle("/workflow panel Do it");
       const told = await afterShown(2);
       assert.match(told[0] ?? "", /^Workflow .* waits for you \| In 🔹 One: it waits for your answer \(2\)$/);
       assert.equal(told[1], "Workflow The panel is done | Task: Do it (2)");

@@ -120,7 +120,7 @@ for (const version of VERSIONS) {
           files: FILES,
         });
         const rpc = await startRpc({ version, sandbox });
-        const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
+        const settled = rpc.waitForSettled();
         await rpc.prompt(TASK);
         await rpc.waitFor((record) => record.type === "tool_execution_start");
         await rpc.prompt("/workflow :pause");
@@ -137,7 +137,7 @@ for (const version of VERSIONS) {
           files: FILES,
         });
         const rpc = await startRpc({ version, sandbox });
-        const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
+        const settled = rpc.waitForSettled();
         await rpc.prompt(TASK);
         await rpc.waitFor((record) => record.type === "tool_execution_start");
         writeFileSync(
@@ -182,7 +182,7 @@ for (const version of VERSIONS) {
       ];
       const { model: scripted, sandbox } = await stage(t, script, { globalFiles: GATED, files: FILES });
       const rpc = await startRpc({ version, sandbox });
-      const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
+      const settled = rpc.waitForSettled();
       await rpc.prompt(TASK);
       await scripted.waitForRequests(2);
       // The user's message ends the pause: the agent goes on.

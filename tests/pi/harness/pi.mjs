@@ -15,6 +15,9 @@ export const NODE = realpathSync(join(REPO, "node_modules/.bin/node"));
 /** @type {{ package: string, tarballs: Record<string, string>, devDependency: string }} */
 const SOURCES = JSON.parse(readFileSync(join(REPO, "scripts/pi-versions.json"), "utf8"));
 
+/** A wait that is longer than this fails; a busy machine takes its time. */
+export const PATIENCE_MS = 60_000;
+
 /** All tested versions of pi, newest first. */
 export const PI_VERSIONS = [...Object.keys(SOURCES.tarballs), SOURCES.devDependency];
 
@@ -93,7 +96,7 @@ export function spawnPi(options, modeArgs, stdin) {
  * @param {PiOptions & { prompt: string | string[], mode?: "text" | "json", timeoutMs?: number }} options
  * @returns {Promise<{ code: number | null, stdout: string, stderr: string }>}
  */
-export function runPrint({ prompt, mode = "text", timeoutMs = 30_000, ...options }) {
+export function runPrint({ prompt, mode = "text", timeoutMs = PATIENCE_MS, ...options }) {
   // stdin must not be a pipe: pi reads a pipe to its end and puts the text in front of the prompt.
   const modeArgs = mode === "json" ? ["--mode", "json"] : ["-p"];
   const { child, killGroup } = spawnPi(options, [...modeArgs, ...[prompt].flat()], "ignore");

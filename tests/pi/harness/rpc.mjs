@@ -1,7 +1,7 @@
 // A client for pi's RPC mode: commands with their responses, every record pi sent, and answers to extensions' dialogs.
 
 import { once } from "node:events";
-import { spawnPi } from "./pi.mjs";
+import { PATIENCE_MS, spawnPi } from "./pi.mjs";
 
 /**
  * The answer to a dialog: a boolean for `confirm`, a string for `select`, `input` and `editor`; `undefined` or `null`
@@ -83,7 +83,7 @@ export async function startRpc({ onDialog, ...options }) {
    * @param {{ timeoutMs?: number, from?: number, what?: string }} [options]
    * @returns {Promise<any>}
    */
-  function waitFor(predicate, { timeoutMs = 10_000, from = 0, what = predicate.toString() } = {}) {
+  function waitFor(predicate, { timeoutMs = PATIENCE_MS, from = 0, what = predicate.toString() } = {}) {
     let next = from;
     const found = new Promise((resolve, reject) => {
       const finish = (/** @type {() => void} */ settle) => {
@@ -193,8 +193,7 @@ export async function startRpc({ onDialog, ...options }) {
   };
 
   options.sandbox.adopt(client.close);
-  // On a busy machine, and in a large project, a start takes its time.
-  await send({ type: "get_state" }, { timeoutMs: 60_000 });
+  await send({ type: "get_state" });
   return client;
 }
 

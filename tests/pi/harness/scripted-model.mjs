@@ -4,6 +4,7 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { PATIENCE_MS } from "./pi.mjs";
 
 /**
  * One answer of the model. `status` makes it an HTTP error with `text` as its message. `hang` sends `text` (if any) and
@@ -116,7 +117,10 @@ export async function startModel(script = []) {
     toolNames: (/** @type {number} */ index = -1) =>
       (requests.at(index)?.tools ?? []).map((tool) => tool.function.name),
     /** Resolves when `count` requests have arrived, answered or not. */
-    waitForRequests: (/** @type {number} */ count, /** @type {{ timeoutMs?: number }} */ { timeoutMs = 10_000 } = {}) =>
+    waitForRequests: (
+      /** @type {number} */ count,
+      /** @type {{ timeoutMs?: number }} */ { timeoutMs = PATIENCE_MS } = {},
+    ) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           watchers.delete(check);

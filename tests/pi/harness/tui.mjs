@@ -6,11 +6,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { onExit } from "./on-exit.mjs";
-import { piCommand } from "./pi.mjs";
+import { PATIENCE_MS, piCommand } from "./pi.mjs";
 
 const exec = promisify(execFile);
 const POLL_MS = 40;
-const START_MS = 20_000;
 
 // remain-on-exit keeps the last screen after pi ends; the rest makes the pane a plain terminal of the requested size.
 const CONFIG = `
@@ -90,7 +89,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
      * @param {RegExp | string | ((screen: string) => unknown)} condition
      * @param {number} [timeoutMs]
      */
-    async waitFor(condition, timeoutMs = 10_000) {
+    async waitFor(condition, timeoutMs = PATIENCE_MS) {
       let text = "";
       const holds = async () => {
         text = await screen();
@@ -103,7 +102,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
     /** Returns true if pi has ended; its last screen stays. */
     ended,
     /** Waits until pi has ended (for example after /quit) and returns its exit code. */
-    async waitForEnd(timeoutMs = 10_000) {
+    async waitForEnd(timeoutMs = PATIENCE_MS) {
       await poll(ended, "pi to end", timeoutMs);
       return Number(await pane("pane_dead_status"));
     },
@@ -146,8 +145,9 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
 
   sandbox.adopt(tui.close);
   // pi shows its editor before it accepts input. It sets the title after the extensions' session_start.
-  if (ready) await tui.waitFor(ready, START_MS);
-  else await poll(async () => (await pane("pane_title")).startsWith("π"), "pi to set the terminal's title", START_MS);
+  if (ready) await tui.waitFor(ready);
+  else
+    await poll(async () => (await pane("pane_title")).startsWith("π"), "pi to set the terminal's title", PATIENCE_MS);
   return tui;
 }
 
