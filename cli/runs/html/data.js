@@ -39,31 +39,57 @@ const output = (/** @type {any} */ value) =>
   text(3_000)(
     Array.isArray(value) ? value.map((item, index) => `${index + 1}. ${written(item)}`).join("\n") : written(value),
   );
+/**
+ * Fields of one kind.
+ * @template T
+ * @template {string} Name
+ * @param {Kind<T>} of
+ * @param {Name[]} names
+ */
+const all = (of, ...names) =>
+  /** @type {Record<Name, Kind<T>>} */ (Object.fromEntries(names.map((name) => [name, of])));
+
 const changes = record({ count: amount, paths: list(line(300)) });
 const check = record({
-  ...{ label: line(200), passed: flag, attempt: amount, durationMs: number },
-  ...{ result: line(300), file: line(300), changedMeanwhile: changes, changed: changes, tail: text(1_500) },
+  ...all(line(300), "label", "result", "file"),
+  ...all(changes, "changedMeanwhile", "changed"),
+  passed: flag,
+  attempt: amount,
+  durationMs: number,
+  tail: text(1_500),
 });
 const usage = record({
-  ...{ turns: amount, input: amount, output: amount, cacheRead: amount, cacheWrite: amount, reasoning: amount },
-  ...{ cost: amount, unpriced: amount, unreported: amount, toolCalls: amount, workMs: amount, waitMs: amount },
-  ...{ gateAttempts: amount, gateFailures: amount, warmUps: amount, warmTokens: amount, warmCost: amount },
-  ...{ refusals: named(amount), models: named(amount) },
+  ...all(amount, "turns", "input", "output", "cacheRead", "cacheWrite", "reasoning", "cost", "unpriced", "unreported"),
+  ...all(amount, "toolCalls", "workMs", "waitMs", "gateAttempts", "gateFailures", "warmUps", "warmTokens", "warmCost"),
+  ...all(named(amount), "refusals", "models"),
 });
 const phase = record({
-  ...{ key: text(1_000), name: line(120), nestedIn: line(120), depth: amount, passes: amount, outcome: line(80) },
-  ...{ skipped: flag, current: flag, startedAt: time, endedAt: time, summary: text(3_000) },
-  ...{ outputs: named(output), evidence: list(check), usage: usageOf },
+  ...all(line(120), "name", "nestedIn", "outcome"),
+  ...all(amount, "depth", "passes"),
+  ...all(flag, "skipped", "current"),
+  ...all(time, "startedAt", "endedAt"),
+  key: text(1_000),
+  summary: text(3_000),
+  outputs: named(output),
+  evidence: list(check),
+  usage: usageOf,
 });
 const visit = record({ key: text(1_000), name: line(120), pass: amount, from: time, to: time, how: line(20) });
 const span = record({ kind: line(20), from: time, to: time, reason: line(200) });
-const branch = record({ name: line(120), end: line(20), how: line(300), clockMs: number, session: line(300) });
+const branch = record({ ...all(line(300), "name", "end", "how", "session"), clockMs: number });
 const fields = record({
-  ...{ task: text(6_000), workflow: line(200), outcome: line(100), pause: line(300), inputs: named(line(200)) },
-  ...{ startedAt: time, endedAt: time, taskId: line(200), fingerprint: line(200), steps: amount },
-  ...{ session: record({ cwd: line(400), file: line(400) }), repeatedVisits: number, usage: usageOf },
-  ...{ phases: list(phase), passedOver: list(record({ name: line(120), because: line(300) })) },
-  ...{ branches: list(branch), course: record({ visits: list(visit), spans: list(span) }) },
+  ...all(line(300), "workflow", "outcome", "pause", "taskId", "fingerprint"),
+  ...all(time, "startedAt", "endedAt"),
+  task: text(6_000),
+  inputs: named(line(200)),
+  session: record(all(line(400), "cwd", "file")),
+  steps: amount,
+  repeatedVisits: number,
+  usage: usageOf,
+  phases: list(phase),
+  passedOver: list(record(all(line(300), "name", "because"))),
+  branches: list(branch),
+  course: record({ visits: list(visit), spans: list(span) }),
 });
 
 /**
@@ -87,9 +113,10 @@ export function reportData(report) {
     name: phase.name || line(120)(phase.key) || "(no name)",
     depth: Math.min(3, Math.floor(phase.depth)),
   }));
-  const lastVisits = phases.map(({ key, name, passes, startedAt, endedAt, skipped }) => ({
-    ...{ key, name, pass: passes, from: startedAt, to: endedAt ?? startedAt, how: skipped ? "skipped" : "" },
-  }));
+  const lastVisits = phases.map(({ passes, startedAt, endedAt, skipped, ...phase }) => {
+    const [to, how] = [endedAt ?? startedAt, skipped ? "skipped" : ""];
+    return { key: phase.key, name: phase.name, pass: passes, from: startedAt, to, how };
+  });
   const hasVisits = course.visits.length > 0;
   // A visit takes up time, so that it has a place on the axis.
   const visits = timed(hasVisits ? course.visits : lastVisits).map((visit) => ({
