@@ -38,7 +38,7 @@ async function take(name, source, last) {
   const height = await page.evaluate(
     `Math.ceil(document.querySelector('${last}').getBoundingClientRect().bottom) + 10`,
   );
-  const picture = await page.picture({ height, format: "webp", quality: 80 });
+  const picture = await page.picture({ height, format: "webp", quality: 75 });
   writeFileSync(join(REPO, `docs/${name}.webp`), picture);
   console.log(`docs/${name}.webp: ${picture.length} bytes`);
 }
