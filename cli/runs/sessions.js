@@ -10,6 +10,7 @@ import { readText } from "../../host-shim/packages.js";
 import { timeOf } from "../../host-shim/usage.js";
 import { agentDir } from "../places.js";
 import { Failure, inWords, shortened } from "../words.js";
+import { counted } from "./figures.js";
 
 /** The longest line that is read, in bytes. The extension reads no longer state. */
 export const MAX_LINE = 8 * 2 ** 20;
@@ -316,20 +317,25 @@ function beginning(line) {
  */
 export function readSessions(selection, use) {
   const { files, problems, isOfProject } = sessionFiles(selection);
+  /** The files that were read, which may have several names. @type {Set<string>} */
   const seen = new Set();
   const progress = new Progress(files.length);
   for (const path of files) {
     progress.next();
     try {
-      withSession(path, selection.since, seen, (file) => {
-        if (!isOfProject(file.header)) return;
-        use(file);
-        const { unreadable } = file;
-        if (unreadable > 0)
-          problems.push(
-            `${path}: ${unreadable === 1 ? "1 state cannot be read" : `${unreadable} states cannot be read`}`,
-          );
-      });
+      openSession(
+        path,
+        (file) => {
+          if (!isOfProject(file.header)) return;
+          use(file);
+          if (file.unreadable > 0) problems.push(`${path}: ${counted(file.unreadable, "state")} cannot be read`);
+        },
+        ({ dev, ino, mtimeMs }) => {
+          const isMeant = mtimeMs >= (selection.since ?? -Infinity) && !seen.has(`${dev}:${ino}`);
+          if (isMeant) seen.add(`${dev}:${ino}`);
+          return isMeant;
+        },
+      );
     } catch (error) {
       problems.push(`${path}: ${reason(error)}`);
     }
@@ -343,31 +349,15 @@ export function readSessions(selection, use) {
  * @template T
  * @param {string} path
  * @param {(file: SessionFile) => T} use
- * @returns {T}
+ * @param {(stats: import("node:fs").Stats) => boolean} [isMeant] tells if it is to be read
  */
-export function openSession(path, use) {
-  const done = withSession(path, undefined, new Set(), (file) => ({ result: use(file) }));
-  return /** @type {{ result: T }} */ (done).result;
-}
-
-/**
- * Opens a session file for the time of a call, unless it was not changed since then or was `seen` under another name.
- * @template T
- * @param {string} path
- * @param {number | undefined} since
- * @param {Set<string>} seen
- * @param {(file: SessionFile) => T} use
- */
-function withSession(path, since, seen, use) {
+export function openSession(path, use, isMeant = () => true) {
   // A named pipe is not waited for.
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = fstatSync(fd);
     if (!stats.isFile()) throw new Failure("not a file");
-    const identity = `${stats.dev}:${stats.ino}`;
-    if ((since !== undefined && stats.mtimeMs < since) || seen.has(identity)) return undefined;
-    seen.add(identity);
-    return use(new SessionFile(path, fd, stats.size));
+    return isMeant(stats) ? use(new SessionFile(path, fd, stats.size)) : undefined;
   } finally {
     closeSync(fd);
   }
@@ -386,20 +376,14 @@ function sessionFiles({ all, sessions }) {
   if (sessions !== undefined) {
     const stats = statSync(sessions, { throwIfNoEntry: false });
     if (!stats) throw new Failure(`There is no ${shortened(sessions)}.`);
-    return stats.isDirectory()
-      ? { ...filesIn(resolve(sessions), true), isOfProject: every }
-      : { files: [resolve(sessions)], problems: [], isOfProject: every };
+    const file = { files: [resolve(sessions)], problems: [] };
+    return { ...(stats.isDirectory() ? filesIn(resolve(sessions), true) : file), isOfProject: every };
   }
   const own = ownFolder();
-  if (own !== undefined)
-    return {
-      ...filesIn(own, all),
-      isOfProject: all ? every : ({ cwd }) => cwd !== "" && resolve(cwd) === process.cwd(),
-    };
-  const folder = join(agentDir(), "sessions");
-  return all
-    ? { ...filesIn(folder, true), isOfProject: every }
-    : { ...filesIn(join(folder, encoded(process.cwd())), false), isOfProject: every };
+  if (all) return { ...filesIn(own ?? join(agentDir(), "sessions"), true), isOfProject: every };
+  if (own === undefined)
+    return { ...filesIn(join(agentDir(), "sessions", encoded(process.cwd()))), isOfProject: every };
+  return { ...filesIn(own), isOfProject: ({ cwd }) => cwd !== "" && resolve(cwd) === process.cwd() };
 }
 
 /** The name of the folder in which pi stores the sessions of a project. @param {string} cwd */
