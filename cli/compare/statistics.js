@@ -37,11 +37,9 @@ export function wilson(share, trials) {
  * @param {Cluster[]} tasks
  */
 export function designEffect(tasks) {
-  const [count, trials, solved] = [
-    tasks.length,
-    sum(tasks, ({ trials }) => trials),
-    sum(tasks, ({ solved }) => solved),
-  ];
+  const count = tasks.length;
+  const trials = sum(tasks, ({ trials }) => trials);
+  const solved = sum(tasks, ({ solved }) => solved);
   const share = solved / trials;
   if (count < 2 || solved === 0 || solved === trials) return undefined;
   const variance = (count / (count - 1) / trials ** 2) * sum(tasks, (task) => (task.solved - task.trials * share) ** 2);

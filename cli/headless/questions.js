@@ -28,9 +28,8 @@ export async function ask(request, signal) {
     case "select": {
       const listed = options.map((option, index) => `  ${index + 1}  ${plainText(option)}`).join("\n");
       for (;;) {
-        const answer = (
-          await line(`${text}\n${listed}\n1 to ${options.length}, or nothing for no answer: `, signal)
-        )?.trim();
+        const question = `${text}\n${listed}\n1 to ${options.length}, or nothing for no answer: `;
+        const answer = (await line(question, signal))?.trim();
         if (!answer) return { cancelled: true };
         const chosen = /^\d+$/.test(answer)
           ? options[Number(answer) - 1]

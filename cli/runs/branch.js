@@ -15,6 +15,12 @@ import { isStateEntry } from "./sessions.js";
  * @property {Line} [line] of a state
  */
 
+/**
+ * A function that is called for state entries and for the entries below those for which it returned a node.
+ * @template {Node} N
+ * @typedef {(node: Node, parent: N | undefined, entry: Entry) => N | undefined} Enter
+ */
+
 /** The maximum number of entries that are followed. */
 const MAX_NODES = 1_000_000;
 
@@ -23,8 +29,7 @@ const MAX_NODES = 1_000_000;
  * @template {Node} N
  * @param {SessionFile} file
  * @param {number} offset the start of the line with which it begins
- * @param {(node: Node, parent: N | undefined, entry: Entry) => N | undefined} enter is called for state entries and for
- *   the entries below those for which it returned a node
+ * @param {Enter<N>} enter
  * @param {(start: Entry) => void} [see] is called for each entry, before `enter`
  */
 export function follow(file, offset, enter, see = () => {}) {

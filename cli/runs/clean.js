@@ -28,11 +28,8 @@ export async function cleanRuns(sinceMs) {
     return { output: `No folder of a run in ${CONFIG}/${PLACE} is that old.`, problems: [], status: 0 };
   const lines = old.map(({ name, changedMs, files }) => `  ${name}  ${day(changedMs)}  ${counted(files, "file")}`);
   const them = old.length === 1 ? "this folder" : `these ${old.length} folders`;
-  const question = [
-    `In ${CONFIG}/${PLACE}, with the day of the newest change:`,
-    ...lines,
-    `Remove ${them}? [y/N] `,
-  ].join("\n");
+  const heading = `In ${CONFIG}/${PLACE}, with the day of the newest change:`;
+  const question = [heading, ...lines, `Remove ${them}? [y/N] `].join("\n");
   if (!(await saysYes(question))) return { output: "Nothing is removed.", problems: [], status: 0 };
   /** @type {string[]} */
   const problems = [];
@@ -80,9 +77,8 @@ function inPlace(work) {
  * @returns {Old[]}
  */
 function oldIn(place, sinceMs) {
-  const folders = readdirSync(place, { withFileTypes: true }).filter(
-    (entry) => entry.isDirectory() && isName(entry.name),
-  );
+  const entries = readdirSync(place, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory() && isName(entry.name));
   return folders.flatMap(({ name }) => {
     try {
       const { changedMs, files } = lookThrough(join(place, name), name);

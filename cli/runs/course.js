@@ -44,10 +44,9 @@ function runIn(file, taskId) {
   if (lines.length === 0) return undefined;
   const newest = file.newestState(lines);
   if (!newest) throw new Failure(`the newest state of ${quoted(taskId)} cannot be read`);
-  const {
-    states,
-    state: { outcome },
-  } = stateOf(file, { taskId, lines, entry: newest, later: { replaced: false, lastAt: NaN } });
+  const later = { replaced: false, lastAt: NaN };
+  const { states, state } = stateOf(file, { taskId, lines, entry: newest, later });
+  const { outcome } = state;
   /** @type {Node | undefined} */
   let tip;
   let isReplaced = false;

@@ -108,17 +108,8 @@ function runOf(file, newest) {
   // Another pi may have gone on with it.
   const hasGoneOn = works?.ended !== undefined && lastAt > works.ended;
   const outcome = works?.isAlive === false && !hasGoneOn ? "lost" : state.outcome;
-  return {
-    outcome,
-    pid,
-    state,
-    stateId: entry.id,
-    storedAt: entry.time,
-    lastAt,
-    usage: state.usage,
-    session,
-    copied: entry.time < createdAt,
-  };
+  const stored = { stateId: entry.id, storedAt: entry.time, copied: entry.time < createdAt };
+  return { outcome, pid, state, ...stored, lastAt, usage: state.usage, session };
 }
 
 /** The reference may have copied each entry twice. */
@@ -139,15 +130,10 @@ export function stateOf(file, newest) {
   const { before, start, isCut } = statesBefore(file, newest);
   states.push(...before.slice(0, most).map((line) => file.dataAt(line)));
   // Where pi finds that an entry is lost it goes on with those before in the file.
-  if (before.length < state.older && isCut())
-    states.push(
-      "",
-      ...lines
-        .filter((line) => line.start < start)
-        .slice(-most)
-        .reverse()
-        .map((line) => file.dataAt(line)),
-    );
+  if (before.length < state.older && isCut()) {
+    const earlier = lines.filter((line) => line.start < start).slice(-most);
+    states.push("", ...earlier.reverse().map((line) => file.dataAt(line)));
+  }
   return { state: read(states, later), states };
 }
 
@@ -177,11 +163,8 @@ function statesBefore(file, { taskId, lines, entry: { id } }) {
   /** @type {Place | undefined} */
   let place;
   const parents = new Parents();
-  const enter = (
-    /** @type {import("./branch.js").Node} */ node,
-    /** @type {StateNode | undefined} */ parent,
-    /** @type {import("./sessions.js").Entry} */ entry,
-  ) => {
+  /** @type {import("./branch.js").Enter<StateNode>} */
+  const enter = (node, parent, entry) => {
     const before = parent?.state;
     const state = node.line && taskOf(entry) === taskId ? { id: entry.id, line: node.line, before } : before;
     if (entry.id === id) place = state;
@@ -208,11 +191,8 @@ function addLater(file, open, newestLine) {
   const tips = new Map();
   const byId = new Map(open.map((run) => [run.entry.id, run]));
   const parents = new Parents();
-  const enter = (
-    /** @type {import("./branch.js").Node} */ node,
-    /** @type {Node | undefined} */ parent,
-    /** @type {import("./sessions.js").Entry} */ entry,
-  ) => {
+  /** @type {import("./branch.js").Enter<Node>} */
+  const enter = (node, parent, entry) => {
     const taskId = taskOf(entry);
     if (parent && taskId !== undefined && taskId !== parent.run.taskId) parent.run.later.replaced = true;
     const run = taskId === undefined ? parent?.run : byId.get(entry.id);
@@ -221,12 +201,8 @@ function addLater(file, open, newestLine) {
     tips.set(run, next);
     return next;
   };
-  follow(
-    file,
-    open.reduce((least, { entry }) => Math.min(least, entry.line.start), Infinity),
-    enter,
-    parents.see,
-  );
+  const first = open.reduce((least, { entry }) => Math.min(least, entry.line.start), Infinity);
+  follow(file, first, enter, parents.see);
   for (const [{ later }, tip] of tips) Object.assign(later, { lastAt: tip.time, since: usageAfter(upTo(tip)) });
   const newest = open.find(({ entry }) => entry.line.start === newestLine);
   if (newest) newest.later.isLost = parents.isCut(file, parents.newest, newest.entry.id);
