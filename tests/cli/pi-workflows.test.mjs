@@ -762,7 +762,7 @@ test("texts name the outcome and the summary of a nested workflow by its key, wi
         initialMessage: undefined,
       }),
     });
-  for (const key of ["review", "@acme/kit/review"]) {
+  for (const key of variants(["review", "@acme/kit/review"])) {
     write(join(project, "kit"), kit(`It is {outcome.${key}}: {summary.${key}}. {outcome.kit/review}`, key));
     const check = run(["check", "--strict", "kit"]);
     assert.match(check.stdout, /unknown variable `\{outcome\.kit\/review\}`/);
@@ -1175,7 +1175,7 @@ test(
   },
 );
 
-test("what cannot be seen is written out in every output", (t) => {
+test("what cannot be seen is written out in every output", LONG, (t) => {
   const hidden = "a\u202eb\u200bc\u2066d\u00ade\ufefff\u{e0041}g";
   const seen = "a\\u{202e}b\\u{200b}c\\u{2066}d\\u{ad}e\\u{feff}f\\u{e0041}g";
   const flow = workflow("flow", [{ id: "look", name: hidden, emoji: "👩‍💻" }], { name: hidden, description: hidden });

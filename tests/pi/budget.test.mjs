@@ -189,7 +189,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a cost that cannot be known is an error at the start, and a pause later", async (t) => {
+    test("a cost that cannot be known is an error at the start, and a pause later", LONG, async (t) => {
       const files = workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } });
       const answers = [at(1, rest), at(1, read), at(1, step("next")), at(1, rest)];
       const { model, sandbox } = await stage(t, answers, { globalFiles: files, files: FILES });

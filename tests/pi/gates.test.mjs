@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { evidence, gated, lastPath } from "./harness/gates.mjs";
-import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, some, variants } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -298,7 +298,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("are remembered outside the project while they stay byte for byte the same", async (t) => {
+    test("are remembered outside the project while they stay byte for byte the same", LONG, async (t) => {
       const { sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
       /** @type {string[]} */
       const asked = [];

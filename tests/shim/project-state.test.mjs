@@ -354,7 +354,7 @@ test("work trees, folders in them, submodules, and repositories in repositories"
   assert.deepEqual(await temporary.after(() => write(cwd, { "b.txt": "b" }), { cwd }), ["b.txt"]);
 });
 
-test("repositories with SHA-256, a split index, and without a commit", async (t) => {
+test("repositories with SHA-256, a split index, and without a commit", LONG, async (t) => {
   const hashed = repository(t, { "a.txt": "a" }, ["--object-format=sha256"]);
   assert.deepEqual(await hashed.after(() => write(hashed.root, { "a.txt": "A" })), ["a.txt"]);
   const split = repository(t, { "a.txt": "a" });
