@@ -52,29 +52,23 @@ export const METHOD =
 export function answerOf(all, base) {
   const newest = new Map(all.map(({ task, taskDigest }) => [task, taskDigest]));
   const trials = all.filter(({ task, taskDigest }) => newest.get(task) === taskDigest);
-  const groups = [
-    ...Map.groupBy(trials, ({ variant, definition, model }) => JSON.stringify([variant, definition, model])).values(),
-  ];
-  groups.sort((a, b) => a[0].startedAt - b[0].startedAt);
+  const keyOf = (/** @type {Found} */ { variant, definition, model }) => JSON.stringify([variant, definition, model]);
+  const groups = [...Map.groupBy(trials, keyOf).values()].sort((a, b) => a[0].startedAt - b[0].startedAt);
   const names = namesOf(groups.map(([first]) => first));
   const variants = groups.map((group, index) => variantOf(names[index], group));
-  const tasks = [...newest.keys()].sort().map((name) => ({
-    name,
-    cells: groups.map((group) =>
-      cellOf(
-        group.filter(({ task }) => task === name),
-        base,
-      ),
-    ),
-  }));
+  const cell = (/** @type {Found[]} */ group, /** @type {string} */ name) =>
+    cellOf(
+      base,
+      group.filter(({ task }) => task === name),
+    );
+  const tasks = [...newest.keys()].sort().map((name) => ({ name, cells: groups.map((group) => cell(group, name)) }));
   const pairs = groups.flatMap((first, index) =>
     groups.slice(index + 1).map((second, later) => pairOf([names[index], first], [names[index + 1 + later], second])),
   );
   const notes = [];
-  if (all.length > trials.length)
-    notes.push(
-      `Of earlier versions of tasks ${counted(all.length - trials.length, "trial")} ${all.length - trials.length === 1 ? "is" : "are"} left out.`,
-    );
+  const old = all.length - trials.length;
+  if (old > 0)
+    notes.push(`Of earlier versions of tasks ${counted(old, "trial")} ${old === 1 ? "is" : "are"} left out.`);
   if (trials.some(({ hidden }) => hidden === "no"))
     notes.push(
       "In some trials the folder of tasks was not hidden: the system could not confine commands, and an agent could read a check.",
@@ -134,8 +128,8 @@ const isFalseGreen = ({ ending, solved }) => ending === "done" && !solved;
 export const unusual = (check) =>
   check && (check.signal !== null || (check.status ?? 0) > 125) ? `: the check ended ${words(check)}` : "";
 
-/** @param {Found[]} trials @param {string} base @returns {Cell | undefined} */
-function cellOf(trials, base) {
+/** @param {string} base @param {Found[]} trials @returns {Cell | undefined} */
+function cellOf(base, trials) {
   if (trials.length === 0) return undefined;
   const shown = trials
     .toSorted((a, b) => a.number - b.number)

@@ -134,9 +134,8 @@ function definitionOf(name, workflows, tasks, { approve }) {
 /** The model that pi's settings name, for the key of trials. */
 function ownModel() {
   try {
-    const { defaultProvider = "", defaultModel = "" } = JSON.parse(
-      readFileSync(join(agentDir(), "settings.json"), "utf8"),
-    );
+    const settings = readFileSync(join(agentDir(), "settings.json"), "utf8");
+    const { defaultProvider = "", defaultModel = "" } = JSON.parse(settings);
     return defaultModel === "" ? "" : `${defaultProvider}/${defaultModel}`;
   } catch {
     return "";
@@ -150,9 +149,8 @@ function ownModel() {
  * @returns {{ block: number, planned: Planned }[]}
  */
 function planOf({ variants, definitions, tasks, repeat, model }) {
-  const blocks = Array.from({ length: repeat }, (_, index) =>
-    tasks.map((task) => ({ task, number: index + 1 })),
-  ).flat();
+  const numbers = Array.from({ length: repeat }, (_, index) => index + 1);
+  const blocks = numbers.flatMap((number) => tasks.map((task) => ({ task, number })));
   return blocks.flatMap(({ task, number }, block) => {
     const start = block % variants.length;
     return [...variants.slice(start), ...variants.slice(0, start)].map((variant) => {
@@ -207,9 +205,7 @@ async function carryOutAll(
     tell(`The commands of gates and steps, which may run code of an agent, can read the tasks: ${reason}`);
   const own = agentDir();
   const repositories = [...tasks.values()].flatMap(({ repo }) => (repo ? [repo[0]] : []));
-  const needed = [packageFolder(), own, process.execPath, ...pi.filter((word) => word.startsWith("/"))]
-    .filter((path) => existsSync(path))
-    .map((path) => realpathSync(path));
+  const needed = realPaths([packageFolder(), own, process.execPath, ...pi.filter((word) => word.startsWith("/"))]);
   const [open, hide] = parted(hiddenFolders(tasksFolder, [resultsFolder], repositories), (path) =>
     needed.some((other) => isBelow(other, path)),
   );
@@ -227,9 +223,7 @@ async function carryOutAll(
   const common = {
     work,
     agent,
-    fixed: PACKAGES.map((name) => join(own, name))
-      .filter((path) => existsSync(path))
-      .map((path) => realpathSync(path)),
+    fixed: realPaths(PACKAGES.map((name) => join(own, name))),
     limits: existsSync(limitsFile) ? readFileSync(limitsFile, "utf8") : undefined,
     hidden,
     hide,
@@ -247,16 +241,8 @@ async function carryOutAll(
       await projectOf(/** @type {Task} */ (tasks.get(task)), work, interrupted.signal);
     const names = new Set(all.map(nameOf));
     const paid = before.filter((found) => names.has(nameOf(found)));
-    return await runTrials(left, {
-      count: all.length,
-      paid,
-      tasks,
-      slots,
-      results,
-      maxCost,
-      common,
-      signal: interrupted.signal,
-    });
+    const { signal } = interrupted;
+    return await runTrials(left, { count: all.length, paid, tasks, slots, results, maxCost, common, signal });
   } catch (error) {
     if (!interrupted.signal.aborted) throw error;
     tell("Interrupted. The same command goes on.");
@@ -391,6 +377,9 @@ const withPath = ([program, ...words]) => [
   program.includes("/") ? resolve(program) : program,
   ...words.map((word) => resolve(word)),
 ];
+
+/** @param {string[]} paths those that are not there are left out */
+const realPaths = (paths) => paths.filter((path) => existsSync(path)).map((path) => realpathSync(path));
 
 /** @template T @param {T[]} items @param {(item: T) => boolean} isFirst @returns {[T[], T[]]} */
 const parted = (items, isFirst) => [items.filter(isFirst), items.filter((item) => !isFirst(item))];

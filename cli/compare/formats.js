@@ -28,18 +28,23 @@ export const FIGURES = [
     "other ends",
     ({ others }) =>
       Object.entries(others)
-        .map(([ending, count]) => `${count} ${ending}`)
+        .map((end) => end.toReversed().join(" "))
         .join(", ") || "none",
   ],
   [
     "cost",
     ({ cost, unknownCost }) =>
-      `${spreadText(cost, dollars)}${unknownCost > 0 ? `${cost ? ", " : ""}${unknownCost} unknown` : ""}`,
+      [spreadText(cost, dollars), unknownCost > 0 ? `${unknownCost} unknown` : ""].filter(Boolean).join(", "),
   ],
   ["tokens", (variant) => spreadText(variant.tokens, tokens)],
   ["time", ({ ms }) => spreadText(ms, duration)],
   ["turns", ({ turns }) => spreadText(turns, String)],
 ];
+
+const HEADINGS = ["", ...FIGURES.map(([heading]) => heading)];
+
+/** The cells below the headings. @param {Variant} variant */
+const row = (variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))];
 
 /** @param {Spread} spread @param {(value: number) => string} text */
 function spreadText(spread, text) {
@@ -54,10 +59,6 @@ const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
 /** @param {Answer} answer */
 function plain({ variants, tasks, pairs, notes }) {
   if (variants.length === 0) return "No trial has ended.\n";
-  const figures = [
-    ["", ...FIGURES.map(([heading]) => heading)],
-    ...variants.map((variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))]),
-  ];
   const trials = (/** @type {import("./answer.js").Cell | undefined} */ cell) =>
     cell ? cell.shown.map(({ mark }) => mark).join("") : "";
   const cells = [
@@ -65,7 +66,7 @@ function plain({ variants, tasks, pairs, notes }) {
     ...tasks.map(({ name, cells }) => [name, ...cells.map(trials)]),
   ];
   const lines = [
-    ...columns(figures),
+    ...columns([HEADINGS, ...variants.map(row)]),
     "",
     ...(pairs.length > 0 ? [...pairs.map(({ text }) => text), ""] : []),
     ...columns(cells),
@@ -84,20 +85,14 @@ const MEANING = `Median (least to greatest). Solved: the run was done and the ch
 function markdown({ variants, tasks, pairs, notes }) {
   if (variants.length === 0) return "# Comparison\n\nNo trial has ended.\n";
   const names = variants.map(({ name }) => name);
-  const cells = tasks.map(({ name, cells }) => [
-    name,
-    ...cells.map((cell) =>
-      cell
-        ? `${cell.solved} of ${cell.trials} ${cell.shown.map(({ mark, number, report, session }) => linked(`${mark}${number}`, report ?? session)).join(" ")}`
-        : "",
-    ),
-  ]);
+  const trials = (/** @type {import("./answer.js").Cell} */ { solved, trials, shown }) => {
+    const links = shown.map(({ mark, number, report, session }) => linked(`${mark}${number}`, report ?? session));
+    return `${solved} of ${trials} ${links.join(" ")}`;
+  };
+  const cells = tasks.map(({ name, cells }) => [name, ...cells.map((cell) => (cell ? trials(cell) : ""))]);
   return [
     "# Comparison",
-    table(
-      ["", ...FIGURES.map(([heading]) => heading)],
-      variants.map((variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))]),
-    ),
+    table(HEADINGS, variants.map(row)),
     MEANING,
     ...(pairs.length > 0 ? ["## Differences", pairs.map(({ text }) => `- ${text}`).join("\n")] : []),
     "## Tasks",

@@ -12,13 +12,7 @@ import { commonGitFolder, isBelow, workTreeAt } from "../../host-shim/sandbox/in
  */
 export function hiddenFolders(tasks, others, addresses) {
   const repositories = addresses.filter(isAbsolute).flatMap(existing);
-  const all = [
-    tasks,
-    ...others.flatMap(existing),
-    ...repositories,
-    ...repositories.flatMap(historyOf),
-    ...historyOf(tasks),
-  ];
+  const all = [tasks, ...others.flatMap(existing), ...repositories, ...[tasks, ...repositories].flatMap(historyOf)];
   return [...new Set(all)].filter((path) => !all.some((other) => other !== path && isBelow(path, other)));
 }
 

@@ -68,6 +68,7 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
  * @returns {Promise<Trial | undefined>}
  */
 export async function carryOut(planned, task, slot, results, common, signal) {
+  const figures = { ms: 0, turns: 0, tokens: 0, cost: 0, unpriced: 0 };
   /** @type {Trial} */
   const trial = {
     ...planned,
@@ -76,24 +77,15 @@ export async function carryOut(planned, task, slot, results, common, signal) {
     solved: false,
     hidden: common.hidden,
     startedAt: Date.now(),
-    ms: 0,
-    turns: 0,
-    tokens: 0,
-    cost: 0,
-    unpriced: 0,
+    ...figures,
   };
   try {
     const project = join(slot, "project");
     const env = await prepare(task, slot, common);
     const setup = setupOf(task);
     if (setup !== undefined) {
-      const end = await runScript(`exec ${shellQuoted(setup)}`, {
-        cwd: project,
-        env,
-        output: join(results, "setup.txt"),
-        time: task.checkTimeout,
-        signal,
-      });
+      const place = { cwd: project, env, output: join(results, "setup.txt"), time: task.checkTimeout, signal };
+      const end = await runScript(`exec ${shellQuoted(setup)}`, place);
       if (end.status !== 0) throw new Failure(`setup ended ${words(end)}`);
     }
     if (signal.aborted) return undefined;
@@ -159,15 +151,9 @@ async function prepare(task, slot, common) {
       : [];
   if (common.limits !== undefined || hide.length > 0)
     writeFileSync(join(agent, "workflows/limits.yaml"), trialLimits(common.limits, hide, homedir(), common.readYaml));
-  const foreign = Object.keys(process.env).filter((name) => /^(?:XDG_\w+_HOME|GIT_\w+)$/.test(name));
-  return {
-    ...process.env,
-    ...Object.fromEntries(foreign.map((name) => [name, undefined])),
-    HOME: home,
-    USERPROFILE: home,
-    PI_CODING_AGENT_DIR: agent,
-    TMPDIR: temporary,
-  };
+  const own = Object.entries(process.env).filter(([name]) => !/^(?:XDG_\w+_HOME|GIT_\w+)$/.test(name));
+  const places = { HOME: home, USERPROFILE: home, PI_CODING_AGENT_DIR: agent, TMPDIR: temporary };
+  return { ...Object.fromEntries(own), ...places };
 }
 
 /**
@@ -188,13 +174,11 @@ export function makeAgentFolder(agent, own, grants, leftOut) {
   if (existsSync(ofUser("settings.json")))
     writeFileSync(join(agent, "settings.json"), settingsOf(ofUser("settings.json"), own));
   const filter = (/** @type {string} */ path) => !leftOut.includes(realpathSync(path));
+  const copied = { recursive: true, dereference: true, filter };
   // Workflows of the project stand before those of the user.
   for (const { path } of grants) {
-    for (const [from, to] of [
-      [path, "workflows"],
-      [join(path, "../agents"), "agents"],
-    ])
-      if (existsSync(from)) cpSync(from, join(agent, to), { recursive: true, dereference: true, filter });
+    if (existsSync(path)) cpSync(path, join(agent, "workflows"), copied);
+    if (existsSync(join(path, "../agents"))) cpSync(join(path, "../agents"), join(agent, "agents"), copied);
   }
   for (const name of ["limits.yaml", "notify.yaml"]) rmSync(join(agent, "workflows", name), { force: true });
 }
@@ -224,15 +208,12 @@ function settingsOf(file, agentDir) {
       /^\.{1,2}(\/|$)/.test(source) || source === "~" || source.startsWith("~/")
         ? resolve(agentDir, source.replace(/^~/, homedir()))
         : source;
-    if (Array.isArray(settings.packages)) {
+    const packageOf = (/** @type {any} */ one) =>
+      typeof one?.source === "string" ? { ...one, source: placed(one.source) } : one;
+    if (Array.isArray(settings.packages))
       settings.packages = settings.packages.map((/** @type {any} */ one) =>
-        typeof one === "string"
-          ? placed(one)
-          : typeof one?.source === "string"
-            ? { ...one, source: placed(one.source) }
-            : one,
+        typeof one === "string" ? placed(one) : packageOf(one),
       );
-    }
     return JSON.stringify(settings);
   } catch (error) {
     throw new Failure(`${file} cannot be read: ${inWords(error)}`);
@@ -311,13 +292,9 @@ async function checkOf(task, slot, { env, results, signal }) {
   for (const name of checkParts(task)) await copy(join(task.folder, name), join(own, name));
   const line = `exec ${shellQuoted(join(own, "check"))}`;
   const clean = { ...env, HOME: home, USERPROFILE: home, TMPDIR: temporary, PI_CODING_AGENT_DIR: undefined };
-  return runScript(confined(line, place, { cwd: project, temporary, network: true, readOnly: [own] }), {
-    cwd: project,
-    env: clean,
-    output: join(results, "check.txt"),
-    time: task.checkTimeout,
-    signal,
-  });
+  const output = join(results, "check.txt");
+  const whole = confined(line, place, { cwd: project, temporary, network: true, readOnly: [own] });
+  return runScript(whole, { cwd: project, env: clean, output, time: task.checkTimeout, signal });
 }
 
 /** A line that is confined where the system can. @type {typeof lineInFolder} */

@@ -7,19 +7,21 @@ import { parsed } from "../runs/sessions.js";
 
 /** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} Bounds */
 
-/**
- * The usage of an agent; the names are those of a report.
- * @typedef {{ turns: number, input: number, output: number, cacheRead: number, cacheWrite: number, reasoning: number,
- *   cost: number, unpriced: number, unreported: number, toolCalls: number, workMs: number, waitMs: number, models:
- *   Record<string, number> }} AgentUsage
- */
+/** The usage of an agent; the names are those of a report. @typedef {ReturnType<typeof agentIn>["usage"]} AgentUsage */
 
-/**
- * The sums of a session file; `failure`: the error with which its last answer failed.
- *
- * @param {string} session
- * @returns {{ usage: AgentUsage, failure?: string }}
- */
+/** The fields of the usage of a model. */
+const FIELDS = /** @type {const} */ ([
+  "input",
+  "output",
+  "cacheRead",
+  "cacheWrite",
+  "reasoning",
+  "cost",
+  "unpriced",
+  "unreported",
+]);
+
+/** The sums of a session file; `failure`: the error with which its last answer failed. @param {string} session */
 export function agentIn(session) {
   const sums = noUsage();
   let last;
@@ -30,18 +32,13 @@ export function agentIn(session) {
     if (entry.message?.role === "assistant") last = entry.message;
   }
   const { models, toolCalls, workMs, waitMs } = usageOf(sums);
-  const sum = (/** @type {Exclude<keyof import("../../host-shim/interface.js").ModelUsage, "model">} */ field) =>
+  const sum = (/** @type {"answers" | typeof FIELDS[number]} */ field) =>
     models.reduce((all, model) => all + Number(model[field]), 0);
   const usage = {
     turns: sum("answers"),
-    input: sum("input"),
-    output: sum("output"),
-    cacheRead: sum("cacheRead"),
-    cacheWrite: sum("cacheWrite"),
-    reasoning: sum("reasoning"),
-    cost: sum("cost"),
-    unpriced: sum("unpriced"),
-    unreported: sum("unreported"),
+    .../** @type {Record<typeof FIELDS[number], number>} */ (
+      Object.fromEntries(FIELDS.map((field) => [field, sum(field)]))
+    ),
     toolCalls,
     workMs: Number(workMs),
     waitMs: Number(waitMs),

@@ -1,4 +1,5 @@
 // Figures of the phases of workflows over many runs.
+import { spread } from "../compare/statistics.js";
 import { cell, columns } from "./columns.js";
 import { counted, day, dollars, duration } from "./figures.js";
 
@@ -57,11 +58,7 @@ export function statsOf(runs) {
 
 /** @param {Run[]} runs @returns {Version} */
 function versionOf(runs) {
-  const [
-    {
-      state: { workflow, fingerprint },
-    },
-  ] = runs;
+  const { workflow, fingerprint } = runs[0].state;
   const starts = runs.map(({ state }) => state.startedAt);
   /** @type {Record<string, number>} */
   const outcomes = {};
@@ -117,11 +114,10 @@ function figuresOf(parts) {
 /** @param {number[]} values @returns {Figure} */
 function figure(values) {
   const runs = values.length;
-  if (runs === 0) return { runs };
-  const sorted = values.toSorted((a, b) => a - b);
-  if (runs < MIN_RUNS) return { runs, min: sorted[0], max: sorted[runs - 1] };
-  const median = (sorted[Math.floor((runs - 1) / 2)] + sorted[Math.floor(runs / 2)]) / 2;
-  return { runs, median, max: sorted[runs - 1] };
+  const all = spread(values);
+  if (!all) return { runs };
+  const { least, median, greatest } = all;
+  return runs < MIN_RUNS ? { runs, min: least, max: greatest } : { runs, median, max: greatest };
 }
 
 /** @param {Version[]} versions */
@@ -168,7 +164,4 @@ function count(value) {
 }
 
 /** @param {string} a @param {string} b */
-function compare(a, b) {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
+const compare = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
