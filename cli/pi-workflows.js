@@ -121,99 +121,85 @@ const OPTIONS = {
  * @typedef {{ output: string, status?: number, problems?: string[] }} Result
  *
  * @typedef {object} Command
- * @property {string[]} takes the words behind the command; those in brackets may be absent
+ * @property {string} [form] the words behind the command in the usage
+ * @property {string} does
+ * @property {string} [other] another form, and what it does
+ * @property {string} [takes] the words, if they are not those of the form; those in brackets may be absent
  * @property {string} options the names of its options
- * @property {Record<string, string>} help its forms and what they do
  * @property {(words: string[], options: Options) => Result | Promise<Result>} run
  */
 
 /** @type {Record<string, Command>} */
 const COMMANDS = {
   check: {
-    takes: ["[DIR]"],
+    form: "[DIR]",
+    does: "every diagnostic of every file; fails if there are errors",
     options: "dir strict format tools profiles",
-    help: { "check [DIR]": "every diagnostic of every file; fails if there are errors" },
     run: check,
   },
   graph: {
-    takes: ["NAME"],
+    form: "NAME",
+    does: "a workflow as a Mermaid flowchart",
     options: "dir",
-    help: { "graph NAME": "a workflow as a Mermaid flowchart" },
     run: ([name], { dir }) => using(dir, (workflows) => workflows.graph(name)),
   },
   show: {
-    takes: ["NAME"],
+    form: "NAME",
+    does: "a workflow with its nested workflows, and its templates filled in",
     options: "dir task",
-    help: { "show NAME": "a workflow with its nested workflows, and its templates filled in" },
     run: ([name], { dir, task = SAMPLE }) => using(dir, (workflows) => workflows.show(name, task)),
   },
   "run-through": {
-    takes: ["NAME"],
+    form: "NAME",
+    does: "the messages to an agent that goes through all phases; no model is needed",
     options: "dir task input outcome answer output item",
-    help: { "run-through NAME": "the messages to an agent that goes through all phases; no model is needed" },
     run: runThrough,
   },
   may: {
-    takes: ["WORKFLOW", "PHASE", "[TOOL]", "[ARGUMENT]"],
+    form: "WORKFLOW PHASE TOOL [ARGUMENT]",
+    does: "allowed, confined or refused, and the line of the rule that decides; ARGUMENT is the path for edit and write; PHASE is the id of a phase of WORKFLOW itself",
+    other: "may - TOOL [ARGUMENT]: the same outside of runs, by your own limits",
+    takes: "WORKFLOW PHASE [TOOL] [ARGUMENT]",
     options: "dir",
-    help: {
-      "may WORKFLOW PHASE TOOL [ARGUMENT]":
-        "allowed, confined or refused, and the line of the rule that decides; ARGUMENT is the path for edit and write; PHASE is the id of a phase of WORKFLOW itself",
-      "may - TOOL [ARGUMENT]": "the same outside of runs, by your own limits",
-    },
     run: may,
   },
-  list: { takes: [], options: "dir", help: { list: "the workflows that load" }, run: list },
+  list: { does: "the workflows that load", options: "dir", run: list },
   run: {
-    takes: ["[NAME]", "[INPUT=VALUE...]", "[TASK]"],
+    form: "NAME [INPUT=VALUE ...] TASK",
+    does: "runs a workflow in a pi without its terminal interface, to its end; with --continue it goes on with a run that has not ended, by a message to its agent if there is one",
+    takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
       "input model budget continue session accept-rules more approve allow-commands result summary detach quiet pi",
-    help: {
-      "run NAME [INPUT=VALUE ...] TASK":
-        "runs a workflow in a pi without its terminal interface, to its end; with --continue it goes on with a run that has not ended, by a message to its agent if there is one",
-    },
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   compare: {
-    takes: ["[NAME...]"],
+    form: "NAME ...",
+    does: "runs workflows, and the agent without one (none), on the tasks of --tasks, and tells which solves more, at which cost; goes on where it was; with --results alone it reads",
+    takes: "[NAME...]",
     options: "tasks results repeat jobs shard model max-cost yes approve allow-commands pi format",
-    help: {
-      "compare NAME ...":
-        "runs workflows, and the agent without one (none), on the tasks of --tasks, and tells which solves more, at which cost; goes on where it was; with --results alone it reads",
-    },
     run: compare,
   },
   new: {
-    takes: ["NAME"],
+    form: "NAME",
+    does: "writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi package with it, to NAME; with --from a copy of an example; with --evals a folder of two tasks for compare, to NAME",
     options: "dir global package from evals",
-    help: {
-      "new NAME":
-        "writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi package with it, to NAME; with --from a copy of an example; with --evals a folder of two tasks for compare, to NAME",
-    },
     run: create,
   },
   runs: {
-    takes: [],
+    does: "the runs in the sessions of this project, newest first",
     options: "workflow since clean all sessions format watch",
-    help: { runs: "the runs in the sessions of this project, newest first" },
     run: runs,
   },
   report: {
-    takes: ["[RUN]"],
+    form: "[RUN]",
+    does: "the report of a run: outcome, phases, time, tokens, cost, gates, summaries; RUN is its task ID or the beginning of it; default: the newest run",
     options: "all sessions format",
-    help: {
-      "report [RUN]":
-        "the report of a run: outcome, phases, time, tokens, cost, gates, summaries; RUN is its task ID or the beginning of it; default: the newest run",
-    },
     run: report,
   },
   stats: {
-    takes: ["[NAME]"],
+    form: "[NAME]",
+    does: "medians and maxima of time, cost, passes, gate failures and refusals of each phase over these runs; NAME is the key or command name of a workflow",
     options: "since all sessions format",
-    help: {
-      "stats [NAME]":
-        "medians and maxima of time, cost, passes, gate failures and refusals of each phase over these runs; NAME is the key or command name of a workflow",
-    },
     run: stats,
   },
 };
@@ -245,9 +231,8 @@ function runThrough([name], { dir, task = SAMPLE, ...given }) {
   const ways = /** @type {const} */ (["outcome", "answer"]).flatMap((option) =>
     pairs(option, "ID=NAME[,NAME...]", given[option]),
   );
-  const outcomes = ways.map(
-    ([id, names]) => /** @type {[string, string[]]} */ ([id, names.split(",").map((name) => name.trim())]),
-  );
+  /** @type {[string, string[]][]} */
+  const outcomes = ways.map(([id, names]) => [id, names.split(",").map((name) => name.trim())]);
   const outputs = pairs("output", "ID.NAME=VALUE", given.output);
   const items = pairs("item", "GROUP=TEXT", given.item);
   return using(dir, (workflows) => workflows.runThrough(name, task, inputs, outcomes, outputs, items));
@@ -260,10 +245,9 @@ async function may([name, phase, tool, argument], { dir }) {
   if (name !== "-" && tool === undefined) throw new Failure("pi-workflows may needs a TOOL.");
   let status = 0;
   const result = await using(dir, (workflows) => {
-    const { allowed, text } =
-      name === "-" ? workflows.mayWithoutRun(phase, tool) : workflows.may(name, phase, tool, argument);
-    status = allowed ? 0 : 1;
-    return text;
+    const answer = name === "-" ? workflows.mayWithoutRun(phase, tool) : workflows.may(name, phase, tool, argument);
+    status = answer.allowed ? 0 : 1;
+    return answer.text;
   });
   return { ...result, status };
 }
@@ -285,14 +269,7 @@ async function list(_, { dir }) {
 }
 
 /** The options of `new` that exclude each other. */
-const APART = /** @type {const} */ ([
-  "evals global",
-  "evals package",
-  "evals from",
-  "dir global",
-  "package global",
-  "package from",
-]);
+const APART = ["evals global", "evals package", "evals from", "dir global", "package global", "package from"];
 
 /** @type {Command["run"]} */
 function create([name], options) {
@@ -306,30 +283,21 @@ function create([name], options) {
     `Change these, look at them with "pi-workflows run-through ${short}${inFolder}", ${install}start them in pi with "/workflow ${short} TASK".`;
   if (evals) {
     const folder = join(dir ?? ".", name);
-    return written(
-      folder,
-      evalFiles(),
-      `Change these, and compare workflows with "pi-workflows compare NAME none --tasks ${folder} --repeat 5".`,
-    );
+    const command = `pi-workflows compare NAME none --tasks ${folder} --repeat 5`;
+    return written(folder, evalFiles(), `Change these, and compare workflows with "${command}".`);
   }
   if (isPackage) {
     const short = shortName(name);
-    const files = packageFiles(name, openWorkflows([]).skeleton(short));
     const folder = join(dir ?? ".", short);
-    return written(
-      folder,
-      files,
-      next(
-        short,
-        ` --dir ${folder}`,
-        `install them with "pi install ${isAbsolute(folder) ? folder : `./${folder}`}", `,
-      ),
-    );
+    const install = `install them with "pi install ${isAbsolute(folder) ? folder : `./${folder}`}", `;
+    const files = packageFiles(name, openWorkflows([]).skeleton(short));
+    return written(folder, files, next(short, ` --dir ${folder}`, install));
   }
   const skeleton = openWorkflows([]).skeleton(name);
   const folder = dir ?? (global ? join(agentDir(), "workflows") : join(".pi", "workflows"));
   const { files, shared } = from === undefined ? { files: skeleton, shared: [] } : exampleFiles(from, name);
-  const more = shared.length > 0 && !existsSync(join(folder, "_shared")) ? { [join(folder, "_shared")]: shared } : {};
+  const ofShared = join(folder, "_shared");
+  const more = shared.length > 0 && !existsSync(ofShared) ? { [ofShared]: shared } : {};
   return written(join(folder, name), files, next(name), more);
 }
 
@@ -354,12 +322,10 @@ async function runs(_, options) {
   }
   const format = formatOf(RUN_FORMATS, options);
   const workflows = await keysOf(options.workflow);
+  const isOfAll = options.all === true || options.sessions !== undefined;
   const find = () => {
     const { runs, problems } = findRuns({ ...sessionsOf(options), workflows });
-    return {
-      output: format(runs, options.all === true || options.sessions !== undefined, process.stdout.columns),
-      problems,
-    };
+    return { output: format(runs, isOfAll, process.stdout.columns), problems };
   };
   return options.watch ? watch(find) : find();
 }
@@ -413,9 +379,7 @@ async function keysOf(name) {
     const { grants, packages } = await placesOf(undefined);
     const all = openWorkflows(grants, packages).all();
     if (all.some(({ key }) => key === name)) return [name];
-    const named = all.filter(
-      ({ commandName, package: origin }) => commandName === name || `${origin}/${commandName}` === name,
-    );
+    const named = all.filter((one) => [one.commandName, `${one.package}/${one.commandName}`].includes(name));
     return [name, ...named.map(({ key }) => key)];
   } catch {
     // The runs of a workflow can be found without its files.
@@ -466,9 +430,8 @@ function main(parameters) {
   const command = own(COMMANDS, name);
   if (!command) {
     const meant = similar(name, Object.keys(COMMANDS));
-    throw new Failure(
-      `There is no command ${quoted(name)}${meant === undefined ? `, only ${Object.keys(COMMANDS).join(", ")}.` : `: did you mean ${meant}?`}`,
-    );
+    const hint = meant === undefined ? `, only ${Object.keys(COMMANDS).join(", ")}.` : `: did you mean ${meant}?`;
+    throw new Failure(`There is no command ${quoted(name)}${hint}`);
   }
   if (isHelp) return { output: usageOf(name, command) };
   const known = command.options.split(" ");
@@ -476,21 +439,16 @@ function main(parameters) {
   if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
   for (const [option, value] of Object.entries(values))
     if ([value].flat().includes("")) throw new Failure(`--${option} needs a value.`);
-  const given = tokens.flatMap((token) =>
-    token.kind === "option" && token.value !== undefined && !isRepeated(token.name) ? [token.name] : [],
-  );
+  const bounds = tokens.flatMap((token) => (token.kind === "option" && token.value !== undefined ? [token.name] : []));
   // Of two bounds, only the last one would hold.
-  const twice = given.find((option, index) => given.indexOf(option) < index);
+  const twice = bounds.find((option, index) => bounds.indexOf(option) < index && !isRepeated(option));
   if (twice !== undefined) throw new Failure(`--${twice} is given twice.`);
-  const surplus = command.takes.some((word) => word.includes("...")) ? undefined : words[command.takes.length];
+  const takes = takenBy(command);
+  const surplus = takes.some((word) => word.includes("...")) ? undefined : words[takes.length];
   if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
-  const missing = command.takes.find(
-    (word, index) => words[index] === "" || (words[index] === undefined && !word.startsWith("[")),
-  );
-  if (missing)
-    throw new Failure(
-      `pi-workflows ${name} needs ${missing === "[ARGUMENT]" ? "an" : "a"} ${missing.replace(/[[\]]/g, "")}.`,
-    );
+  const given = takes.map((take, index) => words[index] ?? (take.startsWith("[") ? "absent" : ""));
+  const missing = takes[given.indexOf("")]?.replace(/[[\]]/g, "");
+  if (missing) throw new Failure(`pi-workflows ${name} needs ${missing === "ARGUMENT" ? "an" : "a"} ${missing}.`);
   if (!hasFolder()) throw new Failure("The current folder is not there any more.");
   return command.run(words, values);
 }
@@ -502,7 +460,7 @@ const isRepeated = (option) => "multiple" in (own(OPTIONS, option) ?? {});
 function usage() {
   return [
     "Usage: pi-workflows COMMAND [options]; for one command: pi-workflows COMMAND --help\n",
-    ...Object.values(COMMANDS).map(formsOf),
+    ...Object.entries(COMMANDS).map(formsOf),
     "\nOptions:",
     ...optionsOf(Object.keys(OPTIONS)),
     `  -h, --help, --version\n\n${STATUSES}`,
@@ -511,15 +469,17 @@ function usage() {
 
 /** The part of the usage that is about one command. @param {string} name @param {Command} command */
 function usageOf(name, command) {
-  const words = command.takes.map((word) => ` ${word}`).join("");
-  const options = optionsOf(command.options.split(" "));
-  return [`Usage: pi-workflows ${name}${words} [options]\n`, formsOf(command), "", ...options].join("\n");
+  const words = ["Usage: pi-workflows", name, ...takenBy(command), "[options]\n"].join(" ");
+  return [words, formsOf([name, command]), "", ...optionsOf(command.options.split(" "))].join("\n");
 }
 
 /** @param {Command} command */
-const formsOf = ({ help }) =>
-  Object.entries(help)
-    .map(([form, does]) => entry(form, does))
+const takenBy = ({ form = "", takes = form }) => takes.split(" ").filter(Boolean);
+
+/** @param {[name: string, command: Command]} command */
+const formsOf = ([name, { form, does, other }]) =>
+  [[form ? `${name} ${form}` : name, does], ...(other ? [other.split(": ")] : [])]
+    .map(([about, text]) => entry(about, text))
     .join("\n");
 
 /** The lines about options, in the order of the table. @param {string[]} names */
