@@ -193,9 +193,13 @@ pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
 
 fn pending(ticket: u64, request: Request) -> guest::Pending {
     let request = match request {
-        Request::Confirm { title, message } => guest::Request::Confirm(guest::Confirmation { title, message }),
-        Request::Select { title, options } => guest::Request::Select(guest::Selection { title, options }),
-        Request::Input { title } => guest::Request::Input(guest::TextInput { title, placeholder: String::new() }),
+        Request::Confirm { title, message } => {
+            guest::Request::Confirm(guest::Confirmation { title: title.into(), message })
+        }
+        Request::Select { title, options } => guest::Request::Select(guest::Selection { title: title.into(), options }),
+        Request::Input { title } => {
+            guest::Request::Input(guest::TextInput { title: title.into(), placeholder: String::new() })
+        }
         Request::ProjectState { since } => guest::Request::ProjectState(since),
         Request::Children { progress } => guest::Request::Children(progress),
         Request::Exec { command: line, env, timeout_ms, progress, apart, output_file } => {

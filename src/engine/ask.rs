@@ -6,6 +6,7 @@ use super::effect::{OutputFile, Reply, Request};
 use super::event::{Answer, CommandEnd};
 use super::state::{Engine, Purpose, Waiter, Waiting};
 use crate::run::ProjectState;
+use crate::text::Title;
 
 /// The reason for an unknown state of the project's files, for an answer of another kind.
 const NOT_HERE: &str = "it cannot be told here";
@@ -34,7 +35,7 @@ impl Engine {
     pub(super) fn select(
         &mut self,
         purpose: impl Into<Purpose>,
-        title: String,
+        title: Title,
         options: Vec<String>,
         then: impl FnOnce(&mut Self, Option<usize>, &mut Cx) -> Reply + 'static,
     ) -> Reply {
@@ -59,7 +60,7 @@ impl Engine {
     ) -> Reply {
         let request = match request {
             YesOrNo::Choice { title, no, yes } => Request::Select { title, options: vec![no.into(), yes.into()] },
-            YesOrNo::Confirmation { title, message } => Request::Confirm { title: title.into(), message },
+            YesOrNo::Confirmation { title, message } => Request::Confirm { title: Title::new(title, ""), message },
         };
         self.ask(purpose.into(), true, request, |engine, answer, cx| {
             let is_yes = match answer {
@@ -86,7 +87,7 @@ impl Engine {
     /// Asks the user how much more a budget allows, a line of text.
     pub(super) fn ask_amount(
         &mut self,
-        title: String,
+        title: Title,
         then: impl FnOnce(&mut Self, Option<(UsersWord, String)>, &mut Cx) -> Reply + 'static,
     ) -> Reply {
         self.ask_text(Waiter::User, title, |engine, amount, cx| {
@@ -98,7 +99,7 @@ impl Engine {
     pub(super) fn ask_text(
         &mut self,
         purpose: impl Into<Purpose>,
-        title: String,
+        title: Title,
         then: impl FnOnce(&mut Self, Option<String>, &mut Cx) -> Reply + 'static,
     ) -> Reply {
         self.ask(purpose.into(), true, Request::Input { title }, |engine, answer, cx| {
@@ -206,7 +207,7 @@ impl UsersWord {
 /// A question for yes or no.
 pub(super) enum YesOrNo {
     /// A choice, in a terminal.
-    Choice { title: String, no: &'static str, yes: &'static str },
+    Choice { title: Title, no: &'static str, yes: &'static str },
     /// A confirmation, in a program.
     Confirmation { title: &'static str, message: String },
 }

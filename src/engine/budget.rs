@@ -231,7 +231,7 @@ impl Engine {
     }
 
     /// Asks the user for a yes to what a command gives; without a user interface an option is needed.
-    fn ask_for_more(&mut self, title: String, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
+    fn ask_for_more(&mut self, title: text::Title, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
         if !cx.ui.exists() {
             cx.fail(Level::Warning, text::needs_option(&title, if more.is_empty() { UNKNOWN } else { more }));
             return Widened::No;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::definition::{Model, ModelSetting, Occasion, Thinking};
+use crate::text::Title;
 
 /// Something to be done. The order of effects is the order in which they are performed.
 #[derive(Debug, Clone, PartialEq)]
@@ -226,21 +227,21 @@ pub enum Request {
     /// A dialog for yes or no.
     Confirm {
         /// Its title.
-        title: String,
+        title: Title,
         /// Its text.
         message: String,
     },
     /// A dialog to choose an option.
     Select {
         /// Its title.
-        title: String,
+        title: Title,
         /// The options.
         options: Vec<String>,
     },
     /// A dialog for a line of text.
     Input {
         /// Its title.
-        title: String,
+        title: Title,
     },
     /// A command, run by the shell in the project's directory.
     Exec {

@@ -73,7 +73,7 @@ impl Engine {
             let title = title_of(self.rules_question(dialog(cx.ui, 2)), cx);
             YesOrNo::Choice { title, no: "No, leave it paused", yes: "Yes, go on with them" }
         } else {
-            let message = title_of(self.rules_question(dialog(cx.ui, 2)), cx);
+            let message = title_of(self.rules_question(dialog(cx.ui, 2)), cx).into();
             YesOrNo::Confirmation { title: "Accept the rules of the workflow as they are now?", message }
         };
         let (reason, more) = (reason.clone(), more.to_owned());

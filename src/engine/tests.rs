@@ -309,7 +309,7 @@ fn in_a_terminal_no_comes_first() {
         else {
             panic!()
         };
-        let lines = ["\"The flat\" is still active.", "│ a", "│ first", "It stays unfinished. Start the other?"];
+        let lines = ["Still active: \"The flat\"", "│ a", "│ first", "It stays unfinished. Start the other?"];
         assert_eq!(title, lines.join("\n"));
         assert_eq!(options, ["No, go on with it", "Yes, start the other"]);
         let output = session.on(Event::Answer { ticket, answer: Answer::Selected(choice) });
@@ -1053,7 +1053,7 @@ fn in_a_terminal_the_command_alone_asks_for_workflow_and_task() {
     assert_eq!(request, Request::Select { title: "Which workflow?".into(), options: options.map(Into::into).into() });
     let answer = Answer::Selected(1);
     let Reply::Ask { ticket, request } = session.on(Event::Answer { ticket, answer }).reply else { panic!() };
-    assert_eq!(request, Request::Input { title: "The build: what is the task?".into() });
+    assert_eq!(request, Request::Input { title: "What is the task for \"The build\"?".into() });
     let answer = Answer::Entered("the thing".into());
     assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
     assert_eq!(session.stored_run().unwrap().workflow_key, "build");
@@ -1179,7 +1179,7 @@ fn in_a_terminal_a_start_without_a_task_asks_for_it() {
     let facts = Facts::default();
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     let Reply::Ask { ticket, request } = session.command("workflow", "flat").reply else { panic!() };
-    assert_eq!(request, Request::Input { title: "The flat: what is the task?".into() });
+    assert_eq!(request, Request::Input { title: "What is the task for \"The flat\"?".into() });
     let answer = Answer::Entered("the thing".into());
     assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
     assert_eq!(session.stored_run().unwrap().task_description, "the thing");

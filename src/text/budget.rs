@@ -1,5 +1,6 @@
 //! Texts about budgets.
 
+use super::questions::Title;
 use crate::definition::{BoundValue, BudgetBounds, Measure, Model, Phase};
 use crate::run::{Active, Bound, PauseReason, Spending, Unknown};
 
@@ -53,24 +54,24 @@ pub fn budget_nearly_used_up(budgets: &[&Spending], goes_on: bool) -> String {
 }
 
 /// Returns the title of the dialog that asks for more.
-pub fn budget_question(reason: &PauseReason, measure: Measure) -> String {
+pub fn budget_question(reason: &PauseReason, measure: Measure) -> Title {
     let unit = match measure {
         Measure::Cost => "US dollars, for example 1.00",
         Measure::OutputTokens => "tokens, for example 20k",
         Measure::Time => "for example 20m",
         Measure::Turns => "turns, for example 10",
     };
-    format!("Paused: {reason}.\nHow much more? ({unit})")
+    Title::new("Paused: ", &format!("{reason}.\nHow much more? ({unit})"))
 }
 
 /// Returns the question before a command adds this to a budget.
-pub fn more_question(reason: &PauseReason, more: &str) -> String {
-    format!("Paused: {reason}.\nAdd {}?", short_name(more))
+pub fn more_question(reason: &PauseReason, more: &str) -> Title {
+    Title::new("Paused: ", &format!("{reason}.\nAdd {}?", short_name(more)))
 }
 
 /// Returns the question before answers are accepted whose cost or usage is not known.
-pub fn unknown_question(reason: &PauseReason) -> String {
-    format!("Paused: {reason}.\nGo on, and do not count such answers?")
+pub fn unknown_question(reason: &PauseReason) -> Title {
+    Title::new("Paused: ", &format!("{reason}.\nGo on, and do not count such answers?"))
 }
 
 /// Returns the notice without a dialog: the option that allows more.

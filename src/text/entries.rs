@@ -5,7 +5,7 @@ use crate::run::{Active, Summary};
 
 use super::exact::{framed, quoted};
 use super::names::{phase_title, short_name};
-use super::questions::{Dialog, GateSource, Question, by_program, consent_question_of, in_terminal};
+use super::questions::{Dialog, GateSource, Question, Title, by_program, consent_question_of, in_terminal};
 
 /// Maximum length of a step's summary, in characters.
 const MAX_SUMMARY: usize = 4000;
@@ -79,7 +79,7 @@ pub fn entry_prompt(active: &Active) -> String {
 /// Returns the question about the command of a step of a project or a package.
 pub fn step_consent(of: &str, source: Option<&GateSource>, commands: &[String], dialog: Dialog) -> Question {
     let source = source.unwrap_or(&GateSource::Project);
-    let first = format!("Allow {} step {}?", source.word(), quoted(of, 18));
+    let first = Title::new("Allow ", &format!("{} step {}?", source.word(), quoted(of, 18)));
     let runs = source.runs(true, &quoted(of, 18));
     consent_question_of(first, runs, source, commands, dialog)
 }
@@ -87,11 +87,13 @@ pub fn step_consent(of: &str, source: Option<&GateSource>, commands: &[String], 
 pub fn entry_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
     match dialog {
         Dialog::Terminal { options } => {
-            let first = format!("{} asks you", quoted(workflow, 29));
+            let first = Title::new("Question of ", &quoted(workflow, 26));
             let above = format!("{} asks:", quoted(of, 26));
-            in_terminal(first, framed(question), options, "The question", above)
+            in_terminal(first, framed(question), options, "The question", &above)
         }
-        Dialog::Program => by_program(format!("{} asks you:", quoted(workflow, 60)), framed(question)),
+        Dialog::Program => {
+            by_program(Title::new("Question of ", &format!("{}:", quoted(workflow, 60))), framed(question))
+        }
     }
 }
 
@@ -100,14 +102,13 @@ pub fn last_summary(summary: &Summary) -> String {
     format!("**The summary of {}:**\n\n{}", summary.name, summary.text.trim())
 }
 
-pub fn answer_text_title(answer: &Answer) -> String {
+pub fn answer_text_title(answer: &Answer) -> Title {
     let label = quoted(&answer.label, 40);
-    match answer.text {
-        AnswerText::Required => format!("{label}: what should the agent know?"),
-        AnswerText::Optional | AnswerText::None => {
-            format!("{label}: what should the agent know? It may be empty.")
-        }
-    }
+    let may_be_empty = match answer.text {
+        AnswerText::Required => "",
+        AnswerText::Optional | AnswerText::None => " It may be empty.",
+    };
+    Title::new("What should the agent know for ", &format!("{label}?{may_be_empty}"))
 }
 
 /// Adds a number to options that are the same as others: the dialog tells them apart by their words.

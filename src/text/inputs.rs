@@ -3,8 +3,9 @@
 use crate::definition::{Bounds, Input, ValueType, Workflow, nearest, on_one_line};
 use crate::run::Active;
 
+use super::exact::quoted;
 use super::names::short_name;
-use super::questions::in_question;
+use super::questions::{Title, in_question};
 
 /// Returns the values of the inputs of the workflow at this depth of the path, from 1 for the root; `None` without any.
 pub(super) fn inputs(active: &Active, depth: usize) -> Option<String> {
@@ -98,7 +99,7 @@ pub fn missing_options(missing: &[&Input]) -> String {
     format!("Inputs without a value: {}", options.join(", "))
 }
 
-pub fn input_question(workflow: &Workflow, input: &Input) -> String {
+pub fn input_question(workflow: &Workflow, input: &Input) -> Title {
     let about = input.description.as_ref().map_or_else(String::new, |about| format!("\n│ {}", in_question(about)));
     // The others have options, or take any text.
     let kind = match &input.kind {
@@ -106,13 +107,12 @@ pub fn input_question(workflow: &Workflow, input: &Input) -> String {
         ValueType::Number(_) => format!(" ({})", input.kind.expected()),
         ValueType::Text | ValueType::Choice(_) | ValueType::Flag | ValueType::List { .. } => String::new(),
     };
-    format!("{}: `{}`{kind}?{about}", in_question(&workflow.name), input.name)
+    Title::new("Input ", &format!("`{}`{kind} of {}?{about}", input.name, quoted(&workflow.name, 60)))
 }
 
 /// Returns the title of the dialog for an item of a list, from 1.
-pub fn item_question(workflow: &Workflow, input: &Input, number: usize) -> String {
-    let question = input_question(workflow, input);
-    format!("{question}\n│ Text {number} of a list; an empty answer ends it.")
+pub fn item_question(workflow: &Workflow, input: &Input, number: usize) -> Title {
+    input_question(workflow, input).and(&format!("│ Text {number} of a list; an empty answer ends it."))
 }
 
 /// Returns the usage of the command for a workflow with this command name and these inputs.

@@ -11,7 +11,7 @@ use super::budget;
 use super::diagnostics::diagnostic_text;
 use super::exact::{framed, quoted};
 use super::gate::RECHECKS_LOST;
-use super::questions::{Dialog, Question, by_program, counted, in_terminal, replacement_notice};
+use super::questions::{Dialog, Question, Title, by_program, counted, in_terminal, replacement_notice};
 
 use super::names::{phase_title, short_name};
 use super::ways::short;
@@ -154,10 +154,10 @@ pub fn rules_question(
     let what = if before.is_some() { "What has changed" } else { "Its rules as they are now" };
     match dialog {
         Dialog::Terminal { options } => {
-            let first = format!("Accept the rules of {}?", quoted(workflow, 16));
-            in_terminal(first, lines, options, what, format!("{what}:"))
+            let first = Title::new("Accept the rules of ", &format!("{}?", quoted(workflow, 16)));
+            in_terminal(first, lines, options, what, &format!("{what}:"))
         }
-        Dialog::Program => by_program(format!("{what} in the rules of {}:", quoted(workflow, 60)), lines),
+        Dialog::Program => by_program(Title::new(what, &format!(" in the rules of {}:", quoted(workflow, 60))), lines),
     }
 }
 

@@ -4,7 +4,8 @@
 //! [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
 //! terminal a question has few lines, and the rest is shown in the transcript above it.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
+use std::ops::Deref;
 
 use crate::definition::Workflow;
 
@@ -18,11 +19,61 @@ const LINES: usize = 6;
 const WIDE: usize = 78;
 const MANY_LINES: usize = 200;
 
+/// The title of a dialog. It begins with words of this package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Title(String);
+
+impl Title {
+    /// The only way to a title: it begins with these words. A name that follows is quoted, a text is framed.
+    pub fn new(words: &'static str, rest: &str) -> Self {
+        Self(format!("{words}{rest}"))
+    }
+
+    /// Adds a line, or lines.
+    pub(super) fn and(self, more: &str) -> Self {
+        Self(format!("{}\n{more}", self.0))
+    }
+}
+
+impl Deref for Title {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Display for Title {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+#[cfg(test)]
+impl<T: AsRef<str>> PartialEq<T> for Title {
+    fn eq(&self, other: &T) -> bool {
+        self.0 == other.as_ref()
+    }
+}
+
+#[cfg(test)]
+impl From<&str> for Title {
+    fn from(title: &str) -> Self {
+        Self(title.to_owned())
+    }
+}
+
+impl From<Title> for String {
+    fn from(Title(title): Title) -> Self {
+        title
+    }
+}
+
 /// A question for a dialog.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// The question.
-    pub title: String,
+    pub title: Title,
     /// The part that does not fit into the dialog, for the transcript above it.
     pub above: Option<String>,
 }
@@ -57,11 +108,12 @@ impl GateSource {
     }
 
     /// The line above the commands of a gate or a step with this quoted name.
-    pub(super) fn runs(&self, is_step: bool, of: &str) -> String {
+    pub(super) fn runs(&self, is_step: bool, of: &str) -> Title {
         match self {
-            Self::Project => format!("Project {} {of} runs:", if is_step { "step" } else { "gate" }),
+            Self::Project => Title::new("Project ", &format!("{} {of} runs:", if is_step { "step" } else { "gate" })),
             Self::Package(name) => {
-                format!("{} {of} of the package {} runs:", if is_step { "Step" } else { "Gate" }, quoted(name, 60))
+                let words = if is_step { "Step " } else { "Gate " };
+                Title::new(words, &format!("{of} of the package {} runs:", quoted(name, 60)))
             }
         }
     }
@@ -91,11 +143,11 @@ pub(super) fn counted(number: impl Display, noun: &str) -> String {
 
 /// Returns the question about the commands of a gate of a project or a package.
 pub fn consent_question(of: &str, source: &GateSource, commands: &[String], dialog: Dialog) -> Question {
-    let allow = format!("Allow {} gate {}?", source.word(), quoted(of, 18));
+    let allow = Title::new("Allow ", &format!("{} gate {}?", source.word(), quoted(of, 18)));
     let runs = match (source, dialog) {
         (_, Dialog::Terminal { .. }) => source.runs(false, &quoted(of, 18)),
         (GateSource::Project, Dialog::Program) => {
-            format!("This project's gate of {} runs:", quoted(of, 60))
+            Title::new("This project's gate of ", &format!("{} runs:", quoted(of, 60)))
         }
         (GateSource::Package(_), Dialog::Program) => source.runs(false, &quoted(of, 60)),
     };
@@ -104,8 +156,8 @@ pub fn consent_question(of: &str, source: &GateSource, commands: &[String], dial
 
 /// Returns the question about commands: `allow` asks, `runs` is the line above them.
 pub(super) fn consent_question_of(
-    allow: String,
-    runs: String,
+    allow: Title,
+    runs: Title,
     source: &GateSource,
     commands: &[String],
     dialog: Dialog,
@@ -119,12 +171,11 @@ pub(super) fn consent_question_of(
                 // The name of the package has no room in the dialog.
                 GateSource::Package(_) => LINES,
             };
-            in_terminal(allow, lines, room, &number, runs)
+            in_terminal(allow, lines, room, &number, &runs)
         }
         Dialog::Program => {
-            let mut question = by_program(runs, lines);
-            question.title.push_str("\nAllow it?");
-            question
+            let Question { title, above } = by_program(runs, lines);
+            Question { title: title.and("Allow it?"), above }
         }
     }
 }
@@ -132,12 +183,12 @@ pub(super) fn consent_question_of(
 pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
     match dialog {
         Dialog::Terminal { options } => {
-            let first = format!("Approve {}?", quoted(of, 29));
+            let first = Title::new("Approve ", &format!("{}?", quoted(of, 29)));
             let above = format!("Gate {} asks:", quoted(of, 26));
-            in_terminal(first, framed(question), options, "The question", above)
+            in_terminal(first, framed(question), options, "The question", &above)
         }
         Dialog::Program => {
-            let first = format!("Approve {} of {}?", quoted(of, 60), quoted(workflow, 60));
+            let first = Title::new("Approve ", &format!("{} of {}?", quoted(of, 60), quoted(workflow, 60)));
             by_program(first, framed(question))
         }
     }
@@ -145,35 +196,36 @@ pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialo
 
 /// Returns the question before the start of a workflow if a project's workflow replaces a global one: the started
 /// workflow itself, or one that is nested in it.
-pub fn replacement_question(replaced: &str, started: &str) -> String {
-    format!("{} Start it?", replaces(&quoted(replaced, 20), &quoted(started, 20)))
+pub fn replacement_question(replaced: &str, started: &str) -> Title {
+    Title::new(REPLACES, &format!("{} Start it?", replaces(&quoted(replaced, 20), &quoted(started, 20))))
 }
 
 /// Returns the notice about a replaced global workflow, for a process without a user interface.
 pub fn replacement_notice(replaced: &str, started: &str) -> String {
-    replaces(&quoted(replaced, 60), &quoted(started, 60))
+    format!("{REPLACES}{}", replaces(&quoted(replaced, 60), &quoted(started, 60)))
 }
+
+const REPLACES: &str = "This project's ";
 
 fn replaces(replaced: &str, started: &str) -> String {
     if replaced == started {
-        format!("This project's {replaced} replaces yours.")
+        format!("{replaced} replaces yours.")
     } else {
-        format!("This project's {replaced} replaces yours. It is part of {started}.")
+        format!("{replaced} replaces yours. It is part of {started}.")
     }
 }
 
 /// Returns the question in a terminal about starting another run while one is active.
-pub fn start_another_question(workflow: &str, phase: &str, task: &str) -> String {
-    let first = format!("{} is still active.", quoted(workflow, 20));
+pub fn start_another_question(workflow: &str, phase: &str, task: &str) -> Title {
     let place = [phase, task].map(|line| short_framed(line, COLUMNS));
-    format!("{first}\n{}\nIt stays unfinished. Start the other?", place.join("\n"))
+    let first = Title::new("Still active: ", &quoted(workflow, 20));
+    first.and(&place.join("\n")).and("It stays unfinished. Start the other?")
 }
 
 /// Returns the question in a terminal about the agent's `cancel`.
-pub fn cancel_question(workflow: &str, task: &str) -> String {
-    let first = format!("Cancel {}?", quoted(workflow, 28));
-    let task = short_framed(task, COLUMNS);
-    format!("{first}\n{task}\nThe agent asks. It ends unfinished.")
+pub fn cancel_question(workflow: &str, task: &str) -> Title {
+    let first = Title::new("Cancel ", &format!("{}?", quoted(workflow, 28)));
+    first.and(&short_framed(task, COLUMNS)).and("The agent asks. It ends unfinished.")
 }
 
 fn short_framed(line: &str, width: usize) -> String {
@@ -187,16 +239,16 @@ pub fn in_question(text: &str) -> String {
 
 /// Returns the question with the lines of [`framed`] in it, or above it, where the transcript breaks them at its own
 /// width.
-pub(super) fn in_terminal(first: String, lines: Vec<String>, options: usize, what: &str, above: String) -> Question {
+pub(super) fn in_terminal(first: Title, lines: Vec<String>, options: usize, what: &str, above: &str) -> Question {
     let shown: Vec<String> = lines.iter().flat_map(|line| wrapped(line, COLUMNS)).collect();
     if shown.len() < LINES.saturating_sub(options) {
-        return Question { title: format!("{first}\n{}", shown.join("\n")), above: None };
+        return Question { title: first.and(&shown.join("\n")), above: None };
     }
-    let title = format!("{first}\n{what}, {}: shown above", counted(lines.len(), "line"));
+    let title = first.and(&format!("{what}, {}: shown above", counted(lines.len(), "line")));
     Question { title, above: Some(format!("{above}\n{}", lines.join("\n"))) }
 }
 
-pub(super) fn by_program(first: String, lines: Vec<String>) -> Question {
+pub(super) fn by_program(first: Title, lines: Vec<String>) -> Question {
     let mut above = None;
     let mut shown: Vec<String> = lines.iter().flat_map(|line| wrapped(line, WIDE)).collect();
     if shown.len() > MANY_LINES {
@@ -205,7 +257,7 @@ pub(super) fn by_program(first: String, lines: Vec<String>) -> Question {
         shown.truncate(MANY_LINES);
         shown.push(format!("… and {more} more lines: all of them stand above this question"));
     }
-    Question { title: format!("{first}\n{}", shown.join("\n")), above }
+    Question { title: first.and(&shown.join("\n")), above }
 }
 
 #[cfg(test)]
@@ -264,9 +316,9 @@ mod tests {
     fn a_short_command_stands_in_the_question() {
         let commands = ["npm test".to_owned()];
         let question = |dialog| consent_question("Plan", &GateSource::Project, &commands, dialog);
-        let title = "Allow project gate \"Plan\"?\n│ npm test".to_owned();
+        let title = Title::from("Allow project gate \"Plan\"?\n│ npm test");
         assert_eq!(question(TERMINAL), Question { title, above: None });
-        let title = "This project's gate of \"Plan\" runs:\n│ npm test\nAllow it?".to_owned();
+        let title = Title::from("This project's gate of \"Plan\" runs:\n│ npm test\nAllow it?");
         assert_eq!(question(Dialog::Program), Question { title, above: None });
     }
 

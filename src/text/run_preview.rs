@@ -7,7 +7,7 @@ use crate::definition::{BudgetBounds, CheckKind, EntryKind, Gate, Library, Outco
 use super::budget::budget_note;
 use super::exact::{Spaces, exact_line, framed, quoted};
 use super::parallel::agents_note;
-use super::questions::{Dialog, GateSource, Question, by_program, counted};
+use super::questions::{Dialog, GateSource, Question, Title, by_program, counted};
 
 /// Columns of a name, of a model and of a budget in a preview.
 const WIDTH: usize = 60;
@@ -113,7 +113,7 @@ impl<'a> RunPreview<'a> {
             }
             let certainty = if *is_conditional { " (may be passed over)" } else { "" };
             let of = format!("{}{certainty}", quoted(of, WIDTH));
-            above.push(source.runs(*is_step, &of));
+            above.push(source.runs(*is_step, &of).into());
             for command in new {
                 commands += 1;
                 lines.extend(framed(command));
@@ -124,15 +124,14 @@ impl<'a> RunPreview<'a> {
         let runs = if has_steps { "It runs" } else { "Its gates run" };
         match dialog {
             Dialog::Terminal { .. } => {
-                let first = format!("Start {}? {runs}", quoted(self.name, 16));
-                let title =
-                    format!("{first}\n{}, {}: shown above", counted(commands, "command"), counted(lines.len(), "line"));
+                let first = Title::new("Start ", &format!("{}? {runs}", quoted(self.name, 16)));
+                let (commands, lines) = (counted(commands, "command"), counted(lines.len(), "line"));
+                let title = first.and(&format!("{commands}, {lines}: shown above"));
                 let head = format!("Start {}:", quoted(self.name, WIDTH));
                 Question { title, above: Some(format!("{head}\n{}", above.join("\n"))) }
             }
             Dialog::Program => {
-                let first = format!("Start {}? {runs} commands:", quoted(self.name, WIDTH));
-                by_program(first, above)
+                by_program(Title::new("Start ", &format!("{}? {runs} commands:", quoted(self.name, WIDTH))), above)
             }
         }
     }

@@ -58,10 +58,10 @@ for (const version of VERSIONS) {
       });
       await rpc.promptAndSettle("/workflow ask dry=true The task");
       assert.deepEqual(asked, [
-        "select | The ask: `scope`?\n│ Which half | Do not start | api | web",
-        "input | The ask: `issue` (a number)?\n│ Its number in the tracker",
-        "input | The ask: `issue` (a number)?\n│ Its number in the tracker",
-        "input | The ask: `note`?",
+        'select | Input `scope` of "The ask"?\n│ Which half | Do not start | api | web',
+        'input | Input `issue` (a number) of "The ask"?\n│ Its number in the tracker',
+        'input | Input `issue` (a number) of "The ask"?\n│ Its number in the tracker',
+        'input | Input `note` of "The ask"?',
       ]);
       assert.deepEqual(notices(rpc), ["warning: `issue`: expected a number, found `twelve`."]);
       assert.deepEqual(begun(await rpc.entries()), [
@@ -211,10 +211,10 @@ for (const version of VERSIONS) {
       await tui.type("12");
       await tui.waitFor((screen) => /issue=12/.test(screen) && !/→/.test(screen));
       await tui.press("Enter");
-      await tui.waitFor("The ask: what is the task?");
+      await tui.waitFor('What is the task for "The ask"?');
       await tui.type("The task");
       await tui.press("Enter");
-      await tui.waitFor("The ask: `note`?");
+      await tui.waitFor('Input `note` of "The ask"?');
       await tui.type("A note");
       await tui.press("Enter");
       await tui.waitFor("I rest.");
@@ -225,7 +225,7 @@ for (const version of VERSIONS) {
       await tui.submit("/workflow :cancel");
       await tui.waitFor("The ask Cancelled");
       await tui.submit("/workflow ask Another task");
-      await tui.waitFor(/The ask: `scope`\?[^]*→ Do not start\s+api\s+web/);
+      await tui.waitFor(/Input `scope` of "The ask"\?[^]*→ Do not start\s+api\s+web/);
       await tui.press("Escape");
       await tui.waitFor("The workflow is not started.");
       assert.equal(states(readSession(sandbox)).at(-1).active, false);

@@ -171,9 +171,9 @@ for (const version of VERSIONS) {
       await tui.waitFor(countdown(3));
       await tui.submit("/workflow hello Two");
       const question = lines(await tui.waitFor("Yes, start the other"));
-      const from = question.indexOf('"The hello" is still active.');
+      const from = question.indexOf('Still active: "The hello"');
       assert.deepEqual(question.slice(from, from + 6), [
-        '"The hello" is still active.',
+        'Still active: "The hello"',
         "│ Plan",
         "│ One",
         "It stays unfinished. Start the other?",
@@ -234,7 +234,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(panel.slice(at + 1, at + 3), ["1 | name: [", "|        ^"]);
       sandbox.writeFiles({ ".pi/workflows/bad/workflow.yaml": "8\n" });
       await tui.submit("/workflow hello");
-      const screen = await tui.waitFor("The hello: what is the task?");
+      const screen = await tui.waitFor('What is the task for "The hello"?');
       assert.equal(
         above(screen).filter((line) => line === notice[0]).length,
         2,
@@ -254,7 +254,7 @@ for (const version of VERSIONS) {
       assert.match(picker, /release — Release Pipeline/);
       await tui.press("Down");
       await tui.press("Enter");
-      await tui.waitFor("Release Pipeline: what is the task?");
+      await tui.waitFor('What is the task for "Release Pipeline"?');
       await tui.type("Ship 2.0");
       await tui.press("Enter");
       await tui.waitFor("Thinking");

@@ -63,7 +63,7 @@ for (const version of VERSIONS) {
       await tui.type("/workflow hello Two");
       await tui.press("Enter");
       const screen = await tui.waitFor("Yes, start the other");
-      assert.match(screen, /"The hello" is still active\.\s+│ Plan\s+│ One\s+It stays unfinished\. Start the other\?/);
+      assert.match(screen, /Still active: "The hello"\s+│ Plan\s+│ One\s+It stays unfinished\. Start the other\?/);
       assert.match(screen, /→ No, go on with it\s+Yes, start the other/);
       await tui.press("Enter");
       await tui.waitFor((screen) => !screen.includes("Start the other") && screen.includes("The hello > 🔹 Plan"));

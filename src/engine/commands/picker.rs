@@ -32,7 +32,7 @@ impl Engine {
             cx.notify(Level::Info, text);
             return Reply::None;
         }
-        let title = format!("Which workflow?{}", untrusted(cx));
+        let title = text::Title::new("Which workflow?", &untrusted(cx));
         self.select(Waiter::User, title, options, move |engine, chosen, cx| {
             match chosen.filter(|index| *index < command_names.len()) {
                 Some(index) => engine.enter_task(command_names.swap_remove(index), Map::new()),
@@ -45,7 +45,7 @@ impl Engine {
     pub(super) fn enter_task(&mut self, command_name: String, values: Map<String, String>) -> Reply {
         let workflow = self.definitions.library().by_command_name(&command_name);
         let name = workflow.map_or(&command_name, |workflow| &workflow.name);
-        let title = format!("{}: what is the task?", text::in_question(name));
+        let title = text::Title::new("What is the task for ", &format!("{}?", text::quoted(name, 60)));
         self.ask_text(Waiter::User, title, |engine, task, cx| match task.filter(|task| !is_blank(task)) {
             Some(task) => {
                 let start = Start { command_name, task, values, allowed: Set::new() };
@@ -94,7 +94,7 @@ impl Engine {
 
     /// Asks for an item of a list, behind these. An empty answer ends it; without any item and in a list that has some
     /// at least, it starts nothing.
-    fn ask_item(&mut self, start: Start, name: String, mut items: Vec<String>, title: String) -> Reply {
+    fn ask_item(&mut self, start: Start, name: String, mut items: Vec<String>, title: text::Title) -> Reply {
         self.ask_text(Waiter::User, title, move |engine, given, cx| {
             let workflow = engine.definitions.library().by_command_name(&start.command_name);
             let input = workflow

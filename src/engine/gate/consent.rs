@@ -36,7 +36,7 @@ impl Unallowed {
         once: &str,
         question: impl FnOnce(&[String], text::Dialog) -> text::Question,
         cx: &mut Cx,
-    ) -> (String, Vec<String>) {
+    ) -> (text::Title, Vec<String>) {
         let always = self.identity.as_ref().map(|_| "Yes, always while they stay the same");
         let options = ["No", once, "Yes, for this session"].into_iter().chain(always);
         let options: Vec<String> = options.map(Into::into).collect();
@@ -126,7 +126,7 @@ impl Engine {
         match Approval::of(chosen) {
             Approval::Yes => self.checked(gate, CheckResult::new(true, "the user said yes"), cx),
             Approval::No => {
-                let title = "Why not? The agent is told.".to_owned();
+                let title = text::Title::new("Why not? The agent is told.", "");
                 let then = |engine: &mut Self, gate, reason: Option<String>, cx: &mut Cx| {
                     let reason = reason.as_deref().map(str::trim).unwrap_or_default();
                     let result = if reason.is_empty() {
@@ -171,7 +171,7 @@ impl Engine {
 
 /// The title of a question. The part that the dialog has no room for goes into an entry before it, which the model does
 /// not get.
-pub(in crate::engine) fn title_of(question: text::Question, cx: &mut Cx) -> String {
+pub(in crate::engine) fn title_of(question: text::Question, cx: &mut Cx) -> text::Title {
     let text::Question { title, above } = question;
     if let Some(content) = above {
         let data = json!({ "content": content });

@@ -214,7 +214,7 @@ fn an_unknown_cost_pauses_until_the_user_accepts_it() {
 #[track_caller]
 fn asked(output: Output) -> (u64, String) {
     match output.reply {
-        Reply::Ask { ticket, request: Request::Input { title } } => (ticket, title),
+        Reply::Ask { ticket, request: Request::Input { title } } => (ticket, title.into()),
         other => panic!("{other:?}"),
     }
 }

@@ -219,7 +219,7 @@ fn a_user_approves_declines_or_waits() {
     let mut session = Session::gated(APPROVE);
     let (ticket, request) = asked(session.call_next().reply);
     let options = vec!["Not yet".into(), "Yes".into(), "No".into()];
-    let title = "Approve \"a\" of \"The flat\"?\n│ Ship it?".to_owned();
+    let title = "Approve \"a\" of \"The flat\"?\n│ Ship it?".into();
     assert_eq!(request, Request::Select { title, options });
     let (ticket, request) = asked(session.answer(ticket, Answer::Selected(2)).reply);
     assert!(matches!(request, Request::Input { .. }));

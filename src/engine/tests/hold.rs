@@ -477,7 +477,7 @@ fn rewritten() -> Session {
 /// The question of a reply, and its ticket.
 fn asked(output: &Output) -> (u64, String) {
     match &output.reply {
-        Reply::Ask { ticket, request: Request::Select { title, .. } } => (*ticket, title.clone()),
+        Reply::Ask { ticket, request: Request::Select { title, .. } } => (*ticket, title.to_string()),
         Reply::Ask { ticket, request: Request::Confirm { message, .. } } => (*ticket, message.clone()),
         other => panic!("{other:?}"),
     }

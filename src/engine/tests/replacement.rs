@@ -38,7 +38,7 @@ fn question(output: Output) -> (u64, String) {
     match output.reply {
         Reply::Ask { ticket, request: Request::Select { title, options } } => {
             assert_eq!(options, ["No", "Yes"]);
-            (ticket, title)
+            (ticket, title.into())
         }
         other => panic!("{other:?}"),
     }
@@ -199,7 +199,7 @@ fn many_agents_are_asked_about_once() {
     assert!(!matches!(session.command("workflow", "r x").reply, Reply::Ask { request: Request::Select { .. }, .. }));
     let mut session = with_agents(9, 4);
     let (ticket, title) = question(session.command("workflow", "r x"));
-    assert_eq!(title, "\"The r\" may start 9 agents, 4 at a time. Start it?");
+    assert_eq!(title, "Start \"The r\"? It may start 9 agents, 4 at a time.");
     let output = session.answer_to(ticket, NO);
     assert_eq!(output.effects, notice(Level::Info, "The workflow is not started."));
     assert_eq!(session.runs(), None);

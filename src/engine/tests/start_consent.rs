@@ -41,7 +41,7 @@ impl Session {
         match output.reply {
             Reply::Ask { ticket, request: Request::Select { title, options } } => {
                 assert_eq!(options, OPTIONS);
-                (ticket, title, output.effects)
+                (ticket, title.into(), output.effects)
             }
             other => panic!("{other:?}"),
         }

@@ -48,7 +48,7 @@ fn the_list_of_workflows_does_too() {
     let Reply::Ask { request: Request::Select { title, options }, .. } = session.command("workflow", "").reply else {
         panic!()
     };
-    assert_eq!((title, options.len()), (format!("Which workflow?{IN_TERMINAL}"), 1));
+    assert_eq!((title, options.len()), (text::Title::from(&*format!("Which workflow?{IN_TERMINAL}")), 1));
 }
 
 #[test]

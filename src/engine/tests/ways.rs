@@ -301,7 +301,7 @@ fn inputs_are_read_asked_for_and_never_resolved_twice() {
     session.ui = Ui::Terminal;
     let Reply::Ask { ticket, request } = session.command("workflow", "w fix a=b").reply else { panic!() };
     let Request::Select { title, options } = request else { panic!() };
-    assert_eq!((title.as_str(), options.join(" ")), ("W: `scope`?\n│ Which half", "Do not start api web".into()));
+    assert_eq!((&*title, options.join(" ")), ("Input `scope` of \"W\"?\n│ Which half", "Do not start api web".into()));
     let asked = session.on(Event::Answer { ticket, answer: Answer::Selected(2) });
     let Reply::Ask { ticket, .. } = asked.reply else { panic!() };
     let asked = session.on(Event::Answer { ticket, answer: Answer::Entered("twelve".into()) });
