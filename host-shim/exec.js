@@ -120,6 +120,16 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [], apart =
   };
 }
 
+/** Kills a detached process with its children. @param {import("node:child_process").ChildProcess} child */
+export function killGroup(child) {
+  try {
+    if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
+    else child.kill("SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
 /**
  * Shows a text with the elapsed seconds, now and every second until the returned function is called.
  * @param {string} text

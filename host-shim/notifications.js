@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 import { messageOf } from "./calls.js";
+import { killGroup } from "./exec.js";
 import { plainText } from "./plain-text.js";
 import { TerminalWatch } from "./terminal-watch.js";
 
@@ -86,7 +87,7 @@ export class Notifications {
       });
       const timer = setTimeout(() => {
         fail(`did not end within ${TIME_LIMIT / 1000} seconds and was stopped.`);
-        killAll(child);
+        killGroup(child);
       }, TIME_LIMIT);
       // pi does not wait for it.
       timer.unref();
@@ -143,16 +144,6 @@ export class HeldNotifications {
   #withdraw(occasion) {
     clearTimeout(this.#held.get(occasion));
     this.#held.delete(occasion);
-  }
-}
-
-/** Kills a program with its children. @param {import("node:child_process").ChildProcess} child */
-function killAll(child) {
-  try {
-    if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
-    else child.kill("SIGKILL");
-  } catch {
-    // It has ended meanwhile.
   }
 }
 

@@ -29,6 +29,7 @@ import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, relative, sep } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
+import { killGroup } from "./exec.js";
 import { SYSTEM_FOLDERS, canConfine, commonGitFolder, lineInFolder, shellQuoted, workTreeAt } from "./sandbox/index.js";
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
@@ -303,13 +304,7 @@ async function output(line, top, signal) {
   const stop = AbortSignal.any([limit, signal]);
   stop.throwIfAborted();
   const child = spawn("/bin/sh", ["-c", line], { cwd: top, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-  const end = () => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // It has ended.
-    }
-  };
+  const end = () => killGroup(child);
   stop.addEventListener("abort", end, { once: true });
   /** @type {Buffer[]} */
   const chunks = [];

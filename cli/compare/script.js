@@ -3,6 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 
+import { killGroup } from "../../host-shim/exec.js";
+
 /** The output of a script that is kept, in bytes. */
 const MAX_OUTPUT = 1_000_000;
 
@@ -20,13 +22,7 @@ const MAX_OUTPUT = 1_000_000;
 export async function runScript(line, { cwd, env, output, time, signal }) {
   const child = spawn("/bin/sh", ["-c", line], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [child.stdout, child.stderr]) keep(stream, output);
-  const end = () => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // It has ended.
-    }
-  };
+  const end = () => killGroup(child);
   return endOf(child, "exit", end, time, signal).finally(end);
 }
 
