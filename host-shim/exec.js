@@ -120,11 +120,15 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [], apart =
   };
 }
 
-/** Kills a detached process with its children. @param {import("node:child_process").ChildProcess} child */
-export function killGroup(child) {
+/**
+ * Ends a detached process with its children.
+ * @param {import("node:child_process").ChildProcess} child
+ * @param {NodeJS.Signals} [signal]
+ */
+export function killGroup(child, signal = "SIGKILL") {
   try {
-    if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
-    else child.kill("SIGKILL");
+    if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, signal);
+    else child.kill(signal);
   } catch {
     // It has ended meanwhile.
   }

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { killGroup } from "../../host-shim/exec.js";
 import { parsed } from "../runs/sessions.js";
 import { Failure, inWords, quoted, shortened } from "../words.js";
 
@@ -134,16 +135,13 @@ export class Pi {
     );
   }
 
-  /** @param {NodeJS.Signals} name */
+  /**
+   * Signals the group: the command may be a script that started pi. Commands of the agent have groups of their own, which
+   * pi ends.
+   * @param {NodeJS.Signals} name
+   */
   #signal(name) {
-    if (this.#child.pid === undefined) return;
-    try {
-      // To the group: the command may be a script that started pi. Commands of the agent have groups of their own,
-      // which pi ends.
-      process.kill(-this.#child.pid, name);
-    } catch {
-      // It has ended meanwhile.
-    }
+    killGroup(this.#child, name);
   }
 }
 
