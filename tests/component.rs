@@ -699,8 +699,8 @@ fn registered_messages_and_entries_are_drawn() {
 #[test]
 fn the_argument_of_the_command_is_completed() {
     let mut pi = Host::with_files(FILES).start_session();
-    let two = ("two", "two", Some("Two: Look at *all* of it."));
-    let four = ("four", "four", Some("Four: Look at *all* of it."));
+    let two = ("two", "two", Some("Two: Look at all of it."));
+    let four = ("four", "four", Some("Four: Look at all of it."));
     let graph = (":graph", ":graph", Some("Show a workflow as a diagram"));
     let report = (":report", ":report", Some("Show what the run took"));
     let panel = (":panel", ":panel", Some("Show the phases above the editor, or not"));

@@ -1,15 +1,14 @@
 //! One-line descriptions of workflows.
 
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
 use crate::definition::{Library, Workflow};
 
 /// Maximum length of a description, in characters.
 const MAX_LENGTH: usize = 100;
 
-/// The beginnings of lines that are no paragraph in Markdown: comments, quotes, tables, code, lists.
-const BLOCKS: [&str; 8] = ["<", ">", "|", "```", "~~~", "- ", "* ", "+ "];
-
 /// Returns the first line of a workflow's `description`; without one, the first paragraph of its first phase that
-/// contains no `{`, on one line.
+/// contains no `{`, as plain text on one line.
 pub fn description(workflow: &Workflow, library: &Library) -> Option<String> {
     let own = workflow.description.as_deref().and_then(|text| text.trim().lines().next());
     if let Some(line) = own {
@@ -19,16 +18,25 @@ pub fn description(workflow: &Workflow, library: &Library) -> Option<String> {
     first_paragraph(instructions).map(|text| shorten(&text))
 }
 
-/// The lines between empty lines and headings are a paragraph, as they are written.
 fn first_paragraph(markdown: &str) -> Option<String> {
-    let lines: Vec<&str> = markdown.lines().map(str::trim).collect();
-    let parts = lines.split(|line| line.is_empty() || line.starts_with('#')).map(|lines| lines.join(" "));
-    let is_paragraph = |text: &String| {
-        let is_block =
-            text.starts_with(|c: char| c.is_ascii_digit()) || BLOCKS.iter().any(|mark| text.starts_with(mark));
-        !text.is_empty() && !text.contains('{') && !is_block
-    };
-    parts.into_iter().find(is_paragraph)
+    let mut text = String::new();
+    let mut inside = false;
+    for event in Parser::new(markdown) {
+        match event {
+            Event::Start(Tag::Paragraph) => inside = true,
+            Event::End(TagEnd::Paragraph) => {
+                inside = false;
+                if !text.trim().is_empty() && !text.contains('{') {
+                    return Some(text);
+                }
+                text.clear();
+            }
+            Event::Text(words) | Event::Code(words) if inside => text.push_str(&words),
+            Event::SoftBreak | Event::HardBreak if inside => text.push(' '),
+            _ => {}
+        }
+    }
+    None
 }
 
 fn shorten(text: &str) -> String {
@@ -46,7 +54,7 @@ mod tests {
     #[test]
     fn the_first_paragraph_becomes_one_line() {
         for (markdown, text) in [
-            ("# Title\n\nRead *all* of\n`src`, then plan.\n\nMore.", Some("Read *all* of `src`, then plan.")),
+            ("# Title\n\nRead *all* of\n`src`, [then](x) plan.\n\nMore.", Some("Read all of src, then plan.")),
             ("# Title", None),
             ("Task: {description}\n\nFind out.", Some("Find out.")),
             ("- a list\n\nand text", Some("and text")),
