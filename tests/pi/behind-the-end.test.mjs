@@ -61,8 +61,9 @@ const written = (sandbox) =>
  * @param {Call[]} calls
  * @param {object} [fields] of the phase
  * @param {(index: number) => unknown} [before] is awaited before an answer
+ * @param {object[]} [entries] behind the phase
  */
-async function running(t, version, calls, fields = {}, before = () => {}) {
+async function running(t, version, calls, fields = {}, before = () => {}, entries = []) {
   const { model, sandbox } = await stage(
     t,
     async ({ messages }, index) => {
@@ -72,7 +73,10 @@ async function running(t, version, calls, fields = {}, before = () => {}) {
       return { calls: index === 0 ? [...calls, ...CALLS] : CALLS };
     },
     {
-      globalFiles: workflow("hello", [{ id: "look", ...LOOK_ONLY, ...fields }], { autoContinue: false }),
+      globalFiles: workflow("hello", [{ id: "look", ...LOOK_ONLY, ...fields }], {
+        autoContinue: false,
+        phases: ["look.md", ...entries],
+      }),
     },
   );
   const other = join(sandbox.root, "other.ts");
@@ -81,8 +85,8 @@ async function running(t, version, calls, fields = {}, before = () => {}) {
 }
 
 /**
- * Ways in which the agent's own answer ends the run: calls, and fields of the phase.
- * @type {Record<string, [Call[], object?]>}
+ * Ways in which the agent's own answer ends the run: calls, fields of the phase, and entries behind it.
+ * @type {Record<string, [Call[], object?, object[]?]>}
  */
 const OWN_ENDS = {
   "the last next": [[next()]],
@@ -90,15 +94,19 @@ const OWN_ENDS = {
   "an outcome that is the end": [[next({ outcome: "good" })], { outcomes: { good: "done" } }],
   "the end of a budget: done": [[], { budget: { turns: 1 }, onBudget: "done" }],
   "the end of a budget: stop": [[], { budget: { turns: 1 }, onBudget: "stop" }],
+  "a step that stops": [[next()], {}, [{ id: "check", run: "exit 1", outcomes: { failed: "stop" } }]],
+  "a question that stops": [[next()], {}, [{ id: "go", ask: "Go on?", outcomes: { no: "stop", yes: "next" } }]],
   "cancel, which the user confirms": [[1, 2].map(() => ({ name: "workflow_step", arguments: { action: "cancel" } }))],
 };
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: behind the end of a run`, { concurrency: 2 }, () => {
-    for (const [name, [calls, fields]] of Object.entries(OWN_ENDS)) {
+    for (const [name, [calls, fields, entries]] of Object.entries(OWN_ENDS)) {
       test(`nothing is written: ${name}`, async (t) => {
-        const { model, sandbox, extension } = await running(t, version, calls, fields);
-        const rpc = await startRpc({ version, sandbox, extension, onDialog: () => true });
+        const { model, sandbox, extension } = await running(t, version, calls, fields, undefined, entries);
+        const onDialog = (/** @type {any} */ { options }) =>
+          options?.find((/** @type {string} */ name) => name === "no") ?? true;
+        const rpc = await startRpc({ version, sandbox, extension, onDialog });
         await rpc.promptAndSettle(TASK);
         assert.deepEqual(written(sandbox), []);
         assert.equal(states(await rpc.entries()).at(-1).active, false);
