@@ -185,6 +185,8 @@ Use workflow_step with action='cancel' to abort the current workflow.
 Use workflow_step with action='loop' to restart the current scope from the beginning.",
         "register-flag allow-workflow-commands: Run the commands that gates of the project's and of packages' workflows name, without a question",
         "register-text-flag workflow-budget: What a workflow may take beside its own budgets, such as cost=2,time=30m",
+        "register-text-flag accept-workflow-rules: Go on with a run whose rules have changed, if they have this seal",
+        "register-text-flag workflow-budget-more: What /workflow :resume adds to a budget that is used up, such as 1.00; \"unknown\" accepts unknown costs",
         "register-command workflow: Start a configured workflow. Usage: /workflow {name} {description}",
         "register-command cancel-workflow: Cancel the active workflow and jump to DONE. Bypasses the not-done reminder loop.",
         "register-message-renderer workflow:context",
