@@ -24,7 +24,7 @@ const MAX_KEPT_TAIL: usize = 1024;
 pub const GATE_OPEN: &str = "[workflow] The gate of the current phase is being checked. Wait for its result.";
 
 /// Refusal of a tool call behind the end of a run.
-pub const BEHIND_END: &str = "[workflow] The workflow has ended, and with it what you may do: call no more tools. With the user's next message you have all tools again.";
+pub const BEHIND_END: &str = "[workflow] The workflow has ended: no more tools can be called. With the user's next message you have all tools again.";
 
 /// Refusal of a move while calls of these tools run.
 pub fn still_running(tools: &[String]) -> String {

@@ -19,7 +19,7 @@ const TASK = "/workflow hello Add a route";
 /** @type {{ write: string[], sandbox: "required" }} */
 const LOOK_ONLY = { write: [], sandbox: "required" };
 const ANOTHER = "And now write.";
-const ENDED = /^\[workflow\] The workflow has ended, and with it what you may do/;
+const ENDED = /^\[workflow\] The workflow has ended: no more tools/;
 
 /** A tool of another extension that writes a file; `script` makes calls of other tools. */
 const OTHER_TOOLS = `

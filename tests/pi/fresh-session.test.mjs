@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { QUIET, READ, REST, REVIEW, assertFresh, close, next, said, startFresh, text } from "./harness/fresh.mjs";
-import { LONG, VERSIONS, some } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { REPO, readSession, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { custom, step, workflow } from "./harness/workflows.mjs";

@@ -116,7 +116,7 @@ suite("a session that takes no entries", { skip: CANNOT_MOUNT }, () => {
       // It is one line with what was written of the answer.
       await rpc.promptAndSettle("Two");
       await rpc.kill();
-      rpc = await startRpc({ sandbox, version, args: ["-c"] });
+      rpc = await startRpc({ sandbox, version, args: ["-c"], onDialog: () => true });
       assert.match(notices(rpc).join("\n"), /entries of the session after its newest one are missing/);
       calls = true;
       await rpc.promptAndSettle("Three");

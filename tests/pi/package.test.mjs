@@ -85,6 +85,7 @@ const PACKED = [
     "messages",
     "models",
     "notifications",
+    "origin",
     "output-file",
     "packages",
     "plain-text",

@@ -281,7 +281,6 @@ for (const version of VERSIONS) {
           { calls: [read, nextCall] },
           // A call is checked against the phase that the calls before it led to.
           { calls: [touch, nextCall] },
-          { calls: [touch] },
         ],
         { globalFiles: workflow("gate", phases), files: { "note.txt": "the note\n" } },
       );
@@ -305,9 +304,8 @@ for (const version of VERSIONS) {
         "✓ ✓ Advanced: Think → 🔹 Free",
         "✓ (no output)",
         "✓ ✓ Advanced: Free → DONE",
-        "✓ (no output)",
       ]);
-      assert.equal(readFileSync(`${sandbox.project}/touched`, "utf8"), "\n\n", "only the allowed calls ran");
+      assert.equal(readFileSync(`${sandbox.project}/touched`, "utf8"), "\n", "only the allowed calls ran");
       assert.equal(toolResults(model.lastRequest())[0], refused("bash", "Look", notBash));
     });
 

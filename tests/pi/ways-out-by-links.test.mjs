@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { suite, test } from "node:test";
-import { LONG, VERSIONS, some, variants } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { bash, edit, limited, write } from "./harness/limited.mjs";
 import { PI_VERSIONS } from "./harness/pi.mjs";
 

@@ -144,7 +144,7 @@ fn a_resumed_run_goes_on() {
     assert!(session.aborts());
 }
 
-const BEHIND: &str = "[workflow] The workflow has ended, and with it what you may do: call no more tools. With the user's next message you have all tools again.";
+const BEHIND: &str = "[workflow] The workflow has ended: no more tools can be called. With the user's next message you have all tools again.";
 
 /// Each way in which a run ends while its agent works, and whether the agent is aborted at once.
 fn ends() -> [(&'static str, fn(&mut Session) -> Output, bool); 6] {
