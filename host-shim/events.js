@@ -34,9 +34,40 @@ const OWN = ["terminal-input", "child-progress", "child-end"];
 
 /** @typedef {NameOf<Exclude<import("./interface.js").EventKind, typeof OWN[number]>>} PiEventName */
 
+/** The maximum number of inputs that are kept. */
+const MAX_INPUTS = 100;
+
+/**
+ * The inputs whose messages have not reached the agent: pi does not tell the source of a message. A message whose text
+ * is not that of an input, because something has changed it, has an unknown source.
+ */
+export class Inputs {
+  /** @type {{ text: string, source: import("./interface.js").InputSource }[]} */
+  #waiting = [];
+
+  /** An input was given. Returns its source. @param {PiEvent} event */
+  given({ text, source: given }) {
+    const source = known(SOURCES, given);
+    this.#waiting = [...this.#waiting, { text: String(text), source }].slice(-MAX_INPUTS);
+    return source;
+  }
+
+  /** A message has reached the agent. Returns its source. @param {PiEvent} message */
+  arrived({ content }) {
+    const texts = typeof content === "string" ? [content] : (content ?? []).map((/** @type {any} */ { text }) => text);
+    const index = this.#waiting.findIndex(({ text }) => texts.includes(text));
+    return index < 0 ? "other" : this.#waiting.splice(index, 1)[0].source;
+  }
+
+  /** The agent is at rest: nothing waits. */
+  clear() {
+    this.#waiting = [];
+  }
+}
+
 /**
  * Returns the event of the interface; `undefined` if the guest does not get it.
- * @typedef {(event: PiEvent, context: Context, pi: ExtensionAPI, models: Models) => Event | undefined} Converter
+ * @typedef {(event: PiEvent, context: Context, pi: ExtensionAPI, models: Models, inputs: Inputs) => Event | undefined} Converter
  */
 
 /** The converter for each of pi's events, by pi's name. @type {Record<PiEventName, Converter>} */
@@ -45,15 +76,19 @@ export const EVENTS = {
   session_tree: () => ({ tag: "session-tree" }),
   session_compact: () => ({ tag: "session-compact" }),
   session_shutdown: ({ reason }) => ({ tag: "session-shutdown", val: known(REASONS, reason) }),
-  input: ({ source }) => ({ tag: "input", val: known(SOURCES, source) }),
+  input: (event, _context, _pi, _models, inputs) => ({ tag: "input", val: inputs.given(event) }),
   before_agent_start: () => ({ tag: "before-agent-start" }),
   agent_start: () => ({ tag: "agent-start" }),
   turn_start: () => ({ tag: "turn-start" }),
-  message_start: ({ message }) => (message?.role === "user" ? { tag: "message-start" } : undefined),
+  message_start: ({ message }, _context, _pi, _models, inputs) =>
+    message?.role === "user" ? { tag: "message-start", val: inputs.arrived(message) } : undefined,
   turn_end: () => ({ tag: "turn-end" }),
   agent_end: ({ messages }, context) => ({ tag: "agent-end", val: stopReason(messages, context) }),
   agent_before_settle: () => ({ tag: "agent-before-settle" }),
-  agent_settled: () => ({ tag: "agent-settled" }),
+  agent_settled: (_event, _context, _pi, _models, inputs) => {
+    inputs.clear();
+    return { tag: "agent-settled" };
+  },
   tool_call: (call, _context, pi) => ({ tag: "tool-call", val: toolCall(call, pi) }),
   model_select: ({ model: { provider, id } }, context, _pi, models) => {
     const model = { provider, id };

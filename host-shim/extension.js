@@ -6,7 +6,7 @@ import { Children } from "./children.js";
 import { registerCommand } from "./commands.js";
 import { Confinement } from "./sandbox/index.js";
 import { contextImports } from "./context.js";
-import { EVENTS, boundaryResult, eventName, handlerResult, refusal, toolCall } from "./events.js";
+import { EVENTS, Inputs, boundaryResult, eventName, handlerResult, refusal, toolCall } from "./events.js";
 import { fileImports } from "./files.js";
 import { folderImports } from "./folders.js";
 import { Guest, moment } from "./guest.js";
@@ -83,6 +83,7 @@ export class Extension {
   #confinement;
   #view;
   #models;
+  #inputs = new Inputs();
   #imports;
   /** @type {Children} */
   #children;
@@ -215,7 +216,7 @@ export class Extension {
   #deliver(name, event, context) {
     if (!this.#subscribed.has(name) || this.#guest.off) return undefined;
     if (name === "agent_start") this.#view.end();
-    const converted = EVENTS[name](event, context, this.#pi, this.#models);
+    const converted = EVENTS[name](event, context, this.#pi, this.#models, this.#inputs);
     if (!converted) return undefined;
     const call = this.#calls.call(context, "handleEvent", moment(), converted);
     return after(call, (outcome) => {

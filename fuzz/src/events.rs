@@ -158,7 +158,7 @@ impl Play {
             14 => self.plain(Event::Input { from_user: has_ui }),
             15 => self.plain(Event::AgentStart),
             16 => self.plain(Event::BeforeAgentStart { role: DefaultRole::Worker }),
-            17 if index % 4 == 1 => self.plain(Event::MessageStart),
+            17 if index % 4 == 1 => self.plain(Event::MessageStart { from_user: has_ui }),
             17 if index % 2 == 0 => self.plain(Event::TurnStart),
             17 => self.plain(Event::TurnEnd { queued: has_ui }),
             18 => {
@@ -382,6 +382,7 @@ impl Play {
             accept_rules: None,
             more: None,
             at_work: flag(32),
+            restarted: flag(16),
             same_session: flag(64),
             panel: flag(4),
             allow_commands: flag(8),

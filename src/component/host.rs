@@ -335,6 +335,10 @@ impl Host for Files {
         files::unchanged()
     }
 
+    fn has_waiting_message(&self) -> Result<bool, Stale> {
+        Ok(known(context::has_pending_messages())?.unwrap_or(false))
+    }
+
     fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
         Ok(known(api::active_tools())?.ok())
     }

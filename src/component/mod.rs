@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
 
-use crate::engine::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, MORE_FLAG, STEP_TOOL};
+use crate::engine::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, MORE_FLAG, STEP_TOOL};
 use crate::engine::{ChildEnd, ChildReport, Context, Engine, Event, Facts, Output, Reply, Stop, Ui};
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
@@ -239,27 +239,31 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 None => (None, Mark::default()),
             };
             UI.set(ui()?);
+            // They are given once, for the session with which the process starts.
+            let is_start = matches!(event, guest::Event::SessionStart(guest::SessionReason::Startup));
+            let at_start = |flag: Command| match is_start {
+                true => known(api::get_text_flag(flag.name)),
+                false => Ok(None),
+            };
             let facts = Facts {
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
                 allowed: context::handed().and_then(|handed| serde_json::from_str(&handed).ok()).unwrap_or_default(),
                 budget: known(api::get_text_flag(BUDGET_FLAG.name))?,
-                accept_rules: known(api::get_text_flag(ACCEPT_RULES_FLAG.name))?,
-                more: known(api::get_text_flag(MORE_FLAG.name))?,
+                accept_rules: at_start(ACCEPT_RULES_FLAG)?,
+                more: at_start(MORE_FLAG)?,
                 panel: panel(entries.newest.as_deref())?,
                 mark,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.
                 at_work: !matches!(event, guest::Event::SessionTree) && unless_gone(context::is_idle())? == Some(false),
+                restarted: matches!(event, guest::Event::Restarted),
                 same_session: matches!(event, guest::Event::SessionTree),
             };
             handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
         }
         guest::Event::SessionCompact => handle(at, Event::Compacted),
         guest::Event::SessionShutdown(_) => handle(at, Event::SessionShutdown),
-        guest::Event::Input(source) => {
-            let from_user = matches!(source, guest::InputSource::Interactive | guest::InputSource::Rpc);
-            handle(at, Event::Input { from_user })
-        }
+        guest::Event::Input(source) => handle(at, Event::Input { from_user: is_users(*source) }),
         guest::Event::TerminalInput => handle(at, Event::TerminalInput),
         guest::Event::BeforeAgentStart => {
             // Without a run the role is not needed.
@@ -268,7 +272,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::BeforeAgentStart { role })
         }
         guest::Event::AgentStart => handle(at, Event::AgentStart),
-        guest::Event::MessageStart => handle(at, Event::MessageStart),
+        guest::Event::MessageStart(source) => handle(at, Event::MessageStart { from_user: is_users(*source) }),
         guest::Event::TurnStart => handle(at, Event::TurnStart),
         guest::Event::TurnEnd => {
             let queued = known(context::has_pending_messages())?;
@@ -299,6 +303,11 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::Child { report: report.clone().into(), ended })
         }
     })
+}
+
+/// Returns true for a message of the user, not of an extension.
+fn is_users(source: guest::InputSource) -> bool {
+    matches!(source, guest::InputSource::Interactive | guest::InputSource::Rpc)
 }
 
 /// Handles something of this tool call.

@@ -41,6 +41,8 @@ pub struct Files {
     pub setting: RefCell<Option<ModelSetting>>,
     /// The argument `path` of the current tool call.
     pub call_arguments: BTreeMap<String, String>,
+    /// A message waits for the agent.
+    pub has_waiting_message: bool,
     /// The tools whose calls run.
     pub running_tools: Vec<String>,
     /// The paths to which a link leads, and with them everything below.

@@ -11,7 +11,7 @@ use crate::usage::Rule;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::state::{Ended, Engine, InForce, Mover, Origin, Queue, Standing};
+use super::state::{Ended, Engine, InForce, Mover, Origin, Standing};
 
 impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.
@@ -24,9 +24,6 @@ impl Engine {
             Origin::OwnUnreported if !from_user => Origin::Own,
             Origin::OwnUnreported | Origin::Own | Origin::Other => Origin::Other,
         };
-        if self.activity.is_working() {
-            self.agent.queue.push(from_user);
-        }
         if from_user {
             self.ending.end_pause();
         }
@@ -45,7 +42,6 @@ impl Engine {
         self.agent.cancel_asked = false;
         self.agent.worked = false;
         self.agent.refused_moves = 0;
-        self.agent.queue = Queue::default();
         self.ending.prompted();
         self.agent.is_stopping = false;
         if let Some(prompt) = self.agent.prompt_at_rest.take() {
@@ -57,9 +53,8 @@ impl Engine {
 
     /// A message in the user's role has reached the agent. After the end of a run the agent has rights again with a
     /// message of the user's own, or with the prompt of the next run.
-    pub(super) fn message_start(&mut self) {
-        let is_users = self.agent.queue.pop();
-        if is_users || self.has_run() {
+    pub(super) fn message_start(&mut self, from_user: bool) {
+        if from_user || self.has_run() {
             self.ending.prompted();
         }
     }
@@ -73,10 +68,6 @@ impl Engine {
     /// Specification: hook lifecycle, "updateStatus".
     pub(super) fn turn_end(&mut self, queued: bool, cx: &mut Cx) -> Result<Reply, Stale> {
         self.ending.turn_over(queued);
-        if !queued {
-            // Another extension may have taken them.
-            self.agent.queue = Queue::default();
-        }
         self.set_status(cx);
         let reply = self.start_fresh(cx)?;
         self.brief_unseen(cx);

@@ -163,7 +163,7 @@ impl Engine {
             let option = || UsersWord::of_option(option, |value| value == UNKNOWN).map(|(word, _)| word);
             match word.take().or_else(option) {
                 Some(word) => self.accept_unknown(word, cx),
-                None => return self.ask_for_more(text::unknown_question(&reason), more, was_at_rest, cx),
+                None => return self.ask_for_more(reason, more, was_at_rest, cx),
             }
         }
         let reason = self.budget_used_up(cx);
@@ -209,7 +209,7 @@ impl Engine {
             let task_id = state.task_id.clone();
             let title = text::budget_question(&reason, measure);
             return Widened::Asked(self.ask_amount(title, move |engine, more, cx| {
-                engine.give_more(&task_id, measure, was_at_rest, more, cx)
+                engine.give_more(&task_id, &reason, was_at_rest, more, cx)
             }));
         }
         let Some(amount) = amount(measure, &more) else {
@@ -217,7 +217,7 @@ impl Engine {
             return Widened::No;
         };
         if word.is_none() {
-            return self.ask_for_more(text::more_question(&reason, &more), &more, was_at_rest, cx);
+            return self.ask_for_more(reason, &more, was_at_rest, cx);
         }
         self.change_allowances(cx, |budget| {
             let mut bounds = budget.bounds();
@@ -231,7 +231,11 @@ impl Engine {
     }
 
     /// Asks the user for a yes to what a command gives; without a user interface an option is needed.
-    fn ask_for_more(&mut self, title: text::Title, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
+    fn ask_for_more(&mut self, reason: PauseReason, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
+        let title = match reason.is_unknown_amount() {
+            true => text::unknown_question(&reason),
+            false => text::more_question(&reason, more),
+        };
         if !cx.ui.exists() {
             cx.fail(Level::Warning, text::needs_option(&title, if more.is_empty() { UNKNOWN } else { more }));
             return Widened::No;
@@ -241,7 +245,13 @@ impl Engine {
         let request = YesOrNo::Choice { title, no: "No, leave it paused", yes: "Yes, go on" };
         Widened::Asked(self.ask_word(Waiter::User, request, move |engine, word, cx| {
             let is_same = engine.active().is_some_and(|active| active.state.task_id == task_id);
-            match word.filter(|_| is_same) {
+            // Meanwhile the run may have come to the end of another budget.
+            let now = match reason.is_unknown_amount() {
+                true => engine.pause_reason().cloned(),
+                false => engine.budget_used_up(cx),
+            };
+            let is_asked = now.is_some_and(|now| is_about_the_same(&now, &reason));
+            match word.filter(|_| is_same && is_asked) {
                 Some(word) => engine.resume_with(&more, Some(word), was_at_rest, cx),
                 None => Reply::None,
             }
@@ -252,7 +262,7 @@ impl Engine {
     fn give_more(
         &mut self,
         task_id: &str,
-        asked: Measure,
+        asked: &PauseReason,
         was_at_rest: bool,
         more: Option<(UsersWord, String)>,
         cx: &mut Cx,
@@ -269,9 +279,7 @@ impl Engine {
         };
         // Meanwhile another measure may be used up, and the amount would be one of it.
         match self.budget_used_up(cx) {
-            Some(PauseReason::Budget { measure, .. }) if measure != asked => {
-                self.resume_with("", None, was_at_rest, cx)
-            }
+            Some(now) if !is_about_the_same(&now, asked) => self.resume_with("", None, was_at_rest, cx),
             _ => self.resume_with(trim(&more), Some(word), was_at_rest, cx),
         }
     }
@@ -347,6 +355,16 @@ enum Change {
     Told,
     Accept(Unknown),
     Add(Measure, u64),
+}
+
+/// Returns true if two reasons are about the same measure of the same budget.
+fn is_about_the_same(one: &PauseReason, other: &PauseReason) -> bool {
+    match (one, other) {
+        (PauseReason::Budget { of, measure, .. }, PauseReason::Budget { of: of_other, measure: other, .. }) => {
+            (of, measure) == (of_other, other)
+        }
+        _ => one == other,
+    }
 }
 
 /// The first budget that is used up, or of which it is not known.

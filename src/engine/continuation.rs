@@ -8,7 +8,7 @@ use super::commands::moves::Moved;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::state::{Engine, Mover, Origin, Queue};
+use super::state::{Engine, Mover, Origin};
 
 /// The continuation after the agent has stopped.
 enum Decision {
@@ -83,7 +83,6 @@ impl Engine {
     pub(super) fn agent_settled(&mut self, cx: &mut Cx) {
         self.activity.end_work();
         self.ending.prompted();
-        self.agent.queue = Queue::default();
         self.cancel_nested_calls(cx);
         self.agent.is_stopping = false;
         // A run that the user has moved to its end since the agent ended.

@@ -24,12 +24,13 @@ impl Engine {
         }
     }
 
-    /// The session is taken up: a run may have ended in the run of the agent that is at work, whose end is announced
-    /// behind it. The agent of a branch that has ended gets no other prompt.
-    pub(super) fn take_up_end(&mut self) {
+    /// The session is taken up: a run may have ended in the run of the agent that is at work. Where the component has
+    /// broken in the middle of that, it is not known: it is assumed then. The agent of a branch that has ended gets no
+    /// other prompt.
+    pub(super) fn take_up_end(&mut self, restarted: bool) {
         let Some(state) = self.run.state().filter(|state| !state.is_running()) else { return };
         let of_branch = state.progress.branch.is_some();
-        if of_branch || state.is_unannounced() && self.activity.is_working() {
+        if of_branch || restarted && self.activity.is_working() {
             self.ending.run_ended(of_branch);
         }
     }
@@ -69,12 +70,17 @@ impl Engine {
         Reply::Stop(text.into())
     }
 
-    /// The user has ended the run while the agent works: the agent stops at once, unless a message of the user waits for
-    /// it.
+    /// The user has ended the run while the agent works: the agent stops at once, unless a message waits for it, which
+    /// pi would not deliver then.
     pub(super) fn stop_behind_end(&mut self, cx: &mut Cx) {
-        if !self.agent.queue.has_users() {
+        if !Self::has_waiting_message(cx) {
             cx.push(Effect::Abort);
         }
+    }
+
+    /// Returns true if a message in the user's role waits for the agent.
+    pub(super) fn has_waiting_message(cx: &mut Cx) -> bool {
+        cx.unless_gone(cx.host.has_waiting_message().map(Some)).unwrap_or(false)
     }
 
     /// A request to the model follows; there is none after the last answer.

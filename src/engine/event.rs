@@ -38,7 +38,10 @@ pub enum Event<'a> {
     /// The agent's role where the workflow does not say it.
     Role(DefaultRole),
     /// A message in the user's role has reached the agent.
-    MessageStart,
+    MessageStart {
+        /// The user gave it, not an extension, as far as that is certain.
+        from_user: bool,
+    },
     /// The agent runs.
     AgentStart,
     /// A turn begins: a request to the model follows.
@@ -156,6 +159,8 @@ pub struct Facts {
     pub mark: Mark,
     /// The agent is at work: the component may be restarted in the middle of its run.
     pub at_work: bool,
+    /// An instance before this one has broken.
+    pub restarted: bool,
     /// It is the session that was there before: the user has gone to another place in its tree.
     pub same_session: bool,
 }

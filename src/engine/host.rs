@@ -28,6 +28,11 @@ pub trait Host: WorkflowFiles {
         false
     }
 
+    /// Returns true if a message in the user's role waits for the agent.
+    fn has_waiting_message(&self) -> Result<bool, Stale> {
+        Ok(false)
+    }
+
     /// The names of the tools that the model is shown; `None` where the host does not tell.
     fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
         Ok(None)
@@ -147,6 +152,10 @@ mod tests {
 
         fn usage_since_state(&self) -> Result<(crate::usage::Usage, Option<u64>), Stale> {
             Ok((self.usage.borrow().clone(), self.newest_entry.get()))
+        }
+
+        fn has_waiting_message(&self) -> Result<bool, Stale> {
+            Ok(self.has_waiting_message)
         }
 
         fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {

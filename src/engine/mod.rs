@@ -129,7 +129,7 @@ impl Engine {
             Event::BeforeAgentStart { role } => return self.before_agent_start(role, cx),
             Event::Compacted => self.compacted(cx),
             Event::Role(role) => self.briefing.set_role(role),
-            Event::MessageStart => self.message_start(),
+            Event::MessageStart { from_user } => self.message_start(from_user),
             Event::AgentStart => self.agent_start(cx)?,
             Event::TurnStart => self.turn_start(cx),
             Event::TurnEnd { queued } => return self.turn_end(queued, cx),

@@ -7,7 +7,7 @@ use crate::text;
 use super::context::Cx;
 use super::effect::{Effect, Level};
 use super::event::Facts;
-use super::state::{Activity, Ending, Engine, Queue};
+use super::state::{Activity, Ending, Engine};
 
 impl Engine {
     /// Loads the workflows and takes up the run that the session stores.
@@ -29,8 +29,19 @@ impl Engine {
         self.meter.forget();
         self.fresh_start.forget();
         self.briefing.take_up(in_view);
-        let Facts { project, allow_commands, allowed, budget, accept_rules, more, panel, mark, at_work, same_session } =
-            facts;
+        let Facts {
+            project,
+            allow_commands,
+            allowed,
+            budget,
+            accept_rules,
+            more,
+            panel,
+            mark,
+            at_work,
+            restarted,
+            same_session,
+        } = facts;
         self.session.project = project;
         self.session.allow_commands = allow_commands;
         self.session.allowed_commands.extend(allowed);
@@ -39,7 +50,6 @@ impl Engine {
         self.session.panel = panel;
         self.activity = Activity::taken_up(at_work);
         self.ending = Ending::default();
-        self.agent.queue = Queue::default();
         self.agent.is_stopping = false;
         self.agent.prompt_at_rest = None;
         self.take_up_limits(same_session, cx)?;
@@ -62,7 +72,7 @@ impl Engine {
         if self.pause_reason().is_some() {
             self.end_agents_run();
         }
-        self.take_up_end();
+        self.take_up_end(restarted);
         Ok(())
     }
 

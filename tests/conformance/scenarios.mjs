@@ -142,8 +142,8 @@ export const scenarios = [
   {
     name: "status in every phase and after the end",
     global: RELEASE,
-    model: [...nexts(5).flatMap((next) => [step("status"), next]), step("status"), end],
-    actions: [run("/workflow release Ship it")],
+    model: [...nexts(4).flatMap((next) => [step("status"), next]), end, step("status"), end],
+    actions: [run("/workflow release Ship it"), run("How is it?")],
     looks: ["results"],
   },
   {
@@ -294,7 +294,7 @@ export const scenarios = [
       { id: "act", tools: { whitelist: ["read"] } },
     ]),
     files,
-    model: [read, write, step("next"), read, write, bash, step("next"), write, end],
+    model: [read, write, step("next"), read, write, bash, step("next"), end],
     actions: [run("/workflow w Look first")],
     looks: ["results"],
     ours: [
@@ -338,7 +338,7 @@ export const scenarios = [
   {
     name: "the agent cancels, confirmed at once",
     global: TWO,
-    model: [step("cancel"), step("cancel"), step("status"), end],
+    model: [step("cancel"), step("cancel"), end],
     actions: [answer(true), run("/workflow hello Add a route")],
     looks: ["results", "details", "states", "status", "end", "notices"],
     ours: [

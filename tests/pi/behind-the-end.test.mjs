@@ -155,6 +155,38 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
+    test("a message of an extension has none, whatever else waits", async (t) => {
+      /** @type {() => void} */
+      let letGo = () => {};
+      const queued = new Promise((resolve) => (letGo = () => resolve(undefined)));
+      const { model, sandbox, extension } = await running(t, version, [next()], {}, () => queued);
+      // One message is taken by its handler of inputs; the other waits until the agent stops.
+      const sender = join(sandbox.root, "sender.ts");
+      writeFileSync(
+        sender,
+        `export default (pi) => {
+          pi.on("input", ({ text }) => (text === "TAKEN" ? { action: "handled" } : undefined));
+          pi.registerCommand("send", { description: "", handler: async () => {
+            for (const text of ["TAKEN", "OF THE EXTENSION"]) pi.sendUserMessage(text, { deliverAs: "followUp" });
+          } });
+        };`,
+      );
+      const rpc = await startRpc({ version, sandbox, extension: [...extension, sender] });
+      const settled = rpc.waitForSettled();
+      await rpc.prompt(TASK);
+      await model.waitForRequests(1);
+      // pi refuses it, but its handlers of inputs have seen it.
+      await rpc.prompt("Refused");
+      await rpc.prompt("/send");
+      await rpc.send({ type: "steer", message: ANOTHER });
+      letGo();
+      await settled;
+      const results = storedResults(await rpc.entries());
+      assert.equal(results.filter((text) => ENDED.test(text)).length, 3, "of the answer under way");
+      assert.deepEqual(written(sandbox), ["by-write", "by-bash", "by-touch"], "by the message of the user");
+      await rpc.close();
+    });
+
     test("without a user interface", async (t) => {
       const { model, sandbox, extension } = await running(t, version, [next()]);
       const run = await runPrint({ version, sandbox, extension, prompt: TASK });

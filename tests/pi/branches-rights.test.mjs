@@ -506,7 +506,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done", C: "done" });
       assert.equal(requestsOf(model, "A")[0].model, "of-extension");
       assert.equal(requestsOf(model, "B")[0].model, "scripted");
-      assert.match(notices(rpc).join("\n"), /warning: B: .*there is no key for `keyless\/keyless`/);
+      assert.match(notices(rpc).join("\n"), /warning: Branch "B": .*there is no key for `keyless\/keyless`/);
       assert.ok(!model.requests.some((request) => request.model === "keyless"));
     });
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { ALL, LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { lastPath, progress } from "./harness/gates.mjs";
-import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
+import { parseJsonLines, readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -308,6 +308,27 @@ for (const version of VERSIONS) {
     });
   });
 }
+
+test("an option allows more once, in the session with which pi starts", async (t) => {
+  const { model, sandbox } = await stage(t, () => at(1, read), {
+    globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { turns: 1 } }),
+    modelConfig: PRICES,
+    files: FILES,
+  });
+  const rpc = await startRpc({ sandbox, args: ["--workflow-budget-more=1"] });
+  await rpc.promptAndSettle("/workflow hello The task");
+  await rpc.promptAndSettle("/workflow :resume");
+  const requests = model.requests.length;
+  assert.ok(requests > 1);
+  const [file] = sessionFiles(sandbox);
+  for (let times = 0; times < 2; times += 1) {
+    await rpc.prompt("/workflow :resume");
+    await rpc.send({ type: "switch_session", sessionPath: file });
+  }
+  assert.equal(model.requests.length, requests);
+  assert.equal(pause(await rpc.entries()), "budget turns");
+  await rpc.close();
+});
 
 test("the TUI asks how much more", async (t) => {
   const { sandbox } = await stage(t, [at(1, read), at(1, step("next")), at(1, rest)], {

@@ -96,7 +96,7 @@ suite("events", () => {
     ["before_agent_start", { prompt: "secret" }, { tag: "before-agent-start" }],
     ["agent_start", {}, { tag: "agent-start" }],
     ["turn_start", { turnIndex: 3 }, { tag: "turn-start" }],
-    ["message_start", { message: { role: "user", content: "secret" } }, { tag: "message-start" }],
+    ["message_start", { message: { role: "user", content: "secret" } }, { tag: "message-start", val: "other" }],
     ["turn_end", { message: "secret" }, { tag: "turn-end" }],
     ["agent_end", { messages: [] }, { tag: "agent-end", val: undefined }],
     ["agent_before_settle", { entries: [] }, { tag: "agent-before-settle" }],

@@ -190,7 +190,9 @@ impl Engine {
         let from = text::phase_title(active.phase);
         let from_path = active.state.current_path.clone();
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
-        let stopped = self.stop_running_calls(cx);
+        // pi would not deliver a message that waits: behind an end the calls may end by themselves.
+        let keeps_calls = !new.is_running() && Self::has_waiting_message(cx);
+        let stopped = !keeps_calls && self.stop_running_calls(cx);
         self.pending.withdraw_gates(cx);
         self.agent.cancel_asked = false;
         let is_stopped = new.is_stopped();
@@ -233,7 +235,7 @@ impl Engine {
             cx.notify(Level::Info, "No active workflow to cancel.");
             return;
         };
-        let stopped = self.stop_running_calls(cx);
+        let stopped = !Self::has_waiting_message(cx) && self.stop_running_calls(cx);
         self.pending.withdraw_gates(cx);
         let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
         let content = text::command_cancelled_message(&all);

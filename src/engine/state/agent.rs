@@ -19,39 +19,6 @@ pub struct Agent {
     pub is_stopping: bool,
     /// Prompts it when it is at rest: it goes on in another phase.
     pub prompt_at_rest: Option<String>,
-    /// The messages in the user's role that were given while it works, and that it has not got.
-    pub queue: Queue,
-}
-
-/// Messages in the user's role that wait for the agent: pi says that one of them has reached it, and not which.
-#[derive(Debug, Default)]
-pub struct Queue {
-    of_user: u32,
-    of_others: u32,
-}
-
-impl Queue {
-    /// A message waits.
-    pub fn push(&mut self, from_user: bool) {
-        let count = if from_user { &mut self.of_user } else { &mut self.of_others };
-        *count = count.saturating_add(1);
-    }
-
-    /// A message has reached the agent. Returns true if it is certainly one of the user.
-    pub fn pop(&mut self) -> bool {
-        if let Some(rest) = self.of_others.checked_sub(1) {
-            self.of_others = rest;
-            return false;
-        }
-        let rest = self.of_user.checked_sub(1);
-        self.of_user = rest.unwrap_or(0);
-        rest.is_some()
-    }
-
-    /// Returns true if a message of the user waits.
-    pub fn has_users(&self) -> bool {
-        self.of_user > 0
-    }
 }
 
 /// Origin of a prompt.

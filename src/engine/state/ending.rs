@@ -8,6 +8,9 @@
 #[derive(Debug, Default)]
 pub struct Ending(Option<(Why, Stage)>);
 
+/// Maximum number of turns behind the end of a run in which a message waits: some messages come only when the agent stops.
+const MAX_WAITING: u32 = 4;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
     /// The run of the workflow is paused or held.
@@ -22,8 +25,8 @@ enum Why {
 enum Stage {
     /// The turn in which it began is not over.
     Begun,
-    /// The last answer.
-    LastAnswer,
+    /// The last answer, after this number of turns in which a message waited.
+    LastAnswer(u32),
     /// The last answer was given: a further request to the model is prevented.
     Over,
 }
@@ -66,15 +69,17 @@ impl Ending {
     /// A turn is over. `queued`: the agent gets a message of the user next, which the last answer is for.
     pub fn turn_over(&mut self, queued: bool) {
         self.0 = self.0.map(|(why, stage)| match stage {
-            Stage::Begun => (why, Stage::LastAnswer),
-            Stage::LastAnswer if queued => (why, Stage::LastAnswer),
-            Stage::LastAnswer | Stage::Over => (why, Stage::Over),
+            Stage::Begun => (why, Stage::LastAnswer(0)),
+            Stage::LastAnswer(turns) if queued && (why == Why::Pause || turns < MAX_WAITING) => {
+                (why, Stage::LastAnswer(turns.saturating_add(1)))
+            }
+            Stage::LastAnswer(_) | Stage::Over => (why, Stage::Over),
         });
     }
 
     /// The answer failed: pi asks for it again.
     pub fn answer_failed(&mut self) {
-        self.0 = self.0.map(|(why, stage)| (why, if stage == Stage::Over { Stage::LastAnswer } else { stage }));
+        self.0 = self.0.map(|(why, stage)| (why, if stage == Stage::Over { Stage::LastAnswer(0) } else { stage }));
     }
 }
 
@@ -97,6 +102,17 @@ mod tests {
         assert!(ending.is_over());
         ending.answer_failed();
         assert!(ending.is_begun() && !ending.is_over());
+    }
+
+    #[test]
+    fn a_message_that_waits_does_not_keep_the_agent_going_behind_an_end() {
+        let mut ending = Ending::default();
+        ending.run_ended(false);
+        let turns = (0..20).take_while(|_| {
+            ending.turn_over(true);
+            !ending.is_over()
+        });
+        assert_eq!(turns.count(), 5);
     }
 
     #[test]

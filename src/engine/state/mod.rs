@@ -34,7 +34,7 @@ use super::context::{Cx, Ui};
 use super::effect::Effect;
 
 pub(super) use activity::Activity;
-pub(super) use agent::{Agent, Origin, Queue, Turn};
+pub(super) use agent::{Agent, Origin, Turn};
 pub(super) use attention::{Attention, Wait};
 pub(super) use briefing::{Briefing, Mover};
 pub(super) use children::{Child, Children};

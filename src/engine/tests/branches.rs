@@ -534,7 +534,7 @@ fn the_agent_of_a_branch_that_has_ended_has_no_rights() {
         let _ = child.on(Event::AgentSettled);
         let _ = child.on(Event::Input { from_user: false });
         let _ = child.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
-        let _ = child.on(Event::MessageStart);
+        let _ = child.on(Event::MessageStart { from_user: false });
         assert!(matches!(call(child), Reply::Stop(_)));
         let stored = child.stored_run().cloned();
         let _ = child.on(Event::Session { stored, in_view: None, facts: Facts::default() });

@@ -210,44 +210,26 @@ fn a_message_of_the_user_has_its_rights_when_it_reaches_the_agent() {
     let _ = session.on(Event::Input { from_user: true });
     assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()), "the answer is one to the old prompt");
     let _ = session.on(Event::TurnEnd { queued: true });
-    let _ = session.on(Event::MessageStart);
-    assert_eq!(session.calls_tool("bash"), Reply::None);
-    // It was there before the end: the agent is not aborted.
-    let mut session = Session::at_work();
-    let _ = session.on(Event::Input { from_user: true });
-    let effects = session.command("workflow", ":cancel").effects;
-    assert!(!effects.contains(&Effect::Abort));
-    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
-    let _ = session.on(Event::TurnEnd { queued: true });
-    let _ = session.on(Event::MessageStart);
+    let _ = session.on(Event::MessageStart { from_user: false });
+    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()), "that of an extension has none");
+    let _ = session.on(Event::MessageStart { from_user: true });
     assert_eq!(session.calls_tool("bash"), Reply::None);
 }
 
 #[test]
-fn a_message_of_an_extension_has_none() {
-    let (mut session, _) = Session::behind(ends()[4].1);
-    for _ in 0..2 {
-        let _ = session.on(Event::Input { from_user: false });
-        let _ = session.on(Event::TurnEnd { queued: true });
-        let _ = session.on(Event::MessageStart);
-        assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
+fn an_agent_for_which_a_message_waits_is_not_aborted() {
+    for command in [":cancel", ":skip", ":next"] {
+        for running in [&["bash"][..], &[]] {
+            let mut session = Session::new(&[("flat", &["a"])]);
+            let _ = session.command("workflow", "flat x");
+            session.prompted();
+            session.files.has_waiting_message = true;
+            session.files.running_tools = running.iter().map(|&name| name.into()).collect();
+            let effects = session.command("workflow", command).effects;
+            assert!(!effects.contains(&Effect::Abort), "{command}");
+            assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
+        }
     }
-    // Which of two messages has come is not known: that of the extension is assumed.
-    let _ = session.on(Event::Input { from_user: true });
-    let _ = session.on(Event::Input { from_user: false });
-    let _ = session.on(Event::MessageStart);
-    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
-    let _ = session.on(Event::MessageStart);
-    assert_eq!(session.calls_tool("bash"), Reply::None);
-}
-
-#[test]
-fn a_message_that_another_extension_took_gives_no_rights_later() {
-    let (mut session, _) = Session::behind(ends()[4].1);
-    let _ = session.on(Event::Input { from_user: true });
-    let _ = session.on(TURN_END);
-    let _ = session.on(Event::MessageStart);
-    assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()));
 }
 
 #[test]
@@ -258,19 +240,20 @@ fn the_next_run_has_its_rights_with_its_prompt() {
     assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()), "the call is of the run that has ended");
     let _ = session.on(Event::Input { from_user: false });
     let _ = session.on(Event::TurnEnd { queued: true });
-    let _ = session.on(Event::MessageStart);
+    let _ = session.on(Event::MessageStart { from_user: false });
     assert_eq!(session.calls_tool("bash"), Reply::None);
 }
 
 #[test]
 fn a_new_instance_knows_the_end() {
-    for at_work in [true, false] {
-        let (mut session, _) = Session::behind(ends()[4].1);
+    // Whether its end was announced or not: pi may have started the agent again by itself.
+    for (how, at_work, restarted) in [(0, true, true), (4, true, true), (4, true, false), (4, false, true)] {
+        let (mut session, _) = Session::behind(ends()[how].1);
         assert!(session.engine.guards_tools());
         let stored = session.stored_run().cloned();
-        let facts = Facts { at_work, ..Facts::default() };
+        let facts = Facts { at_work, restarted, ..Facts::default() };
         let _ = session.on(Event::Session { stored, in_view: None, facts });
-        let expected = if at_work { Reply::Stop(BEHIND.into()) } else { Reply::None };
+        let expected = if at_work && restarted { Reply::Stop(BEHIND.into()) } else { Reply::None };
         assert_eq!(session.calls_tool("bash"), expected);
     }
 }
