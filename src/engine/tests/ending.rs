@@ -146,8 +146,10 @@ fn a_resumed_run_goes_on() {
 
 const BEHIND: &str = "[workflow] The workflow has ended: no more tools can be called. With the user's next message you have all tools again.";
 
+type End = fn(&mut Session) -> Output;
+
 /// Each way in which a run ends while its agent works, and whether the agent is aborted at once.
-fn ends() -> [(&'static str, fn(&mut Session) -> Output, bool); 6] {
+fn ends() -> [(&'static str, End, bool); 6] {
     [
         (":cancel", |session| session.command("workflow", ":cancel"), true),
         (":skip", |session| session.command("workflow", ":skip"), true),
@@ -160,7 +162,7 @@ fn ends() -> [(&'static str, fn(&mut Session) -> Output, bool); 6] {
 
 impl Session {
     /// A run in the last phase of `flat` (a), whose agent is at work and ends it so.
-    fn behind(end: fn(&mut Session) -> Output) -> (Self, Output) {
+    fn behind(end: End) -> (Self, Output) {
         let mut session = Self::new(&[("flat", &["a"])]);
         let _ = session.command("workflow", "flat x");
         session.prompted();
