@@ -1,4 +1,4 @@
-// What pi made a session of, as pi holds it in memory since the session's start or the last `/reload`: the only source
+// The parts of a session, as pi holds them in memory since the session's start or the last `/reload`: the only source
 // of its children.
 //
 // pi gives an extension no way to its session. But pi exports the class, and each session binds its extensions by one
@@ -17,7 +17,7 @@ import { unlessFails } from "./calls.js";
 /** The kind of messages whose renderer tells an extension of this loader from others. There are no such messages. */
 export const EVALUATION = "pi-extension:evaluation";
 
-/** What pi reads for a session, in the project's and the user's folder of configuration, and in folders of context. */
+/** The files and folders that pi reads for a session, in the project's and the user's folder of configuration, and in folders of context. */
 const CONFIGURATION = [
   ...["mcp.json", "models.json", "SYSTEM.md", "APPEND_SYSTEM.md"],
   ...["extensions", "prompts", "skills", "themes"],

@@ -21,7 +21,7 @@ import { bdi, h, inParts, percent, phaseName, swatch } from "./nodes.js";
 /** Maximum numbers of drawn things. */
 const DRAWN = { rows: 40, letters: 12, described: 6, gaps: 60 };
 
-/** What happened in a part of a visit. `open`: nothing is recorded; `visit`: nothing is recorded of the whole run. */
+/** The activity in a part of a visit. `open`: nothing is recorded; `visit`: nothing is recorded of the whole run. */
 export const KINDS = new Map([
   ["work", "At work"],
   ["gate", "Gate"],

@@ -122,7 +122,7 @@ impl Condition {
     pub const FORMS: [&str; 3] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::OUTCOME];
 }
 
-/// Where the items of a group come from.
+/// The source of the items of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Each {
     /// They stand in the file; at least one.
