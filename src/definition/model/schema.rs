@@ -295,7 +295,7 @@ table! {
         "loopable": Kind::Bool => "true",
         /// Maximum number of loops of the group before it is left.
         "maxLoops": Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)) => "20",
-        /// What the group may take, each time that the run enters it.
+        /// The bounds of the group, each time that the run enters it.
         "budget": Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false } => "no bound",
         /// Repeats the group for each item, in order: a list, or `input.NAME` or `output.ID.NAME` of a list. In texts
         /// `{item}`, `{itemNumber}` and `{itemCount}`. Without an item the group is passed over.
@@ -318,7 +318,7 @@ pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
 
 table! {
     pub(super) const CONFINEMENT: [
-        /// What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's
+        /// The writable paths: files, folders with everything below (`docs/`) and globs, relative to the project's
         /// directory, with `{input.NAME}`, or in `{runDir}/`; `[]` is nothing. In `workflow.yaml` the default of its
         /// phases.
         "write": Kind::Paths(MAX_PATHS) => "everything may be written",
@@ -328,7 +328,7 @@ table! {
         "hide": Kind::Paths(MAX_PATHS) => "nothing is hidden",
         /// `false`: commands have no network. In `workflow.yaml` the default of its phases.
         "network": Kind::Bool => "true",
-        /// How commands are held to `write` and `network`: `required`: where the system cannot confine them, they are
+        /// Confinement of commands by `write` and `network`: `required`: where the system cannot confine them, they are
         /// refused; `preferred`: there they run without limits; `off`: they always do. In `workflow.yaml` the default
         /// of its phases.
         "sandbox": Kind::OneOf(&SANDBOXES) => "required",
@@ -371,7 +371,7 @@ table! {
 
 table! {
     pub const LIMITS_FIELDS: [
-        /// What may be written: files, folders with everything below (`src/`) and globs, relative to the working
+        /// The writable paths: files, folders with everything below (`src/`) and globs, relative to the working
         /// directory. `[]` is nothing.
         "write": Kind::Paths(MAX_PATHS) => "everything, but pi's agent folder",
         /// Files, and folders with everything below (`~/.aws/`), that the agent cannot read or write, also with
@@ -379,7 +379,7 @@ table! {
         "hide": Kind::Paths(MAX_PATHS) => "nothing is hidden",
         /// `false`: commands have no network.
         "network": Kind::Bool => "true",
-        /// How commands are held to the limits: `required`: where the system cannot confine them, they are refused;
+        /// Confinement of commands by the limits: `required`: where the system cannot confine them, they are refused;
         /// `preferred`: there they run without limits; `off`: they always do.
         "sandbox": Kind::OneOf(&SANDBOXES) => "required",
         /// The tools that the agent may use. `workflow_step` is always allowed.
@@ -397,7 +397,7 @@ pub const MAX_ARGUMENTS: usize = 50;
 
 table! {
     pub const NOTIFY_FIELDS: [
-        /// What you are told: a run waits for you, is done, or was stopped by an outcome.
+        /// The occasions: a run waits for you, is done, or was stopped by an outcome.
         "on": Kind::Words(&OCCASIONS) => "all of them",
         /// A program and its arguments, without a shell: its path, or its name in `PATH`. `{title}` and `{text}` as
         /// whole arguments stand for the notification.
