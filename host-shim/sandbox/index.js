@@ -8,6 +8,7 @@
 //   SYSTEM_FOLDERS the usual folders of system programs
 //   shellQuoted   a text as a word of the shell
 //   isBelow       tells if a path is a folder, or below it
+//   untrusted     opens and writes files at places that an agent can write
 //   workTreeAt, commonGitFolder
 //                 the git work tree of a folder, and the folder of git that work trees share
 //
@@ -27,6 +28,7 @@ export { canConfine, lineInFolder } from "./command-line.js";
 export { Confinement } from "./confinement.js";
 export { commonGitFolder, workTreeAt } from "./git-folders.js";
 export { quoted as shellQuoted } from "./shell-quote.js";
+export * as untrusted from "./untrusted-files.js";
 export { isBelow, resolveWrite } from "./write-target.js";
 
 /**

@@ -112,9 +112,16 @@ const PACKED = [
     "index",
     "key-folders",
   ].map((name) => `host-shim/sandbox/${name}.js`),
-  ...["placeholders", "running-commands", "seatbelt", "seccomp", "session-folder", "shell-quote", "write-target"].map(
-    (name) => `host-shim/sandbox/${name}.js`,
-  ),
+  ...[
+    "placeholders",
+    "running-commands",
+    "seatbelt",
+    "seccomp",
+    "session-folder",
+    "shell-quote",
+    "untrusted-files",
+    "write-target",
+  ].map((name) => `host-shim/sandbox/${name}.js`),
   ...["README.md", "package.json", "test/workflows.test.js"].map((name) => `package-example/${name}`),
   ...["review-branch/read.md", "review-branch/report.md", "review-branch/workflow.yaml"].map(
     (name) => `package-example/workflows/${name}`,

@@ -1,0 +1,365 @@
+// Files and folders at places that an agent can write: it can put a link, a pipe, a device, a second name of another
+// file or something endless there, before they are opened and at any moment meanwhile.
+//
+// A place is a trusted root, which may be reached through links, and a path below it, of which no part may be one. The
+// path is walked part by part. On Linux each part is opened with `O_PATH`, which has no effect on what is opened, and the
+// next one is a name in the opened folder (`/proc/self/fd/N/name`), so what names lead to meanwhile does not matter.
+// Elsewhere Node has no such means: there each part is looked at before and after the opening.
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join, sep } from "node:path";
+
+const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
+// Windows does not have these.
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+/**
+ * Opens a file or folder without access to its content. Node does not name it; it is the same on all processors that
+ * Node supports.
+ */
+export const O_PATH = 0o10000000;
+
+/** True where the entries of an opened folder have paths by its descriptor. */
+const BY_DESCRIPTOR = process.platform === "linux" && existsSync("/proc/self/fd");
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} [byDescriptor] false walks as on other systems than Linux
+ */
+
+/** An opened file, folder, pipe or device, which stays the same whatever its name leads to. */
+export class Place {
+  /** A descriptor that cannot be read; `undefined` where there are none. @type {number | undefined} */
+  descriptor;
+  /** A path that leads to it. @type {string} */
+  name;
+  /** Its path as users know it. @type {string} */
+  path;
+  #above;
+
+  /**
+   * @param {string} path
+   * @param {Place | undefined} above the folder in which it is; if absent, the place is the trusted root
+   * @param {string} part its name in this folder
+   * @param {boolean} byDescriptor
+   */
+  constructor(path, above, part, byDescriptor) {
+    this.path = path;
+    this.#above = above;
+    this.name = above ? above.at(part) : path;
+    if (byDescriptor) {
+      const name = this.name;
+      this.descriptor = worded(path, () => openSync(name, O_PATH | (above ? O_NOFOLLOW : 0)));
+      this.name = `/proc/self/fd/${this.descriptor}`;
+    }
+    this.stat = worded(path, () =>
+      this.descriptor === undefined
+        ? lstatSync(this.name, { bigint: true })
+        : fstatSync(this.descriptor, { bigint: true }),
+    );
+  }
+
+  /** Returns the path by which an entry of this folder is reached. @param {string} part */
+  at(part) {
+    return `${this.name}/${part}`;
+  }
+
+  /** Throws unless it is a folder. */
+  asFolder() {
+    // The root of a walk without descriptors may be a link.
+    if (this.#above === undefined && this.descriptor === undefined) return this;
+    if (this.stat.isSymbolicLink()) throw refusal(this.path, "ELOOP");
+    if (!this.stat.isDirectory()) throw refusal(this.path, "ENOTDIR");
+    return this;
+  }
+
+  /** Throws unless it is a regular file that has no other name. */
+  asFile() {
+    if (this.stat.isSymbolicLink()) throw refusal(this.path, "ELOOP");
+    if (this.stat.isDirectory()) throw refusal(this.path, "EISDIR");
+    if (!this.stat.isFile()) throw refusal(this.path, "ENXIO");
+    if (this.stat.nlink > 1n) throw refusal(this.path, "EMLINK");
+    return this;
+  }
+
+  /** Throws if a name on the way leads elsewhere by now. Descriptors stay where they are. */
+  confirm() {
+    if (this.descriptor !== undefined || this.#above === undefined) return;
+    this.#above.confirm();
+    if (
+      !isSame(
+        this.stat,
+        worded(this.path, () => lstatSync(this.name, { bigint: true })),
+      )
+    )
+      throw refusal(this.path, "ESTALE");
+  }
+
+  close() {
+    if (this.descriptor !== undefined) closeSync(this.descriptor);
+    this.descriptor = undefined;
+  }
+}
+
+/**
+ * Opens whatever is at a place, without an effect on it. A link at its end is opened itself.
+ * @param {string} root a trusted folder
+ * @param {string} path below it; absolute if the root is `/`
+ * @param {Options} [options]
+ * @returns {Place} to be closed
+ */
+export function openPlace(root, path, { byDescriptor = BY_DESCRIPTOR } = {}) {
+  let place = new Place(root, undefined, "", byDescriptor);
+  for (const part of partsOf(path)) {
+    const above = place;
+    try {
+      place = new Place(join(above.path, part), above.asFolder(), part, byDescriptor);
+    } finally {
+      above.close();
+    }
+  }
+  return place;
+}
+
+/**
+ * Opens a folder, and calls a function with it.
+ * @template T
+ * @param {string} root a trusted folder
+ * @param {string} path below it
+ * @param {(folder: Place) => T} use
+ * @param {Options} [options]
+ * @returns {T}
+ */
+export function inFolder(root, path, use, options) {
+  const place = openPlace(root, path, options);
+  try {
+    const result = use(place.asFolder());
+    place.confirm();
+    return result;
+  } finally {
+    place.close();
+  }
+}
+
+/**
+ * Opens a regular file without another name for reading.
+ * @param {string} root a trusted folder
+ * @param {string} path below it
+ * @param {Options} [options]
+ * @returns {number} a descriptor, to be closed
+ */
+export function openFile(root, path, options) {
+  const place = openPlace(root, path, options);
+  try {
+    place.asFile();
+    const flags = O_RDONLY | O_NONBLOCK | (place.descriptor === undefined ? O_NOFOLLOW : 0);
+    const descriptor = worded(place.path, () => openSync(place.name, flags));
+    try {
+      if (!isSame(place.stat, fstatSync(descriptor, { bigint: true }))) throw refusal(place.path, "ESTALE");
+      place.confirm();
+      return descriptor;
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  } finally {
+    place.close();
+  }
+}
+
+/**
+ * Returns the content of a regular file without another name.
+ * @param {string} root a trusted folder
+ * @param {string} path below it
+ * @param {number} limit maximum size in bytes
+ * @param {Options} [options]
+ */
+export function readFile(root, path, limit, options) {
+  const descriptor = openFile(root, path, options);
+  try {
+    const { size } = fstatSync(descriptor);
+    if (size > limit) throw refusal(join(root, path), "EFBIG");
+    return worded(join(root, path), () => readToEnd(descriptor, size, limit));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Reads to the end of a file, which may be beyond its size: it may grow, and some files report no size.
+ * @param {number} descriptor
+ * @param {number} size
+ * @param {number} limit
+ * @param {Buffer} [room] the buffer to read into, if it is large enough
+ */
+export function readToEnd(descriptor, size, limit, room) {
+  let bytes = room && size < room.length ? room : Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (;;) {
+    const count = readSync(descriptor, bytes, length, bytes.length - length, null);
+    length += count;
+    if (length > limit) throw Object.assign(new Error("it is too large"), { code: "EFBIG", size: length });
+    // The read requested more than the rest of the file.
+    if (count === 0 || length === size) return bytes.subarray(0, length);
+    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * length + 4096, limit + 1));
+  }
+}
+
+/**
+ * Creates a file with a new name in a folder.
+ * @param {string} root a trusted folder
+ * @param {string} path below it, of the file
+ * @param {number} [mode]
+ * @param {Options} [options]
+ * @returns {number} a descriptor for writing, to be closed
+ */
+export function createFile(root, path, mode = 0o666, options) {
+  const { folder, name } = split(path);
+  return inFolder(root, folder, (above) => created(above, name, mode), options);
+}
+
+/**
+ * Writes a new file and gives it a name, which another file, a link or a pipe may have had.
+ * @param {string} root a trusted folder
+ * @param {string} path below it, of the file
+ * @param {string | Uint8Array} content
+ * @param {number} [mode]
+ * @param {Options} [options]
+ */
+export function replaceFile(root, path, content, mode = 0o666, options) {
+  const { folder, name } = split(path);
+  inFolder(
+    root,
+    folder,
+    (above) => {
+      const temporary = `.${randomBytes(12).toString("hex")}.new`;
+      const descriptor = created(above, temporary, mode);
+      try {
+        worded(join(root, path), () => {
+          try {
+            writeFileSync(descriptor, content);
+            fsyncSync(descriptor);
+          } finally {
+            closeSync(descriptor);
+          }
+          above.confirm();
+          renameSync(above.at(temporary), above.at(name));
+        });
+      } catch (error) {
+        rmSync(above.at(temporary), { force: true });
+        throw error;
+      }
+    },
+    options,
+  );
+}
+
+/**
+ * Creates a folder, and those above it, unless they are there.
+ * @param {string} root a trusted folder
+ * @param {string} path below it
+ * @param {number} [mode]
+ * @param {Options} [options]
+ */
+export function makeFolder(root, path, mode = 0o777, options) {
+  const parts = partsOf(path);
+  for (const [at, part] of parts.entries())
+    inFolder(
+      root,
+      parts.slice(0, at).join("/"),
+      (above) => {
+        try {
+          mkdirSync(above.at(part), { mode });
+        } catch (error) {
+          if (codeOf(error) !== "EEXIST") throw inWords(join(above.path, part), error);
+        }
+      },
+      options,
+    );
+  inFolder(root, path, () => {}, options);
+}
+
+/**
+ * @param {Place} above
+ * @param {string} name
+ * @param {number} mode
+ */
+const created = (above, name, mode) =>
+  worded(join(above.path, name), () => openSync(above.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
+
+/** Returns the parts of a path, none of which leads upwards. @param {string} path */
+function partsOf(path) {
+  const parts = path.split(sep === "/" ? "/" : /[\\/]/).filter((part) => part !== "");
+  if (parts.some((part) => part === "." || part === ".." || part.includes("\0") || (sep === "\\" && /:/.test(part))))
+    throw new Error(`${JSON.stringify(path)} is not a path below a folder`);
+  return parts;
+}
+
+/** @param {string} path */
+function split(path) {
+  const parts = partsOf(path);
+  const name = parts.pop();
+  if (name === undefined) throw new Error("The path has no name");
+  return { folder: parts.join("/"), name };
+}
+
+/**
+ * @param {import("node:fs").BigIntStats} a
+ * @param {import("node:fs").BigIntStats} b
+ */
+const isSame = (a, b) => a.dev === b.dev && a.ino === b.ino;
+
+/**
+ * Does something with a path; an error names the path as the user knows it.
+ * @template T
+ * @param {string} path
+ * @param {() => T} work
+ */
+export function worded(path, work) {
+  try {
+    return work();
+  } catch (error) {
+    throw inWords(path, error);
+  }
+}
+
+/** @param {string} path @param {unknown} error */
+function inWords(path, error) {
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+  return Object.assign(new Error(`${path}: ${WORDS[code ?? ""] ?? message}`), { code });
+}
+
+/** @param {string} path @param {string} code */
+const refusal = (path, code) => inWords(path, { code });
+
+/** @param {unknown} error */
+const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code;
+
+/** @type {Record<string, string>} */
+const WORDS = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "it is not a folder",
+  EISDIR: "it is a folder",
+  ENXIO: "it is not a regular file",
+  ELOOP: "it is a link",
+  EMLINK: "it has other names (hard links)",
+  EFBIG: "it is too large",
+  ENOENT: "it does not exist",
+  EEXIST: "it is there already",
+  ESTALE: "it was removed or replaced meanwhile",
+};
