@@ -5,10 +5,11 @@
 // there:
 //
 //   configuration   each request makes new repositories, with a configuration of its own. Those of the project and of
-//   the user can name
-//                   programs (filters, `core.fsmonitor`, remotes), and are not used.
+//                   the user can name programs (filters, `core.fsmonitor`, remotes), and are not used.
 //   attributes      none, of which some make git hash something else than the bytes of a file.
-//   index           kept in memory: the times and marks of a stored one could hide changes.
+//   index           an empty one for each request: git hashes the contents of all files. Sizes and times of files do
+//                   not prove that a file is the same: an agent can restore both, and a write through a shared mapping
+//                   changes the times only when the system writes the page to the disk.
 //   trees           tell which paths have changed, but not if any has: the name of a tree is a hash.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,7 +18,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   readdirSync,
   realpathSync,
   rmSync,
@@ -33,16 +33,15 @@ import { killGroup } from "./exec.js";
 import { SYSTEM_FOLDERS, canConfine, commonGitFolder, lineInFolder, shellQuoted, workTreeAt } from "./sandbox/index.js";
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
-/**
- * The indexes of a work tree and of the repositories in it by the names of their files, with their times in seconds.
- * @typedef {Map<string, { bytes: Buffer, time: number }>} Indexes
- */
 
 /** The folder of the folders of trees, relative to pi's agent directory. */
 const FOLDER = join("extension-data", "project-states");
 
 /** The time in which the state must be known, in milliseconds. */
-const PATIENCE = 10_000;
+const PATIENCE = 5_000;
+/** The maximum size of all files together, in MiB. */
+const MAX_SIZE = 512;
+const TOO_MANY_BYTES = `its files have more than ${MAX_SIZE} MiB`;
 /** The time after which a folder of trees that nobody uses is removed, in milliseconds. */
 const KEPT = 60 * 24 * 60 * 60 * 1000;
 /** The maximum size of what git prints, in bytes. */
@@ -54,9 +53,6 @@ const MAX_PATHS = 10;
 
 /** The name of a tree. */
 const TREE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-
-/** The name of a file with an index. */
-const INDEX = /^index-[0-9a-f]+$/;
 
 /**
  * The environment of git. No repository of a request has a remote: that git fetches nothing, which is a program, holds
@@ -85,8 +81,7 @@ const ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n";
 
 /**
  * The script of the shell. Arguments: the work tree, the folder of trees, and the names of earlier trees. The folder
- * for temporary files has the files `configuration` and `attributes`, the file `excluded` with patterns of git, and the
- * indexes of the last request.
+ * for temporary files has the files `configuration` and `attributes`, and the file `excluded` with patterns of git.
  *
  * - `new_repository` makes an empty repository. Arguments: its folder, and the name of its hash.
  * - `absolute` prints a path, which may be relative to a folder.
@@ -98,6 +93,8 @@ const ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n";
  * - `tree_of` prints the tree of a work tree: of the files that git tracks or would track. In the lists special names
  *   are quoted, as git does it. A repository in it, whose name has a slash at the end there, has its own tree as its
  *   commit. Each command ends it itself: `set -e` has no effect there.
+ * - `count_bytes` adds the sizes of files to those that are counted so far. Files with special names are not counted:
+ *   the time of the request bounds these too.
  */
 const SCRIPT = `set -e
 top=$1; export GIT_DIR="$TMPDIR/states.git" GIT_OBJECT_DIRECTORY="$2"; shift 2
@@ -128,14 +125,17 @@ tracked_and_ignored() (
   export GIT_DIR="$2" GIT_OBJECT_DIRECTORY="$2/objects" GIT_INDEX_FILE="$repository/index"
   git ls-files --cached --ignored --exclude-standard
 )
+count_bytes() {
+  bytes=$(sed '/^"/d; /\\/$/d' "$1" | tr '\\n' '\\0' | xargs -0 ls -ldn -- /dev/null 2>/dev/null |
+    awk -v bytes="$(cat "$TMPDIR/bytes")" '{ bytes += $5 } END { printf "%.0f", bytes }')
+  printf %s "$bytes" >"$TMPDIR/bytes"
+  [ "$bytes" -le ${MAX_SIZE * 2 ** 20} ] || cannot "${TOO_MANY_BYTES}"
+}
 tree_of() (
   cd "$1" || exit 1
   name=$(printf %s "$1" | git hash-object --stdin) || exit 1
   export GIT_WORK_TREE="$1" GIT_INDEX_FILE="$TMPDIR/index-$name"
   list=$TMPDIR/list-$name
-  git ls-files --modified --deleted >"$list" || exit 1
-  git ls-files --stage | sed -n 's/^160000 [^	]*	//p' >>"$list"
-  git update-index --force-remove --stdin <"$list" || exit 1
   git ls-files --others --exclude-from="$TMPDIR/excluded" --exclude-standard >"$list" || exit 1
   tracked_and_ignored "$1" "$TMPDIR/tracked-$name.git" >"$list.tracked" || exit 1
   while IFS= read -r path; do
@@ -143,6 +143,7 @@ tree_of() (
     if behind_link "$path"; then continue; fi
     if [ -h "$path" ] || [ -f "$path" ]; then printf '%s\\n' "$path"; elif [ -e "$path/.git" ]; then printf '%s/\\n' "$path"; fi
   done <"$list.tracked" >>"$list" || exit 1
+  count_bytes "$list" || exit 1
   sed '/\\/"\\{0,1\\}$/d' "$list" | git update-index --add --remove --replace --info-only --stdin 2>"$list.messages" || { cat "$list.messages" >&2; exit 1; }
   if grep -q '^Ignoring path ' "$list.messages"; then cannot "git takes no file of this name: $(sed -n 's/^Ignoring path //p' "$list.messages" | head -n 1)"; fi
   sed -n 's|/\\("\\{0,1\\}\\)$|\\1|p' "$list" |
@@ -154,6 +155,7 @@ tree_of() (
   git write-tree --missing-ok
 )
 new_repository "$GIT_DIR" sha1
+printf 0 >"$TMPDIR/bytes"
 id=$(tree_of "$top")
 printf '%s\\0' "$id"
 for earlier; do
@@ -162,12 +164,10 @@ for earlier; do
   cat "$TMPDIR/changes"
 done`;
 
-/** For each work tree, the indexes of the last request. @type {Map<string, Indexes>} */
-const indexes = new Map();
 /** For each work tree, the end of the requests so far: one follows the other. @type {Map<string, Promise<unknown>>} */
 const queues = new Map();
-/** Work trees that take too long. @type {Set<string>} */
-const tooLarge = new Set();
+/** For each work tree that is too large, the reason. No request looks at it again. @type {Map<string, string>} */
+const tooLarge = new Map();
 
 /**
  * Returns the top of the work tree, and the folder of git that its work trees share.
@@ -180,7 +180,8 @@ export function workTreeOf(granted, cwd) {
   const found = workTreeAt(realpathSync(cwd));
   if (found === undefined) throw new Error("the project is no git work tree");
   const top = found.tree;
-  if (tooLarge.has(top)) throw new Error(`its files take longer than ${PATIENCE / 1000} s`);
+  const reason = tooLarge.get(top);
+  if (reason !== undefined) throw new Error(reason);
   if (!programFolders().some((folder) => existsSync(join(folder, process.platform === "win32" ? "git.exe" : "git"))))
     throw new Error("git is not installed");
   canConfine();
@@ -211,16 +212,13 @@ export async function projectState({ granted, cwd, agentDir, sessionFile }, sinc
         writeFileSync(join(temporary, "configuration"), CONFIGURATION);
         writeFileSync(join(temporary, "attributes"), ATTRIBUTES);
         writeFileSync(join(temporary, "excluded"), patternsOf(sessionFile, top));
-        writeIndexes(temporary, indexes.get(top) ?? new Map());
         const line = lineInFolder(`set -- ${words}\n${SCRIPT}`, folder, {
           cwd: top,
           temporary: realpathSync(temporary),
           network: false,
           readOnly: [repository],
         });
-        const state = stateOf(await output(line, top, signal));
-        indexes.set(top, readIndexes(temporary));
-        return state;
+        return stateOf(await output(line, top, signal));
       } finally {
         rmSync(temporary, { recursive: true, force: true });
       }
@@ -254,26 +252,6 @@ function folderOf(agentDir, top) {
       rmSync(other, { recursive: true, force: true });
   }
   return realpathSync(folder);
-}
-
-/** @param {string} folder @returns {Indexes} */
-function readIndexes(folder) {
-  const names = readdirSync(folder).filter((name) => INDEX.test(name));
-  // By the time of its index git knows which files may have changed in the same second. It compares seconds.
-  return new Map(
-    names.map((name) => [
-      name,
-      { bytes: readFileSync(join(folder, name)), time: Math.floor(statSync(join(folder, name)).mtimeMs / 1000) },
-    ]),
-  );
-}
-
-/** @param {string} folder @param {Indexes} indexes */
-function writeIndexes(folder, indexes) {
-  for (const [name, { bytes, time }] of indexes) {
-    writeFileSync(join(folder, name), bytes);
-    utimesSync(join(folder, name), time, time);
-  }
 }
 
 /**
@@ -319,9 +297,9 @@ async function output(line, top, signal) {
   const [status] = await once(child, "close").finally(() => stop.removeEventListener("abort", end));
   if (status === 0) return Buffer.concat(chunks).toString("utf8");
   if (size > MAX_OUTPUT) throw new Error("too many files have changed");
-  if (limit.aborted) tooLarge.add(top);
-  if (limit.aborted) throw new Error(`its files take longer than ${PATIENCE / 1000} s`);
-  const reason = /^cannot: (.*)/m.exec(errors)?.[1];
+  const tooLong = limit.aborted && `its files take longer than ${PATIENCE / 1000} s`;
+  const reason = tooLong || /^cannot: (.*)/m.exec(errors)?.[1];
+  if (reason && (tooLong || reason === TOO_MANY_BYTES)) tooLarge.set(top, reason);
   const told =
     /^(?:fatal|error): .*/m.exec(errors)?.[0] ?? (errors.trim().split("\n").at(-1) || `exit status ${status}`);
   throw new Error(reason ?? `git failed: ${told}`);

@@ -70,8 +70,11 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
     let rechecks = active.rechecks();
     if !rechecks.is_empty() && outcomes.iter().any(|outcome| active.is_done_after(*outcome)) {
         lines.extend(rechecks.iter().map(|recheck| {
-            let label = &recheck.evidence.label;
-            format!("- once more, if files have changed since it passed: {label}")
+            let condition = match recheck.check.kind {
+                CheckKind::File { .. } => "",
+                CheckKind::Run { .. } | CheckKind::Approve { .. } => ", if files have changed since it passed",
+            };
+            format!("- once more{condition}: {}", recheck.evidence.label)
         }));
     }
     (lines.len() > 1).then(|| lines.join("\n"))
@@ -149,6 +152,9 @@ pub fn changes_unknown(why: &str) -> String {
 /// The line of `:status` where the files are known now, but were not when some checks were made.
 pub const SOME_CHANGES_UNKNOWN: &str =
     "Which files have changed since some of the checks with `recheck` is not known: they are made again at the end.";
+
+/// The reason for the repetition of a check of a file: it costs nothing.
+pub const MADE_AGAIN: &str = "made again";
 
 /// Returns the reason for the repetition of a check that has passed.
 pub fn made_again(changed: Option<&Changed>) -> String {

@@ -9,6 +9,7 @@ import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { evidence } from "./harness/gates.mjs";
+import { mappingOf } from "./harness/mapping.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -186,6 +187,25 @@ for (const version of VERSIONS) {
       assert.equal(runs(), 2);
       assert.match(end(await rpc.entries()), /made again: 1 file changed since \(a\.txt\)/);
       assert.equal(existsSync(join(sandbox.root, "ran")), false);
+      await rpc.close();
+    });
+
+    test("a change through a mapping, which leaves the times of the file, is seen before DONE", async (t) => {
+      /** @type {(text: string) => Promise<void>} */
+      let write = async () => {};
+      const { sandbox, runs } = await staged(t, async (_, index) => {
+        if (index === 0) await write("whole");
+        // The state after this second is not older than the file.
+        if (index === 0) await sleep(1100);
+        if (index === 1) await write("broken");
+        if (index === 2) await write("whole\n");
+        return [next, next, next, { text: "Over." }][index];
+      });
+      write = mappingOf(t, join(sandbox.project, "a.txt"));
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      assert.equal(runs(), 3);
+      assert.match(end(await rpc.entries()), /exit status 0 \(made again: 1 file changed since \(a\.txt\)\)/);
       await rpc.close();
     });
 

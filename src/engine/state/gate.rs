@@ -133,13 +133,15 @@ impl PlannedCheck {
 }
 
 /// Returns the reason, in words, to make a check that has passed once more; `None` if no file has changed since, as far
-/// as the state of the files now is known.
-fn reason_for_repetition(evidence: &Evidence, now: Option<&ProjectState>) -> Option<String> {
+/// as the state of the files now is known. The file of a check may be one that is not part of that state.
+fn reason_for_repetition(check: &Check, evidence: &Evidence, now: Option<&ProjectState>) -> Option<String> {
     match &evidence.files {
         CheckedFiles::Unknown => Some(text::made_again(None)),
         CheckedFiles::ChangedMeanwhile(changed) => Some(text::made_again_for_doubt(changed)),
         CheckedFiles::Tree(tree) => match now.and_then(|now| now.changed_since(tree)) {
-            Some(changed) if changed.count == 0 => None,
+            Some(changed) if changed.count == 0 => {
+                matches!(check.kind, CheckKind::File { .. }).then(|| text::MADE_AGAIN.to_owned())
+            }
             changed => Some(text::made_again(changed)),
         },
     }
@@ -288,7 +290,7 @@ impl OpenGate {
             if self.checks.iter().any(|planned| planned.place.as_ref() == Some(place)) {
                 continue;
             }
-            let Some(reason) = reason_for_repetition(evidence, files.as_ref()) else { continue };
+            let Some(reason) = reason_for_repetition(check, evidence, files.as_ref()) else { continue };
             let then = active.with(&there);
             let planned = PlannedCheck::of(check, (self.gates.len(), depth), Some(place.clone()), &then);
             self.checks.push(PlannedCheck { again: Some(reason), ..planned });
@@ -314,16 +316,16 @@ impl OpenGate {
         let is_again = |place: &CheckPlace| {
             self.checks.iter().any(|planned| planned.again.is_some() && planned.place.as_ref() == Some(place))
         };
-        // A second check right after the first tells no more if the host can tell nothing.
+        // A second check right after the first tells no more if the host can tell nothing, or if it reads one file.
         let last = self.checks.iter().rposition(|planned| planned.again.is_none() && planned.takes_time());
         let made = self.checks.iter().zip(&self.evidence).enumerate();
         let again = made.filter_map(|(index, (planned, evidence))| {
             planned.place.as_ref().filter(|place| evidence.passed && !is_again(place))?;
             let is_known = files.is_some() || evidence.files != CheckedFiles::Unknown;
-            if !is_known && last.is_none_or(|last| last <= index) {
+            if !(is_known && planned.takes_time()) && last.is_none_or(|last| last <= index) {
                 return None;
             }
-            let again = Some(reason_for_repetition(evidence, files)?);
+            let again = Some(reason_for_repetition(&planned.check, evidence, files)?);
             Some(PlannedCheck { again, ..planned.clone() })
         });
         again.collect()

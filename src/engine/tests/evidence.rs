@@ -344,6 +344,28 @@ fn a_recheck_is_made_again_if_files_have_changed() {
     }
 }
 
+/// git may ignore the file of a check: no state tells that it has changed.
+#[test]
+fn a_check_of_a_file_is_made_again_whatever_is_known_of_other_files() {
+    let mut project = Project::flat(&[("flat/a.md", "gate: [{file: dist/a.js, label: the build, recheck: true}]\n")]);
+    project.session.files.tree.insert("dist/a.js".into(), "built".into());
+    assert!(project.says().contains("- once more: the build"));
+    let built = project.session.files.tree.remove("dist/a.js").unwrap();
+    let said = project.says();
+    assert!(said.starts_with("✗ The gate of a is not passed: the build: "), "{said}");
+    project.session.files.tree.insert("dist/a.js".into(), built);
+    assert!(project.says().contains("→ DONE"));
+    assert_eq!(project.evidence("flat:1"), ["one true it holds (made again) 0"]);
+
+    for (gate, made) in [("[{file: a, recheck: true}, {run: rm}]", 3), ("[{run: rm}, {file: a, recheck: true}]", 2)] {
+        let mut project = Project::flat(&[("flat/b.md", &format!("gate: {gate}\n"))]);
+        project.session.files.tree.insert("a".into(), "text".into());
+        project.says();
+        assert!(project.says().contains("→ DONE"), "{gate}");
+        assert_eq!(project.evidence("flat:1").len(), made, "{gate}");
+    }
+}
+
 #[test]
 fn what_is_not_known_is_made_again() {
     type Change = fn(&mut Project);
