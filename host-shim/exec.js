@@ -1,11 +1,14 @@
 // Runs a command line as pi's own `bash` tool does: in pi's shell, in a process group that is killed as a whole. Only
 // the end of its output is kept.
-import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
 import { messageOf, unlessFails } from "./calls.js";
+import { MAX as MAX_OUTPUT_FILE } from "./output-file.js";
 import { plainText } from "./plain-text.js";
 
 /** The maximum delay of `setTimeout`, in milliseconds: a longer one ends immediately. */
@@ -22,6 +25,9 @@ const RAW_TAIL = 128 * 1024;
 
 /** The maximum size of standard output that is returned as it is, in bytes. */
 const MAX_APART = 1024 * 1024;
+
+/** The most that a pipe of the system can have, in bytes. */
+const MAX_PIPE = 1024 * 1024;
 
 /** The maximum size of the plain output that is returned, in bytes. */
 const PLAIN_TAIL = 16 * 1024;
@@ -73,7 +79,7 @@ function environment(agentDir, variables) {
 export async function runCommandLine(shell, { line, timeoutMs, env = [], apart = false }, signal, file) {
   const start = performance.now();
   const tail = new Tail();
-  /** @type {ErrorFile | undefined} */
+  /** @type {ErrorStream | undefined} */
   let errors;
   const whole = apart ? new Whole() : undefined;
   // Its reason is how the command line ends.
@@ -96,7 +102,7 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [], apart =
       whole?.add(data);
       file?.add(data);
     };
-    if (apart) errors = new ErrorFile();
+    if (apart) errors = new ErrorStream();
     const exec = async () => shell().exec(errors?.redirected(line) ?? line, env, { onData, signal: stop.signal });
     const ended = await Promise.race([exec(), abandoned]);
     const why = stopped();
@@ -148,45 +154,97 @@ export function showSeconds(text, show) {
 }
 
 /**
- * The file that takes the standard error of a command line: pi's shell gives one stream of both. The shell itself
- * redirects it before it reads the command line, as it runs the user's prefix.
+ * The standard error of a command line, apart from its standard output: pi's shell gives one stream of both. It goes
+ * through a named pipe, of which pi holds both ends, so that nothing is on the disk and a long one does not hold the
+ * command line up. The shell itself redirects it before it reads the command line, as it runs the user's prefix.
  */
-class ErrorFile {
-  #folder = mkdtempSync(join(tmpdir(), "pi-command-"));
-  #path = join(this.#folder, "stderr");
+class ErrorStream {
+  #end = new Tail();
+  /** The beginning, for a file with the whole output. @type {Buffer[]} */
+  #beginning = [];
+  #kept = 0;
+  #folder = "";
+  #path = "/dev/null";
+  /** The ends of the pipe: one for reading, and one for writing, without which it would end before it begins. @type {number[]} */
+  #descriptors = [];
+  /** @type {Socket | undefined} */
+  #stream;
+
+  constructor() {
+    // Its shells have named pipes, and no program that makes one is found from here: there it is lost.
+    if (process.platform === "win32") return;
+    this.#folder = mkdtempSync(join(tmpdir(), "pi-command-"));
+    try {
+      this.#path = join(this.#folder, "stderr");
+      execFileSync("mkfifo", ["-m", "600", this.#path], { stdio: "ignore" });
+      const reading = () => openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const streamed = reading();
+      this.#stream = new Socket({ fd: streamed, readable: true, writable: false });
+      this.#stream.on("error", () => {});
+      this.#stream.on("data", (data) => this.#add(Buffer.from(data)));
+      this.#descriptors = [reading()];
+      const writing = openSync(this.#path, constants.O_WRONLY | constants.O_NONBLOCK);
+      this.#descriptors.push(writing);
+      if (process.platform === "linux") {
+        // From here on it has no name that stays behind a kill.
+        this.#removeFolder();
+        this.#path = `/proc/${process.pid}/fd/${writing}`;
+      }
+    } catch (error) {
+      this.#close();
+      throw error;
+    }
+  }
 
   /** @param {string} line */
   redirected(line) {
     return `exec 2>'${this.#path.replaceAll("'", "'\\''")}'\n${line}`;
   }
 
+  /** @param {Buffer} data */
+  #add(data) {
+    this.#end.add(data);
+    if (this.#kept >= MAX_OUTPUT_FILE) return;
+    this.#beginning.push(data);
+    this.#kept += data.length;
+  }
+
   /**
-   * Adds the file to an output, of which the tail gets the end, and removes it.
+   * Adds it to an output, of which the tail gets the end, and closes it.
    * @param {Tail} tail
    * @param {import("./output-file.js").OutputFile | undefined} whole
    */
   moveTo(tail, whole) {
-    try {
-      const descriptor = openSync(this.#path, "r");
-      try {
-        const { size } = fstatSync(descriptor);
-        const chunk = Buffer.alloc(whole ? 64 * 1024 : 0);
-        for (let from = 0; whole && !whole.isFull && from < size;) {
-          const length = readSync(descriptor, chunk, 0, Math.min(chunk.length, size - from), from);
-          if (length === 0) break;
-          whole.add(chunk.subarray(0, length));
-          from += length;
-        }
-        const end = Buffer.alloc(Math.min(size, RAW_TAIL));
-        tail.add(end.subarray(0, readSync(descriptor, end, 0, end.length, size - end.length)));
-        tail.bytes += size - end.length;
-      } finally {
-        closeSync(descriptor);
-      }
-    } catch {
-      // The shell has not begun.
+    this.#readRest();
+    this.#close();
+    for (const data of this.#beginning) whole?.add(data);
+    const { bytes } = tail;
+    tail.add(this.#end.raw());
+    tail.bytes = bytes + this.#end.bytes;
+  }
+
+  /** Reads what the pipe still has, and not what a process that is left goes on to write. */
+  #readRest() {
+    const [reading] = this.#descriptors;
+    this.#stream?.destroy();
+    for (let left = MAX_PIPE; reading !== undefined && left > 0;) {
+      const data = Buffer.allocUnsafe(64 * 1024);
+      const length = unlessFails(() => readSync(reading, data)) ?? 0;
+      if (length === 0) return;
+      this.#add(data.subarray(0, length));
+      left -= length;
     }
-    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #close() {
+    this.#stream?.destroy();
+    for (const descriptor of this.#descriptors.splice(0)) closeSync(descriptor);
+    this.#removeFolder();
+  }
+
+  #removeFolder() {
+    if (this.#folder !== "") rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = "";
   }
 }
 
@@ -237,6 +295,11 @@ class Tail {
     this.#chunks = [kept];
     this.#held = kept.length;
     return kept;
+  }
+
+  /** Returns the end as it is, at most `RAW_TAIL` bytes. */
+  raw() {
+    return this.#shrink();
   }
 
   /** Returns the kept output as plain text. Later output is ignored. */

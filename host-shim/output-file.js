@@ -6,7 +6,7 @@ import { messageOf } from "./calls.js";
 import { named } from "./folders.js";
 
 /** The maximum size of the file in bytes, with the note at the end of output that is longer. */
-const MAX = 10_000_000;
+export const MAX = 10_000_000;
 
 /** The room for this note, in bytes. */
 const NOTE = 100;

@@ -1,8 +1,18 @@
 // Command lines in pi's own shell: their end, their processes and their output.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
@@ -118,6 +128,42 @@ suite("a command line", () => {
     assert.ok(read().length <= 10_000_000 && read().endsWith("[2000103 more bytes]\n"), read().slice(-30));
     assert.equal((await start("true")).outputFile, undefined);
     assert.equal(made, 3);
+  });
+
+  test("leaves nothing of standard error on the disk, while it runs, after it and after a kill", async () => {
+    const place = mkdtempSync(join(tmpdir(), "exec-stderr-"));
+    try {
+      const script = `
+        const { runCommandLine, userShell } = await import(${JSON.stringify(new URL("../../host-shim/exec.js", import.meta.url).href)});
+        const pi = await import("@earendil-works/pi-coding-agent");
+        const line = "yes loud | head -c 50000000 >&2; echo begun >>begun; sleep 60";
+        runCommandLine(() => userShell(pi, process.cwd()), { line, timeoutMs: 60000, env: [], apart: true }, new AbortController().signal);
+      `;
+      const own = { ...process.env, TMPDIR: join(place, "tmp") };
+      mkdirSync(own.TMPDIR);
+      const child = spawn(
+        process.execPath,
+        [
+          "--input-type=module",
+          "-e",
+          script.replace("@earendil-works/pi-coding-agent", import.meta.resolve("@earendil-works/pi-coding-agent")),
+        ],
+        { cwd: place, env: own, stdio: "inherit" },
+      );
+      while (!existsSync(join(place, "begun"))) await sleep(50);
+      const size = (/** @type {string} */ path) =>
+        Number(execFileSync("du", ["-s", "-B1", "--apparent-size", path], { encoding: "utf8" }).split("\t")[0]);
+      assert.ok(size(own.TMPDIR) < 100_000, String(size(own.TMPDIR)));
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      if (process.platform === "linux") assert.deepEqual(readdirSync(own.TMPDIR), []);
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
+    const left = await run("(for n in $(seq 200); do sleep 0.01; echo late >&2; done) >/dev/null & echo '{}'; exit 0", {
+      apart: true,
+    });
+    assert.deepEqual([left.end, left.standardOutput], [exited(0), "{}\n"]);
   });
 
   test("returns its duration, and runs in the folder without input", async () => {
