@@ -22,7 +22,7 @@ import { RUN_FORMATS, STATS_FORMATS } from "./runs/formats.js";
 import { REPORT_FORMATS, reportOf, runOf } from "./runs/report.js";
 import { statsOf } from "./runs/stats.js";
 import { openWorkflows } from "./workflows.js";
-import { Failure, formatOf, inWords, own, pairs, quoted, similar, visible } from "./words.js";
+import { Failure, formatOf, inWords, inputsIn, own, pairs, quoted, similar, visible } from "./words.js";
 
 /** pi's own tools. Extensions add others, so only a name that is similar to one of these is a diagnostic. */
 const PI_TOOLS = ["read", "bash", "edit", "write", "grep", "find", "ls"];
@@ -51,7 +51,10 @@ const OPTIONS = {
   ),
   profiles: text("A,B", "all subagent profiles; default: those in agents/ of pi's folders, if there are any"),
   task: text("TEXT", 'the task ("a sample task")'),
-  input: texts("NAME=VALUE", "a value of an input; once for each input, and of run for each item of a list"),
+  input: texts(
+    "NAME=VALUE",
+    "a value of an input; once for each input, and for each item of a list; or one JSON object with all values",
+  ),
   outcome: texts(
     "ID=NAME[,NAME...]",
     "the outcomes of the phase with this id at its first, second, ... visit, the last one also later; default: the first outcome that does not lead back",
@@ -166,7 +169,7 @@ const COMMANDS = {
   list: { does: "the workflows that load", options: "dir", run: list },
   run: {
     form: "NAME [INPUT=VALUE ...] TASK",
-    does: "runs a workflow in a pi without its terminal interface, to its end; with --continue it goes on with a run that has not ended, by a message to its agent if there is one",
+    does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src". Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
     takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
       "input model budget continue session accept-rules more approve allow-commands result summary detach quiet pi",
@@ -226,7 +229,7 @@ async function check([word], options) {
 
 /** @type {Command["run"]} */
 function runThrough([name], { dir, task = SAMPLE, ...given }) {
-  const inputs = pairs("input", "NAME=VALUE", given.input);
+  const inputs = inputsIn(given.input);
   // The answers to a question are its outcomes.
   const ways = /** @type {const} */ (["outcome", "answer"]).flatMap((option) =>
     pairs(option, "ID=NAME[,NAME...]", given[option]),

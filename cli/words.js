@@ -108,3 +108,30 @@ export function pairs(option, form, values = []) {
     return [name, rest];
   });
 }
+
+/**
+ * The values of `--input`: each is NAME=VALUE, or one JSON object in which a list has the items of one input.
+ * @param {string[]} [values]
+ * @returns {[string, string][]}
+ */
+export function inputsIn(values = []) {
+  return values.flatMap((value) => {
+    if (!/^\s*\{/.test(value)) return pairs("input", "NAME=VALUE", [value]);
+    return Object.entries(objectIn(value)).flatMap(([name, given]) => {
+      const items = Array.isArray(given) ? given : [given];
+      if (!items.every((one) => ["string", "number", "boolean"].includes(typeof one)))
+        throw new Failure(`--input: ${quoted(name)} is no text, number, true, false, or list of these.`);
+      // An empty list is given as well.
+      return (items.length === 0 ? [""] : items).map((one) => /** @type {[string, string]} */ ([name, String(one)]));
+    });
+  });
+}
+
+/** @param {string} text @returns {Record<string, unknown>} */
+function objectIn(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Failure(`--input: no JSON object: ${inWords(error)}`);
+  }
+}

@@ -120,9 +120,9 @@ export class Pi {
     this.#child.stdin.write(`${JSON.stringify(record)}\n`);
   }
 
-  /** There is nothing more to write: in RPC mode pi ends. */
-  finish() {
-    this.#child.stdin.end();
+  /** There is nothing more to write: in RPC mode pi ends, in JSON mode it begins with the prompt. @param {string} [prompt] */
+  finish(prompt = "") {
+    this.#child.stdin.end(prompt);
   }
 
   /** Ends pi, in order if it can. */

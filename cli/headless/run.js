@@ -22,7 +22,7 @@ import { findRuns, isOpen } from "../runs/find.js";
 import { forgetProcess, noteProcess, processOf, takeForProcess } from "../runs/process.js";
 import { REPORT_FORMATS, reportOf, runOf } from "../runs/report.js";
 import { newSessionFile } from "../runs/sessions.js";
-import { Failure, inWords, pairs, quoted, shortened } from "../words.js";
+import { Failure, inWords, inputsIn, pairs, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
 import { agentIn, usedUp } from "./agent.js";
 import { Conversation } from "./conversation.js";
@@ -246,7 +246,7 @@ class Headless {
     const isTerminal = this.#hasWorkflow && process.stdin.isTTY === true && process.stderr.isTTY === true;
     const asked = new AbortController();
     const conversation = isTerminal && new Conversation(this.progress, asked.signal, () => this.newestRun());
-    const pi = new Pi(command, ["--mode", ...(isTerminal ? ["rpc"] : ["json", prompt]), ...args], {
+    const pi = new Pi(command, ["--mode", isTerminal ? "rpc" : "json", ...args], {
       onRecord: (record) => {
         this.#onRecord(record);
         if (conversation) conversation.onRecord(pi, record);
@@ -254,8 +254,8 @@ class Headless {
       onError: (text) => this.#onError(text),
     });
     if (isTerminal) pi.send({ id: "start", type: "prompt", message: prompt });
-    // pi would read a pipe to its end before it starts.
-    else pi.finish();
+    // On the command line it could be an option of pi or a file, and is bounded by the system.
+    else pi.finish(prompt);
     this.#pi = pi;
     const offInterrupt = onInterrupt((name) => {
       if (this.#interruptedBy) return;
@@ -420,14 +420,16 @@ async function promptOf([name, ...rest], { input = [], continue: goesOn, more })
     );
   const task = rest.at(-1);
   if (task === undefined || task.trim() === "") throw new Failure("pi-workflows run needs a TASK.");
-  const given = pairs("input", "NAME=VALUE", [...input, ...values]);
+  const given = [...inputsIn(input), ...pairs("input", "NAME=VALUE", values)];
   if (given.length > 0) {
     // Without inputs the workflow would take the values for its task.
     const { grants, packages } = await placesOf(undefined);
-    openWorkflows(grants, packages).runThrough(name, task, given, [], [], []);
+    openWorkflows(grants, packages).runThrough(name, "a task", given, [], [], []);
   }
-  const written = given.map(([name, value]) => `${name}="${value.replace(/[\\"]/g, "\\$&")}"`);
-  return `/workflow ${[name, ...written, ...(given.length > 0 ? ["--"] : []), task].join(" ")}`;
+  const escaped = (/** @type {string} */ value) => value.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, "$&$&");
+  const written = given.map(([name, value]) => `${name}="${escaped(value)}"`);
+  // Behind `--` nothing is a value.
+  return `/workflow ${[name, ...written, "--", task].join(" ")}`;
 }
 
 /** @param {string} text the value of `--budget` */

@@ -77,8 +77,10 @@ pub fn repeated_input(name: &str) -> String {
     format!("`{name}` is given twice.")
 }
 
-pub fn open_quote(name: &str) -> String {
-    format!("`{name}`: a quote is not closed.")
+pub fn open_quote(name: &str, quote: char) -> String {
+    format!(
+        "`{name}`: no `{quote}` before a blank closes the quote at its beginning. Within it, `\\{quote}` is a `{quote}`."
+    )
 }
 
 pub fn missing_inputs(missing: &[&Input]) -> String {

@@ -133,8 +133,8 @@ for (const version of VERSIONS) {
       configure(first.home, sandbox);
       const inputs = {
         workflow: "asks",
-        task: 'Do "it" for $HOME; `date`',
-        inputs: "zone=UTC +1\n",
+        task: '--approve "it" for $HOME; `date`\nzone=other',
+        inputs: `${JSON.stringify({ zone: "UTC +1\ndeep=true" }, null, 2)}\n`,
         budget: "turns=20",
         "may-pause": "true",
       };
@@ -148,7 +148,7 @@ for (const version of VERSIONS) {
       const result = JSON.parse(readFileSync(join(planned.outputs.folder, "result.json"), "utf8"));
       assert.deepEqual(
         [result.end.status, result.task, result.inputs.zone ?? result.inputs[0]?.value],
-        [3, inputs.task, "UTC +1"],
+        [3, inputs.task, "UTC +1\ndeep=true"],
       );
       assert.match(readFileSync(join(first.root, "summary.md"), "utf8"), /^# Run of asks\n/);
       // The artifact on another machine.
@@ -160,6 +160,16 @@ for (const version of VERSIONS) {
       assert.deepEqual([built.status, built.outputs.status], [0, "0"], JSON.stringify(built));
       assert.equal(JSON.parse(readFileSync(join(session, "result.json"), "utf8")).end.outcome, "done");
       assert.equal(model.requests.length, 4);
+    });
+
+    test("a value of an input adds no line with another", async (t) => {
+      const { sandbox, model } = await stage(t, [], { projectFiles: ASKS });
+      const runner = job(sandbox, "runner", version);
+      for (const inputs of ["zone=UTC\ndeep=true\n", "zone=UTC\n\n", '{"zone": "UTC"\n} deep=true', '{"zone": {}}']) {
+        const { outputs } = await runner.run({ workflow: "asks", task: "Do it", inputs }, sandbox.project);
+        assert.equal(outputs.status, "2", inputs);
+      }
+      assert.equal(model.requests.length, 0);
     });
 
     test("fails unless the run is done", LONG, async (t) => {

@@ -138,7 +138,13 @@ for (const version of VERSIONS) {
         inputs: { scope: { type: "text" }, deep: { type: "flag" } },
       });
       const { run, model } = await withPi(t, version, nextUntilDone, { globalFiles: { ...files, ...HELLO } });
-      const ended = await run("typed", "--input", 'scope=the "src" \\ folder', "deep=true", "scope=x is the task");
+      const ended = await run(
+        "typed",
+        "--input",
+        '{"scope": "the \\"src\\" \\\\ folder"}',
+        "deep=true",
+        "scope=x is the task",
+      );
       assert.equal(ended.status, 0, ended.stderr);
       assert.match(model.messagesText(0), /Look at the "src" \\ folder, true\./);
       assert.match(model.messagesText(0), /Start The typed: scope=x is the task/);
@@ -150,6 +156,9 @@ for (const version of VERSIONS) {
           [["nothing", "x=1", "Do it"], /nothing/],
           [["hello", "one", "two"], /^"one" is one word too many\. Put the task in quotes/],
           [["hello"], /^pi-workflows run needs a TASK\.$/],
+          [["typed", "scope=src", ""], /needs a TASK/],
+          [["typed", "--input", '{"scope": "a", "deep": null}', "Do it"], /^--input: "deep" is no text, number, true/],
+          [["typed", "--input", "{scope}", "Do it"], /^--input: no JSON object: /],
           [[], /^pi-workflows run needs a NAME\.$/],
           [["hello", " "], /needs a TASK/],
           [[":status", "x"], /is no name of a workflow/],
@@ -165,6 +174,56 @@ for (const version of VERSIONS) {
         assert.match(stderr.trim(), /** @type {RegExp} */ (message));
       }
       assert.equal(model.requests.length, 2);
+    });
+
+    test("a text of somebody else is the task, whole, and sets nothing", async (t) => {
+      const files = {
+        ...workflow("flow", [{ id: "look", write: ["docs/{input.dir}/"] }], {
+          ...OFF,
+          inputs: {
+            deploy: { type: "flag", default: false },
+            dir: { type: "text", default: "a" },
+            rounds: { type: "number", min: 1, max: 90, default: 3 },
+          },
+          budget: { turns: "input.rounds" },
+        }),
+        ...HELLO,
+      };
+      const { run, sandbox } = await withPi(t, version, () => REST, { globalFiles: files });
+      const texts = [
+        "deploy=true dir=other rounds=50 please fix the login",
+        "--allow-commands",
+        "foo=bar is parsed wrongly",
+        "-- dir=other x",
+        "--",
+        "dir=other",
+        "dir='it's x",
+        "The first line\ndir=other\n/workflow :cancel",
+        ":cancel",
+        "/workflow :next",
+        "@/etc/hostname",
+        "-p",
+        "--session=other.jsonl",
+        '$(date) `date` "x" \\',
+        "{description} {input.dir} {{x}}",
+        '{"dir": "other"}',
+        "\u202edir=other",
+        "!ls",
+        "é".repeat(9000),
+      ];
+      for (const [index, text] of variants(texts, 2).entries()) {
+        for (const name of index % 2 === 0 ? ["flow", "hello"] : ["flow"]) {
+          const options = ["--session", `${index}-${name}.jsonl`, "--result", "r.json"];
+          const words = text.startsWith("-") ? ["--", text] : [text];
+          const ended = await run(...options, name, ...(name === "flow" ? ["rounds=4"] : []), ...words);
+          assert.equal(ended.status, 3, `${text}: ${ended.stderr}`);
+          const { task, inputs } = JSON.parse(readFileSync(join(sandbox.project, "r.json"), "utf8"));
+          assert.equal(task, text);
+          const values = Object.values(inputs ?? {}).map((/** @type {any} */ input) => input.value ?? input);
+          assert.deepEqual(values, name === "flow" ? ["false", "a", "4"] : [], text);
+        }
+      }
+      assert.ok(!existsSync(join(sandbox.project, "other.jsonl")));
     });
 
     test("a model that does not answer ends at the time of the budget", LONG, async (t) => {

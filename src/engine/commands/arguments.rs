@@ -12,8 +12,8 @@ pub struct Arguments {
     pub task: String,
 }
 
-/// Reads the values before the task: `NAME=VALUE`, with quotes as in a shell; `--` ends them. That of a list is given
-/// once for each of its items. For a workflow without inputs all of the text is the task.
+/// Reads the values before the task: `NAME=VALUE`, see [`word`]; `--` ends them. The value of a list is given once for
+/// each of its items. For a workflow without inputs all of the text behind a first `--` is the task.
 ///
 /// # Errors
 ///
@@ -21,18 +21,17 @@ pub struct Arguments {
 pub fn read(inputs: &[Input], text: &str) -> Result<Arguments, String> {
     let mut arguments = Arguments::default();
     let mut rest = trim(text);
-    while !inputs.is_empty() {
+    loop {
         if let Some(task) = rest.strip_prefix("--").filter(|task| begins_blank(task)) {
             rest = task;
             break;
         }
-        let Some((name, behind)) = rest.split_once('=').filter(|(name, _)| is_input_name(name)) else {
-            break;
-        };
+        let named = rest.split_once('=').filter(|(name, _)| !inputs.is_empty() && is_input_name(name));
+        let Some((name, behind)) = named else { break };
         if inputs.iter().all(|input| input.name != name) {
             return Err(text::unknown_input(name, inputs));
         }
-        let (value, behind) = word(behind).ok_or_else(|| text::open_quote(name))?;
+        let (value, behind) = word(behind).map_err(|open| text::open_quote(name, open))?;
         add(&mut arguments.values, inputs, name, &value)?;
         rest = trim(behind);
     }
@@ -43,11 +42,21 @@ pub fn read(inputs: &[Input], text: &str) -> Result<Arguments, String> {
 
 /// Returns a value as it is written in arguments.
 pub fn quoted(value: &str) -> String {
-    let is_plain = |c: char| !is_space(c) && !matches!(c, '\'' | '"' | '\\');
-    if !value.is_empty() && value.chars().all(is_plain) {
+    if !value.is_empty() && !value.starts_with(['\'', '"']) && !value.contains(is_space) {
         return value.to_owned();
     }
-    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+    let mut quoted = String::from("\"");
+    let mut backslashes = 0;
+    for c in value.chars() {
+        if c == '"' {
+            quoted.push_str(&"\\".repeat(backslashes + 1));
+        }
+        backslashes = if c == '\\' { backslashes + 1 } else { 0 };
+        quoted.push(c);
+    }
+    quoted.push_str(&"\\".repeat(backslashes));
+    quoted.push('"');
+    quoted
 }
 
 /// Reads values that are apart.
@@ -94,9 +103,6 @@ fn settle(values: &mut Map<String, String>, inputs: &[Input]) -> Result<(), Stri
 
 /// Returns the text that [`read`] reads as these values and this task.
 pub fn written(inputs: &[Input], values: &Map<String, String>, task: &str) -> String {
-    if inputs.is_empty() {
-        return task.to_owned();
-    }
     let is_list = |name: &str| {
         let input = inputs.iter().find(|input| input.name == name);
         input.is_some_and(|input| matches!(input.kind, ValueType::List { .. }))
@@ -116,29 +122,31 @@ fn begins_blank(text: &str) -> bool {
     text.chars().next().is_none_or(is_space)
 }
 
-/// The first word of a text without its quotes, and the text behind it; `None` if a quote is not closed.
-fn word(text: &str) -> Option<(String, &str)> {
-    let mut word = String::new();
-    let mut quote = None;
-    let mut characters = text.char_indices();
-    while let Some((at, c)) = characters.next() {
-        match (quote, c) {
-            (None, c) if is_space(c) => return Some((word, text.get(at..)?)),
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            (None, '\\') => word.push(characters.next().map_or('\\', |(_, c)| c)),
-            (Some('"'), '\\') if is_escaped_in_quotes(text, at) => {
-                word.extend(characters.next().map(|(_, c)| c));
+/// Returns the first word of a text without its quotes, and the text behind it. As in pi, a quote opens at the beginning
+/// alone, and within it a backslash is one unless backslashes stand before the quote: of `\\"` the quote closes, of `\"` it
+/// is part of the word.
+///
+/// # Errors
+///
+/// The quote that no quote before a blank closes.
+fn word(text: &str) -> Result<(String, &str), char> {
+    let Some(open) = text.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
+        let (word, behind) = text.split_at(text.find(is_space).unwrap_or(text.len()));
+        return Ok((word.to_owned(), behind));
+    };
+    let (mut word, mut backslashes) = (String::new(), 0_usize);
+    for (at, c) in text.char_indices().skip(1) {
+        if c == open {
+            word.truncate(word.len() - backslashes.div_ceil(2));
+            if backslashes % 2 == 0 {
+                let behind = text.get(at + 1..).filter(|behind| begins_blank(behind));
+                return behind.map(|behind| (word, behind)).ok_or(open);
             }
-            (_, c) => word.push(c),
         }
+        backslashes = if c == '\\' { backslashes + 1 } else { 0 };
+        word.push(c);
     }
-    quote.is_none().then_some((word, ""))
-}
-
-/// Returns true if the character behind the backslash at `at` loses its meaning in double quotes, as in a shell.
-fn is_escaped_in_quotes(text: &str, at: usize) -> bool {
-    text.get(at + 1..).is_some_and(|rest| rest.starts_with(['"', '\\', '$', '`']))
+    Err(open)
 }
 
 #[cfg(test)]
@@ -174,27 +182,38 @@ mod tests {
         reads("-- ", &[], "");
         reads("--verbose is ignored", &[], "--verbose is ignored");
         reads("note='a \"b\"' x", &[("note", "a \"b\"")], "x");
-        reads(r#"note="a \"b\" \\"'c'\ d x"#, &[("note", r#"a "b" \c d"#)], "x");
-        reads(r#"note="C:\dir\\" x"#, &[("note", r"C:\dir\")], "x");
+        reads("note=it's what's needed", &[("note", "it's")], "what's needed");
+        reads("note=5\"disk dry=true x", &[("note", "5\"disk"), ("dry", "true")], "x");
+        reads("note=a\"b c\" x", &[("note", "a\"b")], "c\" x");
+        reads(r#"note="a \"b\" 'c'\ d" x"#, &[("note", r#"a "b" 'c'\ d"#)], "x");
+        reads(r"note='it\'s \n \\ here' x", &[("note", r"it's \n \\ here")], "x");
+        reads(r#"note="\\server\dir\\" x"#, &[("note", r"\\server\dir\")], "x");
+        reads(r"note=C:\dir\ x", &[("note", r"C:\dir\")], "x");
+        reads("file='' x", &[("file", "")], "x");
+        reads("note=\u{2019}tis x", &[("note", "\u{2019}tis")], "x");
         reads("scope=web", &[("scope", "web")], "");
         reads("file=a dry=true file='b c' x", &[("dry", "true"), ("file", "a\nb c")], "x");
         reads("file= x", &[("file", "")], "x");
         reads("file='a\n\n b' file= x", &[("file", "a\nb")], "x");
         reads("a == b", &[], "a == b");
-        assert_eq!(read(&[], " scope=web x ").map(|read| read.task), Ok("scope=web x".into()));
+        for (text, task) in [(" scope=web x ", "scope=web x"), ("-- a=b -- c", "a=b -- c"), ("--a -- b", "--a -- b")] {
+            assert_eq!(read(&[], text).map(|read| read.task), Ok(task.into()));
+        }
     }
 
     #[test]
     fn written_arguments_are_read_back() {
-        let given = [("note", "a \"b\" \\ 'c'\nd=e"), ("issue", "12"), ("file", "a\nb c")];
-        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let values = values(&inputs(), &given).unwrap();
-        for task in ["the task", "scope=web", "-- x", ""] {
-            let text = written(&inputs(), &values, task);
-            let expected = Arguments { values: values.clone(), task: task.into() };
-            assert_eq!(read(&inputs(), &text), Ok(expected), "{text}");
+        for note in ["a \"b\" \\ 'c'\nd=e", "'tis", "\"", r#"a \"b\\"#, r"C:\a\", "it's", r#"\\" "#] {
+            let given = [("note", note), ("issue", "12"), ("file", "a\nb c")];
+            let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            let values = values(&inputs(), &given).unwrap();
+            for task in ["the task", "scope=web", "-- x", ""] {
+                let text = written(&inputs(), &values, task);
+                let expected = Arguments { values: values.clone(), task: task.into() };
+                assert_eq!(read(&inputs(), &text), Ok(expected), "{text}");
+            }
         }
-        assert_eq!(written(&[], &Map::new(), "-- x"), "-- x");
+        assert_eq!(read(&[], &written(&[], &Map::new(), "-- x")).map(|read| read.task), Ok("-- x".into()));
     }
 
     #[test]
@@ -204,7 +223,18 @@ mod tests {
             ("scope=wep x", "`scope`: expected `api` or `web`, found `wep`. Did you mean `web`?"),
             ("issue=abc x", "`issue`: expected a number, found `abc`."),
             ("dry=yes x", "`dry`: expected `true` or `false`, found `yes`."),
-            ("note='a x", "`note`: a quote is not closed."),
+            (
+                "note='a x",
+                "`note`: no `'` before a blank closes the quote at its beginning. Within it, `\\'` is a `'`.",
+            ),
+            (
+                "note='tis what's x",
+                "`note`: no `'` before a blank closes the quote at its beginning. Within it, `\\'` is a `'`.",
+            ),
+            (
+                "note=\"a\"b\" x",
+                "`note`: no `\"` before a blank closes the quote at its beginning. Within it, `\\\"` is a `\"`.",
+            ),
             ("issue=1 issue=2 x", "`issue` is given twice."),
             (
                 "file=1 file=2 file=3 file=4 x",
