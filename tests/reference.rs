@@ -11,7 +11,7 @@ use pi_workflows::definition::schema::{
     OUTPUT_FIELDS, TESTS_FIELDS, TOOLS_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
-use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, Phase, Workflow};
+use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS, PROGRAM_VARIABLES, Phase, Workflow};
 use pi_workflows::text::{
     DEFAULT_ADVANCE_REMINDER, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE, DEFAULT_COMPLETION_MESSAGE,
     DEFAULT_NOT_DONE_REMINDER, DEFAULT_STOP_MESSAGE, DefaultRole,
@@ -34,6 +34,7 @@ fn the_tables_of_the_reference_are_up_to_date() {
             ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
             ("tests fields", fields(&TESTS_FIELDS, "tests.")),
             ("check fields", fields(&CHECK_FIELDS, "gate[].")),
+            ("variables of programs", variables_of_programs()),
             ("variables", variables()),
             ("default texts", default_texts()),
         ],
@@ -141,6 +142,12 @@ fn value(field: &Field) -> String {
 
 /// The only template that is not a field.
 const PHASE_TEXT: &str = "the text of a phase";
+
+fn variables_of_programs() -> String {
+    let row = |(programs, names): &(&str, &[&str])| format!("| {programs} | `{}` |\n", names.join("`, `"));
+    let rows: String = PROGRAM_VARIABLES.iter().map(row).collect();
+    format!("| programs | names |\n| --- | --- |\n{rows}")
+}
 
 fn variables() -> String {
     let mut lines = vec!["| variable | known in | stands for |".to_owned(), "| --- | --- | --- |".into()];

@@ -2,7 +2,7 @@
 
 use super::description::{Description, error, suggestion, warning};
 use super::meant::{self, Mapping};
-use crate::definition::model::{RESERVED_VARIABLES, list, short};
+use crate::definition::model::{list, meant_by_program, short};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum GateProblem {
@@ -45,11 +45,12 @@ impl GateProblem {
                 .help("a question shows the user what has changed since earlier checks; nobody is asked twice"),
             Self::EnvSize { of, limit } => error(format!("`{of}` must have from 1 to {limit} variables")),
             Self::BadVariable { of, name } => {
+                let help = match meant_by_program(name) {
+                    Some(names) => format!("programs may run or load what is in `{names}`; use a name of your own"),
+                    None => "write a name of capital letters, digits and `_`".to_owned(),
+                };
                 error(format!("`{of}`: `{}` cannot be the name of a variable", short(name, 80)))
-                    .help(format!(
-                        "write a name of capital letters, digits and `_` that has no other meaning; such are {}",
-                        list(&RESERVED_VARIABLES)
-                    ))
+                    .help(help)
                     .marking(name)
             }
             Self::BadDuration { of } => error(format!(

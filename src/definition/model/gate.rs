@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::fmt;
 
 use super::bound_values::BoundValue;
+use super::program_variables::meant_by_program;
 use super::values::ValueName;
 use super::words::short;
 
@@ -118,46 +119,13 @@ impl From<&str> for Command {
 /// Maximum length of the name of a variable, in bytes.
 const MAX_VARIABLE: usize = 60;
 
-/// Names that mean something to the shell, the linker, or programs that many commands run, and beginnings of such
-/// names.
-pub const RESERVED_VARIABLES: [&str; 24] = [
-    "BASH_*",
-    "CDPATH",
-    "DYLD_*",
-    "EDITOR",
-    "ENV",
-    "GIT_*",
-    "GLOBIGNORE",
-    "HOME",
-    "IFS",
-    "LANG",
-    "LC_*",
-    "LD_*",
-    "NODE_*",
-    "NPM_*",
-    "OLDPWD",
-    "PAGER",
-    "PATH",
-    "PERL*",
-    "PI_*",
-    "PS*",
-    "PWD",
-    "PYTHON*",
-    "RUBY*",
-    "SHELL*",
-];
-
-/// Returns true if a text can be the name of a variable: capital letters, digits and `_`, and not one of
-/// [`RESERVED_VARIABLES`].
+/// Returns true if a text can be the name of a variable: capital letters, digits and `_`, without a
+/// [meaning for programs](meant_by_program).
 pub fn is_variable(name: &str) -> bool {
-    let is_reserved = |reserved: &&str| match reserved.strip_suffix('*') {
-        Some(beginning) => name.starts_with(beginning),
-        None => name == *reserved,
-    };
     (1..=MAX_VARIABLE).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
-        && !RESERVED_VARIABLES.iter().any(is_reserved)
+        && meant_by_program(name).is_none()
 }
 
 /// A regular expression; `^` and `$` match at lines. It is compiled when it is first used: a load only checks it.
