@@ -186,7 +186,7 @@ function makeIn(folder, shown, name, copyOf) {
  * @param {string} to
  * @param {string} shown
  */
-function copyFolder(from, to, shown) {
+export function copyFolder(from, to, shown) {
   const left = { ...MAX_COPY };
   /** @param {string} source @param {string} target @param {string} shown */
   const copy = (source, target, shown) => {

@@ -21,9 +21,9 @@ import { LEVEL, interval, pairsNeeded, signTest, spread } from "./statistics.js"
  * @property {[low: number, high: number]} [interval] of 95 % for the share of solved trials
  * @property {Spread} cost of the trials whose cost is known
  * @property {number} unknownCost trials whose cost is not known
- * @property {Spread} tokens
+ * @property {Spread} tokens of the trials whose usage is known
  * @property {Spread} ms
- * @property {Spread} turns
+ * @property {Spread} turns of the trials whose usage is known
  *
  * @typedef {{ number: number, mark: string, words: string, text: string, session?: string, report?: string, check?:
  *   string }} Shown paths, for links
@@ -97,7 +97,8 @@ function namesOf(firsts) {
 function variantOf(name, trials) {
   const [{ definition, model }] = trials;
   const tasks = [...Map.groupBy(trials, ({ task }) => task).values()];
-  const priced = trials.filter(({ unpriced }) => unpriced === 0);
+  const known = trials.filter(({ unknown }) => !unknown);
+  const priced = known.filter(({ unpriced }) => unpriced === 0);
   /** @type {Record<string, number>} */
   const others = {};
   for (const { ending } of trials) if (ending !== "done") others[ending] = (others[ending] ?? 0) + 1;
@@ -112,9 +113,9 @@ function variantOf(name, trials) {
     interval: interval(tasks.map((task) => ({ solved: solvedOf(task), trials: task.length }))),
     cost: spread(priced.map(({ cost }) => cost)),
     unknownCost: trials.length - priced.length,
-    tokens: spread(trials.map(({ tokens }) => tokens)),
+    tokens: spread(known.map(({ tokens }) => tokens)),
     ms: spread(trials.map(({ ms }) => ms)),
-    turns: spread(trials.map(({ turns }) => turns)),
+    turns: spread(known.map(({ turns }) => turns)),
   };
 }
 
@@ -143,7 +144,7 @@ function cellOf(base, trials) {
         mark: solved ? "✓" : isFalseGreen(trial) ? "✗" : "–",
         words: ended,
         text,
-        session: link("session.jsonl"),
+        session: link("session/session.jsonl"),
         report: link("report.html"),
         check: link("check.txt"),
       };

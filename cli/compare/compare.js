@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { plainText } from "../../host-shim/plain-text.js";
-import { canConfine, isBelow } from "../../host-shim/sandbox/index.js";
+import { canConfine, isBelow, untrusted } from "../../host-shim/sandbox/index.js";
 import { onInterrupt, piCommand } from "../headless/pi.js";
 import { saysYes } from "../headless/questions.js";
 import { packageFolder } from "../packages.js";
@@ -18,7 +18,7 @@ import { COMPARISON_FORMATS } from "./formats.js";
 import { hiddenFolders } from "./hidden.js";
 import { Results, digest, nameOf, trialsIn } from "./results.js";
 import { projectOf, tasksIn } from "./tasks.js";
-import { PACKAGES, carryOut, makeAgentFolder, removeFolder } from "./trial.js";
+import { PACKAGES, carryOut, makeAgentFolder, removeFolder, sessionIn } from "./trial.js";
 
 /** @typedef {import("./results.js").Planned} Planned */
 /** @typedef {import("./results.js").Found} Found */
@@ -269,7 +269,7 @@ async function carryOutAll(
  */
 async function runTrials(left, { count, paid, tasks, slots, results, maxCost, common, signal }) {
   let spent = paid.reduce((sum, { cost }) => sum + cost, 0);
-  let unknown = paid.filter(({ unpriced }) => unpriced > 0).length;
+  let unknown = paid.filter(({ unknown, unpriced }) => unknown || unpriced > 0).length;
   let done = count - left.length;
   let errors = 0;
   const failure = new AbortController();
@@ -283,13 +283,14 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
         done += 1;
         continue;
       }
-      const place = results.begin(planned);
+      const place = results.begin(planned, sessionIn(slot));
       const trial = await carryOut(planned, /** @type {Task} */ (tasks.get(planned.task)), slot, place, common, ended);
       if (!trial) return results.drop(place);
       results.end(place, trial);
       mkdirSync(slot, { recursive: true, mode: 0o700 });
       spent += trial.cost;
-      unknown += trial.unpriced > 0 ? 1 : 0;
+      const isUnknown = trial.unknown || trial.unpriced > 0;
+      unknown += isUnknown ? 1 : 0;
       done += 1;
       errors = trial.ending === "error" ? errors + 1 : 0;
       const how = trial.solved
@@ -298,7 +299,7 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
           ? `false green${unusual(trial.check)}`
           : `${trial.ending}: ${trial.text}`;
       tell(
-        `${done} of ${count}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${counted(trial.turns, "turn")} · ${trial.unpriced > 0 ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`,
+        `${done} of ${count}  ${planned.task}, ${planned.variant}, ${planned.number}: ${how} · ${trial.unknown ? "turns unknown" : counted(trial.turns, "turn")} · ${isUnknown ? "cost unknown" : dollars(trial.cost)} · ${duration(trial.ms)}`,
       );
     }
   };
@@ -341,6 +342,7 @@ function estimateOf(left, before) {
       (trial) =>
         trial.variant === variant &&
         trial.definition === definition &&
+        !trial.unknown &&
         trial.unpriced === 0 &&
         trial.ending !== "error",
     );
@@ -396,8 +398,6 @@ async function mayStart(trials, estimate, { yes }) {
 function writeAnswer(folder, trials) {
   const answer = answerOf(trials, folder);
   for (const name of ["md", "json", "html"]) {
-    const file = join(folder, `comparison.${name}`);
-    writeFileSync(`${file}.new`, COMPARISON_FORMATS[name](answer));
-    renameSync(`${file}.new`, file);
+    untrusted.replaceFile(folder, `comparison.${name}`, COMPARISON_FORMATS[name](answer));
   }
 }

@@ -1,8 +1,9 @@
 // The folder of results: a folder for each trial, which counts once its trial.json is there.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+import { untrusted } from "../../host-shim/sandbox/index.js";
 import { endProcess } from "../headless/pi.js";
 import { forgetProcess, processOf, takeForProcess } from "../runs/process.js";
 import { Failure, shortened } from "../words.js";
@@ -34,6 +35,7 @@ import { Failure, shortened } from "../words.js";
  * @property {Hidden} hidden the tasks
  * @property {number} startedAt since 1970
  * @property {number} ms the time of the run, without `setup` and the check
+ * @property {boolean} [unknown] true if more was taken than the figures that follow, or nothing of it is known
  * @property {number} turns
  * @property {number} tokens
  * @property {number} cost of the answers that have a price
@@ -46,6 +48,10 @@ import { Failure, shortened } from "../words.js";
  */
 
 const FILE = "trial.json";
+/** The mark of a trial that has begun: the path of its session. */
+const BEGUN = "begun";
+/** The maximum size of a file of a trial, in bytes. */
+export const MAX_FILE = 64 * 2 ** 20;
 
 /** A trial, and its folder. @typedef {Trial & { folder: string }} Found */
 
@@ -74,12 +80,12 @@ export class Results {
     mkdirSync(this.#folder, { recursive: true });
     await takeForProcess(this.#lock, "these results");
     for (const name of readdirSync(this.#folder)) {
-      const folder = join(this.#folder, name);
-      if (!existsSync(join(folder, "begun")) || existsSync(join(folder, FILE))) continue;
-      const worker = processOf(join(folder, "session.jsonl"));
+      const session = textOf(this.#folder, `${name}/${BEGUN}`);
+      if (session === undefined || textOf(this.#folder, `${name}/${FILE}`) !== undefined) continue;
+      const worker = processOf(session);
       if (worker?.isAlive) await endProcess(worker.pid);
       if (worker?.pi !== undefined) await endProcess(worker.pi);
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(join(this.#folder, name), { recursive: true, force: true });
     }
   }
 
@@ -89,15 +95,15 @@ export class Results {
 
   /** Returns true if a trial has ended, and can be read. @param {Planned} trial */
   has(trial) {
-    return trialOf(join(this.#folder, nameOf(trial), FILE)) !== undefined;
+    return trialOf(this.#folder, `${nameOf(trial)}/${FILE}`) !== undefined;
   }
 
-  /** The folder of a trial that begins; it is empty. @param {Planned} trial */
-  begin(trial) {
+  /** The folder of a trial that begins; it is empty. @param {Planned} trial @param {string} session its path */
+  begin(trial, session) {
     const folder = join(this.#folder, nameOf(trial));
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
-    writeFileSync(join(folder, "begun"), "");
+    untrusted.replaceFile(folder, BEGUN, session);
     return folder;
   }
 
@@ -108,9 +114,8 @@ export class Results {
 
   /** From here on the trial counts. @param {string} folder @param {Trial} trial */
   end(folder, trial) {
-    writeFileSync(join(folder, `${FILE}.new`), `${JSON.stringify(trial, null, 2)}\n`);
-    renameSync(join(folder, `${FILE}.new`), join(folder, FILE));
-    rmSync(join(folder, "begun"), { force: true });
+    untrusted.replaceFile(folder, FILE, `${JSON.stringify(trial, null, 2)}\n`);
+    rmSync(join(folder, BEGUN), { force: true });
   }
 
   all() {
@@ -129,23 +134,23 @@ export function trialsIn(folders) {
   const trials = new Map();
   /** @type {string[]} */
   const problems = [];
-  const look = (/** @type {string} */ folder, /** @type {number} */ depth) => {
-    const file = join(folder, FILE);
-    if (existsSync(file)) {
-      const trial = trialOf(file);
-      if (!trial) return void problems.push(`${shortened(file)} cannot be read; it is left out.`);
+  const look = (/** @type {string} */ root, /** @type {string} */ path, /** @type {number} */ depth) => {
+    const entries = untrusted.inFolder(root, path, (folder) => readdirSync(folder.at("."), { withFileTypes: true }));
+    const folder = join(root, path);
+    if (entries.some(({ name }) => name === FILE)) {
+      const trial = trialOf(root, `${path}/${FILE}`);
+      if (!trial) return void problems.push(`${shortened(join(folder, FILE))} cannot be read; it is left out.`);
       const name = nameOf(trial);
       const other = trials.get(name);
       if (!other || trial.startedAt < other.startedAt) trials.set(name, { ...trial, folder });
     } else if (depth > 0) {
-      for (const entry of readdirSync(folder, { withFileTypes: true }))
-        if (entry.isDirectory()) look(join(folder, entry.name), depth - 1);
+      for (const entry of entries) if (entry.isDirectory()) look(root, `${path}/${entry.name}`, depth - 1);
     }
   };
   for (const folder of folders) {
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
       throw new Failure(`There is no folder ${shortened(folder)}.`);
-    look(folder, 2);
+    look(folder, "", 2);
   }
   return {
     trials: [...trials.values()].sort((a, b) => a.startedAt - b.startedAt || a.folder.localeCompare(b.folder)),
@@ -156,10 +161,10 @@ export function trialsIn(folders) {
 const HIDDEN = ["from everything", "from tools", "no"];
 const ENDINGS = ["done", "paused", "stopped", "cancelled", "budget", "timeout", "error"];
 
-/** @param {string} file @returns {Trial | undefined} */
-function trialOf(file) {
+/** @param {string} root @param {string} path @returns {Trial | undefined} */
+function trialOf(root, path) {
   try {
-    const trial = JSON.parse(readFileSync(file, "utf8"));
+    const trial = JSON.parse(textOf(root, path) ?? "");
     const texts = [trial.variant, trial.definition, trial.task, trial.taskDigest, trial.model, trial.text];
     const numbers = [trial.number, trial.startedAt, trial.ms, trial.turns, trial.tokens, trial.cost, trial.unpriced];
     const isSound =
@@ -167,6 +172,15 @@ function trialOf(file) {
       texts.every((text) => typeof text === "string") &&
       numbers.every((number) => Number.isFinite(number) && number >= 0);
     return isSound && ENDINGS.includes(trial.ending) && typeof trial.solved === "boolean" ? trial : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a file of a trial; `undefined` if there is none that can be read. @param {string} root @param {string} path */
+export function textOf(root, path) {
+  try {
+    return String(untrusted.readFile(root, path, MAX_FILE));
   } catch {
     return undefined;
   }

@@ -1,9 +1,11 @@
 // The scripts of a task: `setup` and `check`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
+import { basename, dirname } from "node:path";
 
 import { killGroup } from "../../host-shim/exec.js";
+import { untrusted } from "../../host-shim/sandbox/index.js";
 
 /** The output of a script that is kept, in bytes. */
 const MAX_OUTPUT = 1_000_000;
@@ -21,7 +23,7 @@ const MAX_OUTPUT = 1_000_000;
  */
 export async function runScript(line, { cwd, env, output, time, signal }) {
   const child = spawn("/bin/sh", ["-c", line], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-  for (const stream of [child.stdout, child.stderr]) keep(stream, output);
+  keep([child.stdout, child.stderr], output);
   const end = () => killGroup(child);
   return endOf(child, "exit", end, time, signal).finally(end);
 }
@@ -47,17 +49,24 @@ export async function endOf(child, event, end, time, signal) {
   }
 }
 
-/** Keeps the beginning of an output. @param {NodeJS.ReadableStream} stream @param {string} file */
-export function keep(stream, file) {
-  const output = createWriteStream(file, { flags: "a" });
-  // A full disk must not end the comparison.
-  output.on("error", () => {});
-  let room = MAX_OUTPUT;
-  stream.on("data", (/** @type {Buffer} */ bytes) => {
-    if (room > 0) output.write(bytes.subarray(0, room));
-    room -= bytes.length;
-  });
-  stream.on("close", () => output.end());
+/** Keeps the beginning of an output in a new file. @param {NodeJS.ReadableStream[]} streams @param {string} file */
+export function keep(streams, file) {
+  const output = untrusted.createFile(dirname(file), basename(file));
+  let [room, open] = [MAX_OUTPUT, streams.length];
+  for (const stream of streams) {
+    stream.on("data", (/** @type {Buffer} */ bytes) => {
+      try {
+        if (room > 0) writeSync(output, bytes.subarray(0, room));
+      } catch {
+        // A full disk must not end the comparison.
+      }
+      room -= bytes.length;
+    });
+    stream.on("close", () => {
+      open -= 1;
+      if (open === 0) closeSync(output);
+    });
+  }
 }
 
 /** @param {ScriptEnd} end */

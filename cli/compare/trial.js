@@ -14,16 +14,18 @@ import {
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { canConfine, isBelow, lineInFolder, shellQuoted } from "../../host-shim/sandbox/index.js";
+import { copyFolder } from "../../host-shim/folders.js";
+import { canConfine, isBelow, lineInFolder, shellQuoted, untrusted } from "../../host-shim/sandbox/index.js";
 import { endProcess } from "../headless/pi.js";
 import { reportHtml } from "../runs/html/page.js";
 import { processOf } from "../runs/process.js";
 import { Failure, inWords, shortened } from "../words.js";
 import { enclosed } from "./enclosure.js";
+import { textOf } from "./results.js";
 import { endOf, keep, runScript, words } from "./script.js";
 import { checkParts, isMapping, projectOf, setupOf } from "./tasks.js";
 
@@ -68,7 +70,7 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
  * @returns {Promise<Trial | undefined>}
  */
 export async function carryOut(planned, task, slot, results, common, signal) {
-  const figures = { ms: 0, turns: 0, tokens: 0, cost: 0, unpriced: 0 };
+  const figures = { ms: 0, unknown: true, turns: 0, tokens: 0, cost: 0, unpriced: 0 };
   /** @type {Trial} */
   const trial = {
     ...planned,
@@ -101,7 +103,7 @@ export async function carryOut(planned, task, slot, results, common, signal) {
       ? "the folder of the project is gone"
       : isLate
         ? `not over within ${task.timeout / 1000} s`
-        : shortened(String(result?.end?.text ?? lastLine(join(results, "log.txt"))));
+        : shortened(String(result?.end?.text ?? lastLine(results, "log.txt")));
     return signal.aborted ? undefined : { ...trial, ending, text, check, solved: check?.status === 0 };
   } catch (error) {
     return signal.aborted ? undefined : { ...trial, text: shortened(inWords(error)) };
@@ -141,7 +143,7 @@ export function trialLimits(limits, hide, home, readYaml) {
 async function prepare(task, slot, common) {
   removeFolder(slot);
   const [home, agent, temporary] = ["home", "agent", "tmp"].map((name) => join(slot, name));
-  for (const folder of [slot, home, temporary]) mkdirSync(folder, { mode: 0o700 });
+  for (const folder of [slot, home, temporary, dirname(sessionIn(slot))]) mkdirSync(folder, { mode: 0o700 });
   await copy(await projectOf(task, common.work), join(slot, "project"));
   writeFileSync(join(home, ".gitconfig"), "[user]\n\tname = pi-workflows\n\temail = pi-workflows@localhost\n");
   await copy(common.agent, agent);
@@ -227,7 +229,7 @@ function settingsOf(file, agentDir) {
  * @param {{ slot: string, env: NodeJS.ProcessEnv, results: string, common: Common, signal: AbortSignal }} place
  */
 async function run({ variant }, task, { slot, env, results, common, signal }) {
-  const session = join(results, "session.jsonl");
+  const session = sessionIn(slot);
   const inputs = variant === "none" ? [] : task.inputs.map(([name, value]) => `--input=${name}=${value}`);
   const options = [
     `--session=${session}`,
@@ -235,7 +237,7 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
     ...inputs,
     ...(common.model === undefined ? [] : [`--model=${common.model}`]),
     ...(task.budget === undefined ? [] : [`--budget=${task.budget}`]),
-    `--pi=${programOf(slot, results, common)}`,
+    `--pi=${programOf(slot, common)}`,
     ...(common["allow-commands"] ? ["--allow-commands"] : []),
   ];
   const child = spawn(process.execPath, [CLI, "run", ...options, "--", variant === "none" ? "-" : variant, task.text], {
@@ -245,7 +247,7 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  keep(child.stderr, join(results, "log.txt"));
+  keep([child.stderr], join(results, "log.txt"));
   const started = performance.now();
   const end = () => {
     child.kill("SIGTERM");
@@ -254,20 +256,33 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
   const { status, late } = await endOf(child, "close", end, task.timeout, signal);
   const left = processOf(session)?.pi;
   if (left !== undefined) await endProcess(left);
+  keepSession(slot, results);
   return { status, isLate: late, ms: Math.round(performance.now() - started) };
+}
+
+/** The session of the trial in a slot. Its pi writes there, and cannot reach the results. @param {string} slot */
+export const sessionIn = (slot) => join(slot, "session/session.jsonl");
+
+/** Copies the session of a trial, with those of its child agents, to its results. @param {string} slot @param {string} results */
+function keepSession(slot, results) {
+  try {
+    mkdirSync(join(results, "session"));
+    copyFolder(dirname(sessionIn(slot)), join(results, "session"), "session");
+  } catch {
+    // What is left of it is there.
+  }
 }
 
 /**
  * Writes the program that is the pi of a trial, beside its folder, and returns its path.
  * @param {string} slot
- * @param {string} results
  * @param {Common} common
  */
-function programOf(slot, results, { work, pi, hidden, hide, fixed }) {
+function programOf(slot, { work, pi, hidden, hide, fixed }) {
   const all = hide.some((path) => isBelow(work, path)) ? hide : [...hide, work];
   const script =
     hidden === "from everything"
-      ? enclosed(pi, { hidden: all, shown: [slot, results], fixed })
+      ? enclosed(pi, { hidden: all, shown: [slot], fixed })
       : `#!/bin/sh\nexec ${pi.map(shellQuoted).join(" ")} "$@"\n`;
   writeFileSync(`${slot}-pi`, script, { mode: 0o700 });
   return `${slot}-pi`;
@@ -314,8 +329,8 @@ function confined(line, folder, places) {
  */
 function resultIn(results) {
   try {
-    const result = JSON.parse(readFileSync(join(results, "result.json"), "utf8"));
-    if (result.phases !== undefined) writeFileSync(join(results, "report.html"), reportHtml(result));
+    const result = JSON.parse(textOf(results, "result.json") ?? "");
+    if (result.phases !== undefined) untrusted.replaceFile(results, "report.html", reportHtml(result));
     return result;
   } catch {
     return undefined;
@@ -324,17 +339,12 @@ function resultIn(results) {
 
 /** The figures of a run. Without its result they are not known. @param {any} result */
 function figuresOf(result) {
-  const { usage } = result ?? { usage: { unpriced: 1 } };
+  const usage = result?.usage;
   const number = (/** @type {unknown} */ value) => (typeof value === "number" && value >= 0 ? value : 0);
   const tokens = ["input", "output", "cacheRead", "cacheWrite"].reduce((all, name) => all + number(usage?.[name]), 0);
-  return { turns: number(usage?.turns), tokens, cost: number(usage?.cost), unpriced: number(usage?.unpriced) };
+  const unknown = usage === undefined || usage.unknown === true ? true : undefined;
+  return { unknown, turns: number(usage?.turns), tokens, cost: number(usage?.cost), unpriced: number(usage?.unpriced) };
 }
 
-/** @param {string} file */
-function lastLine(file) {
-  try {
-    return readFileSync(file, "utf8").trim().split("\n").at(-1) ?? "";
-  } catch {
-    return "";
-  }
-}
+/** @param {string} root @param {string} path */
+const lastLine = (root, path) => textOf(root, path)?.trim().split("\n").at(-1) ?? "";

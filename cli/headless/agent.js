@@ -1,13 +1,12 @@
-// The agent without a workflow, for comparisons: what it has taken, by its session file, and how it ended.
-import { existsSync, readFileSync } from "node:fs";
-
-import { count, noUsage, timeOf, usageOf } from "../../host-shim/usage.js";
+// The agent without a workflow, for comparisons: what it has taken, by the records that its pi writes, and how it ended.
+// Its session file does not tell that: the agent can write it.
+import { count, noUsage, usageOf } from "../../host-shim/usage.js";
 import { dollars, duration } from "../runs/figures.js";
-import { parsed } from "../runs/sessions.js";
 
 /** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} Bounds */
+/** @typedef {import("./pi.js").PiRecord} PiRecord */
 
-/** The usage of an agent; the names are those of a report. @typedef {ReturnType<typeof agentIn>["usage"]} AgentUsage */
+/** The usage of an agent; the names are those of a report. @typedef {Agent["usage"]} AgentUsage */
 
 /** The fields of the usage of a model. */
 const FIELDS = /** @type {const} */ ([
@@ -21,31 +20,72 @@ const FIELDS = /** @type {const} */ ([
   "unreported",
 ]);
 
-/** The sums of a session file; `failure`: the error with which its last answer failed. @param {string} session */
-export function agentIn(session) {
-  const sums = noUsage();
-  let last;
-  for (const line of existsSync(session) ? readFileSync(session, "utf8").split("\n") : []) {
-    const entry = parsed(line);
-    if (entry === undefined) continue;
-    count(sums, entry, timeOf(entry));
-    if (entry.message?.role === "assistant") last = entry.message;
+export class Agent {
+  #sums = noUsage();
+  /** @type {any} */
+  #last;
+  /** The answers that have ended, and the turns: each turn has one. */
+  #answers = 0;
+  #turns = 0;
+  /** A turn has begun, and has not ended. */
+  #isAtWork = false;
+  /** Something is missing between the records. */
+  #hasGap = false;
+
+  /** @param {PiRecord | undefined} record without one there was a line that is none */
+  onRecord(record) {
+    if (!record) {
+      this.#hasGap = true;
+      return;
+    }
+    const { type, message, result } = record;
+    if (type === "turn_start") {
+      this.#hasGap ||= this.#isAtWork;
+      this.#isAtWork = true;
+    } else if (type === "message_end") {
+      count(this.#sums, { type: "message", message }, Date.now());
+      if (message?.role !== "assistant") return;
+      this.#answers += 1;
+      this.#last = message;
+    } else if (type === "turn_end") {
+      this.#turns += 1;
+      this.#isAtWork = false;
+      this.#hasGap ||= this.#answers !== this.#turns;
+    } else if (type === "compaction_end" && result) {
+      count(this.#sums, { type: "compaction", usage: result.usage }, Date.now());
+    }
   }
-  const { models, toolCalls, workMs, waitMs } = usageOf(sums);
-  const sum = (/** @type {"answers" | typeof FIELDS[number]} */ field) =>
-    models.reduce((all, model) => all + Number(model[field]), 0);
-  const usage = {
-    turns: sum("answers"),
-    .../** @type {Record<typeof FIELDS[number], number>} */ (
-      Object.fromEntries(FIELDS.map((field) => [field, sum(field)]))
-    ),
-    toolCalls,
-    workMs: Number(workMs),
-    waitMs: Number(waitMs),
-    models: Object.fromEntries(models.flatMap(({ model, answers }) => (model === undefined ? [] : [[model, answers]]))),
-  };
-  const failed = last?.stopReason === "error" || last?.stopReason === "aborted";
-  return { usage, failure: failed ? String(last.errorMessage || last.stopReason) : undefined };
+
+  /** The stream of records has ended by itself: an answer that has not come may have been paid for. */
+  onEnd() {
+    this.#hasGap ||= this.#isAtWork;
+  }
+
+  /** The error with which its last answer failed. */
+  get failure() {
+    const failed = this.#last?.stopReason === "error" || this.#last?.stopReason === "aborted";
+    return failed ? String(this.#last.errorMessage || this.#last.stopReason) : undefined;
+  }
+
+  get usage() {
+    const { models, toolCalls, workMs, waitMs } = usageOf(this.#sums);
+    const sum = (/** @type {"answers" | typeof FIELDS[number]} */ field) =>
+      models.reduce((all, model) => all + Number(model[field]), 0);
+    return {
+      /** True if there was more than these sums. */
+      unknown: this.#hasGap,
+      turns: sum("answers"),
+      .../** @type {Record<typeof FIELDS[number], number>} */ (
+        Object.fromEntries(FIELDS.map((field) => [field, sum(field)]))
+      ),
+      toolCalls,
+      workMs: Number(workMs),
+      waitMs: Number(waitMs),
+      models: Object.fromEntries(
+        models.flatMap(({ model, answers }) => (model === undefined ? [] : [[model, answers]])),
+      ),
+    };
+  }
 }
 
 /**
@@ -54,7 +94,8 @@ export function agentIn(session) {
  * @param {AgentUsage} usage
  * @param {Bounds} bounds
  */
-export function usedUp({ cost, unpriced, unreported, output, turns, workMs }, bounds) {
+export function usedUp({ unknown, cost, unpriced, unreported, output, turns, workMs }, bounds) {
+  if (unknown) return "what the agent has taken is not known";
   if (bounds.cost !== undefined && unpriced > 0) return "the cost of an answer is not known";
   if (bounds.outputTokens !== undefined && unreported > 0) return "the usage of an answer is not known";
   if (bounds.cost !== undefined && cost >= bounds.cost) return `${dollars(cost)} of ${dollars(bounds.cost)}`;

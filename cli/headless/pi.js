@@ -70,6 +70,8 @@ export class Pi {
   #hung = false;
   /** @type {NodeJS.Timeout | undefined} */
   #patience;
+  /** It was ended from here. */
+  isEnded = false;
   /** Resolves when it has ended and all that it wrote was read. @type {Promise<PiEnd>} */
   ended;
 
@@ -77,7 +79,7 @@ export class Pi {
    * @param {[string, ...string[]]} command
    * @param {string[]} args
    * @param {object} listeners
-   * @param {(record: PiRecord) => void} listeners.onRecord
+   * @param {(record: PiRecord | undefined) => void} listeners.onRecord gets none for a line that is no record
    * @param {(line: string) => void} listeners.onError gets each line of standard error
    */
   constructor([program, ...before], args, { onRecord, onError }) {
@@ -91,8 +93,7 @@ export class Pi {
     }, PATIENCE);
     eachLine(stdout, (line) => {
       const record = parsed(line);
-      if (!record) return;
-      clearTimeout(this.#patience);
+      if (record) clearTimeout(this.#patience);
       onRecord(record);
     });
     eachLine(stderr, onError);
@@ -127,6 +128,7 @@ export class Pi {
 
   /** Ends pi, in order if it can. */
   end() {
+    this.isEnded = true;
     this.#signal("SIGTERM");
     const kill = setTimeout(() => this.#signal("SIGKILL"), GRACE);
     this.ended.then(
@@ -180,8 +182,11 @@ function eachLine(stream, use) {
   stream.on("data", (/** @type {Buffer} */ bytes) => {
     const lines = (rest + decoder.write(bytes)).split("\n");
     rest = lines.pop() ?? "";
-    if (rest.length > MAX_LINE) rest = "";
     lines.forEach(use);
+    if (rest.length <= MAX_LINE) return;
+    rest = "";
+    // It is too long to be one.
+    use("");
   });
   stream.on("end", () => {
     if (rest !== "") use(rest);

@@ -1,21 +1,12 @@
 // `pi-workflows run`: runs a workflow in a pi without its terminal interface, and ends with the end of the run.
 import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { constants } from "node:os";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 
 import { plainText } from "../../host-shim/plain-text.js";
+import { untrusted } from "../../host-shim/sandbox/index.js";
 import { isLoadedByPi, packageFolder } from "../packages.js";
 import { agentDir, placesOf } from "../places.js";
 import { findRuns, isOpen } from "../runs/find.js";
@@ -24,13 +15,16 @@ import { REPORT_FORMATS, reportOf, runOf } from "../runs/report.js";
 import { newSessionFile } from "../runs/sessions.js";
 import { Failure, inWords, inputsIn, pairs, quoted, shortened } from "../words.js";
 import { openWorkflows } from "../workflows.js";
-import { agentIn, usedUp } from "./agent.js";
+import { Agent, usedUp } from "./agent.js";
 import { Conversation } from "./conversation.js";
+import { outputTo } from "./output.js";
 import { Pi, earlyEnd, endProcess, onInterrupt, piCommand } from "./pi.js";
 import { Progress, figures } from "./progress.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */
 /** @typedef {import("./pi.js").PiRecord} PiRecord */
+
+/** The functions that write the files of `--result` and `--summary`. @typedef {{ result?: (text: string) => void, summary?: (text: string) => void }} Outputs */
 
 /** Exit statuses. */
 const STATUS = { done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6 };
@@ -71,7 +65,10 @@ export async function runWorkflow(words, options) {
   const bounds = words[0] === "-" ? limits : undefined;
   const prompt = bounds ? taskOf(words, options) : await promptOf(words, options);
   const session = sessionOf(options);
-  for (const file of [options.result, options.summary]) checkFile(file);
+  const outputs = {
+    result: options.result === undefined ? undefined : outputTo(options.result, false),
+    summary: options.summary === undefined ? undefined : outputTo(options.summary, true),
+  };
   const worker = processOf(session);
   if (worker?.isAlive) throw new Failure(`Process ${worker.pid} works on this session.`);
   const before = options.continue ? [] : runsIn(session);
@@ -95,7 +92,7 @@ export async function runWorkflow(words, options) {
     const args = await argumentsOf(session, bounds ? { ...options, budget: undefined } : options);
     const ended = await headless.run(options.pi, args, prompt);
     isOver = headless.newestRun()?.outcome !== "running";
-    return tellEnd(ended, headless, session, bounds && agentIn(session), options);
+    return tellEnd(ended, headless, session, bounds && headless.agent, options, outputs);
   } finally {
     if (isOver) forgetProcess(session);
     else noteProcess(session, { ended: Date.now() });
@@ -107,10 +104,11 @@ export async function runWorkflow(words, options) {
  * @param {End} end
  * @param {Headless} headless
  * @param {string} session
- * @param {ReturnType<typeof agentIn> | undefined} agent one without a workflow
+ * @param {Agent | undefined} agent one without a workflow
  * @param {import("../pi-workflows.js").Options} options
+ * @param {Outputs} outputs
  */
-function tellEnd(end, headless, session, agent, options) {
+function tellEnd(end, headless, session, agent, options, outputs) {
   const { progress } = headless;
   const run = headless.newestRun();
   const took = run ?? agent;
@@ -121,7 +119,7 @@ function tellEnd(end, headless, session, agent, options) {
     progress.always(
       `To go on: pi-workflows run --continue --session ${shellQuoted(session)}${optionsToGoOn(options)}${decisionFor(end, run)}`,
     );
-  const problems = write(options, run, end, session, agent?.usage);
+  const problems = write(outputs, run, end, session, agent?.usage);
   for (const problem of problems) progress.always(problem);
   return end.status === STATUS.done && problems.length > 0 ? STATUS.error : end.status;
 }
@@ -157,7 +155,7 @@ function detach(words, options, session) {
   }
   const log = `${session}.log`;
   mkdirSync(dirname(session), { recursive: true });
-  const output = openSync(log, "a", 0o600);
+  const output = untrusted.openToAppend(dirname(log), basename(log), 0o600);
   const given = Object.entries({ ...options, detach: undefined, session }).flatMap(([name, value]) => {
     if (value === true) return [`--${name}`];
     return [value ?? []].flat().map((one) => `--${name}=${one}`);
@@ -199,6 +197,7 @@ class Headless {
   #isLate = false;
   /** @type {Pi | undefined} */
   #pi;
+  agent = new Agent();
   progress;
 
   /**
@@ -248,6 +247,8 @@ class Headless {
     const conversation = isTerminal && new Conversation(this.progress, asked.signal, () => this.newestRun());
     const pi = new Pi(command, ["--mode", isTerminal ? "rpc" : "json", ...args], {
       onRecord: (record) => {
+        this.agent.onRecord(record);
+        if (!record) return;
         this.#onRecord(record);
         if (conversation) conversation.onRecord(pi, record);
       },
@@ -274,7 +275,9 @@ class Headless {
     const late = isTimed ? setTimeout(endLate, Math.min(Number(timeMs) + LATE, MAX_TIMEOUT)) : undefined;
     try {
       noteProcess(this.#session, { pi: pi.pid });
-      return await pi.ended;
+      const ended = await pi.ended;
+      if (!pi.isEnded) this.agent.onEnd();
+      return ended;
     } catch (error) {
       pi.end();
       await pi.ended.catch(() => {});
@@ -307,7 +310,7 @@ class Headless {
   /** Ends an agent without a workflow that has used up a bound; a run bounds itself. */
   #bound() {
     if (this.#hasWorkflow || Object.keys(this.#limits).length === 0) return;
-    this.#usedUp ??= usedUp(agentIn(this.#session).usage, this.#limits);
+    this.#usedUp ??= usedUp(this.agent.usage, this.#limits);
     if (this.#usedUp !== undefined) this.#pi?.end();
   }
 
@@ -347,7 +350,7 @@ class Headless {
     // pi itself begins with the reason; a crash ends with it.
     const told = hasEnded ? this.#firstError : this.#lastError;
     if (!this.#hasWorkflow) {
-      const { failure } = agentIn(this.#session);
+      const { failure } = this.agent;
       if (this.#usedUp !== undefined) return end("budget", `the budget is used up: ${this.#usedUp}`);
       if (failure !== undefined) return end("error", shortened(failure));
       return this.#isAtRest && hasEnded ? end("done", "the agent has stopped") : end("error", earlyEnd(piEnd, told));
@@ -470,17 +473,9 @@ async function argumentsOf(session, options) {
   ];
 }
 
-/** @param {string | undefined} file */
-function checkFile(file) {
-  if (file === undefined) return;
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Failure(`${shortened(file)} is a folder.`);
-  if (!statSync(dirname(resolve(file)), { throwIfNoEntry: false })?.isDirectory())
-    throw new Failure(`There is no folder ${shortened(dirname(file))}.`);
-}
-
 /**
  * Writes the files that the user wants, and returns what went wrong.
- * @param {import("../pi-workflows.js").Options} options
+ * @param {Outputs} outputs
  * @param {Run | undefined} run
  * @param {End} end
  * @param {string} session
@@ -490,34 +485,18 @@ function write({ result, summary }, run, end, session, usage) {
   const report = run && reportOf(run);
   const data = { end, session, usage, ...(report ? JSON.parse(REPORT_FORMATS.json(report)) : {}) };
   const markdown = report ? `${REPORT_FORMATS.md(report)}\n` : `# ${plainText(end.text)}\n`;
-  /** @type {[name: string, path: string | undefined, write: (path: string) => void][]} */
-  const files = [
-    ["result", result, (path) => replaceFile(path, `${JSON.stringify(data, null, 2)}\n`)],
-    ["summary", summary, (path) => appendFileSync(path, markdown)],
-  ];
-  return files.flatMap(([name, path, write]) => {
+  const texts = /** @type {const} */ ([
+    ["result", result, `${JSON.stringify(data, null, 2)}\n`],
+    ["summary", summary, markdown],
+  ]);
+  return texts.flatMap(([name, write, text]) => {
     try {
-      if (path !== undefined) write(path);
+      write?.(text);
       return [];
     } catch (error) {
       return [`The ${name} cannot be written: ${inWords(error)}`];
     }
   });
-}
-
-/** Writes a file as a whole; into a device or a pipe as it is. @param {string} path @param {string} text */
-function replaceFile(path, text) {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat && !stat.isFile()) return writeFileSync(path, text);
-  const file = stat ? realpathSync(path) : path;
-  const temporary = `${file}.${process.pid}.new`;
-  try {
-    writeFileSync(temporary, text);
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
 }
 
 /** A word as a shell takes it. @param {string} word */

@@ -1,9 +1,10 @@
 // The process of `pi-workflows run` that works on the run of a session, and its pi, by a file beside the session.
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { readText } from "../../host-shim/packages.js";
+import { untrusted } from "../../host-shim/sandbox/index.js";
 import { Failure } from "../words.js";
 
 /**
@@ -13,6 +14,8 @@ import { Failure } from "../words.js";
 
 /** @param {string} session */
 const fileOf = (session) => `${session}.process`;
+/** The maximum size of the file, in bytes. */
+const MAX_FILE = 10_000;
 
 /**
  * Notes that this process works on a session.
@@ -21,10 +24,16 @@ const fileOf = (session) => `${session}.process`;
  *   run has not
  */
 export function noteProcess(session, { pi, ended } = {}) {
-  writeFileSync(
-    fileOf(session),
-    `${JSON.stringify({ ...identity(process.pid), pi: pi === undefined ? undefined : identity(pi), ended })}\n`,
-  );
+  const own = { ...identity(process.pid), pi: pi === undefined ? undefined : identity(pi), ended };
+  const write = () => untrusted.replaceFile(dirname(session), basename(fileOf(session)), `${JSON.stringify(own)}\n`);
+  try {
+    write();
+  } catch (/** @type {any} */ error) {
+    // An agent may have put a folder in its place.
+    if (error.code !== "EISDIR") throw error;
+    forgetProcess(session);
+    write();
+  }
 }
 
 /**
@@ -43,7 +52,7 @@ export async function takeForProcess(session, named) {
 
 /** This process works no longer on a session. @param {string} session */
 export function forgetProcess(session) {
-  rmSync(fileOf(session), { force: true });
+  rmSync(fileOf(session), { recursive: true, force: true });
 }
 
 /**
@@ -54,7 +63,9 @@ export function forgetProcess(session) {
  */
 export function processOf(session) {
   try {
-    const { pi, ended, ...own } = JSON.parse(readText(fileOf(session)));
+    const { pi, ended, ...own } = JSON.parse(
+      String(untrusted.readFile(dirname(session), basename(fileOf(session)), MAX_FILE)),
+    );
     if (!isProcess(own)) return undefined;
     const times = Number.isFinite(ended) ? { ended } : {};
     return {

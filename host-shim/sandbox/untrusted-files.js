@@ -22,7 +22,7 @@ import {
 } from "node:fs";
 import { join, sep } from "node:path";
 
-const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
 // Windows does not have these.
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 /**
@@ -154,17 +154,17 @@ export function inFolder(root, path, use, options) {
 }
 
 /**
- * Opens a regular file without another name for reading.
+ * Opens a regular file without another name.
  * @param {string} root a trusted folder
  * @param {string} path below it
- * @param {Options} [options]
+ * @param {Options & { flags?: number }} [options] `flags`: for reading, if absent
  * @returns {number} a descriptor, to be closed
  */
 export function openFile(root, path, options) {
   const place = openPlace(root, path, options);
   try {
     place.asFile();
-    const flags = O_RDONLY | O_NONBLOCK | (place.descriptor === undefined ? O_NOFOLLOW : 0);
+    const flags = (options?.flags ?? O_RDONLY) | O_NONBLOCK | (place.descriptor === undefined ? O_NOFOLLOW : 0);
     const descriptor = worded(place.path, () => openSync(place.name, flags));
     try {
       if (!isSame(place.stat, fstatSync(descriptor, { bigint: true }))) throw refusal(place.path, "ESTALE");
@@ -228,6 +228,38 @@ export function readToEnd(descriptor, size, limit, room) {
 export function createFile(root, path, mode = 0o666, options) {
   const { folder, name } = split(path);
   return inFolder(root, folder, (above) => created(above, name, mode), options);
+}
+
+/**
+ * Opens a regular file without another name to append to it. Creates it if there is none.
+ * @param {string} root a trusted folder
+ * @param {string} path below it
+ * @param {number} [mode] of a new file
+ * @param {Options} [options]
+ * @returns {number} a descriptor, to be closed
+ */
+export function openToAppend(root, path, mode, options) {
+  try {
+    return createFile(root, path, mode, options);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    return openFile(root, path, { ...options, flags: O_WRONLY | O_APPEND });
+  }
+}
+
+/**
+ * Appends to a regular file without another name. Creates it if there is none.
+ * @param {string} root a trusted folder
+ * @param {string} path below it
+ * @param {string | Uint8Array} content
+ */
+export function appendFile(root, path, content) {
+  const descriptor = openToAppend(root, path);
+  try {
+    worded(join(root, path), () => writeFileSync(descriptor, content));
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /**

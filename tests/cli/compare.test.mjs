@@ -278,6 +278,56 @@ for (const version of VERSIONS) {
       },
     );
 
+    test("an agent changes neither its budget nor its results", { timeout: 120_000 }, async (t) => {
+      let evals = "";
+      let answers = 0;
+      const { startCommand, sandbox } = await withPi(
+        t,
+        version,
+        (request) => {
+          const { task, isFirst } = about(request);
+          answers += 1;
+          const results = `${evals}-results/*`;
+          const places = ["trial.json.new", "trial.json", "check.txt", "result.json", "report.html", "session"];
+          const command =
+            task === "spends"
+              ? `for f in ../session/session.jsonl ${results}/session.jsonl; do : > $f; done`
+              : `echo yes > done.txt; for d in ${results}; do for n in ${places.join(" ")}; do ln -s ${sandbox.root}/victim $d/$n; done; done; rm -rf ../session; ln -s ${sandbox.root}/mine ../session`;
+          // The scripted model has no end of its own.
+          if (answers > 30 || (task === "links" && !isFirst)) return { text: "All done." };
+          return { calls: [{ name: "bash", arguments: { command } }] };
+        },
+        {},
+      );
+      writeFileSync(join(sandbox.root, "victim"), "untouched");
+      mkdirSync(join(sandbox.root, "mine"));
+      writeFileSync(join(sandbox.root, "mine/session.jsonl"), "mine");
+      evals = writeTasks(sandbox, {
+        links: {},
+        spends: { "task.md": "---\nbudget: turns=3\n---\nTask spends: say yes.\n" },
+      });
+      const ended = await startCommand(["compare", "none", "--tasks", evals]).ended;
+      assert.equal(ended.status, 0, ended.stderr);
+      assert.equal(readFileSync(join(sandbox.root, "victim"), "utf8"), "untouched");
+      const results = `${evals}-results`;
+      const trials = trialsOf(results).map((name) => ({
+        ...JSON.parse(readFileSync(join(results, name, "trial.json"), "utf8")),
+        has: readdirSync(join(results, name)).sort(),
+        kept: existsSync(join(results, name, "session/session.jsonl")),
+      }));
+      assert.deepEqual(
+        trials.map(({ task, ending, solved, unknown, kept }) => [task, ending, solved, unknown, kept]),
+        [
+          ["links", "done", true, undefined, false],
+          ["spends", "budget", false, undefined, true],
+        ],
+        JSON.stringify(trials),
+      );
+      // The agent may have answered once more before it was ended.
+      assert.ok(trials[1].turns >= 3 && trials[1].turns <= 5, String(trials[1].turns));
+      assert.deepEqual(trials[0].has, ["check.txt", "log.txt", "result.json", "session", "trial.json"]);
+    });
+
     test(
       "what a gate runs, and what an agent leaves behind, reaches no task and no other trial",
       { ...LONG, timeout: 180_000 },

@@ -1,0 +1,45 @@
+// The agent without a workflow: what it takes, by the records of its pi, and that a gap between them is told.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, usedUp } from "../../cli/headless/agent.js";
+
+const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, cost: { total: 0.5 } };
+const message = { role: "assistant", provider: "p", model: "m", content: [], stopReason: "stop", usage };
+const start = { type: "turn_start" };
+const answer = { type: "message_end", message };
+const stop = { type: "turn_end", message, toolResults: [] };
+const turn = [start, answer, stop];
+
+test("a gap between the records makes what an agent took unknown", () => {
+  /** @type {[string, (import("../../cli/headless/pi.js").PiRecord | undefined)[], boolean][]} */
+  const cases = [
+    ["whole turns", [...turn, ...turn], false],
+    ["none", [], false],
+    ["a line that is no record", [start, answer, undefined, stop], true],
+    ["an answer without a turn", [...turn, answer, ...turn], true],
+    ["a turn without an answer", [start, stop], true],
+    ["a turn that does not end", [...turn, start], true],
+    ["a turn in a turn", [start, ...turn], true],
+    ["a turn that has no begin", [...turn, stop], true],
+  ];
+  for (const [what, records, unknown] of cases) {
+    const agent = new Agent();
+    for (const record of records) agent.onRecord(record);
+    agent.onEnd();
+    assert.equal(agent.usage.unknown, unknown, what);
+    assert.equal(usedUp(agent.usage, { turns: 100n }), unknown ? "what the agent has taken is not known" : undefined);
+  }
+});
+
+test("its usage is that of its answers and summaries", () => {
+  const agent = new Agent();
+  for (const record of [...turn, { type: "compaction_end", result: { usage } }, ...turn, { type: "compaction_end" }])
+    agent.onRecord(record);
+  const { turns, input, output, cost, unknown } = agent.usage;
+  assert.deepEqual(
+    { turns, input, output, cost, unknown },
+    { turns: 3, input: 30, output: 15, cost: 1.5, unknown: false },
+  );
+  assert.equal(usedUp(agent.usage, { turns: 3n }), "3 of 3 turns");
+});
