@@ -277,6 +277,7 @@ export class Extension {
    */
   #onSessionStart(event, context) {
     this.#calls.context = context;
+    this.#confinement.begin(context);
     if (this.#manifest.children) this.#origin = Origin.of(this.#parts.host, context);
     if (!this.#childOf) this.#notifications?.begin(context);
     this.#guest.startAgain(false);

@@ -29,7 +29,7 @@ import { isBelow } from "./write-target.js";
 export const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /** The folder for temporary files inside of the sandbox. It is a private one of the session. */
-const TEMPORARY = "/tmp";
+export const TEMPORARY = "/tmp";
 
 /**
  * Namespaces, capabilities, processes. Without capabilities, a command of `root` may do no more than one of any other

@@ -1,16 +1,17 @@
 // Carries out the outcome `confine`: runs the command line of pi's `bash` confined by the operating system, and lets
 // pi's file tools reach the writable paths only, and nothing that is hidden.
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 
 import { agentFolder, outside } from "./agent-folder.js";
-import { gitFoldersOf } from "./git-folders.js";
+import { noteWorkTrees, trackingGitFolders, writableGitFolders } from "./git-folders.js";
 import { linkedOutside } from "./hard-links.js";
 import { findHidden } from "./hidden-paths.js";
 import { keyFolders } from "./key-folders.js";
 import { placeholders } from "./placeholders.js";
 import { Busy, runningCommands } from "./running-commands.js";
 import { canConfine, confinedLine } from "./command-line.js";
+import { TEMPORARY } from "./bubblewrap.js";
 import { leaveFolder, sessionFolder } from "./session-folder.js";
 import { plainText } from "../plain-text.js";
 import { FileTools } from "./file-tools.js";
@@ -29,8 +30,14 @@ const MAX_LINE = 128 * 1024 - 1;
  * The maximum number of paths in listed folders that are made read-only, and their maximum length together, in bytes.
  */
 const MAX_READ_ONLY = { paths: 200, bytes: 24 * 1024 };
-/** The maximum number of paths that are named in a result. */
+/** The maximum number of paths that are named in a result for one reason. */
 const MAX_NAMED = 5;
+/** The reasons for which something in the list is read-only. */
+const READ_ONLY = {
+  closed: "it cannot be reached or searched",
+  linked: "files there have other names (hard links) elsewhere, which a write would change too",
+  tracked: "something hidden is tracked in it, and its absence would be committed",
+};
 /** The time in which what another session runs must end, in milliseconds: a longer wait could be one for each other. */
 const PATIENCE = 5000;
 
@@ -52,15 +59,15 @@ export class Confinement {
   /** True if the ends of tool calls are observed. */
   #observing = false;
   /**
-   * The folders of git that the last command line could not change, because something hidden is tracked.
-   * @type {string[]}
+   * The paths in the list that the last command line could not write, by the reason.
+   * @type {Map<string, string[]>}
    */
-  #gitFolders = [];
+  #readOnly = new Map();
   /**
-   * The writable paths that the last command line could not write, because they cannot be reached or searched.
-   * @type {string[]}
+   * The folders for which `.git/` stands in `write`, decided at the start of the session; `undefined` before it.
+   * @type {{ of: string, granted: ReturnType<typeof writableGitFolders> } | undefined}
    */
-  #readOnly = [];
+  #git;
   #pi;
   #codingAgent;
   #settingsOf;
@@ -78,6 +85,17 @@ export class Confinement {
     this.#settingsOf = settingsOf;
     this.#granted = granted;
     this.#fileTools = new FileTools(pi, codingAgent);
+  }
+
+  /** The session begins. @param {Context} context */
+  begin(context) {
+    try {
+      const of = realPath(context.cwd);
+      noteWorkTrees(of);
+      this.#git = { of, granted: writableGitFolders(of) };
+    } catch {
+      // The session or its folder is gone. The first command line tries again.
+    }
   }
 
   /** Prepares the confinement of file tools, from the agent's next turn on. */
@@ -257,11 +275,16 @@ export class Confinement {
     const { temporary, running, standIns } = folder;
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
-    this.#readOnly = [];
+    if (!this.#git) this.begin(context);
+    this.#readOnly = new Map();
     const unreadable = this.#unreadable(rules, context, holder);
-    this.#gitFolders = gitFoldersOf(unreadable).filter((path) => !unreadable.some((hidden) => isBelow(path, hidden)));
+    const tracking = trackingGitFolders(unreadable).filter(
+      (path) => !unreadable.some((hidden) => isBelow(path, hidden)),
+    );
+    this.#addReadOnly("tracked", tracking);
     const kept = keepsAgentFolder ? this.#agentFolder() : undefined;
-    const all = outside(outermost(paths), kept);
+    const listed = this.#withGitFolders(paths).filter((path) => !tracking.some((git) => isBelow(path, git)));
+    const all = outside(outermost(listed), kept);
     const keys = this.#hide(all);
     keys.fixed.push(...(kept?.links.filter((link) => all.some((path) => isBelow(link, path))) ?? []));
     keys.hidden = keys.hidden.filter((path) => !unreadable.some((other) => isBelow(path, other)));
@@ -271,7 +294,10 @@ export class Confinement {
     this.#clean(temporary);
     const cwd = realPath(context.cwd);
     const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
-    const readOnly = [...this.#readOnlyBelow(writable, running, keptNames), ...this.#gitFolders, ...keptNames];
+    // Elsewhere it is read-only already, and what a file of the project names must not be mounted over other mounts.
+    const own = ["/proc", "/dev", "/sys", TEMPORARY, dirname(temporary)];
+    const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
+    const readOnly = [...this.#readOnlyBelow(writable, running, keptNames), ...git, ...keptNames];
     const visible = unreadable.filter((path) => !keys.hidden.some((other) => isBelow(path, other)));
     const sandbox = { ...reach, ...keys, readOnly, network, cwd, unreadable: visible, kept: keptNames, standIns };
     const around = [...sandbox.hidden, ...unreadable].find(
@@ -279,6 +305,29 @@ export class Confinement {
     );
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
     return { confined: confinedLine(this.#withPrefix(line, context), sandbox), reach };
+  }
+
+  /**
+   * Returns these paths with the folders of git in the place of `.git/` in the working directory.
+   * @param {string[]} paths
+   */
+  #withGitFolders(paths) {
+    const { of, granted } = this.#git ?? {};
+    if (of === undefined || !granted) return paths;
+    return paths.flatMap((path) => {
+      if (withoutSlash(path) !== join(of, ".git")) return [path];
+      if (granted.reason !== undefined) this.#addReadOnly(granted.reason, [path]);
+      return granted.folders.filter(isThere);
+    });
+  }
+
+  /**
+   * @param {string} reason or its key in `READ_ONLY`
+   * @param {string[]} paths
+   */
+  #addReadOnly(reason, paths) {
+    const why = READ_ONLY[/** @type {keyof typeof READ_ONLY} */ (reason)] ?? reason;
+    if (paths.length > 0) this.#readOnly.set(why, [...(this.#readOnly.get(why) ?? []), ...paths]);
   }
 
   /**
@@ -310,7 +359,7 @@ export class Confinement {
       if (real === name) placeholders.create(path, holder);
     } catch (error) {
       if (isPassing(error)) throw error;
-      this.#readOnly.push(name);
+      this.#addReadOnly("closed", [name]);
       return false;
     }
     if (real !== name) throw new Error(`a link leads elsewhere from ${name}`);
@@ -343,9 +392,8 @@ export class Confinement {
 
   /**
    * Returns the paths in writable paths that must stay read-only: the files that have other names outside of them (hard
-   * links), and the folders that cannot be searched for such files; if these are too many, the entries of the writable
-   * folders that contain them, or these folders themselves. It looks at every call: whatever runs beside pi can create
-   * links.
+   * links), and the folders that cannot be searched for such files; if these are too many, the innermost folders that
+   * contain them and are not too many. It looks at every call: whatever runs beside pi can create links.
    * @param {string[]} writable
    * @param {string} running
    * @param {string[]} kept folders in them that are read-only
@@ -356,7 +404,7 @@ export class Confinement {
     const isAlone = !others && !runningCommands.any(this.#session, running);
     const look = () => linkedOutside(writable.map(withoutSlash), kept);
     const { linked, closed } = isAlone ? look() : lasting(look);
-    this.#readOnly.push(...closed);
+    this.#addReadOnly("closed", closed);
     const found = [...linked, ...closed];
     if (found.length === 0) return [];
     if (fits(found)) {
@@ -366,11 +414,17 @@ export class Confinement {
           `another command is running, and ${linked.length > 0 ? `files in writable folders have other names (hard links) outside of them, for example ${linked[0]}` : `a writable folder cannot be searched: ${closed[0]}`}. Run one command after the other`,
         );
       }
+      this.#addReadOnly("linked", linked);
       return found;
     }
-    const entries = [...new Set(found.map((path) => entryOf(path, writable)))];
-    if (fits(entries)) return entries;
-    return writable.map(withoutSlash).filter((path) => found.some((inside) => isBelow(inside, path)));
+    let folders = writable.map(withoutSlash).filter((path) => found.some((inside) => isBelow(inside, path)));
+    for (let depth = 1; ; depth += 1) {
+      const inside = [...new Set(found.map((path) => entryOf(path, writable, depth)))];
+      if (!fits(inside)) break;
+      folders = inside;
+    }
+    if (linked.length > 0) this.#addReadOnly("linked", folders);
+    return folders;
   }
 
   /**
@@ -417,16 +471,11 @@ export class Confinement {
       .join("\n")
       .toLowerCase();
     if (!limits.signs?.some((sign) => output.includes(sign))) return undefined;
-    const named = this.#readOnly.slice(0, MAX_NAMED).join(", ");
-    const readOnly =
-      named &&
-      ` Read-only, because it cannot be reached or searched: ${named}${this.#readOnly.length > MAX_NAMED ? ", …" : ""}.`;
-    const [git] = this.#gitFolders;
-    const ofGit =
-      git === undefined
-        ? ""
-        : ` ${git} is read-only, because something hidden is tracked in it: its absence would be committed.`;
-    return { content: [...content, { type: "text", text: plainText(limits.notice + readOnly + ofGit) }] };
+    const readOnly = [...this.#readOnly].map(
+      ([why, paths]) =>
+        ` Read-only, because ${why}: ${paths.slice(0, MAX_NAMED).join(", ")}${paths.length > MAX_NAMED ? ", …" : ""}.`,
+    );
+    return { content: [...content, { type: "text", text: plainText(limits.notice + readOnly.join("")) }] };
   }
 
   /**
@@ -448,13 +497,27 @@ export class Confinement {
 }
 
 /**
- * Returns the entry of a writable folder that is or contains a file; for a file that is listed itself, the file.
+ * Returns the file or folder, at most so deep in a writable folder, that is or contains a file; for a file that is
+ * listed itself, the file.
  * @param {string} file
  * @param {string[]} writable
+ * @param {number} depth
  */
-function entryOf(file, writable) {
+function entryOf(file, writable, depth) {
   const folder = writable.map(withoutSlash).find((path) => isBelow(file, path)) ?? file;
-  return join(folder, relative(folder, file).split(sep)[0]);
+  return join(folder, ...relative(folder, file).split(sep).slice(0, depth));
+}
+
+/**
+ * Returns true if a path lies in a writable path, and of these others none is nearer around it, or in it.
+ * @param {string} path
+ * @param {string[]} writable
+ * @param {string[]} others
+ */
+function isOnlyIn(path, writable, others) {
+  const around = [...others, ...writable].filter((other) => isBelow(path, other));
+  const nearest = around.reduce((found, other) => (other.length >= found.length ? other : found), "");
+  return writable.includes(nearest) && nearest !== path && !others.some((other) => isBelow(other, path));
 }
 
 /**

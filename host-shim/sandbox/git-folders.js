@@ -1,107 +1,318 @@
-// The folders of git that commands must not change while a tracked path is hidden: its absence would be committed.
-import { lstatSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+// The folders of git of a project, which may lie elsewhere: those of linked work trees, of submodules and of the work
+// trees around it.
+//
+// Their paths stand in files that an agent may have written. So what these files name is only ever hidden or made
+// read-only, and never created; it is writable only if it names the work tree in turn, in a place where only those
+// write who may write all of it.
+import { accessSync, constants, lstatSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
+import { readFile } from "./untrusted-files.js";
 import { isBelow, realPath } from "./write-target.js";
 
+/** The maximum size of a file with a path, of a configuration and of an index, in bytes. */
+const [MAX_PATH, MAX_CONFIG, MAX_INDEX] = [8 * 1024, 2 ** 20, 128 * 2 ** 20];
+/** The maximum number of work trees and of folders of objects that are looked at. */
+const MAX_PLACES = 500;
 /** The lengths of a hash in the index, in bytes: SHA-1 and SHA-256. */
 const HASHES = [20, 32];
-/** The length of an entry of the index before its hash. */
-const BEFORE_HASH = 40;
+/** The offset of the mode in an entry of the index, and the entry's length before its hash. */
+const [MODE, BEFORE_HASH] = [24, 40];
 /** The flag of an entry with two bytes more. */
 const EXTENDED = 0x4000;
+/** The mode of an entry that is a submodule. */
+const SUBMODULE = 0o160000;
+
+/** A file of git's objects. git writes it once, and removes the rights to write it. */
+const OBJECT = /\/objects\/(?:[0-9a-f]{2}\/(?:[0-9a-f]{38}|[0-9a-f]{62})|pack\/pack-[0-9a-f]{40,64}\.[a-z]+)$/;
+
+/** Returns true if a path is that of a file of git's objects. @param {string} path */
+export const isObject = (path) => OBJECT.test(path);
+
+/** @typedef {{ tree: string, folder: string }} WorkTree a work tree, and its folder of git; both without links */
 
 /**
- * Returns the folders of git, absolute and without links, of the work trees in which one of these paths is tracked.
+ * The work trees that were around a folder when a session began in it: who changes a file that names a folder of git
+ * does not get at that folder.
+ * @type {Map<string, WorkTree[]>}
+ */
+const atStart = new Map();
+
+/** Notes the work trees around a folder. @param {string} folder absolute, without links */
+export function noteWorkTrees(folder) {
+  const known = atStart.get(folder) ?? [];
+  const isNew = (/** @type {WorkTree} */ { folder }) => known.every((other) => other.folder !== folder);
+  const found = [...workTreesAround(folder)].flatMap(({ tree, folder }) => [
+    { tree, folder },
+    { tree, folder: commonGitFolder(folder) },
+  ]);
+  atStart.set(folder, [...known, ...found.filter(isNew)].slice(-MAX_PLACES));
+}
+
+/**
+ * Returns the folders of git, absolute and without links, of all work trees in which one of these paths is tracked:
+ * commands must not change them while it is hidden, or its absence would be committed.
  * @param {string[]} paths absolute, without links
  */
-export function gitFoldersOf(paths) {
-  const folders = paths.flatMap((path) => {
-    const found = workTreeAt(dirname(path));
-    if (found === undefined || isBelow(found.folder, path)) return [];
-    const { tree, folder } = found;
-    return isTracked(relative(tree, path).split(sep).join("/"), join(folder, "index"))
-      ? [folder, commonGitFolder(folder)]
-      : [];
-  });
+export function trackingGitFolders(paths) {
+  const folders = paths.flatMap((path) =>
+    [...workTreesAround(dirname(path))].flatMap(({ tree, folder }) =>
+      !isBelow(path, folder) && isTracked(relative(tree, path).split(sep).join("/"), folder)
+        ? [folder, commonGitFolder(folder)].filter(isGitFolder)
+        : [],
+    ),
+  );
   return [...new Set(folders)];
+}
+
+/**
+ * Returns the folders that `.git/` stands for in `hide`: those of the work tree at a folder, or of all around it, the
+ * ones that work trees share, those of submodules, and the folders from which these take objects.
+ * @param {string} place absolute, without links
+ * @param {boolean} around
+ * @throws {Error} if they cannot be told
+ */
+export function hiddenGitFolders(place, around) {
+  const own = gitFolderAt(place, true);
+  const trees = around
+    ? [...workTreesAround(place, true), ...(atStart.get(place) ?? [])]
+    : own === undefined
+      ? []
+      : [{ tree: place, folder: own }];
+  const folders = new Set();
+  for (let at = 0; at < trees.length; at += 1) {
+    const { tree, folder } = trees[at];
+    if (isOfAnother(folder)) {
+      folders.add(folder);
+      continue;
+    }
+    const known = [folder, commonGitFolder(folder, true)].filter(isGitFolder);
+    if (known.every((path) => folders.has(path))) continue;
+    for (const path of [...known, ...known.flatMap(otherObjects)]) folders.add(path);
+    for (const { name } of entriesOf(folder).filter(({ mode }) => mode === SUBMODULE)) {
+      const inner = resolve(tree, name);
+      const found = isBelow(inner, tree) ? gitFolderAt(inner, true) : undefined;
+      if (found !== undefined) trees.push({ tree: inner, folder: found });
+    }
+    if (trees.length + folders.size > MAX_PLACES) throw new Error(`there are too many folders of git in ${place}`);
+  }
+  return /** @type {string[]} */ ([...folders]);
+}
+
+/**
+ * Returns the folders that `.git/` stands for in `write`, of the innermost work tree around a folder, or the reason for
+ * which it stands for none; nothing outside of work trees.
+ * @param {string} start absolute, without links
+ * @returns {{ folders: string[], reason?: string } | undefined}
+ */
+export function writableGitFolders(start) {
+  const found = [...workTreesAround(start)].find(({ folder }) => isGitFolder(folder));
+  if (found === undefined) return undefined;
+  const { tree, folder } = found;
+  const git = join(tree, ".git");
+  if (folder === git) return { folders: [git] };
+  const common = commonGitFolder(folder);
+  const names = common === folder ? workTreeOfConfig(folder) : attempt(() => resolve(folder, pathIn(folder, "gitdir")));
+  const isIts =
+    names !== undefined &&
+    attempt(() => realPath(names)) === (common === folder ? tree : git) &&
+    (common === folder || dirname(folder) === join(common, "worktrees"));
+  return isIts ? { folders: [common] } : { folders: [], reason: `${folder}, which ${git} names, does not name it` };
 }
 
 /**
  * Returns the innermost work tree of a folder, and the work tree's folder of git.
  * @param {string} start absolute, without links
+ * @returns {WorkTree | undefined}
  */
 export function workTreeAt(start) {
+  for (const found of workTreesAround(start)) return found;
+  return undefined;
+}
+
+/**
+ * Returns the work trees that contain a folder, the innermost first.
+ * @param {string} start absolute, without links
+ * @param {boolean} [strict] throws if a file cannot be read
+ * @returns {Generator<WorkTree>}
+ */
+function* workTreesAround(start, strict = false) {
   for (let tree = start; ; tree = dirname(tree)) {
-    const git = join(tree, ".git");
-    const folder = attempt(() => realPath(lstatSync(git).isFile() ? resolve(tree, textOf(git)) : git));
-    if (folder !== undefined) return { tree, folder };
-    if (tree === dirname(tree)) return undefined;
+    const folder = gitFolderAt(tree, strict);
+    if (folder !== undefined) yield { tree, folder };
+    if (tree === dirname(tree)) return;
   }
 }
 
-/** Returns the folder of git that work trees share. @param {string} folder that of one of them */
-export function commonGitFolder(folder) {
-  return attempt(() => realPath(resolve(folder, textOf(join(folder, "commondir"))))) ?? folder;
+/** @param {string} tree @param {boolean} strict */
+function gitFolderAt(tree, strict) {
+  const git = join(tree, ".git");
+  return attempt(() => {
+    const real = realPath(git);
+    const isFile = statSync(real).isFile();
+    const folder = isFile ? realPath(resolve(tree, pathIn(dirname(real), basename(real)))) : real;
+    return statSync(folder).isDirectory() ? folder : undefined;
+  }, strict);
 }
 
-/** Returns the path in a file of git. @param {string} file */
-const textOf = (file) =>
-  readFileSync(file, "utf8")
-    .replace(/^gitdir: /, "")
-    .trim();
-
 /**
- * Returns true if the index has a path, or something below it; also if the index cannot be understood.
- * @param {string} path
- * @param {string} index
+ * Returns the folder of git that work trees share.
+ * @param {string} folder that of one of them
+ * @param {boolean} [strict] throws if a file cannot be read
  */
-function isTracked(path, index) {
-  const bytes = attempt(() => readFileSync(index));
-  if (bytes === undefined) return false;
-  const found = HASHES.map((hash) => isListed(path, bytes, hash));
-  return found.includes(true) || !found.includes(false);
+export function commonGitFolder(folder, strict = false) {
+  return attempt(() => realPath(resolve(folder, pathIn(folder, "commondir"))), strict) ?? folder;
+}
+
+/** Returns true if git may take a folder for its own, or has its objects in it. @param {string} folder */
+const isGitFolder = (folder) =>
+  ["HEAD", "objects"].some(
+    (name) => attempt(() => lstatSync(join(folder, name), { throwIfNoEntry: false })) !== undefined,
+  );
+
+/** Returns true if a folder belongs to another user, who has closed it. @param {string} folder */
+const isOfAnother = (folder) =>
+  statSync(folder).uid !== process.getuid?.() &&
+  attempt(() => (accessSync(folder, constants.R_OK | constants.X_OK), true)) === undefined;
+
+/** Returns the path in a file of git. @param {string} folder @param {string} name */
+const pathIn = (folder, name) =>
+  readFile(folder, name, MAX_PATH)
+    .toString()
+    .replace(/^gitdir: /, "")
+    .replace(/[\r\n]+$/, "");
+
+/** Returns the work tree that the configuration in a folder of git names. @param {string} folder */
+function workTreeOfConfig(folder) {
+  let [section, found] = ["", /** @type {string | undefined} */ (undefined)];
+  for (const file of ["config", "config.worktree"]) {
+    const text = attempt(() => readFile(folder, file, MAX_CONFIG).toString()) ?? "";
+    for (const line of text.split("\n")) {
+      section = line.match(/^\s*\[([^\]]*)\]/)?.[1].toLowerCase() ?? section;
+      const value = section === "core" ? line.match(/^\s*worktree\s*=\s*"?(.*?)"?\s*$/i)?.[1] : undefined;
+      if (value !== undefined) found = resolve(folder, value.replace(/\\(["\\])/g, "$1"));
+    }
+  }
+  return found;
 }
 
 /**
- * Returns true if the entries of an index have a path; `undefined` if it has another form, or not these hashes.
+ * Returns the folders of objects from which a folder of git takes some.
+ * @param {string} folder
+ */
+function otherObjects(folder) {
+  const found = [join(folder, "objects")];
+  for (let at = 0; at < found.length; at += 1) {
+    const objects = found[at];
+    const text = attempt(() => readFile(objects, "info/alternates", MAX_CONFIG).toString(), true) ?? "";
+    for (const line of text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))) {
+      const path = line.startsWith('"') ? line.slice(1, -1).replace(/\\(["\\])/g, "$1") : line;
+      const real = attempt(() => realPath(resolve(objects, path)));
+      const isOther = real !== undefined && ["pack", "info"].some((name) => isThere(join(real, name)));
+      if (isOther && !found.includes(real)) found.push(real);
+    }
+    if (found.length > MAX_PLACES) throw new Error(`${folder} takes objects from too many folders`);
+  }
+  return found.slice(1);
+}
+
+/** @param {string} path */
+const isThere = (path) => attempt(() => lstatSync(path)) !== undefined;
+
+/**
+ * Returns true if the index of a folder of git has a path, or something below it; also if it cannot be understood.
  * @param {string} path
+ * @param {string} folder
+ */
+function isTracked(path, folder) {
+  try {
+    // A directory is an entry where the checkout is sparse.
+    return entriesOf(folder).some(
+      ({ name }) => name === path || name.startsWith(`${path}/`) || (name.endsWith("/") && path.startsWith(name)),
+    );
+  } catch {
+    return true;
+  }
+}
+
+/** @typedef {{ name: string, mode: number }} Entry */
+
+/**
+ * Returns the entries of the index of a folder of git. Those of a split index include some that were removed since.
+ * @param {string} folder
+ * @throws {Error} if the index cannot be understood
+ */
+function entriesOf(folder) {
+  const bytes = attempt(() => readFile(folder, "index", MAX_INDEX), true);
+  if (bytes === undefined) return [];
+  for (const hash of HASHES) {
+    const found = parsed(bytes, hash);
+    if (found === undefined) continue;
+    if (found.shared === undefined) return found.entries;
+    const shared = parsed(readFile(folder, `sharedindex.${found.shared}`, MAX_INDEX), hash);
+    if (shared && shared.shared === undefined) return [...found.entries, ...shared.entries];
+  }
+  throw new Error(`the index of git in ${folder} cannot be read`);
+}
+
+/**
+ * Returns the entries of an index, and the hash of the one with the others if it is split; `undefined` if it has another
+ * form, or not these hashes.
  * @param {Buffer} bytes
  * @param {number} hash
+ * @returns {{ entries: Entry[], shared?: string } | undefined}
  */
-function isListed(path, bytes, hash) {
+function parsed(bytes, hash) {
   if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return undefined;
   const [version, count] = [bytes.readUInt32BE(4), bytes.readUInt32BE(8)];
-  if (version !== 2 && version !== 3) return undefined;
+  if (![2, 3, 4].includes(version)) return undefined;
+  /** @type {Entry[]} */
+  const entries = [];
   let at = 12;
+  /** The name of the entry before, of which the fourth version repeats a part. */
+  let before = /** @type {Buffer} */ (Buffer.alloc(0));
   for (let entry = 0; entry < count; entry += 1) {
     const flags = at + BEFORE_HASH + hash;
     if (flags + 2 > bytes.length) return undefined;
-    const start = flags + 2 + (bytes.readUInt16BE(flags) & EXTENDED ? 2 : 0);
+    let start = flags + 2 + (bytes.readUInt16BE(flags) & EXTENDED ? 2 : 0);
+    let removed = 0;
+    if (version === 4) {
+      removed = bytes[start] & 127;
+      for (; bytes[start] & 128; removed = (removed + 1) * 128 + (bytes[start] & 127)) start += 1;
+      start += 1;
+      if (removed > before.length) return undefined;
+    }
     const end = bytes.indexOf(0, start);
-    if (end <= start) return undefined;
-    const name = bytes.toString("utf8", start, end);
-    // A directory is an entry where the checkout is sparse.
-    if (name === path || name.startsWith(`${path}/`) || (name.endsWith("/") && path.startsWith(name))) return true;
-    at += Math.ceil((end - at + 1) / 8) * 8;
+    if (end < start) return undefined;
+    const name = bytes.subarray(start, end);
+    before = version === 4 ? Buffer.concat([before.subarray(0, before.length - removed), name]) : name;
+    // An entry of a split index that replaces another one has no name.
+    if (before.length > 0) entries.push({ name: before.toString(), mode: bytes.readUInt32BE(at + MODE) });
+    at = version === 4 ? end + 1 : at + Math.ceil((end - at + 1) / 8) * 8;
   }
-  // The extensions, up to the hash at the end. The entries of a split index are in another file.
+  // The extensions, up to the hash at the end.
+  let shared;
   while (at + 8 <= bytes.length - hash) {
-    if (bytes.toString("latin1", at, at + 4) === "link") return undefined;
+    if (bytes.toString("latin1", at, at + 4) === "link") shared = bytes.toString("hex", at + 8, at + 8 + hash);
     at += 8 + bytes.readUInt32BE(at + 4);
   }
-  return at === bytes.length - hash ? false : undefined;
+  if (at !== bytes.length - hash) return undefined;
+  return shared === undefined || /^0*$/.test(shared) ? { entries } : { entries, shared };
 }
 
 /**
+ * Returns what a function reads; `undefined` if it is not there, or cannot be read.
  * @template T
  * @param {() => T} read
+ * @param {boolean} [strict] throws if it cannot be read
  * @returns {T | undefined}
  */
-function attempt(read) {
+function attempt(read, strict = false) {
   try {
     return read();
-  } catch {
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (strict && code !== "ENOENT" && code !== "ENOTDIR") throw error;
     return undefined;
   }
 }

@@ -3,6 +3,8 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 
+import { isObject } from "./git-folders.js";
+
 /** The maximum length of the path of a folder that is returned, in bytes: each is part of a command line. */
 const MAX_PATH = 1024;
 /** The character in the place of bytes that are not UTF-8. */
@@ -82,6 +84,8 @@ class Search {
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (!stat || stat.isDirectory() || stat.nlink < 2) return;
+      // A local clone shares it with another one. git writes neither again, and its folder must stay writable.
+      if ((stat.mode & 0o222) === 0 && isObject(path)) return;
       const id = `${stat.dev}:${stat.ino}`;
       const file = this.#files.get(id) ?? { missing: stat.nlink, paths: [] };
       file.missing -= 1;

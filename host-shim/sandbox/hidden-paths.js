@@ -5,13 +5,17 @@
 // other mounts of its file system, and hard links. Both are looked for at every call, since whatever runs beside pi can
 // make them.
 import { lstatSync, readFileSync, readdirSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 
+import { hiddenGitFolders, isObject } from "./git-folders.js";
 import { absolutePath, isBelow, realPath } from "./write-target.js";
 
 /**
  * A place that is hidden.
- * @typedef {{ path: string, directory: boolean }} Place `directory` as the rule says, if it does not exist
+ * @typedef {object} Place
+ * @property {string} path
+ * @property {boolean} directory as the rule says, if it does not exist
+ * @property {boolean} [ofGit] true for a folder for which `.git/` stands
  */
 /**
  * @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isDirectory">} Stat
@@ -37,7 +41,12 @@ export function findHidden(rules, cwd) {
   const places = new Map();
   for (const rule of rules) {
     const directory = /[/\\]$/.test(rule);
-    for (const path of placesOf(absolutePath(rule, cwd))) places.set(path, { path, directory });
+    const absolute = absolutePath(rule, cwd);
+    for (const path of placesOf(absolute)) places.set(path, { path, directory });
+    if (basename(absolute) !== ".git") continue;
+    const tree = realPath(dirname(absolute));
+    for (const path of hiddenGitFolders(tree, tree === realPath(cwd)))
+      places.set(path, { path, directory: true, ofGit: true });
   }
   return new Hidden([...places.values()], cwd);
 }
@@ -160,7 +169,11 @@ export class Hidden {
     /** @type {Map<string, number>} */
     const missing = new Map();
     let example = "";
+    const ofGit = this.places.filter(({ ofGit }) => ofGit);
     const visit = (/** @type {Buffer} */ path, /** @type {Stat} */ stat) => {
+      const name = path.toString();
+      // Another clone has the object too, with its other name.
+      if (isObject(name) && ofGit.some(({ path }) => isBelow(name, path))) return;
       missing.set(idOf(stat), (missing.get(idOf(stat)) ?? Number(stat.nlink)) - 1);
     };
     const paths = this.places.map(({ path }) => path);

@@ -306,7 +306,7 @@ for (const version of VERSIONS) {
         );
         assert.match(
           commit,
-          /Read-only file system[^]*first\n[^]*is read-only, because something hidden is tracked in it/,
+          /Read-only file system[^]*first\n[^]*Read-only, because something hidden is tracked in it/,
         );
         assert.doesNotMatch(commit, /without tests/);
         assert.match(show, MARK, "as the documentation says");

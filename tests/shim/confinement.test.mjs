@@ -265,7 +265,7 @@ suite("a confined command line", () => {
     const { run, call } = confining(root, { writable: [`${root}/docs/`] });
     assert.equal(run("echo x > docs/plan.md").status, 0);
     assert.match(
-      run("echo x > docs/modules/a/7; echo x > docs/modules/new; mv docs/modules docs/moved").stderr,
+      run("echo x > docs/modules/a/7; echo x > docs/modules/a/new; mv docs/modules/a docs/moved").stderr,
       /(Read-only file system[^]*){2}Device or resource busy/,
     );
     for (const command of ["true", "echo x > docs/other"]) assert.equal(call("bash", { command }).refused, undefined);
