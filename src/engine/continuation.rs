@@ -9,6 +9,7 @@ use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
 use super::state::{Engine, Mover, Origin};
+use super::tools::lacks_step_tool;
 
 /// The continuation after the agent has stopped.
 enum Decision {
@@ -41,6 +42,7 @@ impl Engine {
         }
         let reply = match self.decide_and_count(cx) {
             Decision::Continue(_) => {
+                self.keep_step_tool(cx);
                 let reply = match self.start_fresh(cx)? {
                     Some(reply) => Some(reply),
                     None => self.give_not_done_in_run().map(Reply::Continue),
@@ -156,6 +158,9 @@ impl Engine {
         }
         if active.phase.interactive {
             return Decision::Converse;
+        }
+        if lacks_step_tool(cx.host) {
+            return Decision::Wait;
         }
         let Some(bounds) = active.root.auto_continue else { return Decision::Wait };
         if idle >= bounds.max_idle {

@@ -1,37 +1,75 @@
-//! The tools that the model is shown. A phase adds those that its whitelist names; the next phase, or the end of the
-//! run, takes back what it added. Changes of others meanwhile stay.
+//! The tools that the model is shown. A run adds its own tool, and a phase those that its whitelist names; the next phase,
+//! or the end of the run, takes back what was added. Changes of others meanwhile stay, but for the run's own tool: a set
+//! of active tools that pi has stored, or that another extension sets, may lack it.
+
+use std::iter::once;
 
 use super::host::Host;
 use crate::definition::{Phase, Stale, ToolPolicy};
+use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{Active, RunState};
+use crate::text;
 
 use super::context::Cx;
-use super::effect::Effect;
+use super::effect::{Effect, Level};
 use super::state::Engine;
 
 impl Engine {
     /// Returns the state with the tools that it adds, and sets the tools that the model is shown.
     pub(super) fn with_tools(&self, mut new: RunState, cx: &mut Cx) -> RunState {
         let phase = Active::resolve(&new, self.definitions.library()).map(|active| active.phase);
-        let named = phase.and_then(named);
-        if named.is_none() && new.progress.tools_added.is_empty() {
+        let named: Vec<&str> = phase.map(named).unwrap_or_default();
+        if named.is_empty() && new.progress.tools_added.is_empty() {
             return new;
         }
-        let Ok(Some(shown)) = shown(&new.progress.tools_added, named.unwrap_or_default(), cx.host) else { return new };
+        let Ok(Some(shown)) = shown(&new.progress.tools_added, &named, cx.host) else { return new };
         if shown.changed {
             cx.push(Effect::SetActiveTools(shown.tools));
         }
         new.progress.tools_added = shown.added;
         new
     }
+
+    /// Shows the model the run's own tool before the agent goes on, if another has taken it away meanwhile. Tells the
+    /// user if pi does not have it.
+    pub(super) fn keep_step_tool(&mut self, cx: &mut Cx) {
+        if self.active().is_none() {
+            return;
+        }
+        if lacks_step_tool(cx.host) {
+            if !std::mem::replace(&mut self.session.told_no_step_tool, true) {
+                cx.notify(Level::Error, text::NO_STEP_TOOL);
+            }
+            return;
+        }
+        let Ok(Some(mut tools)) = cx.host.active_tools() else { return };
+        if tools.iter().any(|tool| tool == STEP_TOOL_NAME) {
+            return;
+        }
+        tools.push(STEP_TOOL_NAME.to_owned());
+        cx.push(Effect::SetActiveTools(tools));
+        self.amend(|progress| {
+            if !progress.tools_added.iter().any(|tool| tool == STEP_TOOL_NAME) {
+                progress.tools_added.push(STEP_TOOL_NAME.to_owned());
+            }
+        });
+    }
 }
 
-/// The tools that the whitelist of a phase names.
-fn named(phase: &Phase) -> Option<&[String]> {
-    match &phase.tools {
-        ToolPolicy::Only(names) => Some(names),
-        _ => None,
-    }
+/// Returns true if pi does not have the run's own tool in this session: an option of its command line has removed it. No
+/// phase can be left then.
+pub(super) fn lacks_step_tool(host: &dyn Host) -> bool {
+    let knows_tools = matches!(host.active_tools(), Ok(Some(_)));
+    knows_tools && host.tools().is_ok_and(|tools| !tools.iter().any(|tool| tool == STEP_TOOL_NAME))
+}
+
+/// The tools that a run in this phase needs: its own, and those that the whitelist of the phase names.
+fn named(phase: &Phase) -> Vec<&str> {
+    let listed: &[String] = match &phase.tools {
+        ToolPolicy::Only(names) => names,
+        _ => &[],
+    };
+    listed.iter().map(String::as_str).chain(once(STEP_TOOL_NAME)).collect()
 }
 
 /// The tools that the model is to be shown.
@@ -44,14 +82,14 @@ struct Shown {
 }
 
 /// Adds these tools to those that the user has chosen: the ones that are shown now, without those that the run added.
-fn shown(before: &[String], named: &[String], host: &dyn Host) -> Result<Option<Shown>, Stale> {
+fn shown(before: &[String], named: &[&str], host: &dyn Host) -> Result<Option<Shown>, Stale> {
     let Some(active) = host.active_tools()? else { return Ok(None) };
     let registered = host.tools()?;
     let mut tools: Vec<String> = active.iter().filter(|tool| !before.contains(tool)).cloned().collect();
     let mut added: Vec<String> = Vec::new();
-    for tool in named.iter().filter(|tool| registered.contains(tool)) {
-        if !tools.contains(tool) && !added.contains(tool) {
-            added.push(tool.clone());
+    for tool in named.iter().map(|&tool| tool.to_owned()).filter(|tool| registered.contains(tool)) {
+        if !tools.contains(&tool) && !added.contains(&tool) {
+            added.push(tool);
         }
     }
     tools.extend(added.iter().cloned());

@@ -26,6 +26,9 @@ pub const DEFAULT_CANCELLED_MESSAGE: &str =
 pub const COMMAND_CANCELLED_MESSAGE: &str =
     "❌ **Workflow Cancelled**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
 
+/// The refusal to start a run, and the notice of one that cannot go on, where pi does not have the step tool.
+pub const NO_STEP_TOOL: &str = "pi does not have the tool workflow_step in this session, so no phase of a workflow could be left. Start pi without `--no-tools`, `--exclude-tools` and `--tools`, or name workflow_step in `--tools`.";
+
 /// Prompt for an agent that stopped before DONE, without a `notDoneReminder` of the workflow.
 pub const DEFAULT_NOT_DONE_REMINDER: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\n{phaseInstructions}\n\nContinue working on the current phase and call workflow_step when done.";
 

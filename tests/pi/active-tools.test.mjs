@@ -1,11 +1,13 @@
 // The tools that the model is shown: a phase activates those that its whitelist names.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { VERSIONS } from "./harness/extent.mjs";
+import { REPO, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { toolResults, workflow } from "./harness/workflows.mjs";
+import { ends, toolResults, workflow } from "./harness/workflows.mjs";
 
 const NEXT = { calls: [{ name: "workflow_step", arguments: { action: "next" } }] };
 const LIST = { calls: [{ name: "ls", arguments: { path: "." } }] };
@@ -32,6 +34,51 @@ for (const version of VERSIONS) {
       assert.deepEqual(model.toolNames(-1).sort(), users);
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
+    });
+
+    test("have workflow_step where a run begins and goes on, whatever another extension sets", async (t) => {
+      const { model, sandbox } = await stage(t, [LIST, REST, NEXT, NEXT, REST], {
+        globalFiles: workflow("hello", ["plan", "build"], {}),
+        files: {
+          "other.mjs":
+            "export default (pi) => { for (const event of ['session_start', 'agent_end', 'tool_result']) pi.on(event, () => pi.setActiveTools(['read', 'ls'])); };",
+        },
+      });
+      const { code, stderr } = await runPrint({
+        version,
+        sandbox,
+        prompt: "/workflow hello Look",
+        extension: [join(sandbox.project, "other.mjs"), REPO],
+      });
+      assert.equal(code, 0, stderr);
+      assert.deepEqual(ends(readSession(sandbox)).length, 1);
+      assert.deepEqual(model.toolNames(0).sort(), ["ls", "read", "workflow_step"]);
+    });
+
+    test("have workflow_step in a session that is older than the extension", async (t) => {
+      const { model, sandbox } = await stage(t, [REST, NEXT, NEXT, REST], {
+        globalFiles: workflow("hello", ["plan", "build"], QUIET),
+      });
+      const options = { version, sandbox, args: ["--continue"] };
+      await runPrint({ ...options, prompt: "Hello", extension: [], args: [] });
+      assert.ok(!model.toolNames(0).includes("workflow_step"));
+      const { code, stderr } = await runPrint({ ...options, prompt: "/workflow hello Look" });
+      assert.deepEqual([code, ends(readSession(sandbox)).length], [0, 1], stderr);
+    });
+
+    test("without workflow_step no run starts, and the options are named", async (t) => {
+      for (const args of [["--tools", "read,bash"], ["--no-tools"], ["--exclude-tools", "workflow_step"]]) {
+        const { model, sandbox } = await stage(t, [REST], { globalFiles: workflow("hello", ["plan"], {}) });
+        const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello Look", args });
+        assert.equal(code, 1, args.join(" "));
+        assert.match(stderr, /^pi does not have the tool workflow_step in this session.*`--tools`/m);
+        assert.equal(model.requests.length, 0);
+      }
+      const { model, sandbox } = await stage(t, [NEXT, REST], { globalFiles: workflow("hello", ["plan"], {}) });
+      const args = ["--tools", "read,workflow_step"];
+      const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello Look", args });
+      assert.equal(code, 0, stderr);
+      assert.deepEqual(model.toolNames(0).sort(), ["read", "workflow_step"]);
     });
 
     test("are given back when the run is cancelled, and after a restart of pi", async (t) => {

@@ -11,6 +11,7 @@ use crate::engine::ask::YesOrNo;
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
 use crate::engine::state::{Engine, Mover, Waiter};
+use crate::engine::tools::lacks_step_tool;
 
 impl Engine {
     pub(super) fn workflow_command(&mut self, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {
@@ -68,6 +69,10 @@ impl Engine {
         }
         if let Some(error) = self.session.bound_error.clone() {
             cx.fail(Level::Error, error);
+            return Reply::None;
+        }
+        if lacks_step_tool(cx.host) {
+            cx.fail(Level::Error, text::NO_STEP_TOOL);
             return Reply::None;
         }
         let workflow = self.definitions.library().by_command_name(&start.command_name);

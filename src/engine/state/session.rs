@@ -36,6 +36,8 @@ pub struct Session {
     pub accepted_agents: Set<String>,
     /// The user was told that commands cannot be confined, and what follows from it in phases with these.
     pub told_unconfined: Vec<Sandbox>,
+    /// The user was told that pi does not have the run's own tool.
+    pub told_no_step_tool: bool,
     /// The phases of which the user was told that none of their models can be used, each with its models.
     pub told_models: Set<String>,
 }

@@ -64,6 +64,50 @@ fn a_phase_shows_what_its_whitelist_names_and_gives_it_back() {
 }
 
 #[test]
+fn the_step_tool_is_shown_wherever_a_run_goes_on_and_given_back() {
+    let mut session = with(phase("a"));
+    session.show(&["read", "bash"]);
+    assert_eq!(session.start(), Some(names(&["read", "bash", "workflow_step"])));
+    for set in [&["read"][..], &[]] {
+        session.show(set);
+        let effects = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).effects;
+        assert_eq!(session.set_by(effects), Some(names(&[set, &["workflow_step"]].concat())));
+        session.show(set);
+        let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+        let effects = session.without_ui(Event::BeforeSettle).effects;
+        assert_eq!(session.set_by(effects), Some(names(&[set, &["workflow_step"]].concat())));
+    }
+    session.show(&["grep"]);
+    assert_eq!(session.advance(), Some(names(&["grep", "workflow_step"])));
+    assert_eq!(session.advance(), Some(names(&["grep"])), "the run is done");
+    let effects = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).effects;
+    assert_eq!(session.set_by(effects), None);
+}
+
+#[test]
+fn without_the_step_tool_no_run_starts_or_goes_on() {
+    let mut session = with(phase("a"));
+    session.files.tools = vec!["read", "bash"];
+    session.show(&["read", "bash"]);
+    let output = session.command("workflow", "w x");
+    let told = |effects: &[Effect]| format!("{effects:?}").contains("name workflow_step in `--tools`");
+    assert!(told(&output.effects), "{:?}", output.effects);
+    assert!(session.run.is_none());
+
+    // A session that was stored goes on with other options.
+    let mut session = with(phase("a"));
+    let _ = session.start();
+    session.files.tools = vec!["read", "bash"];
+    session.show(&["read", "bash"]);
+    for is_told in [true, false] {
+        let effects = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).effects;
+        assert_eq!(told(&effects), is_told, "{effects:?}");
+        let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+        assert_eq!(session.without_ui(Event::BeforeSettle).reply, Reply::None);
+    }
+}
+
+#[test]
 fn changes_of_others_meanwhile_stay() {
     let mut session = with(only(&["read", "grep"]));
     let _ = session.start();
