@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join, relative, sep } from "node:path";
 
 import { json } from "./json.js";
-import { isBelow } from "./sandbox/index.js";
+import { isBelow, namesLike } from "./sandbox/index.js";
 import { Snapshot } from "./snapshot.js";
 
 /** @typedef {import("./interface.js").FileError} FileError */
@@ -166,7 +166,7 @@ export function filesBelow(fixed, cwd, more = () => []) {
     if (!isPlain(path)) throw fileError({ tag: "outside-root" });
     const at = folder.path();
     const root = snapshot?.place(name, "")?.root ?? realRoot(folder, at);
-    const real = realpathSync.native(join(root, path));
+    const real = realpathSync.native(join(root, ...spelled(root, path)));
     if (!isBelow(real, root)) throw fileError({ tag: "outside-root" });
     return { at: join(at, path), root, real };
   };
@@ -194,7 +194,7 @@ export function filesBelow(fixed, cwd, more = () => []) {
       const base = path.slice(slash + 1);
       if (path !== "" && (slash === 0 || !isPlainPart(base))) throw fileError({ tag: "outside-root" });
       const { at, real } = place(name, slash < 0 ? "" : path.slice(0, slash));
-      const file = below(real, base);
+      const file = below(real, namesLike(real, base)[0]);
       const { bytes, stat } = readUnlessLink(file) ?? readThroughLink(file, () => resolve(name, path).real);
       snapshot?.file(at === real ? file : below(at, base), stat);
       return bytes;
@@ -222,13 +222,11 @@ export function filesBelow(fixed, cwd, more = () => []) {
   const listDirectory = (/** @type {string} */ name, /** @type {string} */ path) =>
     attempt(() => {
       const folder = place(name, path);
-      return readEntries(folder.real).map((entry) => {
+      return composed(readEntries(folder.real)).map(({ entry, name }) => {
         const [at, real] = [below(folder.at, entry.name), below(folder.real, entry.name)];
-        const way = path === "" ? entry.name : `${path}/${entry.name}`;
+        const way = path === "" ? name : `${path}/${name}`;
         if (entry.isDirectory()) snapshot?.storePlace(name, way, { ...folder, at, real });
-        return entry.isSymbolicLink()
-          ? { name: entry.name, ...follow(folder.root, real) }
-          : { name: entry.name, kind: kindOf(entry) };
+        return entry.isSymbolicLink() ? { name, ...follow(folder.root, real) } : { name, kind: kindOf(entry) };
       });
     });
 
@@ -341,7 +339,7 @@ function readToEnd(descriptor, size, limit, room) {
 }
 
 /**
- * Returns the entries of a directory, sorted. Reads at most the maximum number of entries. A file at the path is of the
+ * Returns the entries of a directory. Reads at most the maximum number of entries. A file at the path is of the
  * wrong kind, not missing.
  * @param {string} path
  */
@@ -352,10 +350,38 @@ function readEntries(path) {
     for (let entry; (entry = directory.readSync()); entries.push(entry)) {
       if (entries.length === MAX_ENTRIES) throw fileError({ tag: "too-many", val: MAX_ENTRIES });
     }
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return entries;
   } finally {
     directory.closeSync();
   }
+}
+
+/**
+ * Returns the names of a path in a folder as the folders have them, which may be in another form of Unicode.
+ * @param {string} folder
+ * @param {string} path
+ */
+function spelled(folder, path) {
+  /** @type {string[]} */
+  const names = [];
+  for (const part of path.split("/")) names.push(namesLike(join(folder, ...names), part)[0]);
+  return names;
+}
+
+/**
+ * Returns entries with their names in the composed form of Unicode, which most keyboards write; those that differ in
+ * their form only with their own names. Sorted by these names.
+ * @param {import("node:fs").Dirent[]} entries
+ */
+function composed(entries) {
+  const counts = new Map();
+  for (const { name } of entries) counts.set(name.normalize(), (counts.get(name.normalize()) ?? 0) + 1);
+  return entries
+    .map((entry) => {
+      const name = entry.name.normalize();
+      return { entry, name: counts.get(name) === 1 ? name : entry.name };
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** @param {string} path */

@@ -8,7 +8,7 @@ import { lstatSync, readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
 import { hiddenGitFolders, isObject } from "./git-folders.js";
-import { absolutePath, isBelow, realPath } from "./write-target.js";
+import { absolutePath, isBelow, realPath, spellings } from "./write-target.js";
 
 /**
  * A place that is hidden.
@@ -55,10 +55,12 @@ export function findHidden(rules, cwd) {
 function placesOf(path) {
   const places = placesByPath.get(path) ?? new Set();
   placesByPath.set(path, places);
-  try {
-    places.add(realPath(path));
-  } catch (error) {
-    if (!UNREACHABLE.includes(codeOf(error)) && !/too many links/i.test(String(error))) throw error;
+  for (const spelling of spellings(path)) {
+    try {
+      places.add(realPath(spelling));
+    } catch (error) {
+      if (!UNREACHABLE.includes(codeOf(error)) && !/too many links/i.test(String(error))) throw error;
+    }
   }
   return places;
 }

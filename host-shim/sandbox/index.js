@@ -7,6 +7,7 @@
 //   resolveWrite  the file that pi's `edit` and `write` would write for a path
 //   SYSTEM_FOLDERS the usual folders of system programs
 //   shellQuoted   a text as a word of the shell
+//   namesLike     the names in a folder that differ from a name in their form of Unicode at most
 //   isBelow       tells if a path is a folder, or below it
 //   untrusted     opens and writes files at places that an agent can write
 //   workTreeAt, commonGitFolder
@@ -29,7 +30,7 @@ export { Confinement } from "./confinement.js";
 export { commonGitFolder, workTreeAt } from "./git-folders.js";
 export { quoted as shellQuoted } from "./shell-quote.js";
 export * as untrusted from "./untrusted-files.js";
-export { isBelow, resolveWrite } from "./write-target.js";
+export { isBelow, namesLike, resolveWrite } from "./write-target.js";
 
 /**
  * The limits of a tool call.

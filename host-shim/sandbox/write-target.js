@@ -1,5 +1,5 @@
 // Resolves the path of a file that pi's `edit` or `write` would write.
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,9 @@ const MAX_LINKS = 40;
 
 /** The blanks that pi takes for a space. */
 const UNICODE_SPACES = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
+
+/** A text without characters that have more than one form in Unicode. */
+const ASCII = /^[\0-\x7f]*$/;
 
 /** True on systems whose file names usually differ in more than case. */
 const CASE_MATTERS = process.platform !== "darwin" && process.platform !== "win32";
@@ -66,8 +69,8 @@ function windowsPath(path) {
 }
 
 /**
- * Returns the path to which all links lead. Components that do not exist are kept; a link to nothing is followed,
- * because a write through it creates its target.
+ * Returns the path to which all links lead. Components that do not exist are kept, unless there is one with the same
+ * characters in another form of Unicode; a link to nothing is followed, because a write through it creates its target.
  * @param {string} path an absolute path
  * @param {number} [links] the number of links to nothing that were followed
  * @returns {string}
@@ -80,10 +83,49 @@ export function realPath(path, links = 0) {
     if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(path) === path) throw error;
   }
   const parent = realPath(dirname(path), links);
-  const target = linkTarget(join(parent, basename(path)));
-  if (target === undefined) return join(parent, basename(path));
+  const [name] = namesLike(parent, basename(path));
+  const target = linkTarget(join(parent, name));
+  if (target === undefined) return name === basename(path) ? join(parent, name) : realPath(join(parent, name), links);
   if (links >= MAX_LINKS) throw new Error("Too many links.");
   return realPath(resolve(parent, target), links + 1);
+}
+
+/**
+ * Returns the paths in the file system whose names differ from those of a path in their form of Unicode at most; the
+ * path itself if there is none.
+ * @param {string} path absolute
+ */
+export function spellings(path) {
+  if (ASCII.test(path)) return [path];
+  const { root } = parse(path);
+  return path
+    .slice(root.length)
+    .split(sep)
+    .filter(Boolean)
+    .reduce(
+      (folders, part) => folders.flatMap((folder) => namesLike(folder, part).map((name) => join(folder, name))),
+      [root],
+    );
+}
+
+/**
+ * Returns the names in a folder that differ from a name in their form of Unicode at most, the same one first; the name
+ * itself if there is none.
+ * @param {string} folder
+ * @param {string} name
+ */
+export function namesLike(folder, name) {
+  if (ASCII.test(name)) return [name];
+  const form = name.normalize();
+  /** @type {string[]} */
+  let names = [];
+  try {
+    names = readdirSync(folder).filter((other) => other.normalize() === form);
+  } catch {
+    // There is none, or nobody sees it.
+  }
+  if (names.length === 0 || names.includes(name)) return [name, ...names.filter((other) => other !== name)];
+  return names;
 }
 
 /**
@@ -99,7 +141,10 @@ function linkTarget(path) {
 const slashes = (path) => (sep === "/" ? path : path.replaceAll(sep, "/"));
 
 /** @param {string} a @param {string} b */
-const isSame = (a, b) => (CASE_MATTERS ? a === b : a.toLowerCase() === b.toLowerCase());
+const isSame = (a, b) => {
+  const [one, other] = [a.normalize(), b.normalize()];
+  return CASE_MATTERS ? one === other : one.toLowerCase() === other.toLowerCase();
+};
 
 /**
  * Returns true for the directory itself and everything below it.

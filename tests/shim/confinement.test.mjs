@@ -342,6 +342,51 @@ suite("a confined command line", () => {
   });
 });
 
+suite("a name with accents", () => {
+  const [composed, decomposed] = ["prüfung", "prüfung".normalize("NFD")];
+
+  for (const { rule, there } of [
+    [composed, [decomposed]],
+    [decomposed, [composed]],
+    [composed, [composed, decomposed]],
+    [decomposed, [composed, decomposed]],
+  ].map(([rule, there]) => ({ rule: String(rule), there: [there].flat() }))) {
+    const what = `${rule === composed ? "composed" : "decomposed"} where there ${there.length > 1 ? "are both" : "is the other"}`;
+
+    test(`is hidden in each form, ${what}`, async (t) => {
+      const { root, write } = project(t);
+      for (const name of there) write(`src/${name}/a.txt`, "secret");
+      write(`src/${there[0]}/link`, "");
+      symlinkSync(there[0], join(root, `src/the-link-${there[0]}`));
+      const { run, use } = confining(root, { writable: ["/"], hidden: [`src/${rule}/`, `src/the-link-${rule}`] });
+      assert.doesNotMatch(run("cat src/*/a.txt").stdout, /secret/);
+      for (const name of [composed, decomposed])
+        for (const path of [`src/${name}/a.txt`, `src/the-link-${name}/a.txt`])
+          assert.doesNotMatch(await use("read", { path }), /secret/, path);
+      assert.equal(existsSync(join(root, `src/${rule}`)), there.includes(rule), "nothing is left behind");
+    });
+
+    test(`is writable, ${what}`, async (t) => {
+      const { root, write, read } = project(t);
+      for (const name of there) write(`src/${name}/a.txt`, "old");
+      const { path, linked } = resolveWrite(`src/${rule}/`, root);
+      assert.equal(linked, false);
+      const { run, use } = confining(root, { writable: [`${path}/`] });
+      const listed = there.includes(rule) ? rule : there[0];
+      assert.equal(run(`echo new > src/${listed}/a.txt`).status, 0);
+      assert.match(await use("write", { path: `src/${rule}/b.txt`, content: "new" }), /Successfully wrote/);
+      assert.deepEqual([read(`src/${listed}/a.txt`), read(`src/${listed}/b.txt`)], ["new\n", "new"]);
+      assert.equal(existsSync(join(root, `src/${rule}`)), there.includes(rule));
+    });
+  }
+
+  test("leads through a link in the other form too", (t) => {
+    const { root } = project(t);
+    symlinkSync("src", join(root, decomposed));
+    assert.deepEqual(resolveWrite(`${composed}/x`, root), { path: `${root}/src/x`, linked: true });
+  });
+});
+
 const USERS = process.getuid?.() === 0 ? [0, 12345] : [undefined];
 /** @param {number | undefined} user */
 const asUser = (user) =>

@@ -94,6 +94,27 @@ function asNobody(work) {
   }
 }
 
+test("a name is found in each of its forms in Unicode, and listed in the composed one", (t) => {
+  const { read, list, write } = grant(t);
+  const [composed, decomposed] = ["prüfen.md", "prüfen.md".normalize("NFD")];
+  for (const [folder, there] of Object.entries({ ä: decomposed, ["ö".normalize("NFD")]: composed })) {
+    write(`agent/things/${folder}/${there}`, "here");
+    for (const form of ["NFC", "NFD"])
+      for (const name of [composed, decomposed]) assert.equal(read(`${folder.normalize(form)}/${name}`), "here");
+    assert.deepEqual(list(folder.normalize("NFD")), [{ name: composed, kind: "file" }]);
+  }
+  assert.deepEqual(
+    list("").map(({ name }) => name),
+    ["ä", "ö"],
+  );
+  write(`agent/things/both/${composed}`, "composed");
+  write(`agent/things/both/${decomposed}`, "decomposed");
+  for (const name of [composed, decomposed])
+    assert.equal(read(`both/${name}`), name === composed ? "composed" : "decomposed");
+  assert.equal(new Set(list("both").map(({ name }) => name)).size, 2);
+  refused(() => read("both/ü".normalize("NFD")), "not-found");
+});
+
 suite("reading", () => {
   test("files and folders below a root", (t) => {
     const { read, list, write } = grant(t);
