@@ -2,6 +2,7 @@
 
 use crate::sorted::Map;
 
+use super::check::work::Work;
 use super::check::{command_names, context, expected_calls, limits, models, references, variables, ways};
 use super::diagnostic::report::{self};
 use super::diagnostic::{Diagnostic, PhaseProblem, Problem, Step, ToolProblem, Unplaced, WorkflowProblem};
@@ -21,7 +22,7 @@ impl Library {
     pub fn new(workflows: Vec<Workflow>, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut unplaced = Vec::new();
         let parts = Parts { workflows, ..Parts::default() };
-        let library = build(parts, &mut unplaced);
+        let library = build(parts, &Work::new(), &mut unplaced);
         diagnostics.extend(unplaced.into_iter().map(|Unplaced { diagnostic, .. }| diagnostic));
         library
     }
@@ -33,7 +34,7 @@ impl Library {
     ///
     /// Specification: architecture, "Workflow Loading"; configuration reference, all of it.
     pub fn load(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
-        read(files, None)
+        read(files, None, &Work::new())
     }
 
     /// Does the same with warnings. It takes longer: files that no workflow lists are looked at too.
@@ -43,11 +44,15 @@ impl Library {
 
     /// Does the same with these names of tools and profiles.
     pub fn check_in(surroundings: &Surroundings, files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
-        read(files, Some(surroundings))
+        read(files, Some(surroundings), &Work::new())
     }
 }
 
-fn read(files: &dyn WorkflowFiles, check: Option<&Surroundings>) -> Result<(Library, Vec<Diagnostic>), Stale> {
+pub(super) fn read(
+    files: &dyn WorkflowFiles,
+    check: Option<&Surroundings>,
+    work: &Work,
+) -> Result<(Library, Vec<Diagnostic>), Stale> {
     let mut diagnostics = Vec::new();
     let mut parts = Parts::default();
     let mut index: Map<String, usize> = Map::new();
@@ -87,24 +92,24 @@ fn read(files: &dyn WorkflowFiles, check: Option<&Surroundings>) -> Result<(Libr
     }
     parts.replacing = taken.replacing(&parts.workflows, &roots);
     let mut unplaced = Vec::new();
-    let library = build(parts, &mut unplaced);
+    let library = build(parts, work, &mut unplaced);
     if let Some(surroundings) = check {
         diagnostics.extend(profiles_outside(surroundings));
         diagnostics.extend(user_file::check::<UserLimits>(files, surroundings)?);
         diagnostics.extend(user_file::check::<Notify>(files, surroundings)?);
         unplaced.extend(replaced);
         command_names::similar_command_names(&library, &mut unplaced);
-        expected_calls::run(&library, files, &mut unplaced)?;
-        limits::report(&library, files, &mut unplaced)?;
-        context::report(&library, &mut unplaced);
-        ways::report(&library, &mut unplaced);
+        expected_calls::run(&library, files, work, &mut unplaced)?;
+        limits::report(&library, files, work, &mut unplaced)?;
+        context::report(&library, work, &mut unplaced);
+        ways::report(&library, work, &mut unplaced);
         models::report(&library, surroundings, &roots, &mut unplaced);
     }
     diagnostics.extend(sources.place(unplaced));
     suggest_references(&library, &mut diagnostics);
     if check.is_some() {
-        variables::remove_known_summaries(&library, &mut diagnostics);
-        variables::remove_known_values(&library, &mut diagnostics);
+        variables::remove_known_summaries(&library, work, &mut diagnostics);
+        variables::remove_known_values(&library, work, &mut diagnostics);
     }
     report::sort(&mut diagnostics);
     Ok((library, diagnostics))
@@ -186,9 +191,9 @@ pub(crate) fn profiles_outside(surroundings: &Surroundings) -> impl Iterator<Ite
 }
 
 /// Makes a library of what was read, and leaves out the workflows with errors.
-fn build(mut parts: Parts, unplaced: &mut Vec<Unplaced>) -> Library {
+fn build(mut parts: Parts, work: &Work, unplaced: &mut Vec<Unplaced>) -> Library {
     parts.workflows = with_groups(parts.workflows);
-    references::resolve(&mut parts.workflows, &mut parts.left_out, unplaced);
+    references::resolve(&mut parts.workflows, &mut parts.left_out, work, unplaced);
     let library = Library::of(parts);
     command_names::report_duplicates(&library, unplaced);
     library

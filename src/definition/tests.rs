@@ -437,6 +437,7 @@ mod parallel;
 mod permission;
 mod totals;
 mod ways;
+mod work;
 
 #[test]
 fn many_circles_take_little() {

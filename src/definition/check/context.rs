@@ -1,19 +1,22 @@
 //! Warnings of a check about `context` and `results`, and about values that a phase never gets.
 
-use crate::definition::diagnostic::{PhaseProblem, Step, Unplaced, VariableProblem};
+use super::work::Work;
+use crate::definition::diagnostic::{PhaseProblem, Step, Unplaced, VariableProblem, WorkflowProblem};
 use crate::definition::model::{ContextMode, Entry, EntryKind, Library, Outcome, Phase, Results, Workflow};
-use crate::sorted::Set;
-
 /// Reports phases that say `summary: optional` although the next one starts fresh, `results` of phases that come later,
 /// and variables in texts that have no value.
-pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
+pub(crate) fn report(library: &Library, work: &Work, unplaced: &mut Vec<Unplaced>) {
     for workflow in library.scopes() {
         // A reference from a branch to another branch is an error.
         if workflow.has_branches_beside() {
             continue;
         }
-        later_results(workflow, unplaced);
-        missing_values(workflow, unplaced);
+        work.begin([workflow]);
+        later_results(workflow, work, unplaced);
+        missing_values(workflow, work, unplaced);
+        if work.is_over() {
+            unplaced.push(Unplaced::new(workflow, WorkflowProblem::UncheckedCalls, &[Step::Key("phases")]));
+        }
         for entries in workflow.phases.windows(2) {
             let [before, next] = entries else { continue };
             let (Some(before), Some(next)) = (last(before, library), library.first_phase(std::slice::from_ref(next)))
@@ -29,11 +32,15 @@ pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
 }
 
 /// Reports the names in `results` of entries behind the phase from which no outcome and no gate leads back to it.
-fn later_results(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
+fn later_results(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>) {
     for (own, phase) in workflow.phases.iter().enumerate() {
         let Some(phase) = phase.as_phase() else { continue };
         let Results::Of(names) = &phase.results else { continue };
         for (index, name) in names.iter().enumerate() {
+            // An entry, and the ways of those behind it.
+            if !work.spend(2 * workflow.phases.len()) {
+                return;
+            }
             let first = workflow.phases.iter().position(|entry| entry.is_called(name));
             if first.is_some_and(|first| first > own && !leads_back(workflow, first, own)) {
                 let problem = PhaseProblem::LaterResults { name: name.clone() };
@@ -46,13 +53,18 @@ fn later_results(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
 
 /// Reports the variables in the texts of phases that stand for summaries and outputs which their `results` leave out,
 /// and for outputs of entries behind the phase from which no outcome and no gate leads back to it.
-fn missing_values(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
+fn missing_values(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>) {
     for (own, phase) in workflow.phases.iter().enumerate() {
         let Some(phase) = phase.as_phase() else { continue };
-        let mut seen = Set::new();
-        for name in names_in(&phase.instructions).filter(|name| seen.insert(*name)) {
+        if !work.spend_on(&phase.instructions) {
+            return;
+        }
+        for name in names_in(&phase.instructions) {
             let of_output = name.strip_prefix("output.").and_then(|of| Some(of.rsplit_once('.')?.0));
             let Some(of) = name.strip_prefix("summary.").or(of_output) else { continue };
+            if !work.spend(2 * workflow.phases.len()) {
+                return;
+            }
             let Some(first) = workflow.phases.iter().position(|entry| entry.is_called(of)) else {
                 continue;
             };
@@ -75,9 +87,12 @@ fn missing_values(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
     }
 }
 
-/// The names in braces in a text.
-pub(super) fn names_in(text: &str) -> impl Iterator<Item = &str> {
-    text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0))
+/// The names in braces in a text, each once, in alphabetical order.
+pub(super) fn names_in(text: &str) -> Vec<&str> {
+    let mut names: Vec<&str> = text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Returns true if an outcome or a budget of the entries from `first` on leads to the entry at `to` or to one before

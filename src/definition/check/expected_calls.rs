@@ -1,17 +1,28 @@
 //! Runs the `tests` of phases.
 
-use crate::definition::diagnostic::{Anchor, CallProblem, Decision, Diagnostic, Unplaced};
+use super::work::Work;
+use crate::definition::diagnostic::{Anchor, CallProblem, Decision, Diagnostic, Step, Unplaced, WorkflowProblem};
 use crate::definition::model::{
     EntryKind, HiddenCause, Library, Limits, Permission, Phase, PhaseTest, Refusal, Stale, Workflow, WorkflowFiles,
-    permission, with_names, writes_path,
+    expansions, permission, with_names, writes_path,
 };
 
 /// Runs the tests of all phases, in each workflow that lists them.
-pub(crate) fn run(library: &Library, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
+pub(crate) fn run(
+    library: &Library,
+    host: &dyn WorkflowFiles,
+    work: &Work,
+    unplaced: &mut Vec<Unplaced>,
+) -> Result<(), Stale> {
     for workflow in library.scopes() {
+        work.begin([workflow]);
         for entry in &workflow.phases {
             let EntryKind::Phase(phase) = &entry.kind else { continue };
             for test in &phase.tests {
+                let limits = Limits::of(phase, workflow);
+                if !work.spend(steps_of_call(&limits, test.parts().1.unwrap_or_default())) {
+                    break;
+                }
                 let problem = wrong(test, phase, workflow, host)?;
                 unplaced.extend(problem.map(|problem| Unplaced {
                     diagnostic: Diagnostic::new(&phase.file, problem),
@@ -19,8 +30,19 @@ pub(crate) fn run(library: &Library, host: &dyn WorkflowFiles, unplaced: &mut Ve
                 }));
             }
         }
+        if work.is_over() {
+            unplaced.push(Unplaced::new(workflow, WorkflowProblem::UncheckedCalls, &[Step::Key("phases")]));
+        }
     }
     Ok(())
+}
+
+/// Steps of the decision on a call: the host tells where each path leads, and each glob is compared with the argument.
+pub(super) fn steps_of_call(limits: &Limits, argument: &str) -> usize {
+    const HOST: usize = 500;
+    let rules = limits.write.iter().flat_map(|write| write.iter()).chain(limits.hide);
+    let of_rule = |rule: &String| HOST + expansions(rule) * (rule.len() + argument.len());
+    HOST + rules.map(of_rule).fold(0, usize::saturating_add)
 }
 
 /// The problem of a test that fails.

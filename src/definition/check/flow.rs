@@ -1,134 +1,163 @@
 //! The ways through a workflow: its outcomes, conditions and the values of nested workflows must name what there is.
 
+use std::cell::RefCell;
+
 use crate::sorted::{Map, Set};
+
+use super::work::Work;
 
 use crate::definition::diagnostic::{FieldProblem, GateProblem, Problem, Step, Unplaced, WorkflowProblem};
 use crate::definition::model::{
     BoundField, Check, CheckKind, Command, Condition, Confinement, Decide, Each, Entry, EntryKind, FileEntry, Gate,
     Given, Group, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, MAX_NESTING, Outcome, PathVariable, Phase, RUN_DIR_IN_BRACES,
-    Results, RuleUse, Target, ValueName, ValueType, Variable, Workflow, bounds_of_inputs, either, entries_of_file,
-    group_key, inputs_of_rules, is_group_key, nearest, refusal, variables,
+    Results, RuleUse, Target, ValueName, ValueType, Variable, Workflow, bounds_of_inputs, either, group_key,
+    inputs_of_rules, is_group_key, refusal, variables,
 };
 
 pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
 
-/// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide.
-/// References to workflows that are not there, or that lead to a cycle, count as workflows without outcomes.
-pub(crate) fn exits<'a>(key: &str, workflows: &Workflows<'a>) -> Set<&'a str> {
-    exits_of(key, 0, workflows, &mut Map::new())
+/// The workflows around those that are checked, and facts of them that were found before.
+pub(crate) struct Known<'a> {
+    pub workflows: Workflows<'a>,
+    pub work: &'a Work,
+    /// The number of entries of all workflows.
+    entries: usize,
+    exits: RefCell<Map<&'a str, Set<&'a str>>>,
+    sizes: RefCell<Map<&'a str, (usize, bool)>>,
+    rule_inputs: RefCell<Map<&'a str, Map<&'a str, RuleUse>>>,
 }
 
-/// Does the same; `known` has those of other workflows. One that is nested too deep has none.
-fn exits_of<'a>(
-    key: &str,
-    depth: usize,
-    workflows: &Workflows<'a>,
-    known: &mut Map<&'a str, Set<&'a str>>,
-) -> Set<&'a str> {
-    if let Some(exits) = known.get(key) {
-        return exits.clone();
+impl<'a> Known<'a> {
+    pub fn new(workflows: impl Iterator<Item = &'a Workflow>, work: &'a Work) -> Self {
+        let workflows: Workflows = workflows.map(|workflow| (workflow.key.as_str(), workflow)).collect();
+        let entries = workflows.values().map(|workflow| workflow.phases.len()).sum();
+        let (exits, sizes, rule_inputs) = Default::default();
+        Self { workflows, work, entries, exits, sizes, rule_inputs }
     }
-    let Some(workflow) = workflows.get(key).filter(|_| depth <= MAX_NESTING) else {
-        return Set::new();
-    };
-    // For a workflow that leads back to itself, which is left out.
-    known.insert(&workflow.key, Set::new());
-    let found = match workflow.parallel.as_ref().map(|parallel| &parallel.decide) {
-        Some(None) => Set::new(),
-        Some(Some(Decide::First(names))) => {
-            let ends = ends(workflow, depth, workflows, known).into_iter();
-            ends.filter(|name| names.iter().any(|other| other == name)).collect()
+
+    /// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide.
+    /// References to workflows that are not there, or that lead to a cycle, count as workflows without outcomes.
+    pub fn exits(&self, key: &str) -> Set<&'a str> {
+        self.exits_of(key, 0)
+    }
+
+    /// Does the same; one that is nested too deep has none.
+    fn exits_of(&self, key: &str, depth: usize) -> Set<&'a str> {
+        if let Some(exits) = self.exits.borrow().get(key) {
+            return exits.clone();
         }
-        None | Some(Some(Decide::Majority)) => ends(workflow, depth, workflows, known),
-    };
-    known.insert(&workflow.key, found.clone());
-    found
-}
-
-/// Returns the outcomes with which the branches of a parallel group may end, as [`exits`] does of a workflow.
-pub(crate) fn exits_of_branches<'a>(group: &'a Workflow, workflows: &Workflows<'a>) -> Set<&'a str> {
-    ends(group, 0, workflows, &mut Map::new())
-}
-
-/// The outcomes with which the entries of a workflow lead to its end; each entry of a parallel group ends its branch.
-fn ends<'a>(
-    workflow: &'a Workflow,
-    depth: usize,
-    workflows: &Workflows<'a>,
-    known: &mut Map<&'a str, Set<&'a str>>,
-) -> Set<&'a str> {
-    let is_certain = |entry: &Entry| {
-        let group = entry.group_key().and_then(|key| workflows.get(key));
-        let is_each = group.is_some_and(|group| matches!(group.each, Some(Each::Of(_))));
-        entry.when.is_empty() && !is_each
-    };
-    // From there on all entries may be passed over: the end may follow on the entry before it, and on each later one.
-    let optional_from = workflow.phases.iter().rposition(is_certain).map_or(0, |last| last + 1);
-    let optional_from = if workflow.has_branches_beside() { 0 } else { optional_from };
-    let mut found = Set::new();
-    for (index, entry) in workflow.phases.iter().enumerate() {
-        let may_end_next = index + 1 >= optional_from;
-        let names: Set<&str> = match &entry.kind {
-            EntryKind::Phase(phase) => phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect(),
-            EntryKind::Workflow { key, .. } => exits_of(key, depth + 1, workflows, known),
+        let Some(workflow) = self.workflows.get(key).copied().filter(|_| depth <= MAX_NESTING) else {
+            return Set::new();
         };
-        let ends = |name: &&str| {
-            let Some(outcome) = entry.outcome(name) else { return may_end_next };
-            outcome.targets().any(|target| match workflow.target(index, target) {
-                Some(target) => target >= optional_from,
-                // It may be any entry: that it is none is an error.
-                None => matches!(target, Target::Entry(_)),
-            })
+        // For a workflow that leads back to itself, which is left out.
+        self.exits.borrow_mut().insert(&workflow.key, Set::new());
+        let found = match workflow.parallel.as_ref().map(|parallel| &parallel.decide) {
+            Some(None) => Set::new(),
+            Some(Some(Decide::First(names))) => {
+                let ends = self.ends(workflow, depth).into_iter();
+                ends.filter(|name| names.iter().any(|other| other == name)).collect()
+            }
+            None | Some(Some(Decide::Majority)) => self.ends(workflow, depth),
         };
-        found.extend(names.into_iter().filter(ends));
+        if self.work.is_over() {
+            self.exits.borrow_mut().remove(key);
+        } else {
+            self.exits.borrow_mut().insert(&workflow.key, found.clone());
+        }
+        found
     }
-    found
+
+    /// Returns the outcomes with which the branches of a parallel group may end, as [`Known::exits`] does of a workflow.
+    pub fn exits_of_branches(&self, group: &'a Workflow) -> Set<&'a str> {
+        self.ends(group, 0)
+    }
+
+    /// The outcomes with which the entries of a workflow lead to its end; each entry of a parallel group ends its branch.
+    fn ends(&self, workflow: &'a Workflow, depth: usize) -> Set<&'a str> {
+        let is_certain = |entry: &Entry| {
+            let group = entry.group_key().and_then(|key| self.workflows.get(key));
+            let is_each = group.is_some_and(|group| matches!(group.each, Some(Each::Of(_))));
+            entry.when.is_empty() && !is_each
+        };
+        // From there on all entries may be passed over: the end may follow on the entry before it, and on each later one.
+        let optional_from = workflow.phases.iter().rposition(is_certain).map_or(0, |last| last + 1);
+        let optional_from = if workflow.has_branches_beside() { 0 } else { optional_from };
+        let mut found = Set::new();
+        for (index, entry) in workflow.phases.iter().enumerate() {
+            let may_end_next = index + 1 >= optional_from;
+            let names: Set<&str> = match &entry.kind {
+                EntryKind::Phase(phase) => phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect(),
+                EntryKind::Workflow { key, .. } => self.exits_of(key, depth + 1),
+            };
+            // Each target is looked up among the entries.
+            if !self.work.spend(names.len() + entry.outcomes().len() * workflow.phases.len()) {
+                return found;
+            }
+            let ends = |name: &&str| {
+                let Some(outcome) = entry.outcome(name) else { return may_end_next };
+                outcome.targets().any(|target| match workflow.target(index, target) {
+                    Some(target) => target >= optional_from,
+                    // It may be any entry: that it is none is an error.
+                    None => matches!(target, Target::Entry(_)),
+                })
+            };
+            found.extend(names.into_iter().filter(ends));
+        }
+        found
+    }
+
+    /// The number of entries of a workflow with those of nested ones, and true if one of these has conditions or
+    /// outcomes.
+    fn size(&self, key: &'a str, depth: usize) -> (usize, bool) {
+        if let Some(size) = self.sizes.borrow().get(key) {
+            return *size;
+        }
+        let Some(workflow) = self.workflows.get(key).filter(|_| depth <= MAX_NESTING) else {
+            return (0, false);
+        };
+        // For a workflow that leads back to itself, which is left out.
+        self.sizes.borrow_mut().insert(key, (0, false));
+        let (mut count, mut has_ways) = (0_usize, false);
+        for entry in &workflow.phases {
+            has_ways |= !entry.when.is_empty() || !entry.outcomes().is_empty();
+            count = count.saturating_add(1);
+            match &entry.kind {
+                EntryKind::Phase(_) => {}
+                EntryKind::Workflow { key, .. } => {
+                    let (nested, nested_has) = self.size(key, depth + 1);
+                    count = count.saturating_add(nested);
+                    has_ways |= nested_has;
+                }
+            }
+        }
+        self.sizes.borrow_mut().insert(key, (count, has_ways));
+        (count, has_ways)
+    }
+
+    /// The inputs that the rules of a workflow use, by name.
+    fn rule_inputs(&self, key: &str) -> Map<&'a str, RuleUse> {
+        inputs_of_rules(key, 0, &|key| self.workflows.get(key).copied(), &mut self.rule_inputs.borrow_mut())
+    }
 }
 
 /// Maximum number of entries of a workflow with conditions or outcomes, with those of nested workflows: the run keeps
 /// the outcome of each, and the reason why it was passed over.
 const MAX_ENTRIES: usize = 5000;
 
-/// The number of entries of a workflow with those of nested ones, and true if one of these has conditions or outcomes.
-/// `known` has those that were counted before.
-fn size<'a>(
-    key: &'a str,
-    depth: usize,
-    workflows: &Workflows<'a>,
-    known: &mut Map<&'a str, (usize, bool)>,
-) -> (usize, bool) {
-    if let Some(size) = known.get(key) {
-        return *size;
-    }
-    let Some(workflow) = workflows.get(key).filter(|_| depth <= MAX_NESTING) else {
-        return (0, false);
-    };
-    // For a workflow that leads back to itself, which is left out.
-    known.insert(key, (0, false));
-    let (mut count, mut has_ways) = (0_usize, false);
-    for entry in &workflow.phases {
-        has_ways |= !entry.when.is_empty() || !entry.outcomes().is_empty();
-        count = count.saturating_add(1);
-        match &entry.kind {
-            EntryKind::Phase(_) => {}
-            EntryKind::Workflow { key, .. } => {
-                let (nested, nested_has) = size(key, depth + 1, workflows, known);
-                count = count.saturating_add(nested);
-                has_ways |= nested_has;
-            }
-        }
-    }
-    known.insert(key, (count, has_ways));
-    (count, has_ways)
-}
-
 /// Returns the errors of the outcomes, conditions and values of a workflow. Those nested in it have no errors but in
-/// groups of the same file. `are_all_known` tells that there is no other workflow.
-pub(crate) fn errors<'a>(workflow: &'a Workflow, workflows: &'a Workflows<'a>, are_all_known: bool) -> Vec<Unplaced> {
-    let (exits_of, unplaced) = (Map::new(), Vec::new());
-    let all = entries_of_file(workflow, &|key| workflows.get(key).copied());
-    let mut errors = Errors { workflow, workflows, are_all_known, all, exits_of, unplaced };
+/// groups of the same file, whose entries are `all`. `are_all_known` tells that there is no other workflow.
+pub(crate) fn errors<'a>(
+    workflow: &'a Workflow,
+    known: &Known<'a>,
+    all: &[FileEntry<'a>],
+    are_all_known: bool,
+) -> Vec<Unplaced> {
+    let unplaced = Vec::new();
+    let mut errors = Errors { workflow, known, work: known.work, are_all_known, all, unplaced };
     for (index, entry) in workflow.phases.iter().enumerate() {
+        if errors.work.is_over() {
+            break;
+        }
         for condition in &entry.when {
             errors.condition(index, condition);
         }
@@ -153,30 +182,29 @@ pub(crate) fn errors<'a>(workflow: &'a Workflow, workflows: &'a Workflows<'a>, a
     }
     errors.bounds();
     errors.each();
-    if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut Map::new()) {
+    if let (MAX_ENTRIES.., true) = known.size(&workflow.key, 0) {
         let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
         errors.report(problem, &[Step::Key("phases")]);
     }
     errors.unplaced
 }
 
-struct Errors<'a> {
+struct Errors<'a, 'k> {
     workflow: &'a Workflow,
-    workflows: &'a Workflows<'a>,
+    known: &'k Known<'a>,
+    work: &'k Work,
     are_all_known: bool,
     /// The entries of its file.
-    all: Vec<FileEntry<'a>>,
-    /// The outcomes of the nested workflows that conditions name, by key.
-    exits_of: Map<&'a str, Set<&'a str>>,
+    all: &'k [FileEntry<'a>],
     unplaced: Vec<Unplaced>,
 }
 
-impl<'a> Errors<'a> {
+impl<'a> Errors<'a, '_> {
     /// Returns true if the workflow is in a group that is repeated, or is one.
     fn is_repeated(&self) -> bool {
         let Some(Group { file, at }) = &self.workflow.group else { return false };
         let groups = (1..=at.len()).filter_map(|depth| at.get(..depth));
-        let mut groups = groups.filter_map(|at| self.workflows.get(&*group_key(file, at)));
+        let mut groups = groups.filter_map(|at| self.known.workflows.get(&*group_key(file, at)));
         groups.any(|group| group.each.is_some())
     }
 
@@ -202,12 +230,15 @@ impl<'a> Errors<'a> {
         self.report(problem, &[Step::Key("each")]);
     }
 
-    fn entries(&self) -> impl Iterator<Item = &'a Entry> {
+    fn entries(&self) -> impl Iterator<Item = &'a Entry> + Clone {
         self.all.iter().map(|of| of.entry)
     }
 
     /// The entries of the file before the entry at `index`.
     fn before(&self, index: usize) -> Vec<&'a Entry> {
+        if !self.work.spend(self.all.len()) {
+            return Vec::new();
+        }
         let at = self.workflow.place_of(index);
         self.all.iter().filter(|of| of.is_before(&at)).map(|of| of.entry).collect()
     }
@@ -282,6 +313,7 @@ impl<'a> Errors<'a> {
             Target::Loop if !self.workflow.loopable => {
                 return Some(GateProblem::LoopForbidden { field }.into());
             }
+            Target::Entry(_) if !self.work.spend(self.all.len()) => return None,
             Target::Entry(id) if !self.is_target(id) => id,
             Target::Next | Target::Loop | Target::Done | Target::Stop | Target::Entry(_) => return None,
         };
@@ -299,7 +331,7 @@ impl<'a> Errors<'a> {
             format!("`next`, `loop`, `done`, `stop` or the id of an entry of {}", self.workflow.in_words()),
             format!("`{id}`{why}"),
         )
-        .suggest(nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()));
+        .suggest(self.work.nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()));
         Some(problem.into())
     }
 
@@ -315,10 +347,9 @@ impl<'a> Errors<'a> {
         if outcomes.is_empty() {
             return;
         }
-        let exits = || exits(key, self.workflows);
-        let names = self.exits_of.entry(key).or_insert_with(exits).clone();
+        let names = self.known.exits(key);
         let of = if is_group_key(key) { "the group".into() } else { format!("the workflow \"{key}\"") };
-        let parallel = self.workflows.get(key).and_then(|group| group.parallel.as_ref());
+        let parallel = self.known.workflows.get(key).and_then(|group| group.parallel.as_ref());
         let is_undecided = parallel.is_some_and(|parallel| parallel.decide.is_none());
         for Outcome { name, .. } in outcomes {
             if names.contains(name.as_str()) {
@@ -333,7 +364,7 @@ impl<'a> Errors<'a> {
                 },
                 format!("`{name}`"),
             )
-            .suggest(nearest(name, names.iter().copied()));
+            .suggest(self.work.nearest(name, names.iter().copied()));
             let at = [Step::Key("phases"), Step::Item(index), Step::Key("outcomes"), Step::Name(name)];
             self.report(problem, &at);
         }
@@ -342,13 +373,16 @@ impl<'a> Errors<'a> {
     fn results(&mut self, phase: &Phase) {
         let Results::Of(names) = &phase.results else { return };
         for (index, name) in names.iter().enumerate() {
+            if !self.work.spend(self.all.len()) {
+                return;
+            }
             if self.entries().any(|entry| entry.is_called(name)) {
                 continue;
             }
             let expected =
                 format!("the id of a phase or the key of a nested workflow of the workflow \"{}\"", self.workflow.key);
             let problem = FieldProblem::bad("results", expected, format!("`{name}`"))
-                .suggest(nearest(name, self.entries().map(Entry::id)));
+                .suggest(self.work.nearest(name, self.entries().map(Entry::id)));
             self.report_in(Some(phase), problem, &[Step::Key("results"), Step::Item(index)]);
         }
     }
@@ -361,7 +395,7 @@ impl<'a> Errors<'a> {
             };
             let problem =
                 FieldProblem::bad("gate.outcome", listed(names, "an outcome of the phase"), format!("`{outcome}`"))
-                    .suggest(nearest(outcome, names.iter().copied()));
+                    .suggest(self.work.nearest(outcome, names.iter().copied()));
             let at = [Step::Key("gate"), Step::Item(index), Step::Key("outcome")];
             self.report_in(Some(phase), problem, &at);
         }
@@ -443,7 +477,7 @@ impl<'a> Errors<'a> {
             Some(_) => None,
             None => {
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
-                let meant = nearest(name, names.iter().copied()).map(|meant| format!("{{input.{meant}}}"));
+                let meant = self.work.nearest(name, names.iter().copied()).map(|meant| format!("{{input.{meant}}}"));
                 Some((listed(&names, "an input of the workflow"), format!("`{variable}`"), meant))
             }
         }
@@ -469,7 +503,7 @@ impl<'a> Errors<'a> {
                 None => String::new(),
             };
             let known = workflow.inputs.iter().map(|input| &*input.name);
-            let meant = nearest(name, known).filter(|_| input.is_none());
+            let meant = self.work.nearest(name, known).filter(|_| input.is_none());
             let problem = FieldProblem::bad(
                 names.join("."),
                 format!("an input that is a number, with `min` and `max` from {min} to {max}"),
@@ -483,7 +517,7 @@ impl<'a> Errors<'a> {
 
     /// The values of inputs that are part of paths: options and defaults.
     fn inputs_in_paths(&mut self) {
-        let used = rule_inputs(&self.workflow.key, self.workflows);
+        let used = self.known.rule_inputs(&self.workflow.key);
         let workflow: &'a Workflow = self.workflow;
         let is_used = |input: &&Input| used.get(&*input.name) == Some(&RuleUse::Path);
         for input in workflow.inputs.iter().filter(is_used) {
@@ -504,10 +538,10 @@ impl<'a> Errors<'a> {
     /// meant; `None` if it has the value.
     fn unknown(&self, value: &ValueName) -> Option<(String, Option<String>)> {
         let meant = |of: &str, word, known: &mut dyn Iterator<Item = &'a str>| {
-            nearest(of, known).map(|meant| format!("{word}.{meant}"))
+            self.work.nearest(of, known).map(|meant| format!("{word}.{meant}"))
         };
-        let entries: Vec<&'a Entry> = self.entries().collect();
         match value {
+            ValueName::Outcome(_) | ValueName::Output { .. } if !self.work.spend(self.all.len()) => None,
             ValueName::Input(name) => {
                 let names: Set<&str> = self.workflow.inputs.iter().map(|input| &*input.name).collect();
                 let expected = || listed(&names, "an input of the workflow");
@@ -515,18 +549,26 @@ impl<'a> Errors<'a> {
             }
             ValueName::Outcome(id) => {
                 let has_outcomes = |entry: &&Entry| entry.as_phase().is_none_or(|phase| !phase.outcomes.is_empty());
-                let mut ids = entries.iter().copied().filter(has_outcomes);
+                let mut ids = self.entries().filter(has_outcomes);
                 let expected = "the outcome of a phase with outcomes, or of a nested workflow, of the workflow";
                 let is_known = ids.clone().any(|entry| entry.is_called(id));
                 (!is_known).then(|| (expected.to_owned(), meant(id, "outcome", &mut ids.by_ref().map(Entry::id))))
             }
             ValueName::Summary(id) => {
-                let all = self.workflows.values().flat_map(|workflow| &workflow.phases);
+                let mut own = self.entries();
+                if !self.work.spend(self.all.len()) || own.any(|entry| entry.is_called(id)) {
+                    return None;
+                }
+                if !self.work.spend(self.known.entries) {
+                    return None;
+                }
+                let all = self.known.workflows.values().flat_map(|workflow| &workflow.phases);
                 let is_known = all.clone().any(|entry| entry.is_called(id));
                 let expected = "the summary of a phase, or of a nested workflow".to_owned();
                 (!is_known && self.are_all_known).then(|| (expected, meant(id, "summary", &mut all.map(Entry::id))))
             }
             ValueName::Output { phase, name } => {
+                let entries: Vec<&'a Entry> = self.entries().collect();
                 let unknown = self.output(&entries, phase, name).err()?;
                 Some(("an output of a phase of the workflow".to_owned(), unknown.suggestion))
             }
@@ -547,7 +589,7 @@ impl<'a> Errors<'a> {
                     return self.condition_on(index, condition, &input.kind);
                 }
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
-                let meant = nearest(name, names.iter().copied());
+                let meant = self.work.nearest(name, names.iter().copied());
                 let meant = meant.map(|name| format!("input.{name}"));
                 (listed(&names, "an input of the workflow"), format!("`{key}`"), meant)
             }
@@ -561,8 +603,7 @@ impl<'a> Errors<'a> {
                             names.extend(phase.outcomes.iter().map(|outcome| &*outcome.name));
                         }
                         EntryKind::Workflow { key, .. } => {
-                            let exits = || exits(key, self.workflows);
-                            names.extend(&*self.exits_of.entry(key).or_insert_with(exits));
+                            names.extend(self.known.exits(key));
                         }
                     }
                 }
@@ -574,7 +615,7 @@ impl<'a> Errors<'a> {
                         listed(&names, &format!("an outcome of `{id}`")),
                         format!("`{wrong}`"),
                     )
-                    .suggest(meant_value(wrong, &Vec::from_iter(names)));
+                    .suggest(meant_value(self.work, wrong, &Vec::from_iter(names)));
                     return self.report(problem, &at);
                 }
                 let why = if !called.is_empty() {
@@ -586,7 +627,7 @@ impl<'a> Errors<'a> {
                 };
                 let ids = earlier.iter().filter_map(|entry| entry.as_phase());
                 let ids = ids.filter(|phase| !phase.outcomes.is_empty());
-                let meant = nearest(id, ids.map(|phase| phase.id.as_str()));
+                let meant = self.work.nearest(id, ids.map(|phase| phase.id.as_str()));
                 let meant = meant.filter(|_| why.is_empty()).map(|id| format!("outcome.{id}"));
                 let expected = "the outcome of an earlier phase or nested workflow".to_owned();
                 (expected, format!("`{key}`{why}"), meant)
@@ -613,7 +654,7 @@ impl<'a> Errors<'a> {
         let is_wrong = |value: &&String| kind.value(value).is_none();
         let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
         let problem = FieldProblem::bad(format!("when.{key}"), kind.expected(), format!("`{wrong}`"))
-            .suggest(meant_value(wrong, &kind.options()));
+            .suggest(meant_value(self.work, wrong, &kind.options()));
         self.report(problem, &when(Step::Key(&key)));
     }
 
@@ -622,7 +663,7 @@ impl<'a> Errors<'a> {
         inputs.clone().find(|input| input.name == *name).map(|input| &input.kind).ok_or_else(|| UnknownName {
             expected: "an input of the workflow".into(),
             found: format!("`input.{name}`, which the workflow does not have"),
-            suggestion: nearest(name, inputs.map(|input| &*input.name)).map(|name| format!("input.{name}")),
+            suggestion: self.work.nearest(name, inputs.map(|input| &*input.name)).map(|name| format!("input.{name}")),
         })
     }
 
@@ -639,12 +680,14 @@ impl<'a> Errors<'a> {
         } else {
             ""
         };
-        let phases = entries.iter().filter_map(|entry| entry.as_phase());
+        let outputs = entries.iter().filter_map(|entry| Some(entry.as_phase()?.outputs.len()));
+        let fits = self.work.spend(outputs.sum());
+        let phases = entries.iter().filter_map(|entry| entry.as_phase()).filter(|_| fits);
         let names: Vec<String> = phases
             .flat_map(|phase| phase.outputs.iter().map(|output| format!("output.{}.{}", phase.id, output.name)))
             .collect();
         let unknown = format!("output.{phase}.{name}");
-        let meant = nearest(&unknown, names.iter().map(String::as_str)).map(ToOwned::to_owned);
+        let meant = self.work.nearest(&unknown, names.iter().map(String::as_str)).map(ToOwned::to_owned);
         Err(UnknownName {
             expected: "an output of an earlier phase".into(),
             found: format!("`{unknown}`{why}"),
@@ -654,10 +697,10 @@ impl<'a> Errors<'a> {
 
     /// The values that an entry gives a nested workflow.
     fn values(&mut self, index: usize, key: &str, with: &Map<String, Given>) {
-        let Some(nested) = self.workflows.get(key) else { return };
+        let Some(nested) = self.known.workflows.get(key).copied() else { return };
         let here = [Step::Key("phases"), Step::Item(index)];
         let earlier = self.before(index);
-        let used = rule_inputs(key, self.workflows);
+        let used = self.known.rule_inputs(key);
         for (name, given) in with {
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
                 let names: Set<&str> = nested.inputs.iter().map(|input| &*input.name).collect();
@@ -666,7 +709,7 @@ impl<'a> Errors<'a> {
                     listed(&names, &format!("an input of the workflow \"{key}\"")),
                     format!("`{name}`"),
                 )
-                .suggest(nearest(name, names.iter().copied()));
+                .suggest(self.work.nearest(name, names.iter().copied()));
                 self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Name(name)]);
                 continue;
             };
@@ -677,7 +720,7 @@ impl<'a> Errors<'a> {
             let (found, suggestion) = match given {
                 given if given.value(&input.kind).is_some() => continue,
                 Given::Value(value) => {
-                    let meant = nearest(value, input.kind.options()).map(ToOwned::to_owned);
+                    let meant = self.work.nearest(value, input.kind.options()).map(ToOwned::to_owned);
                     (format!("`{value}`"), meant)
                 }
                 Given::List(_) => ("a list".to_owned(), None),
@@ -705,7 +748,8 @@ impl<'a> Errors<'a> {
         let names = || nested.inputs.iter().map(|input| &*input.name);
         let unknown: Vec<&String> = with.keys().filter(|name| names().all(|other| other != name.as_str())).collect();
         // An unknown name with this suggestion is reported already.
-        let is_meant = |input: &Input| unknown.iter().any(|name| nearest(name, names()) == Some(input.name.as_str()));
+        let is_meant =
+            |input: &Input| unknown.iter().any(|name| self.work.nearest(name, names()) == Some(input.name.as_str()));
         let is_missing =
             |input: &&Input| input.default.is_none() && !with.contains_key(&input.name) && !is_meant(input);
         let missing: Vec<&Input> = nested.inputs.iter().filter(is_missing).collect();
@@ -741,11 +785,6 @@ fn in_rule(as_what: RuleUse, field: String, found: &str, why: &str) -> Problem {
     FieldProblem::bad(field, expected, format!("{found}, which {why}")).into()
 }
 
-/// The inputs that the rules of a workflow use, by name.
-fn rule_inputs<'a>(key: &str, workflows: &Workflows<'a>) -> Map<&'a str, RuleUse> {
-    inputs_of_rules(key, 0, &|key| workflows.get(key).copied(), &mut Map::new())
-}
-
 /// A name that names nothing.
 struct UnknownName {
     expected: String,
@@ -754,9 +793,9 @@ struct UnknownName {
 }
 
 /// The value that a wrong one means: of `!a` the others, for a condition cannot be negated.
-fn meant_value(wrong: &str, values: &[&str]) -> Option<String> {
+fn meant_value(work: &Work, wrong: &str, values: &[&str]) -> Option<String> {
     let Some(negated) = wrong.strip_prefix('!').map(str::trim) else {
-        return nearest(wrong, values.iter().copied()).map(Into::into);
+        return work.nearest(wrong, values.iter().copied()).map(Into::into);
     };
     let others: Vec<&str> = values.iter().copied().filter(|value| *value != negated).collect();
     match others[..] {
@@ -766,9 +805,12 @@ fn meant_value(wrong: &str, values: &[&str]) -> Option<String> {
     }
 }
 
-/// Names, behind the words for one of them.
+/// Maximum number of names in a message.
+const MAX_LISTED: usize = 20;
+
+/// Names, behind the words for one of them; only the words for too many names.
 pub(crate) fn listed(names: &Set<&str>, one: &str) -> String {
-    if names.is_empty() {
+    if names.is_empty() || names.len() > MAX_LISTED {
         return one.to_owned();
     }
     let names: Vec<&str> = names.iter().copied().collect();

@@ -2,7 +2,9 @@
 
 use crate::sorted::Set;
 
-use crate::definition::diagnostic::{LimitProblem, Problem, Step, Unplaced};
+use super::expected_calls::steps_of_call;
+use super::work::Work;
+use crate::definition::diagnostic::{LimitProblem, Problem, Step, Unplaced, WorkflowProblem};
 use crate::definition::model::places::resolve;
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, Confinement, EntryKind, FILE_TOOLS, Library, Limits, Permission, Phase, RuleFile,
@@ -11,11 +13,20 @@ use crate::definition::model::{
 };
 
 /// Reports the limits of all workflows.
-pub(crate) fn report(library: &Library, host: &dyn WorkflowFiles, unplaced: &mut Vec<Unplaced>) -> Result<(), Stale> {
-    let mut lint = LimitsLint { host, unplaced, seen: Set::new() };
+pub(crate) fn report(
+    library: &Library,
+    host: &dyn WorkflowFiles,
+    work: &Work,
+    unplaced: &mut Vec<Unplaced>,
+) -> Result<(), Stale> {
+    let mut lint = LimitsLint { host, work, unplaced, seen: Set::new() };
     let mut used = Set::new();
     for workflow in library.scopes() {
+        work.begin([workflow]);
         lint.workflow(workflow, &mut used)?;
+        if work.is_over() {
+            lint.report(&workflow.file(), WorkflowProblem::UncheckedCalls, &[Step::Key("phases")]);
+        }
     }
     for file in library.scopes().flat_map(sandboxes) {
         // A workflow that is left out may have the phase too.
@@ -35,6 +46,7 @@ fn sandboxes(workflow: &Workflow) -> Vec<String> {
 
 struct LimitsLint<'a> {
     host: &'a dyn WorkflowFiles,
+    work: &'a Work,
     unplaced: &'a mut Vec<Unplaced>,
     /// The diagnostics that were reported: several workflows may list a phase.
     seen: Set<String>,
@@ -159,6 +171,10 @@ impl LimitsLint<'_> {
         let Ok(target) = self.host.resolve_write(&path)? else { return Ok(true) };
         for phase in phases {
             let limits = Limits::of(phase, workflow).with_names();
+            let tools = FILE_TOOLS.len() + COMMAND_TOOLS.len();
+            if !self.work.spend(tools * steps_of_call(&limits, &path)) {
+                return Ok(true);
+            }
             if limits.write.is_none() || names_unknown_tool(phase) {
                 return Ok(true);
             }

@@ -10,3 +10,4 @@ pub(crate) mod parallel;
 pub(crate) mod references;
 pub(crate) mod variables;
 pub(crate) mod ways;
+pub(crate) mod work;

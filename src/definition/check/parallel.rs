@@ -2,21 +2,21 @@
 //! files and values.
 
 use super::context::names_in;
-use super::flow::{Workflows, exits_of_branches, listed};
+use super::flow::{Known, listed};
 use crate::definition::diagnostic::{
     Anchor, FieldProblem, ParallelProblem, Problem, Step, Unplaced, Written, in_group,
 };
 use crate::definition::model::{
-    COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, Each, Entry, EntryKind, FileEntry, Given, Limits,
-    MAX_NESTING, Need, Parallel, Phase, READING_TOOLS, Results, Sandbox, Target, ToolPolicy, ValueName, ValueType,
-    Workflow, entries_of_file, is_carrier, is_group_key, is_of_one_item, may_meet, nearest,
+    COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, END_OF_PART, Each, Entry, EntryKind, FileEntry, Given,
+    Limits, MAX_NESTING, Need, Parallel, Phase, READING_TOOLS, Results, Sandbox, Target, ToolPolicy, ValueName,
+    ValueType, Workflow, is_carrier, is_group_key, is_of_one_item, may_meet, stem,
 };
 use crate::sorted::Set;
 
-pub(crate) fn errors<'a>(group: &'a Workflow, workflows: &'a Workflows<'a>) -> Vec<Unplaced> {
+/// Returns the errors of a parallel group in a file with these entries.
+pub(crate) fn errors<'a>(group: &'a Workflow, known: &Known<'a>, all: &[FileEntry<'a>]) -> Vec<Unplaced> {
     let (Some(parallel), Some(place)) = (&group.parallel, &group.group) else { return Vec::new() };
-    let all = entries_of_file(group, &|key| workflows.get(key).copied());
-    let mut errors = Errors { group, place: &place.at, workflows, all, unplaced: Vec::new() };
+    let mut errors = Errors { group, place: &place.at, known, all, unplaced: Vec::new() };
     errors.count(parallel);
     errors.decide(parallel);
     let branches = errors.branches();
@@ -57,17 +57,17 @@ struct InBranch<'a> {
     is_of_item: bool,
 }
 
-struct Errors<'a> {
+struct Errors<'a, 'k> {
     group: &'a Workflow,
     /// The indices that lead to the group.
     place: &'a [usize],
-    workflows: &'a Workflows<'a>,
+    known: &'k Known<'a>,
     /// The entries of the file.
-    all: Vec<FileEntry<'a>>,
+    all: &'k [FileEntry<'a>],
     unplaced: Vec<Unplaced>,
 }
 
-impl<'a> Errors<'a> {
+impl<'a> Errors<'a, '_> {
     fn report(&mut self, problem: impl Into<Problem>, at: &[Step]) {
         self.unplaced.push(Unplaced::new(self.group, problem, at));
     }
@@ -149,7 +149,7 @@ impl<'a> Errors<'a> {
     /// The outcomes of `decide`: those with which branches may end.
     fn decide(&mut self, parallel: &Parallel) {
         let Some(decide) = &parallel.decide else { return };
-        let known = exits_of_branches(self.group, self.workflows);
+        let known = self.known.exits_of_branches(self.group);
         let names = match decide {
             Decide::First(names) => &names[..],
             Decide::Majority => &[],
@@ -171,7 +171,7 @@ impl<'a> Errors<'a> {
             },
             format!("`{found}`"),
         )
-        .suggest(nearest(found, known.iter().copied()));
+        .suggest(self.known.work.nearest(found, known.iter().copied()));
         self.report(problem, &at);
     }
 
@@ -206,6 +206,9 @@ impl<'a> Errors<'a> {
         seen: &mut Set<&'a str>,
     ) {
         let Around { at, depth, is_of_file, is_of_item } = around;
+        if !self.known.work.spend(1) {
+            return;
+        }
         let key = match &entry.kind {
             EntryKind::Phase(phase) => {
                 let (at, is_of_file, is_of_item) = (at.clone(), *is_of_file, *is_of_item);
@@ -214,7 +217,7 @@ impl<'a> Errors<'a> {
             }
             EntryKind::Workflow { key, .. } => key,
         };
-        let Some(nested) = self.workflows.get(&**key).copied() else { return };
+        let Some(nested) = self.known.workflows.get(&**key).copied() else { return };
         if *depth > MAX_NESTING || !seen.insert(&nested.key) {
             return;
         }
@@ -298,11 +301,13 @@ impl<'a> Errors<'a> {
 
     /// The values and results that a branch uses: not those of a branch beside it.
     fn siblings(&mut self) {
-        let depth = self.place.len();
-        let all = self.all.clone();
+        let (depth, all) = (self.place.len(), self.all);
         for of in all.iter().filter(|of| of.at.len() > depth && of.at.starts_with(self.place)) {
             let own = of.at.get(..=depth).unwrap_or_default();
             for (id, used) in self.uses(of) {
+                if !self.known.work.spend(all.len()) {
+                    return;
+                }
                 let called = || all.iter().filter(|other| other.entry.is_called(&id));
                 let is_beside = |other: &FileEntry| {
                     other.at.len() > depth && other.at.starts_with(self.place) && !other.at.starts_with(own)
@@ -349,7 +354,7 @@ impl<'a> Errors<'a> {
         };
         match &of.entry.kind {
             EntryKind::Workflow { key, with, .. } => {
-                let group = self.workflows.get(&**key).filter(|_| is_group_key(key));
+                let group = self.known.workflows.get(&**key).filter(|_| is_group_key(key));
                 if let Some(Each::Of(name)) = group.and_then(|group| group.each.as_ref()) {
                     let (found, at) = (name.to_string(), Anchor::of(&[Step::Key("each")]));
                     add(name, Use { field: Some("each"), found, at, file: None, needs_earlier: true });
@@ -375,8 +380,8 @@ impl<'a> Errors<'a> {
                     let (found, file) = (found.to_owned(), Some(phase.file.clone()));
                     Use { field, found, at, file, needs_earlier: false }
                 };
-                let mut seen = Set::new();
-                for name in names_in(&phase.instructions).filter(|name| seen.insert(*name)) {
+                let is_looked_at = self.known.work.spend_on(&phase.instructions);
+                for name in names_in(&phase.instructions).into_iter().filter(|_| is_looked_at) {
                     if let Ok(value) = ValueName::parse(name) {
                         let at = Anchor::of(&[Step::Name("id")]);
                         add(&value, own(name, None, at));
@@ -410,7 +415,26 @@ impl<'a> Errors<'a> {
     /// The files that two branches can write.
     fn writes(&mut self, branches: &[Branch<'a>]) {
         let writing: Vec<_> = branches.iter().map(Self::writing).collect();
+        let work = self.known.work;
+        // The stems of the branches before.
+        let mut before: Vec<String> = Vec::new();
         for (second, of_second) in writing.iter().enumerate() {
+            let of_branch = of_second.iter().flat_map(|(_, written)| written).map(|written| match written {
+                Written::Path { path, .. } => stem(path),
+                Written::Everything { .. } | Written::Unconfined { .. } => String::new(),
+            });
+            let mut own: Vec<String> = of_branch.collect();
+            own.sort_unstable();
+            own.dedup();
+            if !work.spend(own.len() + before.len()) {
+                return;
+            }
+            let may_meet_one = own.iter().any(|stem| has_relative(stem, &before));
+            before.append(&mut own);
+            before.sort_unstable();
+            if !may_meet_one {
+                continue;
+            }
             // Each branch is reported once, with the first that it meets.
             let pairs = writing.iter().enumerate().take(second);
             let met = pairs.flat_map(|(first, of_first)| {
@@ -419,7 +443,8 @@ impl<'a> Errors<'a> {
             });
             let met = met.flat_map(|(first, one)| {
                 let all = of_second.iter().flat_map(|(_, written)| written);
-                all.filter(|other| do_meet(one, other)).map(move |other| (first, one, other))
+                all.filter(|other| work.spend(STEPS_OF_PAIR) && do_meet(one, other))
+                    .map(move |other| (first, one, other))
             });
             let Some((first, one, other)) = met.into_iter().next() else { continue };
             let name = |index: usize| branches.get(index).map_or("", |branch| branch.name).to_owned();
@@ -503,6 +528,17 @@ fn written(phase: &Phase, scope: &Workflow) -> Vec<Written> {
         }
         Some(paths) => paths.iter().map(|path| Written::Path { phase: name(), path: path.clone() }).collect(),
     }
+}
+
+/// Steps of the comparison of two paths.
+const STEPS_OF_PAIR: usize = 10;
+
+/// Returns true if one of these stems, which are sorted, begins with a stem or is the beginning of it.
+fn has_relative(stem: &str, sorted: &[String]) -> bool {
+    let at = sorted.partition_point(|other| &**other < stem);
+    let below = sorted.get(at).is_some_and(|other| other.starts_with(stem));
+    let mut above = std::iter::once(0).chain(stem.match_indices(END_OF_PART).map(|(at, _)| at + 1));
+    below || above.any(|end| stem.get(..end).is_some_and(|part| sorted.binary_search_by(|of| (**of).cmp(part)).is_ok()))
 }
 
 /// Returns true if two phases may write the same file.

@@ -2,10 +2,11 @@
 
 use crate::sorted::{Map, Set};
 
+use super::work::Work;
 use super::{flow, parallel};
 use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
 use crate::definition::model::{
-    Entry, EntryKind, LeftOut, MAX_NESTING, Workflow, is_group_key, last_part, nearest, package_of,
+    Entry, EntryKind, LeftOut, MAX_NESTING, Workflow, entries_of_file, is_group_key, last_part, package_of,
 };
 
 /// Leaves out the workflows with errors in their references or beside each other, and reports these errors.
@@ -15,7 +16,14 @@ use crate::definition::model::{
 /// Each reference is rewritten to the key that it means, see [`rewrite_to_keys`].
 ///
 /// Specification: configuration reference, "Cycle Detection" and "Broken Subworkflow References".
-pub(crate) fn resolve(workflows: &mut Vec<Workflow>, left_out: &mut Vec<LeftOut>, unplaced: &mut Vec<Unplaced>) {
+///
+/// A workflow whose checks would need more steps than it has in `work` is left out for that alone.
+pub(crate) fn resolve(
+    workflows: &mut Vec<Workflow>,
+    left_out: &mut Vec<LeftOut>,
+    work: &Work,
+    unplaced: &mut Vec<Unplaced>,
+) {
     rewrite_to_keys(workflows, left_out);
     let targets = targets(workflows);
     let (cycles, depths) = cycles(&targets);
@@ -26,16 +34,16 @@ pub(crate) fn resolve(workflows: &mut Vec<Workflow>, left_out: &mut Vec<LeftOut>
         let keys = on_path().chain(on_path().take(1)).map(|workflow| workflow.key.clone());
         let mut keys: Vec<String> = keys.collect();
         if path.len() == MAX_PATH {
-            keys.insert(MAX_PATH, "…".into());
+            // Groups of the path are not named.
+            keys.insert(keys.len().saturating_sub(1), "…".into());
         }
-        for workflow in members.iter().filter_map(|&index| workflows.get(index)) {
+        let members = || members.iter().filter_map(|&index| workflows.get(index));
+        let groups: Set<&str> = members().filter(|of| of.group.is_some()).map(|of| &*of.key).collect();
+        for workflow in members() {
             in_cycle.insert(file_key(workflow));
             // One cycle is one error, however many groups it leads through.
-            let leads_through_group = workflow.phases.iter().filter_map(Entry::group_key).any(|key| {
-                let mut members = members.iter().filter_map(|&index| workflows.get(index));
-                members.any(|of| of.key == key)
-            });
-            if !leads_through_group {
+            let mut inner = workflow.phases.iter().filter_map(Entry::group_key);
+            if !inner.any(|key| groups.contains(key)) {
                 let problem = WorkflowProblem::Cycle { keys: keys.clone() };
                 unplaced.push(at_reference(workflow, &keys, problem));
             }
@@ -50,7 +58,7 @@ pub(crate) fn resolve(workflows: &mut Vec<Workflow>, left_out: &mut Vec<LeftOut>
         }
     }
     let names = Names::of(workflows, left_out);
-    let by_key: flow::Workflows = workflows.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+    let known = flow::Known::new(workflows.iter(), work);
     // Each file with the groups in it; nested ones come first.
     let mut files: Vec<(&[Workflow], usize)> = Vec::new();
     let mut depths = &depths[..];
@@ -72,9 +80,9 @@ pub(crate) fn resolve(workflows: &mut Vec<Workflow>, left_out: &mut Vec<LeftOut>
                 let (of, to) = (key.to_owned(), reference.to_owned());
                 let problem = if in_cycle.contains(reference) {
                     WorkflowProblem::InCycle { workflow: of, reference: to }
-                } else if gone.contains(reference) || !by_key.contains_key(reference) {
+                } else if gone.contains(reference) || !known.workflows.contains_key(reference) {
                     let broken = WorkflowProblem::BrokenWorkflow { workflow: of, reference: to };
-                    names.problem_of(key, reference).unwrap_or(broken)
+                    names.problem_of(work, key, reference).unwrap_or(broken)
                 } else {
                     continue;
                 };
@@ -82,9 +90,15 @@ pub(crate) fn resolve(workflows: &mut Vec<Workflow>, left_out: &mut Vec<LeftOut>
             }
         }
         if errors.is_empty() {
+            let all = file.first().map(|first| entries_of_file(first, &|key| known.workflows.get(key).copied()));
+            let all = all.unwrap_or_default();
+            work.begin(file);
             for workflow in file {
-                errors.append(&mut flow::errors(workflow, &by_key, left_out.is_empty()));
-                errors.append(&mut parallel::errors(workflow, &by_key));
+                errors.append(&mut flow::errors(workflow, &known, &all, left_out.is_empty()));
+                errors.append(&mut parallel::errors(workflow, &known, &all));
+            }
+            if let (true, Some(workflow)) = (work.is_over(), file.first()) {
+                errors = vec![Unplaced::new(workflow, WorkflowProblem::TooLarge, &[Step::Key("phases")])];
             }
         }
         if !errors.is_empty() {
@@ -113,6 +127,8 @@ struct Names<'a> {
     keys: Set<&'a str>,
     /// The keys of the command names.
     of_commands: Map<&'a str, &'a str>,
+    /// The first key that ends with each name of a folder.
+    of_folders: Map<&'a str, &'a str>,
 }
 
 impl<'a> Names<'a> {
@@ -125,11 +141,15 @@ impl<'a> Names<'a> {
         for workflow in workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
             of_commands.entry(workflow.command_name.as_str()).or_insert(workflow.key.as_str());
         }
-        Self { keys, of_commands }
+        let mut of_folders = Map::new();
+        for key in &keys {
+            of_folders.entry(last_part(key)).or_insert(*key);
+        }
+        Self { keys, of_commands, of_folders }
     }
 
     /// The problem of a reference of this workflow to no workflow that could be read; `None` if that has errors.
-    fn problem_of(&self, workflow: &str, reference: &str) -> Option<WorkflowProblem> {
+    fn problem_of(&self, work: &Work, workflow: &str, reference: &str) -> Option<WorkflowProblem> {
         if self.keys.contains(reference) {
             return None;
         }
@@ -142,8 +162,8 @@ impl<'a> Names<'a> {
         // A path to the folder has its name at the end.
         let name = reference.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
         let name = name.unwrap_or(&reference);
-        let of_package = others.clone().find(|key| last_part(key) == name);
-        let suggestion = of_package.or_else(|| nearest(name, others)).map(Into::into);
+        let of_package = self.of_folders.get(name).copied().filter(|key| *key != workflow);
+        let suggestion = of_package.or_else(|| work.nearest(name, others)).map(Into::into);
         Some(WorkflowProblem::UnknownWorkflow { workflow, reference, suggestion })
     }
 }
@@ -183,13 +203,15 @@ fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
             of_packages.entry(last_part(key).to_lowercase()).or_insert(key);
         }
     }
+    let mut of_left_out = Map::new();
+    for LeftOut { key, .. } in left_out {
+        of_left_out.entry(key.to_lowercase()).or_insert(&**key);
+    }
     let find = |key: &str| {
-        let only = by_lower_case.get(&key.to_lowercase()).and_then(|&index| keys.get(index));
-        only.map(|key| &**key).or_else(|| all.get(key).copied()).or_else(|| {
-            let lower = key.to_lowercase();
-            let mut left_out = left_out.iter().map(|left_out| &*left_out.key);
-            left_out.find(|other| other.to_lowercase() == lower)
-        })
+        let lower = key.to_lowercase();
+        let only = by_lower_case.get(&lower).and_then(|&index| keys.get(index));
+        let exact = only.map(|key| &**key).or_else(|| all.get(key).copied());
+        exact.or_else(|| of_left_out.get(&lower).copied())
     };
     for workflow in workflows.iter_mut() {
         let package = package_of(&workflow.key);

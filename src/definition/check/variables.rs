@@ -1,13 +1,15 @@
 //! Removes the diagnostics of variables that the library knows.
 
-use crate::sorted::Set;
+use crate::sorted::{Map, Set};
+
+use super::work::Work;
 
 use crate::definition::diagnostic::{Diagnostic, Problem, VariableProblem};
-use crate::definition::model::{Entry, Library, Workflow, last_part, nearest};
+use crate::definition::model::{Entry, Library, Workflow, last_part};
 
 /// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that all workflows know in
 /// which the file is used. Phases of a workflow that is left out may have any outputs and outcomes.
-pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn remove_known_values(library: &Library, work: &Work, diagnostics: &mut Vec<Diagnostic>) {
     let are_all_known = library.left_out().is_empty();
     let phases = library.scopes().flat_map(Workflow::own_phases);
     let with_outcomes = phases.filter(|phase| !phase.outcomes.is_empty()).map(|phase| &*phase.id);
@@ -16,6 +18,16 @@ pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagn
     outcomes.extend(library.iter().flat_map(|workflow| [&*workflow.key, last_part(&workflow.key)]));
     let nested = library.scopes().flat_map(|workflow| &workflow.phases);
     outcomes.extend(nested.filter(|entry| entry.nested_key().is_some()).map(Entry::id));
+    let mut users: Map<String, Vec<&Workflow>> = Map::new();
+    for workflow in library.scopes() {
+        let phases = workflow.own_phases().map(|phase| phase.file.clone());
+        for file in phases.chain([workflow.file()]) {
+            let of_file = users.entry(file).or_default();
+            if of_file.last().is_none_or(|last| last.key != workflow.key) {
+                of_file.push(workflow);
+            }
+        }
+    }
     let outputs: Set<String> = library
         .scopes()
         .flat_map(Workflow::own_phases)
@@ -27,21 +39,22 @@ pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagn
         };
         let Some((kind, of)) = name.split_once('.') else { return true };
         if kind == "outcome" {
-            let meant = nearest(of, outcomes.iter().copied());
+            let meant = work.nearest(of, outcomes.iter().copied());
             *suggestion = meant.map(|id| format!("outcome.{id}"));
             return are_all_known && !outcomes.contains(of);
         }
         if kind == "output" {
-            let meant = nearest(of, outputs.iter().map(String::as_str));
+            let meant = work.nearest(of, outputs.iter().map(String::as_str));
             *suggestion = meant.map(|of| format!("output.{of}"));
             return are_all_known && !outputs.contains(of);
         }
-        let mut users = library.scopes().filter(|workflow| {
-            diagnostic.file == workflow.file() || workflow.own_phases().any(|phase| phase.file == diagnostic.file)
-        });
-        let lacking = users.find(|workflow| workflow.inputs.iter().all(|input| input.name != of));
+        let lacking = users
+            .get(&diagnostic.file)
+            .into_iter()
+            .flatten()
+            .find(|workflow| workflow.inputs.iter().all(|input| input.name != of));
         let Some(first) = lacking else { return false };
-        let meant = nearest(of, first.inputs.iter().map(|input| &*input.name));
+        let meant = work.nearest(of, first.inputs.iter().map(|input| &*input.name));
         *suggestion = meant.map(|name| format!("input.{name}"));
         true
     });
@@ -49,7 +62,7 @@ pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagn
 
 /// Removes the diagnostics of each `{summary.ID}` whose phase or nested workflow exists, or may exist in a workflow that
 /// is left out.
-pub(crate) fn remove_known_summaries(library: &Library, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn remove_known_summaries(library: &Library, work: &Work, diagnostics: &mut Vec<Diagnostic>) {
     let names = library
         .scopes()
         .flat_map(|workflow| &workflow.phases)
@@ -59,7 +72,7 @@ pub(crate) fn remove_known_summaries(library: &Library, diagnostics: &mut Vec<Di
         let Problem::Variable(VariableProblem::UnknownSummary { id, suggestion }) = &mut diagnostic.problem else {
             return true;
         };
-        *suggestion = nearest(id, ids.iter().copied()).map(Into::into);
+        *suggestion = work.nearest(id, ids.iter().copied()).map(Into::into);
         library.left_out().is_empty() && !ids.contains(id.as_str())
     });
 }

@@ -6,7 +6,8 @@
 
 use crate::sorted::{Map, Set};
 
-use super::flow::{Workflows, exits};
+use super::flow::Known;
+use super::work::Work;
 use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
 use crate::definition::model::work::Step as RunStep;
 use crate::definition::model::{
@@ -18,13 +19,14 @@ use crate::definition::model::{
 const MAX_WORK: usize = 4_000_000;
 
 /// Reports the warnings of all workflows with conditions or outcomes.
-pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
-    let workflows: Workflows = library.scopes().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+pub(crate) fn report(library: &Library, work: &Work, unplaced: &mut Vec<Unplaced>) {
+    let known = Known::new(library.scopes(), work);
     let mut work_left = MAX_WORK;
     for workflow in library.scopes() {
+        work.begin([workflow]);
         let has_ways = |entry: &Entry| !entry.when.is_empty() || !entry.outcomes().is_empty();
         if workflow.phases.iter().any(has_ways)
-            && let Some(ways) = Ways::follow(workflow, &workflows, &mut work_left)
+            && let Some(ways) = Ways::follow(workflow, &known, &mut work_left)
         {
             ways.report(unplaced);
         }
@@ -52,9 +54,9 @@ fn size(values: &Values) -> usize {
     values.iter().map(|values| 1 + values.len()).sum()
 }
 
-struct Ways<'a> {
+struct Ways<'a, 'k> {
     workflow: &'a Workflow,
-    workflows: &'a Workflows<'a>,
+    known: &'k Known<'a>,
     /// The entries of its file.
     all: Vec<FileEntry<'a>>,
     sources: Vec<&'a ValueName>,
@@ -63,16 +65,14 @@ struct Ways<'a> {
     /// The entries whose values have changed since they were left.
     ahead: Set<usize>,
     edges: Set<Edge>,
-    /// The outcomes of the nested workflows, by key.
-    exits_of: Map<&'a str, Set<Value<'a>>>,
     /// A run may have nothing to do.
     may_be_empty: bool,
-    work_left: &'a mut usize,
+    work_left: &'k mut usize,
 }
 
-impl<'a> Ways<'a> {
+impl<'a, 'k> Ways<'a, 'k> {
     /// Follows all ways; `None` if that takes more than the work that is left.
-    fn follow(workflow: &'a Workflow, workflows: &'a Workflows<'a>, work_left: &'a mut usize) -> Option<Self> {
+    fn follow(workflow: &'a Workflow, known: &'k Known<'a>, work_left: &'k mut usize) -> Option<Self> {
         let mut sources: Vec<&ValueName> = Vec::new();
         let conditions = workflow.phases.iter().flat_map(|entry| &entry.when);
         sources.extend(conditions.map(|condition| &condition.of));
@@ -81,13 +81,12 @@ impl<'a> Ways<'a> {
         let entered = vec![None; workflow.phases.len()];
         let mut ways = Self {
             workflow,
-            workflows,
-            all: entries_of_file(workflow, &|key| workflows.get(key).copied()),
+            known,
+            all: entries_of_file(workflow, &|key| known.workflows.get(key).copied()),
             sources,
             entered,
             ahead: Set::new(),
             edges: Set::new(),
-            exits_of: Map::new(),
             may_be_empty: false,
             work_left,
         };
@@ -98,7 +97,7 @@ impl<'a> Ways<'a> {
             ways.may_be_empty &= ways.arrive(None, index, first.clone())?;
         }
         while let Some(index) = ways.ahead.pop_first() {
-            ways.leave(index, workflows)?;
+            ways.leave(index)?;
         }
         Some(ways)
     }
@@ -155,7 +154,7 @@ impl<'a> Ways<'a> {
     }
 
     /// Follows the ways from an entry on.
-    fn leave(&mut self, index: usize, workflows: &Workflows<'a>) -> Option<()> {
+    fn leave(&mut self, index: usize) -> Option<()> {
         let (Some(entry), Some(Some(values))) = (self.workflow.phases.get(index), self.entered.get(index).cloned())
         else {
             return Some(());
@@ -189,8 +188,8 @@ impl<'a> Ways<'a> {
             }
             EntryKind::Workflow { key, .. } => {
                 let values = self.after_group(&values, index);
-                let exits = || exits(key, workflows).into_iter().map(Some).chain([None]).collect();
-                let mut exits = self.exits_of.entry(key).or_insert_with(exits).clone();
+                let mut exits: Set<Value> = self.known.exits(key).into_iter().map(Some).chain([None]).collect();
+                self.spend(exits.len())?;
                 for (number, outcome) in entry.outcomes().iter().enumerate() {
                     exits.remove(&Some(&*outcome.name));
                     self.follow_outcome(index, (number, outcome), entry, &values)?;
@@ -292,7 +291,7 @@ impl<'a> Ways<'a> {
         }
         while let Some(entry) = self.workflow.phases.get(index) {
             // A list may have no items.
-            let group = entry.group_key().and_then(|key| self.workflows.get(key));
+            let group = entry.group_key().and_then(|key| self.known.workflows.get(key));
             let is_each = group.is_some_and(|group| matches!(group.each, Some(Each::Of(_))));
             let (mut parts, mut may_enter, mut may_pass) = (Vec::new(), true, is_each);
             for condition in &entry.when {

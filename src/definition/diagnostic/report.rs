@@ -78,19 +78,20 @@ impl fmt::Display for Diagnostic {
 /// Sorts diagnostics by file, in the order of their first occurrence, and by place. Removes duplicates: a file that
 /// several workflows use is read for each of them.
 pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen = Set::new();
-    diagnostics.retain(|diagnostic| seen.insert(diagnostic.to_string()));
-    let mut files: Vec<Vec<Diagnostic>> = Vec::new();
     let mut index_of: Map<String, usize> = Map::new();
-    for diagnostic in diagnostics.drain(..) {
-        let index = *index_of.entry(diagnostic.file.clone()).or_insert(files.len());
-        match files.get_mut(index) {
-            Some(file) => {
-                let at = file.partition_point(|other| other.place <= diagnostic.place);
-                file.insert(at, diagnostic);
-            }
-            None => files.push(vec![diagnostic]),
-        }
+    for diagnostic in diagnostics.iter() {
+        let next = index_of.len();
+        index_of.entry(diagnostic.file.clone()).or_insert(next);
     }
-    diagnostics.extend(files.into_iter().flatten());
+    diagnostics.sort_by_key(|diagnostic| (index_of.get(&diagnostic.file).copied(), diagnostic.place));
+    // Those that are equal have the same place.
+    let mut at = (String::new(), None);
+    let mut seen = Set::new();
+    diagnostics.retain(|diagnostic| {
+        if at.0 != diagnostic.file || at.1 != diagnostic.place {
+            at = (diagnostic.file.clone(), diagnostic.place);
+            seen.clear();
+        }
+        seen.insert(diagnostic.to_string())
+    });
 }

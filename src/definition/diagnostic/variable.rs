@@ -1,10 +1,11 @@
 //! Variables in texts.
 
-use super::description::{Description, available, error, warning};
+use super::description::{Description, available, error, failure, warning};
 use crate::definition::model::nearest;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum VariableProblem {
+    TooMany,
     UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
     NotReplaced { field: String, name: String, named: bool },
     LeftOut { name: String },
@@ -17,6 +18,8 @@ impl VariableProblem {
     /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
+            Self::TooMany => failure("too large to check: the text has too many unknown variables")
+                .help("the others are reported when some are fixed"),
             Self::UnknownVariable { name, field, known } => {
                 let of = field.map_or(String::new(), |field| format!(" in `{field}`"));
                 let help = match meant_variable(name, known) {

@@ -1,6 +1,6 @@
 //! Workflows beside each other: references, ways and names.
 
-use super::description::{Description, error, warning};
+use super::description::{Description, error, failure, warning};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkflowProblem {
@@ -12,6 +12,8 @@ pub enum WorkflowProblem {
     InCycle { workflow: String, reference: String },
     NestedTooDeep { limit: usize },
     TooManyEntries { limit: usize },
+    TooLarge,
+    UncheckedCalls,
     Unreachable { entry: String },
     NoEnd { outcome: String, workflow: String },
     NothingToDo,
@@ -57,6 +59,10 @@ impl WorkflowProblem {
             Self::TooManyEntries { limit } => error(format!(
                 "a workflow with conditions or outcomes must have fewer than {limit} entries, with those of nested workflows"
             )),
+            Self::TooLarge => error("too large to check: its entries, values and paths would take too long to compare")
+                .help("split it into workflows of their own, or use fewer values and paths"),
+            Self::UncheckedCalls => failure("too large to check: `tests`, files of gates and texts would take too long to compare")
+                .help("use fewer patterns, tests, or variables"),
             Self::Unreachable { entry } => {
                 warning(format!("`{entry}` is never reached"))
                     .help("no outcome leads to it, or its conditions never hold there")

@@ -53,7 +53,7 @@ pub use inputs::*;
 pub use library::*;
 pub use limits::*;
 pub use models::*;
-pub use nearest::*;
+pub use nearest::nearest;
 pub use notify::*;
 pub use outcomes::*;
 pub use own_work::*;
@@ -76,5 +76,6 @@ pub use work::*;
 pub use workflow::*;
 
 pub(crate) use blank::*;
+pub(crate) use nearest::nearest_within;
 pub(crate) use places::*;
 pub(crate) use written_paths::*;

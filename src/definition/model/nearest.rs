@@ -2,22 +2,41 @@
 
 /// Returns the known word with the smallest edit distance, at most a third of its letters. Case is ignored.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_lowercase();
-    let close = known.into_iter().filter_map(|known| Some((closeness(&word, known)?, known)));
-    close.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+    nearest_within(word, known, &mut |_| true)
 }
 
-/// The [`distance`] of a word in lower case to a known one, if it is at most a third of the letters.
-fn closeness(word: &str, known: &str) -> Option<usize> {
-    if word.len().max(known.len()) > 4 * MAX_LENGTH {
-        return None;
-    }
+/// Does the same; `spend` counts the steps before each comparison. `None` if they must not be taken.
+pub(crate) fn nearest_within<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    spend: &mut dyn FnMut(usize) -> bool,
+) -> Option<&'a str> {
+    let word = word.to_lowercase();
     let length = word.chars().count();
     if length > MAX_LENGTH {
         return None;
     }
-    let limit = length.max(known.chars().count()) / 3;
-    Some(distance(word, &known.to_lowercase())).filter(|distance| *distance <= limit)
+    let mut best: Option<(usize, &str)> = None;
+    for known in known {
+        if !spend(1) {
+            return None;
+        }
+        let too_long = word.len().max(known.len()) > 4 * MAX_LENGTH;
+        let other = if too_long { 0 } else { known.chars().count() };
+        let limit = length.max(other) / 3;
+        // Each letter that one has more than the other is to be inserted.
+        if too_long || length.abs_diff(other) > limit {
+            continue;
+        }
+        if !spend(length * other) {
+            return None;
+        }
+        let distance = distance(&word, &known.to_lowercase());
+        if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, known));
+        }
+    }
+    best.map(|(_, known)| known)
 }
 
 /// Longer words, in characters, are not compared.

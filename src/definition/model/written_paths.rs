@@ -20,6 +20,17 @@ pub(crate) fn may_meet(one: &str, other: &str) -> bool {
     one.iter().zip(&other).all(|(one, other)| may_be_equal(one, other))
 }
 
+/// Behind each component of a [`stem`]; no path has it.
+pub(crate) const END_OF_PART: char = '\0';
+
+/// The first components of a path, up to one that may be equal to another name. Two paths can meet only if one stem is
+/// the beginning of the other.
+pub(crate) fn stem(path: &str) -> String {
+    let parts = components(path).unwrap_or_default().into_iter();
+    let plain = parts.take_while(|part| part.is_ascii() && !part.contains('{'));
+    plain.flat_map(|part| [part, END_OF_PART.into()]).collect()
+}
+
 /// Returns true if each item of a group has a path of `write` for itself: it is below the folder of the run, and the
 /// first component there has the number of the item, and nothing else by which it could be that of another one.
 pub(crate) fn is_of_one_item(path: &str) -> bool {
@@ -114,6 +125,8 @@ mod tests {
             ("d\u{e9}/", "de\u{301}/"),
         ] {
             assert!(may_meet(one, other) && may_meet(other, one), "{one} {other}");
+            let stems = [stem(one), stem(other)];
+            assert!(stems[0].starts_with(&stems[1]) || stems[1].starts_with(&stems[0]), "{stems:?}");
         }
     }
 

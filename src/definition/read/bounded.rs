@@ -1,5 +1,7 @@
 //! Files, read within the totals of one load.
 
+use std::cell::Cell;
+
 use crate::definition::model::{DirEntry, FileError, MAX_BYTES, MAX_ENTRIES, ReadError, Stale, Total, WorkflowFiles};
 
 /// The reason why nothing more is read.
@@ -15,6 +17,9 @@ impl From<Stale> for Stop {
     }
 }
 
+/// Maximum number of unknown variables in the texts of all phases that are reported.
+const MAX_VARIABLES: usize = 20_000;
+
 /// Reads files until a total of one load is reached. After that every call returns [`Stop::TotalReached`].
 ///
 /// The outer result of a call says if the load goes on, the inner one if this file could be read.
@@ -22,12 +27,20 @@ pub(crate) struct Bounded<'a> {
     files: &'a dyn WorkflowFiles,
     entries_left: usize,
     bytes_left: usize,
+    /// The number of unknown variables that can still be reported.
+    variables_left: Cell<usize>,
     reached: Option<(Total, String)>,
 }
 
 impl<'a> Bounded<'a> {
     pub fn new(files: &'a dyn WorkflowFiles) -> Self {
-        Self { files, entries_left: MAX_ENTRIES, bytes_left: MAX_BYTES, reached: None }
+        Self {
+            files,
+            entries_left: MAX_ENTRIES,
+            bytes_left: MAX_BYTES,
+            variables_left: Cell::new(MAX_VARIABLES),
+            reached: None,
+        }
     }
 
     /// The path at which a total was reached.
@@ -80,6 +93,13 @@ impl<'a> Bounded<'a> {
             }
             None => Err(self.stop(Total::Entries, path)),
         }
+    }
+
+    /// Takes this number of unknown variables from those that can be reported; returns the number that was left.
+    pub fn take_variables(&self, count: usize) -> usize {
+        let left = self.variables_left.get();
+        self.variables_left.set(left.saturating_sub(count));
+        left
     }
 
     fn check(&self) -> Result<(), Stop> {

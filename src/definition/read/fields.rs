@@ -19,6 +19,9 @@ use crate::definition::model::{
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
 pub(crate) const MAX_PLACES: usize = 50;
 
+/// Maximum number of diagnostics of a file: they show again when others are fixed.
+const MAX_REPORTED: usize = 200;
+
 /// The YAML of one file, and the list that its diagnostics go to.
 pub(crate) struct Fields<'a> {
     /// The file, as a user would write it.
@@ -97,7 +100,12 @@ impl<'a> Fields<'a> {
     }
 
     fn report_at(&mut self, place: Option<Place>, problem: Problem) {
-        self.has_errors |= problem.describe().severity == Severity::Error;
+        let is_first_error = problem.describe().severity == Severity::Error && !self.has_errors;
+        self.has_errors |= is_first_error;
+        // The first error says why a file is left out.
+        if self.diagnostics.len() - self.before >= MAX_REPORTED && !is_first_error {
+            return;
+        }
         self.diagnostics.push(Diagnostic::new(self.file, problem).at(self.text, place, self.lines_before));
     }
 

@@ -3,9 +3,11 @@
 use super::bounded::Bounded;
 use super::fields::Fields;
 use super::front_matter::Document;
-use super::templates::Unknown;
+use super::templates::{MAX_UNKNOWN, Unknown};
 use super::{expected_calls, templates, tools};
-use crate::definition::diagnostic::{Diagnostic, Mapping, Needs, PhaseProblem, Place, Step, ToolProblem};
+use crate::definition::diagnostic::{
+    Diagnostic, Mapping, Needs, PhaseProblem, Place, Step, ToolProblem, VariableProblem,
+};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{Phase, Stale, Surroundings, is_blank, nearest};
@@ -39,7 +41,7 @@ pub(crate) fn read(
         diagnostics.push(Diagnostic::new(file, PhaseProblem::NoInstructions).at(document.text(), place, 0));
     }
     if check.is_some() {
-        check_instructions(file, &document, diagnostics);
+        check_instructions(file, &document, files, diagnostics);
     }
     let Some(mut fields) = Fields::parse(
         file,
@@ -66,19 +68,34 @@ pub(crate) fn read(
     Ok(Some(Phase { instructions: document.into_body(), file: file.to_owned(), ..phase }))
 }
 
-/// Reports the variables that instructions do not know.
-fn check_instructions(file: &str, document: &Document, diagnostics: &mut Vec<Diagnostic>) {
+/// Reports the variables that instructions do not know. A line that is too long is not shown.
+fn check_instructions(file: &str, document: &Document, files: &Bounded, diagnostics: &mut Vec<Diagnostic>) {
     let Place { line: first, column } = document.body_place();
-    for unknown in templates::unknown(document.body(), &PHASE_VARIABLES) {
+    let unknown = templates::unknown(document.body(), &PHASE_VARIABLES);
+    let limit = MAX_UNKNOWN.min(files.take_variables(unknown.len()));
+    for unknown in unknown.iter().take(limit) {
         let problem = Unknown::problem(unknown.name, None, &PHASE_VARIABLES);
-        let mut diagnostic = Diagnostic::new(file, problem).at(document.body(), Some(unknown.place), first - 1);
+        let before = unknown.place.line + first - 2;
+        let mut diagnostic = Diagnostic::new(file, problem);
+        let column_in_body = unknown.place.column;
+        if unknown.line.len() <= MAX_LINE {
+            diagnostic = diagnostic.at(unknown.line, Some(Place { line: 1, column: column_in_body }), before);
+        } else {
+            diagnostic.place = Some(Place { line: 1 + before, column: column_in_body });
+        }
         // The first line of the body is shown without the white space before it.
         if let Some(place) = diagnostic.place.as_mut().filter(|place| place.line == first) {
             place.column += column - 1;
         }
         diagnostics.push(diagnostic);
     }
+    if unknown.len() > limit {
+        diagnostics.push(Diagnostic::new(file, VariableProblem::TooMany));
+    }
 }
+
+/// Maximum length of a line that is shown, in bytes.
+const MAX_LINE: usize = 10_000;
 
 fn check_profiles(fields: &mut Fields, surroundings: &Surroundings) {
     let Some(profiles) = &surroundings.profiles else { return };

@@ -3,11 +3,13 @@
 use crate::definition::diagnostic::{Place, VariableProblem};
 use crate::definition::model::variables::{MEANINGS, PREVIOUS_SUMMARY};
 use crate::definition::model::{ValueName, nearest};
+use crate::sorted::Set;
 
 /// A `{name}` that a template does not know.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Unknown<'a> {
     pub name: &'a str,
+    pub line: &'a str,
     /// Where its brace stands in the template.
     pub place: Place,
 }
@@ -32,44 +34,62 @@ impl Unknown<'_> {
 /// like code of another language (`${name}`, `{{name}}`) is none, unless a variable was meant.
 pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>> {
     let mut found: Vec<Unknown> = Vec::new();
+    let mut seen = Set::new();
     for (index, line) in template.lines().enumerate() {
         let mut rest = line;
-        while let Some((_, behind)) = rest.split_once('{') {
+        // The characters of the line before the rest.
+        let mut column = 0;
+        while let Some((passed, behind)) = rest.split_once('{') {
+            let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
+            column += passed.chars().count() + 1;
             rest = behind;
             // A known name between blanks is a variable that is not replaced.
-            let spaced =
-                behind.split_once('}').filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
+            let brace = behind.char_indices().take(MAX_NAME).find(|(_, c)| *c == '}');
+            let spaced = brace.and_then(|(at, _)| behind.split_at_checked(at));
+            let spaced = spaced.filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
             let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | '@');
             let end = behind.find(|c: char| !is_name(c));
             let plain = end.and_then(|end| behind.split_at_checked(end));
-            let spaced = spaced.map(|(name, _)| behind.split_at(name.len()));
             let Some((name, after)) = spaced.or(plain) else { continue };
-            let new = !known.contains(&name) && !found.iter().any(|other| other.name == name);
-            let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
             let code =
                 before.ends_with(['$', '{']) || after.starts_with("}}") || name.contains(['.', '-', ' ', '/', '@']);
-            if name.is_empty() || !after.starts_with('}') || !new {
+            if name.is_empty() || !after.starts_with('}') || known.contains(&name) || seen.contains(name) {
                 continue;
             }
             let beginning = name.trim().split('.').next().unwrap_or(name);
             let meant = known.iter().copied().chain(["summary", "input", "output", "outcome"]);
             if !code || nearest(beginning, meant).is_some() {
-                let place = Place { line: index + 1, column: before.chars().count() + 1 };
-                found.push(Unknown { name, place });
+                seen.insert(name);
+                found.push(Unknown { name, line, place: Place { line: index + 1, column } });
+                if found.len() > MAX_UNKNOWN {
+                    return found;
+                }
             }
         }
     }
     found
 }
 
+/// Maximum number of unknown variables of a text that are reported.
+pub(crate) const MAX_UNKNOWN: usize = 1000;
+
+/// Maximum length of a name between blanks, in characters.
+const MAX_NAME: usize = 100;
+
 /// The variables in a text in which none are replaced, each once; true beside `runDir` and `input.NAME`, `outcome.ID`
 /// and `summary.ID`. `${name}` and `{{name}}` are code of another language, and so is `{name}` for `jq`.
 pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
     let mut found: Vec<(&str, bool)> = Vec::new();
+    let mut seen = Set::new();
     let is_for_jq = text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "jq");
     for (at, _) in text.match_indices('{') {
         let (Some(before), Some(behind)) = (text.get(..at), text.get(at + 1..)) else { continue };
-        let Some((name, after)) = behind.split_once('}') else { continue };
+        let end = behind.find(['{', '}']);
+        let Some((name, Some(after))) =
+            end.and_then(|end| behind.split_at_checked(end)).map(|(name, rest)| (name, rest.strip_prefix('}')))
+        else {
+            continue;
+        };
         let is_plain = MEANINGS.iter().any(|(known, _)| *known == name);
         let of = |id: &str| {
             !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '.'))
@@ -77,7 +97,7 @@ pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
         let named = matches!(name.split_once('.'), Some(("input" | "output" | "outcome" | "summary", id)) if of(id));
         let is_code = before.ends_with(['$', '{']) || after.starts_with('}') || is_for_jq;
         let named = named || name == ValueName::RUN_DIR && !is_code;
-        if (named || is_plain && !is_code) && found.iter().all(|(other, _)| *other != name) {
+        if (named || is_plain && !is_code) && seen.insert(name) {
             found.push((name, named));
         }
     }

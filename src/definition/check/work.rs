@@ -1,0 +1,97 @@
+//! The work of the checks of one load, counted in steps. Files decide how much there is to compare, so each workflow
+//! has a bound, and with more it has the error "too large to check".
+
+use std::cell::Cell;
+
+use crate::definition::model::{Phase, Workflow, nearest_within};
+
+/// Steps that every workflow may take, and those for each of its entries and checks.
+const BASE: usize = 20_000;
+const EACH: usize = 2_000;
+
+/// Steps that all workflows together may take beyond their own, and how many of them one may take.
+const SHARED: usize = 200_000_000;
+const MOST: usize = 50_000_000;
+
+/// Letters of all names together that are compared for suggestions. Without them a problem is reported without one.
+const LETTERS: usize = 50_000_000;
+
+/// Counts steps: a name that is looked at, a part of a path, or 100 bytes of a text.
+pub(crate) struct Work {
+    /// The steps that the workflow at hand has left, of its own and of the shared ones.
+    own: Cell<usize>,
+    extra: Cell<usize>,
+    shared: Cell<usize>,
+    letters: Cell<usize>,
+    is_over: Cell<bool>,
+    spent: Cell<usize>,
+}
+
+impl Work {
+    pub fn new() -> Self {
+        Self::with(SHARED, LETTERS)
+    }
+
+    /// Work with so many shared steps and letters.
+    pub fn with(shared: usize, letters: usize) -> Self {
+        Self {
+            own: Cell::new(0),
+            extra: Cell::new(0),
+            shared: Cell::new(shared),
+            letters: Cell::new(letters),
+            is_over: Cell::new(false),
+            spent: Cell::new(0),
+        }
+    }
+
+    /// Begins the checks of a workflow and of the groups in its file.
+    pub fn begin<'a>(&self, file: impl IntoIterator<Item = &'a Workflow>) {
+        let checks = |phase: &Phase| phase.gate.as_ref().map_or(0, |gate| gate.checks.len());
+        let size = |of: &Workflow| of.phases.len() + of.own_phases().map(checks).sum::<usize>();
+        let size: usize = file.into_iter().map(size).sum();
+        self.own.set(EACH.saturating_mul(size).saturating_add(BASE));
+        self.extra.set(MOST);
+        self.is_over.set(false);
+    }
+
+    /// Counts steps before they are taken. Returns false if the workflow must not take them.
+    pub fn spend(&self, steps: usize) -> bool {
+        let beyond = steps.saturating_sub(self.own.get());
+        let fits = !self.is_over.get() && beyond <= self.extra.get().min(self.shared.get());
+        if !fits {
+            self.is_over.set(true);
+            return false;
+        }
+        self.own.set(self.own.get().saturating_sub(steps));
+        self.extra.set(self.extra.get() - beyond);
+        self.shared.set(self.shared.get() - beyond);
+        self.spent.set(self.spent.get().saturating_add(steps));
+        true
+    }
+
+    /// Counts the steps of a look at a text.
+    pub fn spend_on(&self, text: &str) -> bool {
+        self.spend(1 + text.len() / 100)
+    }
+
+    /// Returns true if the workflow has no steps left: its checks are not complete.
+    pub fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    /// Does the same as [`nearest`](crate::definition::model::nearest()) with the letters that are left; `None` without.
+    pub fn nearest<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+        nearest_within(word, known, &mut |letters| {
+            let left = self.letters.get().checked_sub(letters);
+            self.letters.set(left.unwrap_or(0));
+            self.spent.set(self.spent.get().saturating_add(left.map_or(0, |_| letters)));
+            left.is_some()
+        })
+    }
+
+    /// The steps that were taken, with the letters that were compared.
+    #[cfg(test)]
+    pub fn spent(&self) -> usize {
+        self.spent.get()
+    }
+}
