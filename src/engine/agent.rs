@@ -48,7 +48,7 @@ impl Engine {
             self.briefing.note(prompt);
         }
         self.end_rest(cx);
-        self.keep_step_tool(cx);
+        self.keep_step_tool(cx)?;
         Ok(self.briefing(cx))
     }
 
@@ -69,7 +69,7 @@ impl Engine {
     /// Specification: hook lifecycle, "updateStatus".
     pub(super) fn turn_end(&mut self, queued: bool, cx: &mut Cx) -> Result<Reply, Stale> {
         self.ending.turn_over(queued);
-        self.keep_step_tool(cx);
+        self.keep_step_tool(cx)?;
         self.set_status(cx);
         let reply = self.start_fresh(cx)?;
         self.brief_unseen(cx);

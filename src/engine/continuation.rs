@@ -42,7 +42,7 @@ impl Engine {
         }
         let reply = match self.decide_and_count(cx) {
             Decision::Continue(_) => {
-                self.keep_step_tool(cx);
+                self.keep_step_tool(cx)?;
                 let reply = match self.start_fresh(cx)? {
                     Some(reply) => Some(reply),
                     None => self.give_not_done_in_run().map(Reply::Continue),
@@ -159,8 +159,13 @@ impl Engine {
         if active.phase.interactive {
             return Decision::Converse;
         }
-        if lacks_step_tool(cx.host) {
-            return Decision::Wait;
+        match lacks_step_tool(cx.host) {
+            Ok(false) => {}
+            Ok(true) => return Decision::Wait,
+            Err(Stale) => {
+                cx.gone = true;
+                return Decision::Wait;
+            }
         }
         let Some(bounds) = active.root.auto_continue else { return Decision::Wait };
         if idle >= bounds.max_idle {

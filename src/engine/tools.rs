@@ -22,7 +22,14 @@ impl Engine {
         if named.is_empty() && new.progress.tools_added.is_empty() {
             return new;
         }
-        let Ok(Some(shown)) = shown(&new.progress.tools_added, &named, cx.host) else { return new };
+        let shown = match shown(&new.progress.tools_added, &named, cx.host) {
+            Ok(Some(shown)) => shown,
+            Ok(None) => return new,
+            Err(Stale) => {
+                cx.gone = true;
+                return new;
+            }
+        };
         if shown.changed {
             cx.push(Effect::SetActiveTools(shown.tools));
         }
@@ -32,19 +39,19 @@ impl Engine {
 
     /// Shows the model the run's own tool before the agent goes on, if another has taken it away meanwhile. Tells the
     /// user if pi does not have it.
-    pub(super) fn keep_step_tool(&mut self, cx: &mut Cx) {
+    pub(super) fn keep_step_tool(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         if self.active().is_none() {
-            return;
+            return Ok(());
         }
-        if lacks_step_tool(cx.host) {
+        let Some(mut tools) = cx.host.active_tools()? else { return Ok(()) };
+        if tools.iter().any(|tool| tool == STEP_TOOL_NAME) {
+            return Ok(());
+        }
+        if lacks_step_tool(cx.host)? {
             if !std::mem::replace(&mut self.session.told_no_step_tool, true) {
                 cx.notify(Level::Error, text::NO_STEP_TOOL);
             }
-            return;
-        }
-        let Ok(Some(mut tools)) = cx.host.active_tools() else { return };
-        if tools.iter().any(|tool| tool == STEP_TOOL_NAME) {
-            return;
+            return Ok(());
         }
         tools.push(STEP_TOOL_NAME.to_owned());
         cx.push(Effect::SetActiveTools(tools));
@@ -53,14 +60,16 @@ impl Engine {
                 progress.tools_added.push(STEP_TOOL_NAME.to_owned());
             }
         });
+        Ok(())
     }
 }
 
 /// Returns true if pi does not have the run's own tool in this session: an option of its command line has removed it. No
 /// phase can be left then.
-pub(super) fn lacks_step_tool(host: &dyn Host) -> bool {
-    let knows_tools = matches!(host.active_tools(), Ok(Some(_)));
-    knows_tools && host.tools().is_ok_and(|tools| !tools.iter().any(|tool| tool == STEP_TOOL_NAME))
+pub(super) fn lacks_step_tool(host: &dyn Host) -> Result<bool, Stale> {
+    let is_step_tool = |tool: &String| tool == STEP_TOOL_NAME;
+    let Some(active) = host.active_tools()? else { return Ok(false) };
+    Ok(!active.iter().any(is_step_tool) && !host.tools()?.iter().any(is_step_tool))
 }
 
 /// The tools that a run in this phase needs: its own, and those that the whitelist of the phase names.

@@ -71,9 +71,16 @@ impl Engine {
             cx.fail(Level::Error, error);
             return Reply::None;
         }
-        if lacks_step_tool(cx.host) {
-            cx.fail(Level::Error, text::NO_STEP_TOOL);
-            return Reply::None;
+        match lacks_step_tool(cx.host) {
+            Ok(false) => {}
+            Ok(true) => {
+                cx.fail(Level::Error, text::NO_STEP_TOOL);
+                return Reply::None;
+            }
+            Err(Stale) => {
+                cx.gone = true;
+                return Reply::None;
+            }
         }
         let workflow = self.definitions.library().by_command_name(&start.command_name);
         if let Some(error) = workflow.and_then(|workflow| self.unpriced_model(workflow, cx)) {

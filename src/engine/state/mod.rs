@@ -177,6 +177,9 @@ impl Engine {
             return;
         }
         let mut new = self.with_tools(new, cx);
+        if cx.gone {
+            return;
+        }
         let active = Active::resolve(&new, self.definitions.library());
         let phase = active.map(|active| (active.phase.name.clone(), active.is_fresh()));
         new.progress.fresh_start &= phase.as_ref().is_some_and(|(_, is_fresh)| *is_fresh);
