@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { fieldOf } from "../host-shim/files.js";
 import { readManifest } from "../host-shim/load.js";
-import { installedPackages, packageIn, readText } from "../host-shim/packages.js";
+import { installedPackages, packageIn, projectSettings, readText } from "../host-shim/packages.js";
 
 /** @typedef {import("../host-shim/packages.js").Installed} Installed */
 
@@ -23,7 +23,7 @@ const NOT_LOADED =
  * @returns {Promise<{ packages: Installed[], problem?: string }>}
  */
 export async function listedPackages(agentDir) {
-  const settings = [agentDir, ".pi"].map((folder) => join(folder, "settings.json"));
+  const settings = [() => readText(join(agentDir, "settings.json")), () => projectSettings(process.cwd(), ".pi")];
   if (!settings.some(hasPackages)) return { packages: [] };
   const pi = await loadPi();
   if (!pi?.DefaultPackageManager) return { packages: [], problem: NOT_LOADED };
@@ -49,10 +49,10 @@ export async function isLoadedByPi(agentDir) {
   return packages.some((installed) => installed.name === name);
 }
 
-/** Returns true if a settings file lists packages. @param {string} file */
-function hasPackages(file) {
+/** Returns true if a settings file lists packages. @param {() => string} read returns its text */
+function hasPackages(read) {
   try {
-    const { packages } = JSON.parse(readText(file));
+    const { packages } = JSON.parse(read());
     return Array.isArray(packages) && packages.length > 0;
   } catch {
     return false;

@@ -1,11 +1,13 @@
 // Opens the session of pi in which a child works: of what its parent's session was made of, and of nothing that came
 // later to the disk.
-import { closeSync, constants, lstatSync, openSync, readSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, readSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 import { messageOf } from "./calls.js";
 import { childUi } from "./child-ui.js";
 import { EVALUATION } from "./origin.js";
+import { untrusted } from "./sandbox/index.js";
+import { shareUserSettings } from "./shell.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("@earendil-works/pi-coding-agent").AgentSession} AgentSession */
@@ -59,12 +61,14 @@ export async function openChildSession(parent, child, signal) {
   const { sessionManager, isNew } = sessionOf(codingAgent, own, cwd, child.session);
   if (isNew)
     for (const { customType, data } of child.entries) sessionManager.appendCustomEntry(customType, JSON.parse(data));
+  const settingsManager = codingAgent.SettingsManager.inMemory(origin.settings, {
+    projectTrusted: context.isProjectTrusted(),
+  });
+  shareUserSettings(settingsManager, origin.session.settingsManager);
   const { session } = await codingAgent.createAgentSession({
     cwd,
     agentDir: codingAgent.getAgentDir(),
-    settingsManager: codingAgent.SettingsManager.inMemory(origin.settings, {
-      projectTrusted: context.isProjectTrusted(),
-    }),
+    settingsManager,
     modelRuntime: modelRuntimeOf(context),
     resourceLoader: resourcesOf(origin, extensions),
     sessionManager,
@@ -354,22 +358,17 @@ function sessionOf({ SessionManager }, own, cwd, earlier) {
  */
 export function isChildOf(parent, folder, file) {
   try {
-    if (
-      dirname(file) !== folder ||
-      realpathSync(folder) !== join(realpathSync(dirname(folder)), folder.slice(dirname(folder).length + 1)) ||
-      !lstatSync(file).isFile()
-    )
-      return false;
-    const { type, parentSession } = JSON.parse(firstLine(file));
+    if (dirname(file) !== folder || dirname(folder) !== dirname(parent)) return false;
+    const { type, parentSession } = JSON.parse(firstLine(dirname(parent), `${basename(folder)}/${basename(file)}`));
     return type === "session" && parentSession === parent;
   } catch {
     return false;
   }
 }
 
-/** @param {string} file */
-function firstLine(file) {
-  const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+/** @param {string} root @param {string} path */
+function firstLine(root, path) {
+  const descriptor = untrusted.openFile(root, path);
   try {
     const buffer = Buffer.alloc(MAX_HEADER);
     const text = buffer.toString("utf8", 0, readSync(descriptor, buffer, 0, MAX_HEADER, 0));

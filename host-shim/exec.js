@@ -36,12 +36,11 @@ const PLAIN_TAIL = 16 * 1024;
  * Returns the shell of the user's settings. A project's settings are ignored: the shell must run exactly the command
  * line that the user agreed to.
  * @param {import("./load.js").Host["codingAgent"]} codingAgent
+ * @param {import("./shell.js").UserShell} settings
  * @param {string} cwd
  */
-export function userShell({ SettingsManager, createLocalBashOperations, getAgentDir }, cwd) {
-  const settings = SettingsManager.create(cwd, getAgentDir(), { projectTrusted: false });
-  const prefix = settings.getShellCommandPrefix();
-  const operations = createLocalBashOperations({ shellPath: settings.getShellPath() });
+export function userShell({ createLocalBashOperations, getAgentDir }, { prefix, path }, cwd) {
+  const operations = createLocalBashOperations({ shellPath: path });
   return {
     /**
      * @param {string} line

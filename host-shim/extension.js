@@ -1,7 +1,7 @@
 // Connects pi and one component: registers the guest's tools, commands and renderers, delivers pi's events to it, and
 // provides its imports.
 import { actions } from "./actions.js";
-import { Calls, after, messageOf } from "./calls.js";
+import { Calls, after, messageOf, unlessFails } from "./calls.js";
 import { Children } from "./children.js";
 import { registerCommand } from "./commands.js";
 import { Confinement } from "./sandbox/index.js";
@@ -12,12 +12,13 @@ import { folderImports } from "./folders.js";
 import { Guest, moment } from "./guest.js";
 import { Models } from "./models.js";
 import { HeldNotifications, Notifications } from "./notifications.js";
-import { EVALUATION, Origin, settingsOf, watchSessions } from "./origin.js";
+import { EVALUATION, Origin, watchSessions } from "./origin.js";
 import { installedPackages } from "./packages.js";
 import { registerEntryRenderer, registerMessageRenderer } from "./renderers.js";
 import { Requests } from "./requests.js";
 import { isNew, sessionImports } from "./session.js";
 import { storeImports } from "./store.js";
+import { shellSettings } from "./shell.js";
 import { Timers } from "./timers.js";
 import { BROKEN_CALL, OFF_CALL, RunningCalls, registerTool } from "./tools.js";
 import { Ui } from "./ui.js";
@@ -90,6 +91,8 @@ export class Extension {
   #childOf;
   /** @type {Registration[] | undefined} */
   #registrations;
+  /** @type {import("./shell.js").ShellSettings} */
+  #shell = { user: {} };
   /** The origin of the session, for its children. @type {Origin | undefined} */
   #origin;
 
@@ -126,7 +129,13 @@ export class Extension {
         : undefined;
     this.#held = new HeldNotifications(this.#notifications);
     this.#timers = new Timers(this.#calls);
-    this.#requests = new Requests(host, manifest, () => this.#children, childOf);
+    this.#requests = new Requests(
+      host,
+      manifest,
+      () => this.#children,
+      childOf,
+      () => this.#shell.user,
+    );
     this.#children = new Children(this.#calls, manifest.children, ({ label, handed }, { sessionManager: session }) => ({
       pi,
       codingAgent: host.codingAgent,
@@ -141,7 +150,7 @@ export class Extension {
       },
     }));
     this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests };
-    this.#confinement = new Confinement(pi, { ...host, settingsOf }, manifest.confine);
+    this.#confinement = new Confinement(pi, host, manifest.confine, () => this.#shell.prefix);
     this.#view = new View(pi);
     this.#models = new Models(this.#parts, (message) => this.#ui.showError(message));
     this.#imports = this.#allImports(host.codingAgent);
@@ -278,6 +287,7 @@ export class Extension {
   #onSessionStart(event, context) {
     this.#calls.context = context;
     this.#confinement.begin(context);
+    this.#shell = unlessFails(() => shellSettings(this.#parts.host.codingAgent, context)) ?? { user: {} };
     if (this.#manifest.children) this.#origin = Origin.of(this.#parts.host, context);
     if (!this.#childOf) this.#notifications?.begin(context);
     this.#guest.startAgain(false);

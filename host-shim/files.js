@@ -1,11 +1,10 @@
 // The `pi:extension/files` interface: read-only access to the files that the manifest grants, and to no other file.
-import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
-import { opendirSync, readSync, realpathSync, statSync } from "node:fs";
+import { closeSync, constants, lstatSync, opendirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, sep } from "node:path";
 
 import { json } from "./json.js";
-import { isBelow, namesLike } from "./sandbox/index.js";
+import { isBelow, namesLike, untrusted } from "./sandbox/index.js";
 import { Snapshot } from "./snapshot.js";
 
 /** @typedef {import("./interface.js").FileError} FileError */
@@ -48,9 +47,6 @@ const MAX_FILE_SIZE = 1024 * 1024;
 
 /** The maximum number of entries of a directory. */
 const MAX_ENTRIES = 50_000;
-
-// A pipe must not block, and a link that has just replaced the file must not be followed.
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /**
  * @param {Grant[]} grants
@@ -267,7 +263,7 @@ const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 function readUnlessLink(file) {
   if (constants.O_NOFOLLOW === undefined) return undefined;
   try {
-    return readFileAndStat(file, MAX_FILE_SIZE, OPEN_FLAGS, scratch);
+    return readFileAndStat(file);
   } catch (/** @type {any} */ error) {
     if (error.code !== "ELOOP" && error.code !== "EMLINK") throw error;
     return undefined;
@@ -281,7 +277,7 @@ function readUnlessLink(file) {
  */
 function readThroughLink(file, resolved) {
   try {
-    return readFileAndStat(resolved(), MAX_FILE_SIZE, OPEN_FLAGS, scratch);
+    return readFileAndStat(resolved());
   } catch (/** @type {any} */ error) {
     // A file that is to be there, and one that is not there, are not the same.
     if (error.code === "ENOENT" && lstatSync(file, { throwIfNoEntry: false }))
@@ -291,50 +287,16 @@ function readThroughLink(file, resolved) {
 }
 
 /**
- * Returns the content of a regular file.
+ * Returns the content of a regular file whose links were followed before.
  * @param {string} path
- * @param {number} limit maximum size in bytes
- * @param {number} [flags]
  */
-export function readRegularFile(path, limit, flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) {
-  return readFileAndStat(path, limit, flags).bytes;
-}
-
-/**
- * @param {string} path
- * @param {number} limit
- * @param {number} flags
- * @param {Buffer} [room] the buffer to read into, if it is large enough
- */
-function readFileAndStat(path, limit, flags, room) {
-  const descriptor = openSync(path, flags);
+function readFileAndStat(path) {
+  const { descriptor, stat } = untrusted.openUserFile(path, { flags: constants.O_NOFOLLOW ?? 0, place: path });
   try {
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw fileError({ tag: "wrong-kind" });
-    if (stat.size > limit) throw fileError({ tag: "too-large", val: BigInt(stat.size) });
-    return { bytes: readToEnd(descriptor, stat.size, limit, room), stat };
+    if (stat.size > MAX_FILE_SIZE) throw fileError({ tag: "too-large", val: BigInt(stat.size) });
+    return { bytes: untrusted.readToEnd(descriptor, stat.size, MAX_FILE_SIZE, scratch), stat };
   } finally {
     closeSync(descriptor);
-  }
-}
-
-/**
- * Reads to the end of the file, which may be beyond its size: it may grow, and some files report no size.
- * @param {number} descriptor
- * @param {number} size
- * @param {number} limit
- * @param {Buffer} [room]
- */
-function readToEnd(descriptor, size, limit, room) {
-  let bytes = room && size < room.length ? room : Buffer.allocUnsafe(size + 1);
-  let length = 0;
-  for (;;) {
-    const count = readSync(descriptor, bytes, length, bytes.length - length, null);
-    length += count;
-    // The read requested more than the rest of the file.
-    if (count === 0 || length === size) return bytes.subarray(0, length);
-    if (length > limit) throw fileError({ tag: "too-large", val: BigInt(length) });
-    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * length + 4096, limit + 1));
   }
 }
 
@@ -492,7 +454,8 @@ function fileError(error) {
  */
 function asFileError(error) {
   if (!(error instanceof Error)) return error;
-  const { code = "" } = /** @type {NodeJS.ErrnoException} */ (error);
+  const { code = "", size } = /** @type {NodeJS.ErrnoException & { size?: number }} */ (error);
+  if (code === "EFBIG" && size !== undefined) return fileError({ tag: "too-large", val: BigInt(size) });
   if (["ENOENT", "ENOTDIR"].includes(code)) return fileError({ tag: "not-found" });
   if (["EISDIR", "ENXIO"].includes(code)) return fileError({ tag: "wrong-kind" });
   return fileError({ tag: "failed", val: error.message });

@@ -42,6 +42,7 @@
 //     └◀─────────── requests.js            which shows dialogs.js, runs exec.js or asks project-state.js, and resumes
 //     the guest;
 //                        output-file.js    keeps the whole output of a command
+//                        shell.js          the settings of the shell, as at the session's start
 //                        turns.js          one dialog and one command after another, also those of children
 //
 // Below all of them: interface.js (version and types), json.js, plain-text.js, messages.js, local-time.js.

@@ -8,6 +8,7 @@ import { dirname, join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 import { unlessFails } from "./calls.js";
+import { readOnly, readSettings } from "./packages.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").AgentSession} AgentSession */
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -123,7 +124,14 @@ export class Origin {
     const { SettingsManager, getAgentDir, CONFIG_DIR_NAME } = this.#host.codingAgent;
     const { settingsManager } = this.session;
     const projectTrusted = settingsManager.isProjectTrusted();
-    const now = unlessFails(() => SettingsManager.create(this.#cwd, getAgentDir(), { projectTrusted }));
+    const bases = {
+      cwd: () => this.#cwd,
+      agentDir: getAgentDir,
+      configDirName: CONFIG_DIR_NAME,
+      isProjectTrusted: () => projectTrusted,
+    };
+    // pi's own storage would wait for a pipe.
+    const now = unlessFails(() => SettingsManager.fromStorage(readOnly(readSettings(bases)), { projectTrusted }));
     if (!now) return [];
     const of = (/** @type {"getGlobalSettings" | "getProjectSettings"} */ name, /** @type {string} */ folder) =>
       isDeepStrictEqual(now[name](), settingsManager[name]()) ? [] : [join(folder, "settings.json")];

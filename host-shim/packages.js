@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { unlessFails } from "./calls.js";
-import { readRegularFile } from "./files.js";
+import { untrusted } from "./sandbox/index.js";
 
 /** @typedef {import("./files.js").Bases} Bases */
 /** @typedef {import("./interface.js").InstalledPackage["scope"]} Scope */
@@ -103,15 +103,14 @@ export function packageIn(path, scope, granted) {
  * @param {Bases} bases
  * @returns {Settings}
  */
-function readSettings({ cwd: currentCwd, agentDir: currentAgentDir, configDirName, isProjectTrusted }) {
+export function readSettings({ cwd: currentCwd, agentDir: currentAgentDir, configDirName, isProjectTrusted }) {
   const [cwd, agentDir, trusted] = [currentCwd(), currentAgentDir(), isProjectTrusted()];
-  const read = (/** @type {string} */ folder) => unlessFails(() => readText(join(folder, "settings.json")));
   return {
     cwd,
     agentDir,
     trusted,
-    global: read(agentDir),
-    project: trusted ? read(join(cwd, configDirName)) : undefined,
+    global: unlessFails(() => readText(join(agentDir, "settings.json"))),
+    project: trusted ? unlessFails(() => projectSettings(cwd, configDirName)) : undefined,
   };
 }
 
@@ -120,7 +119,7 @@ function readSettings({ cwd: currentCwd, agentDir: currentAgentDir, configDirNam
  * @param {Settings} settings
  * @returns {Parameters<typeof import("@earendil-works/pi-coding-agent").SettingsManager.fromStorage>[0]}
  */
-function readOnly(settings) {
+export function readOnly(settings) {
   return { withLock: (scope, work) => void work(settings[scope]) };
 }
 
@@ -140,12 +139,22 @@ function readManifest(folder) {
   return JSON.parse(readText(join(folder, "package.json")));
 }
 
-/** Returns the text of a file, without a byte order mark; throws if it is a pipe or a device. @param {string} path */
-export function readText(path) {
-  return Buffer.from(readRegularFile(path, MAX_FILE_SIZE))
+/**
+ * Returns the text of a project's settings, which an agent can replace: neither the file nor its folder may be a link.
+ * @param {string} cwd
+ * @param {string} configDirName
+ */
+export const projectSettings = (cwd, configDirName) =>
+  textOf(untrusted.readFile(cwd, join(configDirName, "settings.json"), MAX_FILE_SIZE));
+
+/** Returns the text of a file of the user, which may be a link. @param {string} path */
+export const readText = (path) => textOf(untrusted.readUserFile(path, MAX_FILE_SIZE));
+
+/** Returns a text without a byte order mark. @param {Uint8Array} bytes */
+const textOf = (bytes) =>
+  Buffer.from(bytes)
     .toString("utf8")
     .replace(/^\ufeff/, "");
-}
 
 /**
  * Returns the name of a package. A folder's name gets `-` for each character that a package's name cannot have.

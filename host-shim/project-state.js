@@ -16,12 +16,12 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   realpathSync,
   rmSync,
-  statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -30,12 +30,21 @@ import { delimiter, isAbsolute, join, relative, sep } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
 import { killGroup } from "./exec.js";
-import { SYSTEM_FOLDERS, canConfine, commonGitFolder, lineInFolder, shellQuoted, workTreeAt } from "./sandbox/index.js";
+import {
+  SYSTEM_FOLDERS,
+  canConfine,
+  commonGitFolder,
+  lineInFolder,
+  shellQuoted,
+  untrusted,
+  workTreeAt,
+} from "./sandbox/index.js";
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
 
-/** The folder of the folders of trees, relative to pi's agent directory. */
-const FOLDER = join("extension-data", "project-states");
+/** The folder of the data of extensions in pi's agent directory, and in it that of the folders of trees. */
+const DATA = "extension-data";
+const STATES = "project-states";
 
 /** The time in which the state must be known, in milliseconds. */
 const PATIENCE = 5_000;
@@ -240,18 +249,22 @@ export async function projectState({ granted, cwd, agentDir, sessionFile }, sinc
  * @param {string} top
  */
 function folderOf(agentDir, top) {
-  const parent = join(agentDir, FOLDER);
-  const folder = join(parent, createHash("sha256").update(top).digest("hex").slice(0, 20));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  utimesSync(folder, new Date(), new Date());
+  // The user may have put a link to it.
+  const data = join(agentDir, DATA);
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const path = `${STATES}/${createHash("sha256").update(top).digest("hex").slice(0, 20)}`;
+  untrusted.makeFolder(data, path, 0o700);
+  untrusted.inFolder(data, path, (folder) => utimesSync(folder.at("."), new Date(), new Date()));
   // The agent folder may be a work tree itself.
-  writeFileSync(join(parent, ".gitignore"), "*\n");
-  for (const name of readdirSync(parent)) {
-    const other = join(parent, name);
-    if (Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > KEPT)
-      rmSync(other, { recursive: true, force: true });
-  }
-  return realpathSync(folder);
+  untrusted.replaceFile(data, `${STATES}/.gitignore`, "*\n");
+  untrusted.inFolder(data, STATES, (parent) => {
+    for (const name of readdirSync(parent.at("."))) {
+      const other = parent.at(name);
+      if (Date.now() - (lstatSync(other, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > KEPT)
+        rmSync(other, { recursive: true, force: true });
+    }
+  });
+  return join(realpathSync(data), path);
 }
 
 /**

@@ -32,6 +32,7 @@ export class Requests {
   /** Aborts with the session, and with the instance if it traps. */
   #session = new AbortController();
   #codingAgent;
+  #shell;
   #execGranted;
   #foldersGrant;
   #projectStateGranted;
@@ -41,8 +42,10 @@ export class Requests {
    * @param {import("./load.js").Manifest} manifest
    * @param {() => import("./children.js").Children} children
    * @param {import("./extension.js").ChildOf} [childOf]
+   * @param {() => import("./shell.js").UserShell} [shell]
    */
-  constructor({ codingAgent }, { exec, folders, projectState }, children, childOf) {
+  constructor({ codingAgent }, { exec, folders, projectState }, children, childOf, shell = () => ({})) {
+    this.#shell = shell;
     this.#children = children;
     this.#folderSession = childOf?.session;
     this.#label = childOf?.label;
@@ -163,7 +166,7 @@ export class Requests {
         stopShowing();
         stopShowing = showSeconds(text, progress.show);
       }
-      const shell = () => userShell(this.#codingAgent, context.cwd);
+      const shell = () => userShell(this.#codingAgent, this.#shell(), context.cwd);
       return await runCommandLine(shell, commandLine, signal, this.#outputFile(context, commandLine.outputFile));
     } finally {
       turn.end();

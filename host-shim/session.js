@@ -1,9 +1,11 @@
 // The `pi:extension/session` interface. It reads the session's branch from the leaf, only as far as necessary.
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
 
 import { NOT_GRANTED } from "./calls.js";
 import { textOf } from "./drawing.js";
 import { json } from "./json.js";
+import { untrusted } from "./sandbox/index.js";
 import { usageSince } from "./usage.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext["sessionManager"]} Session */
@@ -173,8 +175,13 @@ export function writeFile(session) {
   if (typeof manager.setSessionFile !== "function") throw new Error("pi does not offer it");
   const leaf = session.getLeafId();
   const lines = [session.getHeader(), ...session.getEntries()].map((entry) => `${JSON.stringify(entry)}\n`);
+  const descriptor = untrusted.createFile(dirname(file), basename(file));
   try {
-    writeFileSync(file, lines.join(""), { flag: "wx" });
+    try {
+      writeFileSync(descriptor, lines.join(""));
+    } finally {
+      closeSync(descriptor);
+    }
     manager.setSessionFile(file);
   } catch (error) {
     rmSync(file, { force: true });

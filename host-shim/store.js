@@ -2,7 +2,8 @@
 // directory.
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readRegularFile } from "./files.js";
+
+import { untrusted } from "./sandbox/index.js";
 
 const MAX_KEY = 256;
 const MAX_VALUE = 64 * 1024;
@@ -83,12 +84,12 @@ class BrokenStore extends Error {}
 function read(file) {
   let values;
   try {
-    values = JSON.parse(readRegularFile(file, MAX_FILE).toString("utf8"));
+    values = JSON.parse(untrusted.readUserFile(file, MAX_FILE).toString("utf8"));
   } catch (/** @type {any} */ error) {
     if (error.code === "ENOENT") return new Map();
     if (error instanceof SyntaxError) throw new BrokenStore("it is not valid JSON");
-    if (error.tag === "too-large") throw new BrokenStore("it is too large");
-    if (error.tag === "wrong-kind" || error.code === "EISDIR" || error.code === "ENXIO") {
+    if (error.code === "EFBIG") throw new BrokenStore("it is too large");
+    if (error.code === "EISDIR" || error.code === "ENXIO") {
       throw new BrokenStore("it is not a file");
     }
     throw error;

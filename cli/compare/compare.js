@@ -1,8 +1,9 @@
 // `pi-workflows compare`: runs workflows on tasks many times, and tells which solves more, at which cost.
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
+import { readText } from "../../host-shim/packages.js";
 import { plainText } from "../../host-shim/plain-text.js";
 import { canConfine, isBelow, untrusted } from "../../host-shim/sandbox/index.js";
 import { onInterrupt, piCommand } from "../headless/pi.js";
@@ -134,7 +135,7 @@ function definitionOf(name, workflows, tasks, { approve }) {
 /** The model that pi's settings name, for the key of trials. */
 function ownModel() {
   try {
-    const settings = readFileSync(join(agentDir(), "settings.json"), "utf8");
+    const settings = readText(join(agentDir(), "settings.json"));
     const { defaultProvider = "", defaultModel = "" } = JSON.parse(settings);
     return defaultModel === "" ? "" : `${defaultProvider}/${defaultModel}`;
   } catch {
@@ -224,7 +225,7 @@ async function carryOutAll(
     work,
     agent,
     fixed: realPaths(PACKAGES.map((name) => join(own, name))),
-    limits: existsSync(limitsFile) ? readFileSync(limitsFile, "utf8") : undefined,
+    limits: existsSync(limitsFile) ? readText(limitsFile) : undefined,
     hidden,
     hide,
     slots,

@@ -1,8 +1,12 @@
 // The folders that no agent of a trial may read: the tasks, their history and copies in git, and the results.
-import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 
-import { commonGitFolder, isBelow, workTreeAt } from "../../host-shim/sandbox/index.js";
+import { unlessFails } from "../../host-shim/calls.js";
+import { commonGitFolder, isBelow, untrusted, workTreeAt } from "../../host-shim/sandbox/index.js";
+
+/** The maximum size of a file of git with a path, in bytes. */
+const MAX_PATH = 10_000;
 
 /**
  * Returns the folders to hide, absolute and without links, none below another.
@@ -33,9 +37,10 @@ function historyOf(folder) {
 function linkedTrees(common) {
   const folder = join(common, "worktrees");
   try {
-    return readdirSync(folder).map((name) =>
-      dirname(resolve(folder, name, readFileSync(join(folder, name, "gitdir"), "utf8").trim())),
-    );
+    return readdirSync(folder).flatMap((name) => {
+      const tree = unlessFails(() => String(untrusted.readFile(common, `worktrees/${name}/gitdir`, MAX_PATH)));
+      return tree === undefined ? [] : [dirname(resolve(folder, name, tree.trim()))];
+    });
   } catch {
     // There are none.
     return [];

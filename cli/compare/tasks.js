@@ -3,11 +3,12 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   accessSync,
+  closeSync,
   constants,
   existsSync,
   lstatSync,
   mkdirSync,
-  readFileSync,
+  readSync,
   readdirSync,
   readlinkSync,
   realpathSync,
@@ -17,6 +18,7 @@ import {
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
+import { untrusted } from "../../host-shim/sandbox/index.js";
 import { Failure, inWords, quoted, shortened } from "../words.js";
 
 const run = promisify(execFile);
@@ -40,6 +42,10 @@ const run = promisify(execFile);
 const FIELDS = ["repo", "commit", "inputs", "timeout", "checkTimeout", "budget"];
 /** The longest time of a run or a script, in milliseconds. */
 const DAY = 24 * 3600_000;
+
+/** The maximum size of a `task.md`, and of a task with its project, in bytes. */
+const MAX_TEXT = 2 ** 20;
+const MAX_TASK = 2 * 2 ** 30;
 
 /** The names of the parts of a task. */
 const PARTS = { text: "task.md", project: "project", setup: "setup", check: "check" };
@@ -72,7 +78,7 @@ function taskIn(folder, name, readers) {
   const file = join(folder, PARTS.text);
   if (!/^[\w.-]{1,60}$/.test(name))
     throw new Failure(`${quoted(name)} is no name of a task: it may have letters, digits, ".", "_" and "-".`);
-  const { repo, ...read } = readTask(file, readFileSync(file, "utf8"), readers);
+  const { repo, ...read } = readTask(file, textOf(folder), readers);
   const hasProject = statSync(join(folder, PARTS.project), { throwIfNoEntry: false })?.isDirectory() === true;
   if (hasProject === (repo !== undefined))
     throw new Failure(
@@ -83,7 +89,7 @@ function taskIn(folder, name, readers) {
   return {
     name,
     folder: realpathSync(folder),
-    digest: digestOf(folder),
+    digest: digestOf(realpathSync(folder)),
     ...read,
     repo: repo && [addressIn(folder, repo[0]), repo[1]],
   };
@@ -188,18 +194,49 @@ function executable(file, isNeeded) {
   }
 }
 
-/** The digest of a folder: of the names, kinds and contents of all that is in it. @param {string} folder */
+/** @param {string} folder of a task */
+function textOf(folder) {
+  try {
+    return String(untrusted.readFile(folder, PARTS.text, MAX_TEXT));
+  } catch (error) {
+    throw new Failure(inWords(error));
+  }
+}
+
+/**
+ * The digest of a folder: of the names, kinds and contents of all that is in it.
+ * @param {string} folder without links
+ */
 export function digestOf(folder) {
   const hash = createHash("sha256");
+  let left = MAX_TASK;
+  const addContent = (/** @type {string} */ path) => {
+    const { descriptor, stat } = untrusted.openUserFile(path, { flags: constants.O_NOFOLLOW ?? 0, place: path });
+    try {
+      left -= stat.size;
+      if (left < 0) throw new Failure(`${folder} has more than ${MAX_TASK / 2 ** 30} GiB.`);
+      const chunk = Buffer.allocUnsafe(64 * 1024);
+      // Its beginning, if it grows.
+      for (let rest = stat.size; rest > 0;) {
+        const length = readSync(descriptor, chunk, 0, Math.min(chunk.length, rest), null);
+        if (length === 0) break;
+        hash.update(chunk.subarray(0, length));
+        rest -= length;
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  };
   const add = (/** @type {string} */ path, /** @type {string} */ shown) => {
     const stat = lstatSync(path);
     if (stat.isSymbolicLink()) hash.update(`link ${shown}\0${readlinkSync(path)}\0`);
     else if (stat.isDirectory()) {
       hash.update(`folder ${shown}\0`);
       for (const name of readdirSync(path).sort()) add(join(path, name), `${shown}/${name}`);
-    } else if (stat.isFile())
-      hash.update(`file ${shown}\0${stat.mode & 0o111 ? "x" : ""}\0${stat.size}\0`).update(readFileSync(path));
-    else throw new Failure(`${path} is neither a file nor a folder.`);
+    } else if (stat.isFile()) {
+      hash.update(`file ${shown}\0${stat.mode & 0o111 ? "x" : ""}\0${stat.size}\0`);
+      addContent(path);
+    } else throw new Failure(`${path} is neither a file nor a folder.`);
   };
   add(folder, "");
   return hash.digest("hex").slice(0, 16);

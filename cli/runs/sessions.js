@@ -1,12 +1,13 @@
 // Finds the session files of pi and reads them in bounded memory.
 //
-// A session file can have any size, and another process may append to it. The bytes are searched for state entries;
+// A session file can be large, and another process may append to it. The bytes are searched for state entries;
 // only the lines that matter are decoded and parsed.
-import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, statSync } from "node:fs";
+import { closeSync, readSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { readText } from "../../host-shim/packages.js";
+import { projectSettings, readText } from "../../host-shim/packages.js";
+import { untrusted } from "../../host-shim/sandbox/index.js";
 import { timeOf } from "../../host-shim/usage.js";
 import { agentDir } from "../places.js";
 import { Failure, inWords, shortened } from "../words.js";
@@ -14,6 +15,9 @@ import { counted } from "./figures.js";
 
 /** The longest line that is read, in bytes. The extension reads no longer state. */
 export const MAX_LINE = 8 * 2 ** 20;
+
+/** The greatest file that is read, in bytes: a file with holes costs an agent nothing. */
+const MAX_SESSION = 4 * 2 ** 30;
 
 /** The number of bytes in which pi writes what an entry is. */
 const BEGINNING = 512;
@@ -363,14 +367,21 @@ export function readSessions(selection, use) {
  * @param {(stats: import("node:fs").Stats) => boolean} [isMeant] tells if it is to be read
  */
 export function openSession(path, use, isMeant = () => true) {
-  // A named pipe is not waited for.
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const { descriptor, stat } = opened(path);
   try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile()) throw new Failure("not a file");
-    return isMeant(stats) ? use(new SessionFile(path, fd, stats.size)) : undefined;
+    if (stat.size > MAX_SESSION) throw new Failure("too large");
+    return isMeant(stat) ? use(new SessionFile(path, descriptor, stat.size)) : undefined;
   } finally {
-    closeSync(fd);
+    closeSync(descriptor);
+  }
+}
+
+/** @param {string} path */
+function opened(path) {
+  try {
+    return untrusted.openUserFile(path);
+  } catch (/** @type {any} */ error) {
+    throw ["EISDIR", "ENXIO"].includes(error.code) ? new Failure("not a file") : error;
   }
 }
 
@@ -408,16 +419,17 @@ export function newSessionFile(id) {
 
 /** The folder that the user has set for sessions of all projects; `undefined` if there is none. */
 function ownFolder() {
-  const ofProject = settingsFolder(join(".pi", "settings.json"));
+  const ofProject = settingsFolder(() => projectSettings(process.cwd(), ".pi"));
   const folder =
-    process.env.PI_CODING_AGENT_SESSION_DIR || (ofProject ?? settingsFolder(join(agentDir(), "settings.json")));
+    process.env.PI_CODING_AGENT_SESSION_DIR ||
+    (ofProject ?? settingsFolder(() => readText(join(agentDir(), "settings.json"))));
   return folder ? resolve(folder.replace(/^~(?=$|\/)/, () => homedir())) : undefined;
 }
 
-/** @param {string} path @returns {string | undefined} */
-function settingsFolder(path) {
+/** @param {() => string} read returns the text of a settings file @returns {string | undefined} */
+function settingsFolder(read) {
   try {
-    const { sessionDir } = JSON.parse(readText(path));
+    const { sessionDir } = JSON.parse(read());
     return typeof sessionDir === "string" ? sessionDir : undefined;
   } catch {
     return undefined;

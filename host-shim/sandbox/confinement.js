@@ -18,7 +18,6 @@ import { FileTools } from "./file-tools.js";
 import { absolutePath, isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
-/** @typedef {(context: Context) => { getShellCommandPrefix(): string | undefined } | undefined} SettingsOf */
 /** @typedef {import("./session-folder.js").SessionFolder} SessionFolder */
 /** @typedef {import("./index.js").Call} Call */
 /** @typedef {import("./index.js").Limits} Limits */
@@ -70,19 +69,20 @@ export class Confinement {
   #git;
   #pi;
   #codingAgent;
-  #settingsOf;
+  #prefix;
   #granted;
   #fileTools;
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
-   * @param {{ codingAgent: typeof import("@earendil-works/pi-coding-agent"), settingsOf?: SettingsOf }} host
+   * @param {{ codingAgent: typeof import("@earendil-works/pi-coding-agent") }} host
    * @param {boolean} granted true if the manifest grants it
+   * @param {() => string | undefined} [prefix] returns what pi runs before each command line
    */
-  constructor(pi, { codingAgent, settingsOf }, granted) {
+  constructor(pi, { codingAgent }, granted, prefix = () => undefined) {
     this.#pi = pi;
     this.#codingAgent = codingAgent;
-    this.#settingsOf = settingsOf;
+    this.#prefix = prefix;
     this.#granted = granted;
     this.#fileTools = new FileTools(pi, codingAgent);
   }
@@ -304,7 +304,7 @@ export class Confinement {
       (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
     );
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
-    return { confined: confinedLine(this.#withPrefix(line, context), sandbox), reach };
+    return { confined: confinedLine(this.#withPrefix(line), sandbox), reach };
   }
 
   /**
@@ -331,17 +331,12 @@ export class Confinement {
   }
 
   /**
-   * Returns a command line with the prefix of the settings, those of the session if pi shows them. pi runs the prefix outside of the sandbox too, where
-   * what it changes in the shell is lost.
+   * Returns a command line with the prefix of the settings. pi runs the prefix outside of the sandbox too, where what it
+   * changes in the shell is lost.
    * @param {string} line
-   * @param {Context} context
    */
-  #withPrefix(line, context) {
-    const { SettingsManager, getAgentDir } = this.#codingAgent;
-    const projectTrusted = context.isProjectTrusted();
-    const settings =
-      this.#settingsOf?.(context) ?? SettingsManager.create(context.cwd, getAgentDir(), { projectTrusted });
-    const prefix = settings.getShellCommandPrefix();
+  #withPrefix(line) {
+    const prefix = this.#prefix();
     return prefix ? `${prefix}\n${line}` : line;
   }
 

@@ -8,12 +8,16 @@
 // A call's events do not tell how long its command line runs: a tool may call another one and end before it, and an
 // aborted call ends without an event. So each shell stores its process id in a folder outside of every sandbox.
 import { randomBytes } from "node:crypto";
-import { readFileSync, readdirSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 import { placeholders } from "./placeholders.js";
 import { quoted } from "./shell-quote.js";
+import { readFile } from "./untrusted-files.js";
 import { isBelow } from "./write-target.js";
+
+/** The maximum size of a process id, in bytes. */
+const MAX_ID = 100;
 
 /** The time between two looks for shells that outlive their calls, in milliseconds. */
 const LOOK = 50;
@@ -253,7 +257,7 @@ const meets = (a, b) => isBelow(a, b) || isBelow(b, a);
 /** Returns true if the shell runs that stored its process id in a file, or is about to. @param {string} file */
 function isRunning(file) {
   try {
-    const id = readFileSync(file, "utf8");
+    const id = String(readFile(dirname(file), basename(file), MAX_ID));
     if (id !== "") process.kill(Number(id), 0);
     return true;
   } catch {

@@ -11,11 +11,11 @@ import {
   constants,
   existsSync,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -198,6 +198,42 @@ export function readFile(root, path, limit, options) {
 }
 
 /**
+ * Opens a regular file of the user, which may be a link and have other names. Nothing is waited for.
+ * @param {string} path
+ * @param {{ flags?: number, place?: string }} [options] `flags` are more flags; `place` is where the file must lie, if
+ *   the links of the path were followed before: on Linux the kernel tells where it does
+ * @returns {{ descriptor: number, stat: import("node:fs").Stats }} to be closed
+ */
+export function openUserFile(path, { flags = 0, place } = {}) {
+  const descriptor = openSync(path, O_RDONLY | O_NONBLOCK | flags);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw refusal(path, stat.isDirectory() ? "EISDIR" : "ENXIO");
+    if (place !== undefined && BY_DESCRIPTOR && readlinkSync(`/proc/self/fd/${descriptor}`) !== place)
+      throw refusal(path, "ESTALE");
+    return { descriptor, stat };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/**
+ * Returns the content of a regular file of the user, which may be a link and have other names.
+ * @param {string} path
+ * @param {number} limit maximum size in bytes
+ */
+export function readUserFile(path, limit) {
+  const { descriptor, stat } = openUserFile(path);
+  try {
+    if (stat.size > limit) throw refusal(path, "EFBIG");
+    return worded(path, () => readToEnd(descriptor, stat.size, limit));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
  * Reads to the end of a file, which may be beyond its size: it may grow, and some files report no size.
  * @param {number} descriptor
  * @param {number} size
@@ -282,7 +318,6 @@ export function replaceFile(root, path, content, mode = 0o666, options) {
         worded(join(root, path), () => {
           try {
             writeFileSync(descriptor, content);
-            fsyncSync(descriptor);
           } finally {
             closeSync(descriptor);
           }

@@ -39,7 +39,7 @@ const PACKED = [
     "trial",
     "view",
   ].map((name) => `cli/compare/${name}.js`),
-  ...["agent", "conversation", "pi", "progress", "questions", "run"].map((name) => `cli/headless/${name}.js`),
+  ...["agent", "conversation", "output", "pi", "progress", "questions", "run"].map((name) => `cli/headless/${name}.js`),
   ...[
     "branch",
     "clean",
@@ -93,6 +93,7 @@ const PACKED = [
     "renderers",
     "requests",
     "session",
+    "shell",
     "snapshot",
     "usage",
   ].map((name) => `host-shim/${name}.js`),

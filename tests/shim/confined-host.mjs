@@ -9,7 +9,6 @@ const [folder, given, ...lines] = process.argv.slice(2);
 const limits = Array.isArray(JSON.parse(given)) ? { writable: JSON.parse(given) } : JSON.parse(given);
 const codingAgent = {
   getAgentDir: () => limits.agent ?? folder,
-  SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) },
 };
 /** @type {Record<string, (event: object) => any>} */
 const handlers = {};

@@ -309,13 +309,19 @@ suite("a confined command line", () => {
     assert.equal(read("docs/plan.md"), "plan");
   });
 
-  test("begins with the prefix of the user's settings", (t) => {
+  test("begins with the prefix of the user's settings, as they were at the session's start", (t) => {
     const { root, write } = project(t);
     write(
       "agent/settings.json",
       JSON.stringify({ shellCommandPrefix: "shopt -s expand_aliases\nalias greet='echo hello'" }),
     );
-    assert.equal(confining(root, {}).run("greet").stdout, "hello\n");
+    const { pi, context, run } = confining(root, {});
+    pi.emit("session_start", { reason: "startup" }, context);
+    assert.equal(run("greet").stdout, "hello\n");
+    // pi would open it anew, and wait for ever.
+    rmSync(join(root, "agent/settings.json"));
+    spawnSync("mkfifo", [join(root, "agent/settings.json")]);
+    assert.equal(run("greet").stdout, "hello\n");
   });
 
   test("gets the notice if its limits made it fail", (t) => {

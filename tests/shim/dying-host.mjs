@@ -10,7 +10,6 @@ import { Confinement } from "../../host-shim/sandbox/index.js";
 const [folder, line, delay, exits] = process.argv.slice(2);
 const codingAgent = {
   getAgentDir: () => folder,
-  SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) },
 };
 const confinement = new Confinement(/** @type {any} */ ({ on() {} }), /** @type {any} */ ({ codingAgent }), true);
 const event = { toolName: "bash", toolCallId: "call", input: { command: line } };

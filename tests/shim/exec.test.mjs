@@ -28,14 +28,13 @@ after(() => rmSync(folder, { recursive: true }));
 const CODING_AGENT = {
   createLocalBashOperations,
   getAgentDir: () => join(folder, "agent"),
-  SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined, getShellPath: () => undefined }) },
 };
 
 /** pi's shell in a folder. */
 const shell =
   (cwd = folder) =>
   () =>
-    userShell(CODING_AGENT, cwd);
+    userShell(CODING_AGENT, {}, cwd);
 
 /**
  * @param {string} line
@@ -137,7 +136,7 @@ suite("a command line", () => {
         const { runCommandLine, userShell } = await import(${JSON.stringify(new URL("../../host-shim/exec.js", import.meta.url).href)});
         const pi = await import("@earendil-works/pi-coding-agent");
         const line = "yes loud | head -c 50000000 >&2; echo begun >>begun; sleep 60";
-        runCommandLine(() => userShell(pi, process.cwd()), { line, timeoutMs: 60000, env: [], apart: true }, new AbortController().signal);
+        runCommandLine(() => userShell(pi, {}, process.cwd()), { line, timeoutMs: 60000, env: [], apart: true }, new AbortController().signal);
       `;
       const own = { ...process.env, TMPDIR: join(place, "tmp") };
       mkdirSync(own.TMPDIR);

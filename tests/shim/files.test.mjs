@@ -769,10 +769,11 @@ async function windowsFiles() {
   const names = "basename, dirname, isAbsolute, join, parse, relative, resolve, sep";
   const path = `import { win32 } from "node:path"; export const { ${names} } = win32;`;
   const source = (/** @type {string} */ name) => new URL(`../../host-shim/${name}?windows`, import.meta.url).href;
+  const sandbox = `export { isBelow, namesLike } from "${source("sandbox/write-target.js")}"; export * as untrusted from "${source("sandbox/untrusted-files.js")}";`;
   /** @type {Record<string, string>} */
   const others = {
     "node:path": `data:text/javascript,${encodeURIComponent(path)}`,
-    "./sandbox/index.js": source("sandbox/write-target.js"),
+    "./sandbox/index.js": `data:text/javascript,${encodeURIComponent(sandbox)}`,
   };
   const hooks = registerHooks({
     resolve: (specifier, context, next) =>

@@ -53,7 +53,6 @@ function session(t, root, signal) {
   };
   const codingAgent = {
     getAgentDir: () => root,
-    SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) },
   };
   const confinement = new Confinement(/** @type {any} */ (pi), /** @type {any} */ ({ codingAgent }), true);
   const context = { cwd: root, signal, isProjectTrusted: () => true, sessionManager: { getSessionId: () => id } };

@@ -16,7 +16,6 @@ function sessions(t) {
   const codingAgent = {
     createLocalBashOperations,
     getAgentDir: () => folder,
-    SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined, getShellPath: () => undefined }) },
   };
   const manifest = { exec: true };
   const make = (/** @type {object} */ childOf) =>
