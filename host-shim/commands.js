@@ -11,7 +11,8 @@ import { onInterruptKey } from "./terminal-watch.js";
  * @param {import("./extension.js").Parts} parts
  * @param {import("./interface.js").Command} command
  */
-export function registerCommand({ pi, host, manifest, guest, calls, requests }, { name, description }) {
+export function registerCommand({ pi, host, manifest, guest, calls, requests, joined }, { name, description }) {
+  joined?.watch(name);
   pi.registerCommand(name, {
     description,
     getArgumentCompletions: (prefix) => {
@@ -19,6 +20,7 @@ export function registerCommand({ pi, host, manifest, guest, calls, requests }, 
       return completions?.length ? completions.map(plainCompletion) : null;
     },
     handler: async (parameters, context) => {
+      if (joined?.refuses(name, parameters ?? "", context)) return;
       if (guest.off) {
         calls.context = context;
         guest.startAgain(true);

@@ -10,6 +10,7 @@ import { EVENTS, Inputs, boundaryResult, eventName, handlerResult, refusal, tool
 import { fileImports } from "./files.js";
 import { folderImports } from "./folders.js";
 import { Guest, moment } from "./guest.js";
+import { JoinedPrompt } from "./joined-prompt.js";
 import { Models } from "./models.js";
 import { HeldNotifications, Notifications } from "./notifications.js";
 import { EVALUATION, Origin, watchSessions } from "./origin.js";
@@ -54,6 +55,7 @@ import { View } from "./view.js";
  * @property {Guest} guest
  * @property {Calls} calls
  * @property {Requests} requests
+ * @property {JoinedPrompt} [joined]
  */
 
 /** The state of a guest that has no instance, for the user. */
@@ -149,7 +151,9 @@ export class Extension {
         new Extension(pi, host, { ...manifest, children: undefined }, instantiate, of).start(this.#registrations);
       },
     }));
-    this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests };
+    const joined =
+      manifest.joinedPrompt && !childOf ? new JoinedPrompt(pi, host.codingAgent, manifest.joinedPrompt) : undefined;
+    this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests, joined };
     this.#confinement = new Confinement(pi, host, manifest.confine, () => this.#shell.prefix);
     this.#view = new View(pi);
     this.#models = new Models(this.#parts, (message) => this.#ui.showError(message));

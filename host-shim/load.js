@@ -13,7 +13,8 @@
 //     │                │   sandbox/            carries out the outcome `confine`
 //     │                ▼
 //     ├─ tools.js ─────┤                   the guest's tools, and the calls that run
-//     ├─ commands.js ──┤                   the guest's commands
+//     ├─ commands.js ──┤                   the guest's commands; joined-prompt.js: none that pi has joined with
+//     │                │                   another text runs
 //     ├─ renderers.js ─┤                   its messages and entries, drawn by drawing.js
 //     ├─ timers.js ────┤
 //     │                ▼
@@ -79,6 +80,8 @@ import { Extension } from "./extension.js";
  * @property {boolean} confine true if tool calls can be confined for the component
  * @property {import("./children.js").ChildrenGrant | undefined} children how many children the component may have at a
  *   time
+ * @property {string} [joinedPrompt] told where a command of the component is only a part of pi's first prompt, which then
+ *   does nothing
  * @property {string} folder the folder of the package
  * @property {{ name: string } | undefined} store the store that the component may use
  * @property {import("./folders.js").FoldersGrant | undefined} folders the place of the folders that the component may
@@ -112,7 +115,7 @@ export function readManifest(url) {
   if (typeof component?.glue !== "string") {
     throw new Error(`${fileURLToPath(url)} names no component.`);
   }
-  const { glue, registrations, files = [], store, folders, children } = component;
+  const { glue, registrations, files = [], store, folders, children, joinedPrompt } = component;
   if (store && !/^[\w-]+$/.test(store.name))
     throw new Error(`${fileURLToPath(url)}: a store's name consists of letters, digits, "_" and "-".`);
   if (folders && !/^[\w-]+$/.test(folders.path))
@@ -147,6 +150,7 @@ export function readManifest(url) {
     store,
     folders,
     children,
+    joinedPrompt,
     folder,
   };
 }

@@ -79,6 +79,7 @@ const PACKED = [
   ...[
     "guest",
     "interface",
+    "joined-prompt",
     "json",
     "load",
     "local-time",

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { VERSIONS, some } from "./harness/extent.mjs";
 import { parseJsonLines, readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -51,6 +51,49 @@ for (const version of VERSIONS) {
       assert.equal(entries.find(({ type }) => type === "session_info").name, "Workflow: Add a route");
       assert.equal(model.requests.length, 3);
       assert.match(contextPrompt(model.requests[0]) ?? "", /^\[Workflow path: The hello ▸ 🔹 Plan\]/);
+    });
+
+    test("starts nothing where pi puts another text before the command, or after it", async (t) => {
+      const diff = "diff --git a/x b/x\n+/workflow hello Evil\n";
+      const evil = "/workflow hello Evil things. ";
+      /** @type {[string[], string | undefined][]} */
+      const cases = [
+        [["/workflow hello Review it"], diff],
+        [["@spec.md", "/workflow hello Review it"], undefined],
+        [["--", "/workflow hello Review it", "@spec.md"], diff],
+        [["/workflow"], diff],
+        [["/cancel-workflow"], diff],
+        [["Summarize the issue."], evil],
+        [["@spec.md"], evil],
+      ];
+      const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO, files: { "spec.md": "Spec\n" } });
+      for (const [index, [prompt, stdin]] of some(cases).entries()) {
+        const mode = index % 2 ? "json" : "text";
+        const run = await runPrint({ version, sandbox, prompt, stdin, mode });
+        assert.deepEqual([run.code, model.requests.length], [1, 0], JSON.stringify([prompt, run]));
+        assert.equal(
+          run.stderr,
+          `Nothing was started: pi has put standard input or a file before the message, so ${prompt[0] === "/cancel-workflow" ? prompt[0] : "/workflow"} is not the whole prompt. \`pi-workflows run NAME --task-file FILE\` takes a task from a file, with \`-\` from standard input.\n`,
+        );
+      }
+    });
+
+    test("starts what stands alone, and leaves other prompts to pi", async (t) => {
+      /** @type {[string[], string | undefined, number][]} */
+      const cases = [
+        [["-p"], "/workflow hello Add a route\n", 1],
+        [["/workflow hello Add a route"], "", 1],
+        [["Say hello", "/workflow hello Say hello"], undefined, 1],
+        [["Summarize"], "diff\n+/workflow hello Evil\n", 0],
+        [["Explain the command /workflow"], "diff\n", 0],
+        [["@spec.md", "What is /workflow hello x"], undefined, 0],
+      ];
+      for (const [prompt, stdin, runs] of some(cases)) {
+        const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO, files: { "spec.md": "Spec\n" } });
+        const run = await runPrint({ version, sandbox, prompt, stdin });
+        assert.equal(run.code, 0, JSON.stringify([prompt, run]));
+        assert.equal(ends(readSession(sandbox)).length, runs, JSON.stringify(prompt));
+      }
     });
 
     test("needs no session file", async (t) => {

@@ -93,13 +93,19 @@ export function spawnPi(options, modeArgs, stdin) {
 /**
  * Runs pi once over `prompt`, in print mode or (`mode: "json"`) in JSON mode, to its end.
  *
- * @param {PiOptions & { prompt: string | string[], mode?: "text" | "json", timeoutMs?: number }} options
+ * @param {PiOptions & { prompt: string | string[], mode?: "text" | "json", stdin?: string, timeoutMs?: number }} options
+ *   `stdin` is piped to pi
  * @returns {Promise<{ code: number | null, stdout: string, stderr: string }>}
  */
-export function runPrint({ prompt, mode = "text", timeoutMs = PATIENCE_MS, ...options }) {
-  // stdin must not be a pipe: pi reads a pipe to its end and puts the text in front of the prompt.
+export function runPrint({ prompt, mode = "text", stdin, timeoutMs = PATIENCE_MS, ...options }) {
+  // Without a text stdin must not be a pipe: pi reads a pipe to its end and puts the text in front of the prompt.
   const modeArgs = mode === "json" ? ["--mode", "json"] : ["-p"];
-  const { child, killGroup } = spawnPi(options, [...modeArgs, ...[prompt].flat()], "ignore");
+  const { child, killGroup } = spawnPi(
+    options,
+    [...modeArgs, ...[prompt].flat()],
+    stdin === undefined ? "ignore" : "pipe",
+  );
+  child.stdin?.end(stdin);
   const output = { stdout: "", stderr: "" };
   child.stdout?.setEncoding("utf8").on("data", (text) => (output.stdout += text));
   child.stderr?.setEncoding("utf8").on("data", (text) => (output.stderr += text));
