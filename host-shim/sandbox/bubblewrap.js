@@ -19,9 +19,11 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 
+import { Mounts, OUTSIDE } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
 import { quoted } from "./shell-quote.js";
-import { isBelow } from "./write-target.js";
+import { makeFolder } from "./untrusted-files.js";
+import { isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("./command-line.js").Sandbox} Sandbox */
 
@@ -29,7 +31,7 @@ import { isBelow } from "./write-target.js";
 export const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /** The folder for temporary files inside of the sandbox. It is a private one of the session. */
-export const TEMPORARY = "/tmp";
+export const TEMPORARY = process.platform === "linux" ? realPath("/tmp") : "/tmp";
 
 /**
  * Namespaces, capabilities, processes. Without capabilities, a command of `root` may do no more than one of any other
@@ -47,6 +49,9 @@ const ISOLATION = [
   "--die-with-parent",
 ];
 
+/** The character in the place of bytes that are not UTF-8. */
+const NOT_UTF8 = "\uFFFD";
+
 /** The program of the first process, in an empty folder of the sandbox. Its name makes a bash read no start-up file. */
 const FIRST = "/dev/sh";
 
@@ -54,15 +59,18 @@ const FIRST = "/dev/sh";
  * The command line of the first process. Its first argument is the id of pi, the others are the command. Descriptor 5
  * is the status of bubblewrap: pi must still be its parent, or the kernel would not have noticed the end of pi, which
  * came before bubblewrap asked for it. The shell's own messages about the command are left out.
+ * @param {string} check lines that end the shell unless the sandbox is built as it should be
  */
-const FIRST_LINE = `read -r PI_CONFINED <&5
+const firstLine = (check) => `read -r PI_CONFINED <&5
 case $PI_CONFINED in *") "[!ZX]" $1 "*) ;; *) echo "The process that confined this command has ended, or did not start it itself." >&2; exit 126;; esac
-unset PI_CONFINED; shift; exec 5<&- 6>&2 2>/dev/null
+unset PI_CONFINED; shift
+${check}
+exec 5<&- ${OUTSIDE}<&- 6>&2 2>/dev/null
 "$@" 2>&6 6>&-
 exit $?`;
 
 /**
- * Returns the arguments of bubblewrap before the command.
+ * Returns the mounts of a sandbox, and all arguments of bubblewrap before the command.
  *
  * `/proc` and `/sys` are read-only as a whole: `root` could otherwise change settings of the kernel in them.
  * @param {Sandbox} sandbox
@@ -70,34 +78,54 @@ exit $?`;
 function bubblewrapArguments(sandbox) {
   const { writable, readOnly, network, cwd, temporary, hidden, fixed, unreadable, kept, standIns } = sandbox;
   const everything = writable.includes("/");
-  const args = [...ISOLATION];
-  if (!network) args.push("--unshare-net");
-  args.push(everything ? "--bind" : "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc");
-  if (!everything) {
-    args.push("--bind", temporary, TEMPORARY, "--setenv", "TMPDIR", TEMPORARY);
-    for (const path of foldersOfMounts([cwd, ...hidden, ...unreadable, ...readOnly, ...writable])) {
-      removeLink(join(temporary, relative(TEMPORARY, path)));
-      args.push("--tmpfs", path);
+  const mounts = new Mounts([...hidden, ...unreadable]);
+  try {
+    const { args } = mounts;
+    args.push(...ISOLATION);
+    if (!network) args.push("--unshare-net");
+    args.push(
+      everything ? "--bind" : "--ro-bind",
+      "/",
+      "/",
+      "--dev",
+      "/dev",
+      "--proc",
+      "/proc",
+      "--remount-ro",
+      "/proc",
+    );
+    if (!everything) {
+      mounts.bind(TEMPORARY, { writable: true, source: temporary, isLimit: false });
+      args.push("--setenv", "TMPDIR", TEMPORARY);
+      for (const path of foldersOfMounts([cwd, ...hidden, ...unreadable, ...readOnly, ...writable])) {
+        const place = join(temporary, relative(TEMPORARY, path));
+        removeLink(place);
+        makeFolder("/", place, 0o755);
+        mounts.empty(path, { writable: true, place });
+      }
+      if (isBelow(cwd, TEMPORARY)) mounts.bind(cwd, { isLimit: false });
+      for (const path of writable) mounts.bind(path, { writable: true });
     }
-    if (isBelow(cwd, TEMPORARY)) args.push("--ro-bind", cwd, cwd);
-    for (const path of writable) args.push("--bind", path, path);
+    for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, dirname(temporary)], writable))
+      mounts.bind(path, { writable: true });
+    for (const path of fixed) addFixed(path, mounts);
+    // It also holds the process ids of the session.
+    if (writable.some((path) => isBelow(temporary, path))) mounts.empty(dirname(temporary), { writable: true });
+    for (const path of readOnly) mounts.bind(path);
+    if (everything) args.push("--ro-bind-try", "/sys", "/sys");
+    for (const path of hidden) {
+      if (lstatSync(path).isDirectory()) mounts.empty(path);
+      else mounts.bind(path, { source: "/dev/null" });
+    }
+    // The mount is read-only, so nobody can change the rights.
+    for (const path of unreadable)
+      mounts.bind(path, { source: lstatSync(path).isDirectory() ? standIns.folder : standIns.file });
+    args.push("--chdir", cwd, "--seccomp", "3");
+    return mounts;
+  } catch (error) {
+    mounts.close();
+    throw error;
   }
-  for (const path of foldersAround([...hidden, ...fixed, ...unreadable, ...kept], writable))
-    args.push("--bind", path, path);
-  for (const path of fixed) args.push(...withFixed(path));
-  // It also holds the process ids of the session.
-  if (writable.some((path) => isBelow(temporary, path))) args.push("--tmpfs", dirname(temporary));
-  for (const path of readOnly) args.push("--ro-bind", path, path);
-  if (everything) args.push("--ro-bind-try", "/sys", "/sys");
-  for (const path of hidden) {
-    const isFile = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
-    args.push(...(isFile ? ["--ro-bind", "/dev/null", path] : ["--tmpfs", path, "--remount-ro", path]));
-  }
-  // The mount is read-only, so nobody can change the rights.
-  for (const path of unreadable)
-    args.push("--ro-bind", lstatSync(path).isDirectory() ? standIns.folder : standIns.file, path);
-  args.push("--chdir", cwd, "--seccomp", "3");
-  return args;
 }
 
 /**
@@ -117,14 +145,16 @@ function foldersAround(paths, writable) {
 }
 
 /**
- * Returns arguments that make a folder read-only, but not what is in it: nothing can be mounted in the place of a link.
+ * Makes a folder read-only, but not what is in it: nothing can be mounted in the place of a link.
  * @param {string} link
+ * @param {Mounts} mounts
  */
-function withFixed(link) {
+function addFixed(link, mounts) {
   const folder = dirname(link);
-  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => !entry.isSymbolicLink());
-  const inside = entries.flatMap(({ name }) => ["--bind-try", join(folder, name), join(folder, name)]);
-  return ["--ro-bind", folder, folder, ...inside];
+  mounts.bind(folder);
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (!entry.isSymbolicLink() && !entry.name.includes(NOT_UTF8))
+      mounts.bind(join(folder, entry.name), { writable: true });
 }
 
 /**
@@ -150,18 +180,28 @@ function removeLink(path) {
  * be a child of this process.
  * @param {string} line without NUL
  * @param {Sandbox} sandbox
+ * @returns {import("./command-line.js").Confined}
  */
 export function bubblewrapLine(line, sandbox) {
-  const program = findBubblewrap();
+  const program = findProgram("bwrap");
   if (program === undefined)
     throw new Error("bubblewrap is not installed. Install it, for example by `apt install bubblewrap`.");
-  const args = bubblewrapArguments(sandbox).map(quoted).join(" ");
+  const stat = findProgram("stat");
+  if (stat === undefined) throw new Error("the program `stat` is not installed.");
+  const mounts = bubblewrapArguments(sandbox);
+  const args = mounts.args.map(quoted).join(" ");
+  const check = quoted(firstLine(mounts.check(quoted(stat))));
   const shell = `"\${BASH:-/bin/sh}"`;
   // The kernel lets nobody reach into a process whose program cannot be read. Without a copy it is the filter alone
   // that does.
   const first = canCopy(program) ? `--perms 0111 --file 4 ${FIRST}` : `--symlink ${shell} ${FIRST}`;
-  const descriptors = `3<${filterFile()} 4<${shell} 5</proc/$$/stat </dev/null`;
-  return `exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${quoted(FIRST_LINE)} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`;
+  const descriptors = `3<${filterFile()} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null`;
+  return {
+    line: `exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
+    places: mounts.places,
+    sealed: [...sandbox.readOnly, ...sandbox.hidden, ...sandbox.unreadable, dirname(sandbox.temporary)],
+    close: () => mounts.close(),
+  };
 }
 
 /** The open file with the filter of system calls. @type {number | undefined} */
@@ -202,9 +242,10 @@ function canCopy(program) {
   return can;
 }
 
-function findBubblewrap() {
+/** @param {string} name */
+function findProgram(name) {
   const absolute = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
-  return [...SYSTEM_FOLDERS, ...absolute].map((folder) => join(folder, "bwrap")).find(isExecutable);
+  return [...SYSTEM_FOLDERS, ...absolute].map((folder) => join(folder, name)).find(isExecutable);
 }
 
 /** @param {string} path */

@@ -6,6 +6,7 @@ import { plainText } from "../plain-text.js";
 import { bubblewrapLine } from "./bubblewrap.js";
 import { seatbeltLine } from "./seatbelt.js";
 import { sessionFolder } from "./session-folder.js";
+import { realPath } from "./write-target.js";
 
 /**
  * The sandbox of one command line. All paths are absolute and exist.
@@ -23,6 +24,15 @@ import { sessionFolder } from "./session-folder.js";
  * @property {import("./session-folder.js").StandIns} standIns what is in their place on Linux
  */
 
+/**
+ * A confined command line, and what it rests on.
+ * @typedef {object} Confined
+ * @property {string} line
+ * @property {string[]} places paths that must stay in place while it runs: absolute, without links
+ * @property {string[]} sealed paths in which it changes nothing
+ * @property {() => void} close to be called when it has ended
+ */
+
 /** Neither writable nor hidden paths. @satisfies {Partial<Sandbox>} */
 const NO_PATHS = { writable: [], readOnly: [], hidden: [], fixed: [], unreadable: [], kept: [] };
 
@@ -33,13 +43,19 @@ const PROBE_TIMEOUT = 10_000;
  * Returns a confined command line for the shell that runs the given one.
  * @param {string} line without NUL
  * @param {Sandbox} sandbox
+ * @returns {Confined}
  */
 export function confinedLine(line, sandbox) {
   switch (process.platform) {
     case "linux":
       return bubblewrapLine(line, sandbox);
     case "darwin":
-      return seatbeltLine(line, sandbox);
+      return {
+        line: seatbeltLine(line, sandbox),
+        places: [...sandbox.unreadable, ...sandbox.writable],
+        sealed: sandbox.unreadable,
+        close() {},
+      };
     default:
       throw new Error(
         `there is no sandbox for command lines on ${process.platform === "win32" ? "Windows" : process.platform}`,
@@ -56,7 +72,18 @@ export function confinedLine(line, sandbox) {
  */
 export function lineInFolder(line, folder, places) {
   const { standIns } = sessionFolder(folder, lineInFolder);
-  return confinedLine(line, { ...NO_PATHS, writable: [folder], standIns, ...places });
+  return alone(line, { ...NO_PATHS, writable: [folder], standIns, ...places });
+}
+
+/**
+ * Returns a confined command line that no other one can disturb.
+ * @param {string} line without NUL
+ * @param {Sandbox} sandbox
+ */
+function alone(line, sandbox) {
+  const confined = confinedLine(line, sandbox);
+  confined.close();
+  return confined.line;
 }
 
 /** True once an empty command line ran confined. */
@@ -68,8 +95,14 @@ let proven = false;
  */
 export function canConfine() {
   if (proven) return;
-  const sandbox = { ...NO_PATHS, network: false, cwd: "/", temporary: tmpdir(), standIns: { file: "", folder: "" } };
-  const { status, stderr, error } = spawnSync("/bin/sh", ["-c", confinedLine("exit 7", sandbox)], {
+  const sandbox = {
+    ...NO_PATHS,
+    network: false,
+    cwd: "/",
+    temporary: realPath(tmpdir()),
+    standIns: { file: "", folder: "" },
+  };
+  const { status, stderr, error } = spawnSync("/bin/sh", ["-c", alone("exit 7", sandbox)], {
     timeout: PROBE_TIMEOUT,
     encoding: "utf8",
   });

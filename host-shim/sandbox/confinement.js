@@ -15,6 +15,7 @@ import { TEMPORARY } from "./bubblewrap.js";
 import { leaveFolder, sessionFolder } from "./session-folder.js";
 import { plainText } from "../plain-text.js";
 import { FileTools } from "./file-tools.js";
+import { makeFolder } from "./untrusted-files.js";
 import { absolutePath, isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -250,14 +251,21 @@ export class Confinement {
    */
   #begin(line, limits, context, folder) {
     const holder = {};
+    let close = () => {};
+    const release = () => {
+      close();
+      placeholders.release(holder);
+    };
     try {
       const { confined, reach } = this.#confined(line, limits, context, folder, holder);
-      const begun = runningCommands.begin(confined, this.#session, reach, holder, folder.running);
+      close = confined.close;
+      runningCommands.check(this.#session, reach);
+      const begun = runningCommands.begin(confined.line, this.#session, reach, release, folder.running);
       if (Buffer.byteLength(begun.line) <= MAX_LINE) return begun;
       runningCommands.end(begun.command);
       throw new Error("it is too long");
     } catch (error) {
-      placeholders.release(holder);
+      release();
       throw error;
     }
   }
@@ -272,7 +280,7 @@ export class Confinement {
    */
   #confined(line, limits, context, folder, holder) {
     const { writable: paths, hidden: rules = [], keepsAgentFolder, network } = limits;
-    const { temporary, running, standIns } = folder;
+    const { temporary, standIns } = folder;
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     if (!this.#git) this.begin(context);
@@ -289,22 +297,22 @@ export class Confinement {
     keys.fixed.push(...(kept?.links.filter((link) => all.some((path) => isBelow(link, path))) ?? []));
     keys.hidden = keys.hidden.filter((path) => !unreadable.some((other) => isBelow(path, other)));
     const writable = all.filter((path) => this.#prepare(path, holder));
-    const reach = { writable: writable.map(withoutSlash), unreadable, temporary };
-    runningCommands.check(this.#session, reach);
+    const reach = { writable: writable.map(withoutSlash), temporary };
     this.#clean(temporary);
     const cwd = realPath(context.cwd);
     const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
     // Elsewhere it is read-only already, and what a file of the project names must not be mounted over other mounts.
     const own = ["/proc", "/dev", "/sys", TEMPORARY, dirname(temporary)];
     const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
-    const readOnly = [...this.#readOnlyBelow(writable, running, keptNames), ...git, ...keptNames];
+    const readOnly = [...this.#readOnlyBelow(writable, keptNames), ...git, ...keptNames];
     const visible = unreadable.filter((path) => !keys.hidden.some((other) => isBelow(path, other)));
     const sandbox = { ...reach, ...keys, readOnly, network, cwd, unreadable: visible, kept: keptNames, standIns };
     const around = [...sandbox.hidden, ...unreadable].find(
       (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
     );
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
-    return { confined: confinedLine(this.#withPrefix(line), sandbox), reach };
+    const confined = confinedLine(this.#withPrefix(line), sandbox);
+    return { confined, reach: { ...reach, places: confined.places, sealed: confined.sealed } };
   }
 
   /**
@@ -375,7 +383,7 @@ export class Confinement {
       try {
         if (isWritable(name) && lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) fixed.push(name);
         const path = realPath(name);
-        if (isWritable(path) && !existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
+        if (isWritable(path) && !existsSync(path)) makeFolder("/", path, 0o700);
         if (existsSync(path) && !hidden.includes(path)) hidden.push(path);
       } catch (error) {
         if (isPassing(error)) throw error;
@@ -390,25 +398,15 @@ export class Confinement {
    * links), and the folders that cannot be searched for such files; if these are too many, the innermost folders that
    * contain them and are not too many. It looks at every call: whatever runs beside pi can create links.
    * @param {string[]} writable
-   * @param {string} running
    * @param {string[]} kept folders in them that are read-only
    */
-  #readOnlyBelow(writable, running, kept) {
+  #readOnlyBelow(writable, kept) {
     if (writable.includes("/")) return [];
-    const others = runningCommands.anyOtherIn(this.#session, writable.map(withoutSlash));
-    const isAlone = !others && !runningCommands.any(this.#session, running);
-    const look = () => linkedOutside(writable.map(withoutSlash), kept);
-    const { linked, closed } = isAlone ? look() : lasting(look);
+    const { linked, closed } = lasting(() => linkedOutside(writable.map(withoutSlash), kept));
     this.#addReadOnly("closed", closed);
     const found = [...linked, ...closed];
     if (found.length === 0) return [];
     if (fits(found)) {
-      // Another command could move a folder with such a path before the path is mounted.
-      if (!isAlone) {
-        throw new (others ? Busy : Error)(
-          `another command is running, and ${linked.length > 0 ? `files in writable folders have other names (hard links) outside of them, for example ${linked[0]}` : `a writable folder cannot be searched: ${closed[0]}`}. Run one command after the other`,
-        );
-      }
       this.#addReadOnly("linked", linked);
       return found;
     }

@@ -13,8 +13,8 @@
 //   workTreeAt, commonGitFolder
 //                 the git work tree of a folder, and the folder of git that work trees share
 //
-//   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── seccomp.js      Linux
-//                   │                   └─ seatbelt.js                      macOS
+//   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── mounts.js, seccomp.js   Linux
+//                   │                   └─ seatbelt.js                          macOS
 //                   ├─ file-tools.js ──── file-operations.js                pi's `read`, `edit` and `write`
 //                   └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js,
 //                   placeholders.js, running-commands.js,

@@ -1,8 +1,10 @@
 // Files and folders that are created because a confined command line may write them, or may not read them: only what
 // exists can be mounted. There is one object, `placeholders`: several command lines, of several sessions in this
 // process, may rest on one of them, and it is removed after the last.
-import { closeSync, lstatSync, mkdirSync, openSync, rmdirSync, unlinkSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, lstatSync, rmdirSync, unlinkSync } from "node:fs";
+import { basename, dirname } from "node:path";
+
+import { createFile, inFolder, makeFolder } from "./untrusted-files.js";
 
 /**
  * A created file or folder, with its time of creation, and who rests on it.
@@ -29,8 +31,9 @@ export class Placeholders {
       this.#created.get(idOf(found))?.holders.add(holder);
       return;
     }
-    if (directory) mkdirSync(name);
-    else closeSync(openSync(name, "wx"));
+    // No link is followed, which another command line may put on the way.
+    if (directory) makeFolder("/", name);
+    else closeSync(createFile("/", name));
     const stat = lstatSync(name, { bigint: true });
     this.#created.set(idOf(stat), { path: name, directory, created: stat.mtimeNs, holders: new Set([holder]) });
   }
@@ -45,10 +48,13 @@ export class Placeholders {
       if (!holders.delete(holder) || holders.size > 0) continue;
       this.#created.delete(id);
       try {
-        const stat = lstatSync(path, { bigint: true });
-        if (idOf(stat) !== id) continue;
-        if (directory) rmdirSync(path);
-        else if (stat.size === 0n && stat.mtimeNs === created) unlinkSync(path);
+        inFolder("/", dirname(path), (folder) => {
+          const name = folder.at(basename(path));
+          const stat = lstatSync(name, { bigint: true });
+          if (idOf(stat) !== id) return;
+          if (directory) rmdirSync(name);
+          else if (stat.size === 0n && stat.mtimeNs === created) unlinkSync(name);
+        });
       } catch {
         // It was used, or is gone.
       }

@@ -1,9 +1,9 @@
 // The confined command lines and searches that run, of all sessions in this process. There is one object,
 // `runningCommands`.
 //
-// A cover of one command line is a mount. The kernel takes it away if another process removes or replaces what it
-// covers, so a command line that could do this does not begin while the other runs. And a search goes by names, which
-// others may change.
+// Mounts go by names, and the kernel takes one away if another process removes or replaces what it lies on. So a command
+// line does not begin while another one runs, of whatever session, of which one could move what the other one rests on.
+// And a search goes by names, which others may change.
 //
 // A call's events do not tell how long its command line runs: a tool may call another one and end before it, and an
 // aborted call ends without an event. So each shell stores its process id in a folder outside of every sandbox.
@@ -11,7 +11,6 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-import { placeholders } from "./placeholders.js";
 import { quoted } from "./shell-quote.js";
 import { readFile } from "./untrusted-files.js";
 import { isBelow } from "./write-target.js";
@@ -23,12 +22,13 @@ const MAX_ID = 100;
 const LOOK = 50;
 
 /**
- * The paths that a command line may change, and those that are covered for it. All paths are absolute, without links
- * and without a slash at the end.
+ * The paths that a command line may change, and those on which it rests. All paths are absolute, without links and
+ * without a slash at the end.
  * @typedef {object} Reach
  * @property {string[]} writable
- * @property {string[]} unreadable what is covered for it
  * @property {string} temporary the folder for temporary files
+ * @property {string[]} places paths that must stay in place while it runs, and that it cannot move itself
+ * @property {string[]} sealed paths in which it changes nothing
  */
 
 /**
@@ -36,7 +36,7 @@ const LOOK = 50;
  * @typedef {object} Command
  * @property {object} owner whose it is: one object for each session
  * @property {Reach} reach
- * @property {object} holder the holder of its placeholders
+ * @property {() => void} release called when it has ended
  * @property {string} file its shell stores its process id here
  * @property {boolean} ended true if its call has ended
  */
@@ -70,12 +70,14 @@ export class RunningCommands {
       const changed = [...reach.writable, reach.temporary].find((path) => meets(path, search.place));
       if (changed !== undefined) throw new Busy(`a search by \`grep\` of another agent is running in ${search.place}`);
     }
-    for (const { reach: other } of this.#others(owner)) {
-      const path = uncovered(reach, other) ?? uncovered(other, reach);
-      if (path !== undefined)
-        throw new Busy(
-          `a command of another agent is running, and one of the two could replace ${path}, to which the other is held`,
-        );
+    this.#forgetEnded();
+    for (const { owner: whose, reach: other } of this.#commands) {
+      const path = moved(reach, other) ?? moved(other, reach);
+      if (path === undefined) continue;
+      const could = `is running, and one of the two could replace ${path}, to which the other is held`;
+      // pi asks for all calls of an answer before the first one begins, so to wait for one's own would not end.
+      if (whose === owner) throw new Error(`another command ${could}. Run one command after the other`);
+      throw new Busy(`a command of another agent ${could}`);
     }
   }
 
@@ -84,15 +86,15 @@ export class RunningCommands {
    * @param {string} line
    * @param {object} owner
    * @param {Reach} reach
-   * @param {object} holder the holder of its placeholders
+   * @param {() => void} release called when it has ended
    * @param {string} folder for process ids
    * @returns {{ command: Command, line: string }} `line` is counted while it runs
    */
-  begin(line, owner, reach, holder, folder) {
+  begin(line, owner, reach, release, folder) {
     if (!this.#awaitsExit) process.once("exit", () => this.#exit());
     this.#awaitsExit = true;
     const file = join(folder, randomBytes(8).toString("hex"));
-    const command = { owner, reach, holder, file, ended: false };
+    const command = { owner, reach, release, file, ended: false };
     this.#commands.add(command);
     return { command, line: `echo $$ > ${quoted(file)}; ${line}` };
   }
@@ -137,17 +139,6 @@ export class RunningCommands {
   any(owner, folder) {
     this.#forgetEnded();
     return this.#isAtWork(owner) || this.#late(folder);
-  }
-
-  /**
-   * Returns true if a command line of another owner runs that may write in, or around, one of these paths.
-   * @param {object} owner
-   * @param {string[]} paths absolute, without links
-   */
-  anyOtherIn(owner, paths) {
-    return this.#others(owner).some(({ reach }) =>
-      reach.writable.some((path) => paths.some((other) => meets(path, other))),
-    );
   }
 
   /** Returns true if a command line runs that uses a folder for temporary files. @param {string} temporary */
@@ -210,7 +201,7 @@ export class RunningCommands {
     for (const command of over) {
       this.#commands.delete(command);
       rmSync(command.file, { force: true });
-      placeholders.release(command.holder);
+      command.release();
     }
     if (ended.length > over.length) this.#look = setTimeout(() => this.#forgetEnded(), LOOK).unref();
     if (over.length > 0) this.#wake();
@@ -218,7 +209,7 @@ export class RunningCommands {
 
   /** The process ends, and with it whatever runs. */
   #exit() {
-    for (const { holder } of this.#commands) placeholders.release(holder);
+    for (const { release } of this.#commands) release();
   }
 
   /** Returns true if a shell runs that began after its call had ended. @param {string} folder */
@@ -238,17 +229,23 @@ export class RunningCommands {
 export const runningCommands = new RunningCommands();
 
 /**
- * Returns a path that one command line could replace, while it holds the other one: something covered, or a folder to
- * which that one could then write through hard links. A path that is itself writable, or covered for both, is a mount
- * for both and stays.
+ * Returns a place of one command line that the other one could move, or a folder around it. What is a place for both, or
+ * lies where the other one changes nothing, is a mount for it too and stays.
  * @param {Reach} one
  * @param {Reach} other
  */
-function uncovered(one, other) {
-  const covers = (/** @type {string} */ path) => one.unreadable.some((cover) => isBelow(path, cover));
-  const replaces = (/** @type {string} */ path) =>
-    one.writable.some((folder) => folder !== path && isBelow(path, folder));
-  return [...other.unreadable, ...other.writable].find((path) => replaces(path) && !covers(path));
+function moved(one, other) {
+  const places = new Set(one.places);
+  const isInside = (/** @type {string} */ path, /** @type {string} */ folder) =>
+    folder !== path && isBelow(path, folder);
+  const moves = (/** @type {string} */ path) =>
+    !places.has(path) &&
+    (isInside(path, one.temporary) ||
+      (one.writable.some((folder) => isInside(path, folder)) && !one.sealed.some((sealed) => isBelow(path, sealed))));
+  return other.places.find((path) => {
+    for (let at = path; at !== dirname(at); at = dirname(at)) if (moves(at)) return true;
+    return false;
+  });
 }
 
 /** @param {string} a @param {string} b */

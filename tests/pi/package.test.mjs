@@ -115,6 +115,7 @@ const PACKED = [
     "key-folders",
   ].map((name) => `host-shim/sandbox/${name}.js`),
   ...[
+    "mounts",
     "placeholders",
     "running-commands",
     "seatbelt",

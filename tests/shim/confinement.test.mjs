@@ -246,12 +246,11 @@ suite("a confined command line", () => {
     assert.equal(run("echo x > docs/plan.md").status, 0);
     assert.match(run("echo x > docs/linked").stderr, /Read-only file system/);
     assert.match(
-      run("mv docs/sub docs/moved; mkdir docs/sub; echo y > docs/sub/linked; echo x > docs/moved/linked").stderr,
-      /Read-only file system/,
+      run("mv docs/sub docs/moved; echo x > docs/sub/linked; echo y > docs/sub/plan.md").stderr,
+      /Device or resource busy[^]*Read-only file system/,
     );
-    assert.match(run("echo x > docs/moved/linked").stderr, /Read-only file system/);
     assert.equal(read("src/main.rs"), "main");
-    assert.equal(read("docs/moved/plan.md"), "x\n");
+    assert.equal(read("docs/sub/plan.md"), "y\n");
     assert.match(run("ln src/main.rs docs/another").stderr, /cross-device link/);
   });
 
@@ -265,7 +264,7 @@ suite("a confined command line", () => {
     const { run, call } = confining(root, { writable: [`${root}/docs/`] });
     assert.equal(run("echo x > docs/plan.md").status, 0);
     assert.match(
-      run("echo x > docs/modules/a/7; echo x > docs/modules/a/new; mv docs/modules/a docs/moved").stderr,
+      run("echo x > docs/modules/a/7; echo x > docs/modules/a/new; mv docs/modules docs/moved").stderr,
       /(Read-only file system[^]*){2}Device or resource busy/,
     );
     for (const command of ["true", "echo x > docs/other"]) assert.equal(call("bash", { command }).refused, undefined);

@@ -302,8 +302,8 @@ suite("a search", () => {
 test("a file with another name outside of a list is not pinned while another session could move the folder above it", async (t) => {
   const root = project(t);
   const [a, b, c] = [session(t, root), session(t, root), session(t, root)];
-  linkSync(join(root, "src/main.rs"), join(root, "docs/linked"));
   assert.equal(b.begin({ writable: ["docs/"] }), undefined);
+  linkSync(join(root, "src/main.rs"), join(root, "docs/linked"));
   const waiting = a.run("echo began; echo x > docs/linked", { writable: ["docs/"] });
   assert.ok(waiting instanceof Promise);
   // Elsewhere nothing can move it.

@@ -1,0 +1,174 @@
+// The mounts of a command line on Linux: one list, of which bubblewrap gets its arguments, and by which the first process
+// of the sandbox compares what bubblewrap has built before the command begins.
+//
+// bubblewrap goes by names, also with `--bind-fd`, which mounts what the descriptor's name leads to. So each place is
+// opened without following links, and stays open: it is known by its device and inode, which nothing else can get
+// meanwhile. docs/architecture.md says why this cannot be raced.
+import { lstatSync } from "node:fs";
+import { dirname } from "node:path";
+
+import { quoted } from "./shell-quote.js";
+import { openPlace } from "./untrusted-files.js";
+import { isBelow } from "./write-target.js";
+
+/** The descriptor of the first process for the root folder outside of the sandbox. */
+export const OUTSIDE = 7;
+const OUTSIDE_ROOT = `/proc/self/fd/${OUTSIDE}`;
+
+/** The error of a command line that is not started because the comparison failed. */
+const NOT_STARTED =
+  "The command was not started: while its sandbox was built, another process replaced or moved a file or folder on which the sandbox rests. Run it again.";
+
+/**
+ * A path where something is mounted.
+ * @typedef {object} Point
+ * @property {boolean} isItself true if what is mounted is the file or folder with this path
+ * @property {string | undefined} inside the device and inode of what is mounted; `undefined` for an empty folder
+ * @property {string} outside the device and inode of the file or folder with this path outside of the sandbox
+ * @property {string | undefined} closed a folder above that the command line cannot search: it can change nothing there
+ */
+
+export class Mounts {
+  /** The arguments of bubblewrap. @type {string[]} */
+  args = [];
+  /** The paths outside that must stay in place while the command runs. @type {string[]} */
+  places = [];
+  /** @type {Map<string, Point>} */
+  #points = new Map();
+  /** @type {{ writable: Set<string>, readOnly: Set<string> }} */
+  #expected = { writable: new Set(), readOnly: new Set() };
+  /** @type {import("./untrusted-files.js").Place[]} */
+  #opened = [];
+  #covers;
+
+  /** @param {string[]} covers paths that are covered at last: what is mounted in them before is not seen */
+  constructor(covers) {
+    this.#covers = covers;
+  }
+
+  /**
+   * Mounts a file or folder.
+   * @param {string} point
+   * @param {{ writable?: boolean, source?: string, isLimit?: boolean }} [options] `source` is the path itself unless it
+   *   is given; without `isLimit` nothing depends on the place once the command has begun
+   */
+  bind(point, { writable = false, source = point, isLimit = true } = {}) {
+    if (this.#isCovered(point)) return;
+    this.args.push(writable ? "--bind" : "--ro-bind", source, point);
+    this.#expect(point, writable, source);
+    if (isLimit) this.places.push(point);
+  }
+
+  /**
+   * Mounts an empty folder.
+   * @param {string} point
+   * @param {{ writable?: boolean, place?: string }} [options] `place` is the folder outside, if it has another path
+   */
+  empty(point, { writable = false, place = point } = {}) {
+    if (this.#isCovered(point)) return;
+    this.args.push("--tmpfs", point, ...(writable ? [] : ["--remount-ro", point]));
+    this.#expect(point, writable, undefined);
+    this.places.push(place);
+  }
+
+  /** Closes the descriptors: the command line has ended. */
+  close() {
+    for (const place of this.#opened.splice(0)) place.close();
+  }
+
+  /**
+   * Returns the lines of a shell that end it unless everything is mounted where it belongs.
+   * @param {string} stat the path of the program `stat`
+   */
+  check(stat) {
+    const points = [...this.#points];
+    const compared = points.filter(([, { closed }]) => closed === undefined);
+    const covered = compared.filter(([, { isItself }]) => !isItself);
+    const paths = [...compared.map(([path]) => path), ...covered.map(([path]) => OUTSIDE_ROOT + path)];
+    const ids = [...compared.map(([, { inside }]) => inside), ...covered.map(([, { outside }]) => outside)];
+    const closed = new Set(points.flatMap(([, { closed }]) => closed ?? []));
+    // The kernel writes some characters as numbers.
+    const special = points.filter(([path]) => escaped(path) !== path);
+    return `PI_CONFINED=$(
+exec 2>/dev/null
+m=
+IFS= read -rd '' m </proc/self/mountinfo || [ -n "$m" ] || m=$(cat /proc/self/mountinfo)
+mounted() {
+case $1 in ${special.map(([path]) => `${quoted(path)}) e=${quoted(escaped(path))};; `).join("")}*) e=$1;; esac
+case $m in *" $e "$2,nosuid*) ;; *) exit 1;; esac
+}
+is() { [ "$1" -ef "${OUTSIDE_ROOT}$1" ] || exit 1; }
+${[this.#expected.readOnly, this.#expected.writable]
+  .flatMap((expected, index) => {
+    const mode = index === 0 ? "ro" : "r[ow]";
+    const [itself, other] = [true, false].map((is) =>
+      compared.filter(([path, { isItself }]) => expected.has(path) && isItself === is).map(([path]) => path),
+    );
+    const unseen = points.filter(([path, { closed }]) => expected.has(path) && closed !== undefined);
+    return [
+      each(itself, `mounted "$p" '${mode}'; is "$p"`),
+      each([...other, ...unseen.map(([path]) => path)], `mounted "$p" '${mode}'`),
+    ];
+  })
+  .join("\n")}
+${each([...closed], '[ ! -x "$p" ] || exit 1')}
+${paths.length > 0 ? `exec ${stat} -c %d:%i -- ${paths.map(quoted).join(" ")}` : ""}
+) && case $PI_CONFINED in ${ids.map((id) => (id === undefined ? "*" : quoted(id))).join("'\n'") || "''"}) ;; *) false;; esac || {
+echo ${quoted(NOT_STARTED)} >&2; exit 126
+}
+unset PI_CONFINED`;
+  }
+
+  /** @param {string} point */
+  #isCovered(point) {
+    return this.#covers.some((cover) => cover !== point && isBelow(point, cover));
+  }
+
+  /**
+   * @param {string} point
+   * @param {boolean} writable
+   * @param {string | undefined} source
+   */
+  #expect(point, writable, source) {
+    this.#expected[writable ? "writable" : "readOnly"].add(point);
+    const known = this.#points.get(point);
+    const outside = known?.outside ?? this.#idOf(point);
+    const isItself = source === point;
+    const inside = isItself ? outside : source && this.#idOf(source);
+    this.#points.set(point, { isItself, inside, outside, closed: known ? known.closed : closedAbove(point) });
+  }
+
+  /** Opens a file or folder, and returns its device and inode. @param {string} path */
+  #idOf(path) {
+    const place = openPlace("/", path);
+    this.#opened.push(place);
+    const { dev, ino } = place.stat;
+    if (place.stat.isSymbolicLink()) throw new Error(`a link leads elsewhere from ${path}`);
+    return `${dev}:${ino}`;
+  }
+}
+
+/**
+ * Returns a loop of the shell over some paths.
+ * @param {string[]} paths
+ * @param {string} body with the path as `p`
+ */
+const each = (paths, body) => (paths.length > 0 ? `for p in ${paths.map(quoted).join(" ")}; do ${body}; done` : "");
+
+/**
+ * Returns a folder above a path that `root` cannot search without capabilities. Other users do not get there.
+ * @param {string} path
+ */
+function closedAbove(path) {
+  if (process.getuid?.() !== 0) return undefined;
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const { uid, gid, mode } = lstatSync(folder);
+    const search = uid === 0 ? 0o100 : gid === 0 || process.getgroups?.().includes(gid) ? 0o010 : 0o001;
+    if ((mode & search) === 0) return folder;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** Returns a path as the kernel writes it in `mountinfo`. @param {string} path */
+const escaped = (path) =>
+  path.replace(/[ \t\n\\]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
