@@ -431,6 +431,7 @@ mod gates;
 mod groups;
 mod layers;
 mod limits;
+mod mistyped;
 mod models;
 mod packages;
 mod parallel;

@@ -125,7 +125,10 @@ impl FieldProblem {
             }
             Self::UnknownRule { of, field, rule, here } => {
                 let unknown = error(format!("unknown field `{field}`")).marking(field);
-                if let Some(help) = meant::gone(field, *of) {
+                let elsewhere = place_of(field).map(|place| format!("`{field}` belongs in {place}"));
+                let elsewhere = elsewhere.or_else(|| meant::help(field, *of));
+                let is_same = *here && field.eq_ignore_ascii_case(rule);
+                if let Some(help) = meant::gone(field, *of).or(elsewhere).filter(|_| !is_same) {
                     unknown.help(help)
                 } else if *here {
                     unknown.suggest(Some(rule))

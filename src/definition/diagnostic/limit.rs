@@ -11,6 +11,7 @@ pub enum LimitProblem {
     TooManyPaths { field: &'static str, limit: usize },
     HiddenGlob { path: String },
     HidesProject { path: String },
+    MistakenPath { field: &'static str, path: String, why: &'static str, help: String },
     ControlCharacter { field: &'static str },
     ExcludedPath { path: String },
     ParentAfterWildcard { path: String },
@@ -46,6 +47,9 @@ impl LimitProblem {
             }
             Self::TooManyPaths { field, limit } => error(format!("`{field}` must not have more than {limit} entries"))
                 .help("list the folders that the files are in"),
+            Self::MistakenPath { field, path, why, help } => {
+                error(format!("`{field}`: the path `{path}` {why}")).help(help)
+            }
             Self::ControlCharacter { field } => error(format!("`{field}`: a path cannot have control characters")),
             Self::ExcludedPath { path } => {
                 error(format!("`write`: `{path}` begins with `!`, and a path cannot be excluded"))

@@ -39,7 +39,10 @@ impl ToolProblem {
                     Some((tool, _)) => wrong.help(format!(
                         "a list has whole tools, such as `{tool}`; `write` and `network` limit what commands can do"
                     )),
-                    None => wrong.help("write the name of each tool; there are no wildcards"),
+                    None if name.starts_with('!') => {
+                        wrong.help("`blacklist` has the tools that are refused, `whitelist` those that are allowed")
+                    }
+                    None => wrong.help("write the name of each tool, as an item of its own; there are no wildcards"),
                 }
             }
             Self::UnknownProfile { name, suggestion } => {

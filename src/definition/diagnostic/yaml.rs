@@ -16,6 +16,7 @@ pub enum YamlProblem {
     TaggedKey { tag: String },
     BadKey { found: ValueKind },
     DuplicateKey { key: String },
+    MergeKey,
     NotAMapping { found: ValueKind },
 }
 
@@ -42,6 +43,7 @@ impl YamlProblem {
             Self::DuplicateKey { key } => {
                 error(format!("duplicate key `{key}`")).help("remove one of the two").marking(key)
             }
+            Self::MergeKey => error("merge keys are not supported").help("write the fields themselves").marking("<<"),
             Self::NotAMapping { found } => error(format!("expected a mapping of fields to values, found {found}")),
         }
     }

@@ -1,6 +1,7 @@
 //! Reads the fields `write`, `hide`, `network` and `sandbox`.
 
 use super::fields::{Fields, not_a_list, text};
+use super::spelling::mistaken_path;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Problem, Step};
 use crate::definition::model::{
@@ -135,6 +136,9 @@ fn network(fields: &mut Fields) -> Option<bool> {
 /// Reads a path with `/`.
 fn path(field: &'static str, item: &Yaml) -> Result<String, Problem> {
     let path = text(field, item)?.replace('\\', "/");
+    if let Some((why, help)) = mistaken_path(&path) {
+        return Err(LimitProblem::MistakenPath { field, path, why, help }.into());
+    }
     if path.contains(char::is_control) {
         return Err(LimitProblem::ControlCharacter { field }.into());
     }

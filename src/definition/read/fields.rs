@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
+use super::spelling::rule_meant;
 use super::templates;
 use super::templates::Unknown;
 use super::values::input_of_bound;
@@ -12,9 +13,7 @@ use crate::definition::diagnostic::{
     Diagnostic, FieldProblem, Mapping, Needs, Place, Problem, STRING, Severity, Step, ValueKind, VariableProblem,
     YamlProblem,
 };
-use crate::definition::model::{
-    BoundValue, ENTRY_FIELDS, Field, Kind, Needed, Phase, Workflow, is_blank, nearest, with_names,
-};
+use crate::definition::model::{BoundValue, ENTRY_FIELDS, Field, Kind, Needed, is_blank, nearest, with_names};
 
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
 pub(crate) const MAX_PLACES: usize = 50;
@@ -256,6 +255,12 @@ impl<'a> Fields<'a> {
     /// Reads an optional string; any other value is ignored with a warning.
     pub fn optional_text(&mut self, field: &'static str) -> Option<String> {
         match self.tree.root.get(field) {
+            // Providers refuse such a message.
+            Some(Yaml::String(text)) if !text.is_empty() && is_blank(text) => {
+                let text = field.to_owned();
+                self.report(&[Step::Key(field)], FieldProblem::Blank { field: text });
+                None
+            }
             Some(Yaml::String(text)) => Some(text.clone()),
             Some(Yaml::Null) | None => None,
             Some(other) => {
@@ -419,38 +424,6 @@ fn meant_choice(field: &str, word: &str) -> Option<&'static str> {
         ("summary", "true") | ("sandbox", "true" | "on" | "yes") => Some("required"),
         ("summary", "false") => Some("optional"),
         ("sandbox", "false" | "no" | "none") => Some("off"),
-        _ => None,
-    }
-}
-
-/// A key in lower case, without `_`, `-` and an `s` at its end.
-fn plain(key: &str) -> String {
-    let key: String = key.chars().filter(|c| !matches!(c, '_' | '-')).collect();
-    let key = key.to_ascii_lowercase();
-    key.strip_suffix('s').unwrap_or(&key).to_owned()
-}
-
-/// The rule that a key means but for its spelling or its place.
-pub(crate) fn rule_meant(key: &str) -> Option<&'static str> {
-    let key = plain(key);
-    let rules = Phase::FIELDS.iter().chain(Workflow::FIELDS);
-    let mut rules = rules.filter(|field| field.needed == Needed::Not && !field.may_be_empty());
-    if let Some(rule) = rules.find(|field| plain(field.name) == key) {
-        return Some(rule.name);
-    }
-    match &*key {
-        "whitelist" | "allowedtool" | "allowtool" | "toolallowlist" | "toolwhitelist" | "allowlist" | "allow"
-        | "allowed" => Some("tools.whitelist"),
-        "blacklist" | "deniedtool" | "denytool" | "disallowedtool" | "disallowtool" | "blockedtool" | "blocktool"
-        | "forbiddentool" | "excludedtool" | "tooldenylist" | "toolblocklist" | "toolblacklist" | "denylist"
-        | "blocklist" | "deny" | "denied" | "disallow" => Some("tools.blacklist"),
-        "onmaxloop" => Some("outcomes"),
-        "ongatefail" => Some("gate"),
-        "cost" | "maxcost" => Some("budget"),
-        "hidden" | "unreadable" => Some("hide"),
-        "tool" | "toolvisibility" => Some("tools"),
-        "when" => Some("when"),
-        "with" => Some("with"),
         _ => None,
     }
 }

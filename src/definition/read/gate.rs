@@ -2,9 +2,10 @@
 
 use super::budget::duration;
 use super::fields::{Fields, text};
+use super::spelling::mistaken_path;
 use super::values;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, GateProblem, Step, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Step, ValueKind};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
@@ -151,6 +152,10 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
             let path = path.replace('\\', "/");
             if path.starts_with('/') || path.contains(':') || path.split('/').any(|part| part == "..") {
                 fields.report(&at("file"), GateProblem::OutsideProject { path });
+                return None;
+            }
+            if let Some((why, help)) = mistaken_path(&path) {
+                fields.report(&at("file"), LimitProblem::MistakenPath { field: "gate.file", path, why, help });
                 return None;
             }
             let named = with_names(&path);

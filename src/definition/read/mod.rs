@@ -26,6 +26,7 @@ pub(crate) mod results;
 pub(crate) mod root;
 pub(crate) mod rule_place;
 pub(crate) mod sources;
+pub(crate) mod spelling;
 mod step;
 pub(crate) mod templates;
 pub(crate) mod tools;

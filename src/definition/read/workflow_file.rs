@@ -3,7 +3,8 @@
 use crate::sorted::Map;
 use std::rc::Rc;
 
-use super::fields::{Fields, not_a_list, rule_meant, text};
+use super::fields::{Fields, not_a_list, text};
+use super::spelling::rule_meant;
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, each, inputs, outcomes, parallel, step};
 use crate::definition::diagnostic::meant::{self};

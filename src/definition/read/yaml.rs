@@ -10,7 +10,7 @@ use serde_yaml::Number;
 use super::events::{Event, Events, Failure, Mark};
 use crate::definition::diagnostic::{Place, SPACE_NEEDED, Step, ValueKind, YamlProblem, lacks_space};
 
-/// One YAML value. Keys are text, merge keys are ordinary ones (YAML 1.2).
+/// One YAML value. Keys are text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Yaml {
     Null,
@@ -617,6 +617,10 @@ impl<'a> Builder<'a> {
         let Some(key) = value.scalar_text().filter(|_| value != Yaml::Null) else {
             return self.refuse(YamlProblem::BadKey { found: value.kind() }, mark);
         };
+        // YAML 1.2 has no merge keys: the fields would not hold.
+        if key == "<<" {
+            return self.refuse(YamlProblem::MergeKey, mark);
+        }
         if before.iter().any(|(name, _)| *name == key) {
             return self.refuse(YamlProblem::DuplicateKey { key }, mark);
         }

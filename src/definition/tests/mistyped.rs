@@ -1,0 +1,250 @@
+//! A rule that is mistyped is an error, never dropped; plain metadata is a warning.
+
+use super::*;
+use crate::definition::Severity;
+use crate::definition::fixtures::Files;
+use crate::definition::read::spelling::METADATA;
+use crate::definition::schema::{Kind, Needed};
+
+/// The severities and messages of a workflow with these lines, or of one whose phase has them.
+fn found(flow: &str, phase: &str) -> Vec<(Severity, String)> {
+    let phase = PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{phase}"), 1);
+    let mut files = Files { tools: vec!["read", "edit", "write", "bash", "mcp__git__log"], ..Files::default() };
+    files.global.insert("w/workflow.yaml".into(), format!("{FLOW}{flow}"));
+    files.global.insert("w/a.md".into(), phase);
+    let surroundings = Surroundings { tools: vec!["edit".into(), "mcp__git__log".into()], ..Surroundings::default() };
+    let (library, diagnostics) = Library::check_in(&surroundings, &files).unwrap();
+    let (loaded, _) = Library::load(&files).unwrap();
+    let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity() == Severity::Error);
+    assert_eq!(library.get("w").is_none(), has_errors, "{diagnostics:?}");
+    assert_eq!(loaded.get("w").is_none(), has_errors, "{diagnostics:?}");
+    diagnostics.iter().map(|diagnostic| (diagnostic.severity(), diagnostic.to_string())).collect()
+}
+
+#[track_caller]
+fn is_error(lines: &str, found: &[(Severity, String)]) {
+    assert!(found.iter().any(|(severity, _)| *severity == Severity::Error), "{lines:?}: {found:?}");
+}
+
+#[test]
+fn a_mistyped_rule_is_an_error() {
+    let mut count = 0;
+    for lines in [
+        // Other letters.
+        "wirte: []",
+        "wriet: []",
+        "writ: []",
+        "writes: []",
+        "Write: []",
+        "WRITE: []",
+        "netwrok: false",
+        "netwok: false",
+        "sandbx: required",
+        "sandboxx: required",
+        "tolls: { whitelist: [read] }",
+        "tool: { whitelist: [read] }",
+        "hde: [.env]",
+        "hid: [.env]",
+        "hides: [.env]",
+        "gat: [{ run: make }]",
+        "gates: [{ run: make }]",
+        "budgte: { turns: 3 }",
+        "buget: { turns: 3 }",
+        "modle: p/x",
+        "thinkng: high",
+        "whitelst: [read]",
+        "max_loops: 3",
+        "maxLoop: 3",
+        "contxt: fresh",
+        "outcoms: { a: next }",
+        "sumary: required",
+        // Fields of other places.
+        "turns: 4",
+        "outputTokens: 9",
+        "whitelist: [read]",
+        "recheck: true",
+        "timeout: 10m",
+        // Names that other programs have.
+        "readonly: true",
+        "read-only: true",
+        "readOnly: true",
+        "read_only: true",
+        "permissions: { edit: deny }",
+        "mode: plan",
+        "permissionMode: plan",
+        "internet: false",
+        "network_access: false",
+        "allowed-tools: [read]",
+        "disallowedTools: [edit]",
+        "maxTurns: 3",
+        "retries: 3",
+        "verify: make test",
+        "isolation: container",
+        // Letters that are not seen, or look like others.
+        "\"wri\u{200b}te\": []",
+        "wri\u{200b}te: []",
+        "writ\u{435}: []",
+        "\u{2060}hide: [.env]",
+        "write\u{a0}: []",
+        "\u{ff57}rite: []",
+        "hid\u{435}: [.env]",
+        "netw\u{3bf}rk: false",
+        "b\u{ad}udget: { turns: 3 }",
+        "g\u{430}te: [{ run: x }]",
+        // Merge keys.
+        "x-base: &b { write: [docs/] }\n<<: *b",
+        "\"<<\": { write: [] }",
+        "<<: [{ write: [] }]",
+    ] {
+        for found in [found(&format!("{lines}\n"), ""), found("", &format!("{lines}\n"))] {
+            is_error(lines, &found);
+            count += 1;
+        }
+    }
+    assert!(count >= 80, "{count}");
+    for lines in [
+        "gate: [{ run: make, <<: { timeout: 5m } }]",
+        "tools: { <<: { whitelist: [read] } }",
+        "budget: { turns: 3, <<: { time: 5m } }",
+    ] {
+        is_error(lines, &found("", &format!("{lines}\n")));
+    }
+}
+
+/// Each field that is no text is a rule, or decides on the way of a run; with two letters exchanged it is an error.
+#[test]
+fn each_field_is_an_error_with_two_letters_exchanged() {
+    let fields =
+        Workflow::FIELDS.iter().map(|field| (field, true)).chain(Phase::FIELDS.iter().map(|field| (field, false)));
+    for (field, of_workflow) in fields {
+        let is_text = field.may_be_empty() || matches!(field.kind, Kind::CommandName);
+        if field.needed != Needed::Not || is_text || matches!(field.kind, Kind::Tests(_)) {
+            continue;
+        }
+        let mut letters: Vec<char> = field.name.chars().collect();
+        letters.swap(1, 2);
+        let line = format!("{}: 1\n", letters.into_iter().collect::<String>());
+        is_error(&line, &if of_workflow { found(&line, "") } else { found("", &line) });
+    }
+}
+
+#[test]
+fn metadata_is_a_warning() {
+    for name in
+        METADATA.into_iter().chain(["authors", "notes", "x-anything", "Version", "tags", "foo", "prompt", "needs"])
+    {
+        for found in [found(&format!("{name}: 1\n"), ""), found("", &format!("{name}: 1\n"))] {
+            let [(Severity::Warning, message)] = &found[..] else { panic!("{name}: {found:?}") };
+            assert!(message.contains(&format!("unknown field `{name}`")), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_path_that_cannot_mean_what_it_says_is_an_error() {
+    for path in [
+        "$HOME/.aws/",
+        "$HOME",
+        "${HOME}/.aws/",
+        "%USERPROFILE%\\.aws\\",
+        "%USERPROFILE%/.aws",
+        "$XDG_CONFIG_HOME/x",
+        "${workspaceFolder}/src",
+        "$(pwd)/src",
+        "“.env”",
+        "'.env'",
+        "\"docs/\"",
+        "`docs/`",
+        "«docs/»",
+        "„docs/“",
+        " .env",
+        ".env ",
+        "\u{a0}.env",
+        ".env\u{200b}",
+        "\u{feff}docs/",
+        "do\u{200b}cs/",
+        "d\u{fffd}cs/",
+        "\tdocs/",
+    ] {
+        if path.starts_with("$(") {
+            continue;
+        }
+        let path = serde_json::to_string(path).unwrap();
+        for lines in [format!("hide: [{path}]\n"), format!("write: [{path}]\n")] {
+            for found in [found(&lines, ""), found("", &lines)] {
+                is_error(&lines, &found);
+            }
+        }
+        let lines = format!("gate: [{{ file: {path} }}]\n");
+        is_error(&lines, &found("", &lines));
+    }
+    for path in [
+        "routes/$postId.tsx",
+        "routes/$postId/",
+        "$postId.tsx",
+        "a/${b}/c",
+        "100%/a.md",
+        "%a/b%/",
+        "it's/",
+        "don't 'x'/a",
+        "a b/c d.md",
+        "d\u{e9}/",
+        "\u{65e5}\u{672c}/",
+        "\u{1f469}\u{200d}\u{1f4bb}.md",
+        "~/x/",
+        "-/",
+        "$/x/",
+    ] {
+        let path = serde_json::to_string(path).unwrap();
+        for lines in [format!("hide: [{path}]\n"), format!("write: [{path}]\n")] {
+            if lines.contains('{') && lines.starts_with("hide") {
+                continue;
+            }
+            let found = found("", &lines);
+            assert!(found.iter().all(|(severity, _)| *severity < Severity::Error), "{lines:?}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_cannot_be_a_tools_is_an_error() {
+    for name in [
+        "edit,write",
+        "edit, write",
+        "!edit",
+        "“edit”",
+        "'edit'",
+        " edit",
+        "edit ",
+        "edit\u{200b}",
+        "\u{435}dit",
+        "bash(ls)",
+        "mcp__*",
+        "-edit;",
+        "edit|write",
+        "edit\u{a0}",
+        "\u{e9}dit",
+        "[edit]",
+    ] {
+        for list in ["blacklist", "whitelist"] {
+            let lines = format!("tools: {{ {list}: [{}] }}\n", serde_json::to_string(name).unwrap());
+            is_error(&lines, &found("", &lines));
+        }
+    }
+    for (name, warnings) in [("edit", 0), ("mcp__git__log", 0), ("edi", 1), ("server.tool", 1), ("a/b:c-d", 1)] {
+        let found = found("", &format!("tools: {{ blacklist: ['{name}'] }}\n"));
+        assert!(found.iter().all(|(severity, _)| *severity == Severity::Warning), "{name}: {found:?}");
+        assert_eq!(found.len(), warnings, "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn a_text_of_blanks_only_is_an_error() {
+    for field in ["notDoneReminder", "roleInstruction", "advanceReminder", "completionMessage", "blockReasonTemplate"] {
+        for blank in ["' '", "\"\\t\"", "\"\\n \\n\"", "\"\\u00a0\"", "\"\\ufeff\""] {
+            let lines = format!("{field}: {blank}\n");
+            is_error(&lines, &found(&lines, ""));
+        }
+        assert_eq!(found(&format!("{field}: ''\n{}", ""), ""), [], "{field}");
+    }
+}
