@@ -1,7 +1,7 @@
 // The folder of results: a folder for each trial, which counts once its trial.json is there.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { untrusted } from "../../host-shim/sandbox/index.js";
 import { endProcess } from "../headless/pi.js";
@@ -114,7 +114,7 @@ export class Results {
 
   /** From here on the trial counts. @param {string} folder @param {Trial} trial */
   end(folder, trial) {
-    untrusted.replaceFile(folder, FILE, `${JSON.stringify(trial, null, 2)}\n`);
+    untrusted.replaceFile(this.#folder, `${basename(folder)}/${FILE}`, `${JSON.stringify(trial, null, 2)}\n`);
     rmSync(join(folder, BEGUN), { force: true });
   }
 

@@ -78,7 +78,7 @@ function taskIn(folder, name, readers) {
   const file = join(folder, PARTS.text);
   if (!/^[\w.-]{1,60}$/.test(name))
     throw new Failure(`${quoted(name)} is no name of a task: it may have letters, digits, ".", "_" and "-".`);
-  const { repo, ...read } = readTask(file, textOf(folder), readers);
+  const { repo, ...read } = readTask(file, textOf(dirname(folder), name), readers);
   const hasProject = statSync(join(folder, PARTS.project), { throwIfNoEntry: false })?.isDirectory() === true;
   if (hasProject === (repo !== undefined))
     throw new Failure(
@@ -194,10 +194,10 @@ function executable(file, isNeeded) {
   }
 }
 
-/** @param {string} folder of a task */
-function textOf(folder) {
+/** @param {string} root the folder of tasks @param {string} name */
+function textOf(root, name) {
   try {
-    return String(untrusted.readFile(folder, PARTS.text, MAX_TEXT));
+    return String(untrusted.readFile(root, `${name}/${PARTS.text}`, MAX_TEXT));
   } catch (error) {
     throw new Failure(inWords(error));
   }

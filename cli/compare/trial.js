@@ -1,13 +1,13 @@
 // One trial of a comparison: a fresh copy of a project, a run in it, and the check of what it left.
 import { execFile, spawn, spawnSync } from "node:child_process";
 import {
-  copyFileSync,
-  cpSync,
+  closeSync,
+  constants,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -18,14 +18,16 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
+import { unlessFails } from "../../host-shim/calls.js";
 import { copyFolder } from "../../host-shim/folders.js";
+import { readText } from "../../host-shim/packages.js";
 import { canConfine, isBelow, lineInFolder, shellQuoted, untrusted } from "../../host-shim/sandbox/index.js";
 import { endProcess } from "../headless/pi.js";
 import { reportHtml } from "../runs/html/page.js";
 import { processOf } from "../runs/process.js";
 import { Failure, inWords, shortened } from "../words.js";
 import { enclosed } from "./enclosure.js";
-import { textOf } from "./results.js";
+import { MAX_FILE, textOf } from "./results.js";
 import { endOf, keep, runScript, words } from "./script.js";
 import { checkParts, isMapping, projectOf, setupOf } from "./tasks.js";
 
@@ -37,6 +39,9 @@ const CLI = fileURLToPath(new URL("../pi-workflows.js", import.meta.url));
 
 /** The time that a run has to end after a signal, in milliseconds. */
 const GRACE = 15_000;
+/** The greatest number of files and folders that are copied with workflows, and of folders in one another. */
+const MAX_ENTRIES = 20_000;
+const MAX_DEPTH = 32;
 /** The folders of installed packages in pi's agent folder. */
 export const PACKAGES = ["npm", "git"];
 
@@ -169,20 +174,50 @@ async function prepare(task, slot, common) {
 export function makeAgentFolder(agent, own, grants, leftOut) {
   mkdirSync(join(agent, "workflows"), { recursive: true, mode: 0o700 });
   const ofUser = (/** @type {string} */ name) => join(own, name);
-  if (existsSync(ofUser("models.json"))) copyFileSync(ofUser("models.json"), join(agent, "models.json"));
+  if (existsSync(ofUser("models.json"))) writeFileSync(join(agent, "models.json"), readText(ofUser("models.json")));
   // A copy would break the renewal of logins.
   for (const name of ["auth.json", ...PACKAGES])
     if (existsSync(ofUser(name))) symlinkSync(ofUser(name), join(agent, name));
   if (existsSync(ofUser("settings.json")))
     writeFileSync(join(agent, "settings.json"), settingsOf(ofUser("settings.json"), own));
-  const filter = (/** @type {string} */ path) => !leftOut.includes(realpathSync(path));
-  const copied = { recursive: true, dereference: true, filter };
   // Workflows of the project stand before those of the user.
-  for (const { path } of grants) {
-    if (existsSync(path)) cpSync(path, join(agent, "workflows"), copied);
-    if (existsSync(join(path, "../agents"))) cpSync(join(path, "../agents"), join(agent, "agents"), copied);
+  for (const { path, within } of grants) {
+    copyFiles(path, join(agent, "workflows"), leftOut, within);
+    copyFiles(join(path, "../agents"), join(agent, "agents"), leftOut, within);
   }
   for (const name of ["limits.yaml", "notify.yaml"]) rmSync(join(agent, "workflows", name), { force: true });
+}
+
+/**
+ * Copies the files of a folder, if there is one, links followed. Links that lead out of a project, pipes and devices are
+ * left out, as pi would not read them.
+ * @param {string} from
+ * @param {string} to
+ * @param {string[]} leftOut folders that are not copied
+ * @param {string} [within] the project
+ */
+function copyFiles(from, to, leftOut, within) {
+  const project = within === undefined ? undefined : realpathSync(within);
+  let left = MAX_ENTRIES;
+  const copyOne = (/** @type {string} */ path, /** @type {string} */ target, /** @type {number} */ depth) => {
+    const real = unlessFails(() => realpathSync(path));
+    left -= 1;
+    if (real === undefined || (project !== undefined && !isBelow(real, project)) || leftOut.includes(real)) return;
+    if (left < 0 || depth > MAX_DEPTH) throw new Failure(`${from} has too many files and folders.`);
+    const stat = lstatSync(real);
+    if (stat.isDirectory()) {
+      mkdirSync(target, { recursive: true });
+      for (const name of readdirSync(real)) copyOne(join(real, name), join(target, name), depth + 1);
+    } else if (stat.isFile()) {
+      const { descriptor } = untrusted.openUserFile(real, { flags: constants.O_NOFOLLOW ?? 0, place: real });
+      try {
+        writeFileSync(target, untrusted.readToEnd(descriptor, stat.size, MAX_FILE), { mode: stat.mode & 0o777 });
+      } finally {
+        closeSync(descriptor);
+      }
+    }
+  };
+  copyOne(from, to, 0);
 }
 
 /**
@@ -205,7 +240,7 @@ export function removeFolder(folder) {
 /** pi's settings for another agent folder. @param {string} file @param {string} agentDir */
 function settingsOf(file, agentDir) {
   try {
-    const settings = JSON.parse(readFileSync(file, "utf8"));
+    const settings = JSON.parse(readText(file));
     const placed = (/** @type {string} */ source) =>
       /^\.{1,2}(\/|$)/.test(source) || source === "~" || source.startsWith("~/")
         ? resolve(agentDir, source.replace(/^~/, homedir()))

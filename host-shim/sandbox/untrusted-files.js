@@ -209,7 +209,9 @@ export function openUserFile(path, { flags = 0, place } = {}) {
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw refusal(path, stat.isDirectory() ? "EISDIR" : "ENXIO");
-    if (place !== undefined && BY_DESCRIPTOR && readlinkSync(`/proc/self/fd/${descriptor}`) !== place)
+    // One that was replaced since then was there.
+    const isThere = (/** @type {string} */ now) => now === place || now === `${place} (deleted)`;
+    if (place !== undefined && BY_DESCRIPTOR && !isThere(readlinkSync(`/proc/self/fd/${descriptor}`)))
       throw refusal(path, "ESTALE");
     return { descriptor, stat };
   } catch (error) {
