@@ -55,6 +55,7 @@ const OPTIONS = {
     "NAME=VALUE",
     "a value of an input; once for each input, and for each item of a list; or one JSON object with all values",
   ),
+  "task-file": text("FILE", "the task is in a file, or comes from standard input (-), and may be long"),
   outcome: texts(
     "ID=NAME[,NAME...]",
     "the outcomes of the phase with this id at its first, second, ... visit, the last one also later; default: the first outcome that does not lead back",
@@ -172,7 +173,7 @@ const COMMANDS = {
     does: 'runs a workflow in a pi without its terminal interface, to its end. The last word is the task, whole: "run flow scope=src" has the task "scope=src". Before a text of others write --, or it may be an option. With --continue it goes on with a run that has not ended, by a message to its agent if there is one',
     takes: "[NAME] [INPUT=VALUE...] [TASK]",
     options:
-      "input model budget continue session accept-rules more approve allow-commands result summary detach quiet pi",
+      "task-file input model budget continue session accept-rules more approve allow-commands result summary detach quiet pi",
     run: async (words, options) => ({ output: "", status: await runWorkflow(words, options) }),
   },
   compare: {
@@ -447,9 +448,11 @@ function main(parameters) {
   const twice = bounds.find((option, index) => bounds.indexOf(option) < index && !isRepeated(option));
   if (twice !== undefined) throw new Failure(`--${twice} is given twice.`);
   const takes = takenBy(command);
-  const surplus = takes.some((word) => word.includes("...")) ? undefined : words[takes.length];
+  // The command itself counts words of any number.
+  const counts = !takes.some((word) => word.includes("..."));
+  const surplus = counts ? words[takes.length] : undefined;
   if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
-  const given = takes.map((take, index) => words[index] ?? (take.startsWith("[") ? "absent" : ""));
+  const given = counts ? takes.map((take, index) => words[index] ?? (take.startsWith("[") ? "absent" : "")) : [];
   const missing = takes[given.indexOf("")]?.replace(/[[\]]/g, "");
   if (missing) throw new Failure(`pi-workflows ${name} needs ${missing === "ARGUMENT" ? "an" : "a"} ${missing}.`);
   if (!hasFolder()) throw new Failure("The current folder is not there any more.");

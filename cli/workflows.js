@@ -100,6 +100,6 @@ function importsOf(files, project) {
     ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, new Proxy({}, absent)])),
     "pi:extension/context": new Proxy(context, absent),
     "pi:extension/files": files,
-    "pi:extension/folders": { open: () => SAMPLE },
+    "pi:extension/folders": { open: () => SAMPLE, writeFile: () => {} },
   };
 }

@@ -23,6 +23,7 @@ import {
 import { join } from "node:path";
 
 import { NOT_GRANTED, messageOf } from "./calls.js";
+import { untrusted } from "./sandbox/index.js";
 
 /** @typedef {import("./calls.js").Calls} Calls */
 /** The folder of all folders, below the project's configuration directory. @typedef {{ path: string }} FoldersGrant */
@@ -55,6 +56,13 @@ export function folderImports(calls, grant, configDirName, session) {
       if (copyOf !== undefined && !isName(copyOf)) throw new Error("The name of the folder to copy is no such name.");
       const { name, path } = open({ context: calls.context, session, grant, configDirName, key, copyOf }, () => {});
       return { name, path };
+    },
+    /** @type {import("./interface.js").Imports["pi:extension/folders"]["writeFile"]} */
+    writeFile: (key, name, text) => {
+      if (!STEM.test(name)) throw new Error("The name of the file is no such name.");
+      const { context } = calls;
+      const { path } = open({ context, session, grant, configDirName, key, copyOf: undefined }, () => {});
+      untrusted.replaceFile(context.cwd, `${path}/${name}`, text);
     },
   });
 }

@@ -27,6 +27,8 @@ pub const FRESH_TYPE: &str = "workflow:fresh";
 /// Custom type of the entry before a prompt that this package sends in the user's place: `{"fingerprint": …}` of its
 /// text.
 pub const PROMPT_ENTRY_TYPE: &str = "workflow:prompt";
+/// Custom entry type: the whole task of a run whose state entries have its beginning.
+pub const TASK_ENTRY_TYPE: &str = "workflow:task";
 /// Custom entry type: what a child was given besides its run.
 pub const BRANCH_ENTRY_TYPE: &str = "workflow:branch";
 /// Custom type of the entry that `/workflow :status` shows.

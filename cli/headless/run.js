@@ -1,7 +1,7 @@
 // `pi-workflows run`: runs a workflow in a pi without its terminal interface, and ends with the end of the run.
 import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { basename, dirname, resolve } from "node:path";
 
@@ -63,7 +63,9 @@ export async function runWorkflow(words, options) {
   if (decision !== undefined && !options.continue) throw new Failure(`--${decision} needs --continue.`);
   const limits = options.budget === undefined ? {} : boundsOf(options.budget);
   const bounds = words[0] === "-" ? limits : undefined;
-  const prompt = bounds ? taskOf(words, options) : await promptOf(words, options);
+  /** @type {Given} */
+  const given = options.continue ? { words: words.slice(1) } : await taskIn(words.slice(1), options);
+  const prompt = bounds ? promptOfAgent(given, options) : await promptOf(words[0], given, options);
   const session = sessionOf(options);
   const outputs = {
     result: options.result === undefined ? undefined : outputTo(options.result, false),
@@ -74,7 +76,7 @@ export async function runWorkflow(words, options) {
   const before = options.continue ? [] : runsIn(session);
   if (bounds && statSync(session, { throwIfNoEntry: false })?.size) throw new Failure("- takes a new session.");
   if (before.some(isOpen)) throw new Failure("The session has a run that has not ended: --continue goes on with it.");
-  if (options.detach) return detach(words, options, session);
+  if (options.detach) return detach(words, given.task, options, session);
   mkdirSync(dirname(session), { recursive: true });
   await takeForProcess(session, "this session");
   let isOver = true;
@@ -143,10 +145,11 @@ function optionsToGoOn({ approve, "allow-commands": allowCommands, model, budget
 /**
  * Starts the command again as a process of its own, and returns.
  * @param {string[]} words
+ * @param {string | undefined} task
  * @param {import("../pi-workflows.js").Options} options
  * @param {string} session
  */
-function detach(words, options, session) {
+function detach(words, task, options, session) {
   try {
     piCommand(options.pi);
   } catch (error) {
@@ -156,14 +159,18 @@ function detach(words, options, session) {
   const log = `${session}.log`;
   mkdirSync(dirname(session), { recursive: true });
   const output = untrusted.openToAppend(dirname(log), basename(log), 0o600);
-  const given = Object.entries({ ...options, detach: undefined, session }).flatMap(([name, value]) => {
-    if (value === true) return [`--${name}`];
-    return [value ?? []].flat().map((one) => `--${name}=${one}`);
-  });
+  const file = options["task-file"] === undefined ? undefined : "-";
+  const given = Object.entries({ ...options, detach: undefined, session, "task-file": file }).flatMap(
+    ([name, value]) => {
+      if (value === true) return [`--${name}`];
+      return [value ?? []].flat().map((one) => `--${name}=${one}`);
+    },
+  );
   const child = spawn(process.execPath, [process.argv[1], "run", ...given, "--", ...words], {
     detached: true,
-    stdio: ["ignore", output, output],
+    stdio: [file === undefined ? "ignore" : "pipe", output, output],
   });
+  child.stdin?.on("error", () => {}).end(task);
   child.unref();
   process.stdout.write(
     `process ${child.pid}\nsession ${session}\nlog     ${log}\n"pi-workflows runs${options.session === undefined ? "" : ` --sessions ${shellQuoted(session)}`}" shows it.\n`,
@@ -405,25 +412,64 @@ function runsIn(session) {
   return existsSync(session) ? findRuns({ sessions: session }).runs : [];
 }
 
-/** The prompt that starts the run, or has it go on. @param {string[]} words @param {import("../pi-workflows.js").Options} options */
-async function promptOf([name, ...rest], { input = [], continue: goesOn, more }) {
+/** The maximum size of a file with a task, in bytes: the component takes no longer ones. */
+const MAX_TASK_FILE = 2 ** 20;
+
+/** The words behind NAME: the task and those before it. @typedef {{ task?: string, words: string[] }} Given */
+
+/**
+ * Tells the task from the words before it, which are values of inputs.
+ * @param {string[]} words those behind NAME
+ * @param {import("../pi-workflows.js").Options} options
+ * @returns {Promise<Given & { task: string }>}
+ */
+async function taskIn(words, { "task-file": file }) {
+  const task = file === undefined ? words.at(-1) : await readTask(file);
+  if (task === undefined) throw new Failure("pi-workflows run needs a TASK.");
+  if (task.trim() === "") throw new Failure(`The task${file === undefined ? "" : ` in ${quoted(file)}`} is empty.`);
+  return { task, words: file === undefined ? words.slice(0, -1) : words };
+}
+
+/** Reads a file with a task, or a pipe. @param {string} file or `-` for standard input */
+async function readTask(file) {
+  const name = file === "-" ? "Standard input" : shortened(file);
+  /** @type {Buffer[]} */
+  const chunks = [];
+  let size = 0;
+  try {
+    for await (const chunk of file === "-" ? process.stdin : createReadStream(file)) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_TASK_FILE) throw new Failure(`${name} has more than ${MAX_TASK_FILE} bytes.`);
+    }
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (error) {
+    throw error instanceof TypeError ? new Failure(`${name} is not UTF-8.`) : error;
+  }
+}
+
+/**
+ * The prompt that starts the run, or has it go on.
+ * @param {string | undefined} name
+ * @param {Given} words
+ * @param {import("../pi-workflows.js").Options} options
+ */
+async function promptOf(name, { task, words }, { input = [], continue: goesOn, more, "task-file": file }) {
   if (goesOn) {
-    if (input.length > 0) throw new Failure("--continue takes no --input.");
-    const message = [name, ...rest].filter((word) => word !== undefined).join(" ");
+    if (input.length > 0 || file !== undefined)
+      throw new Failure(`--continue takes no --${file === undefined ? "input" : "task-file"}.`);
+    const message = [name, ...words].filter((word) => word !== undefined).join(" ");
     if (message !== "" && more !== undefined) throw new Failure("--more takes no message: it resumes the run.");
     return message === "" ? "/workflow :resume" : message;
   }
-  if (name === undefined) throw new Failure("pi-workflows run needs a NAME.");
+  if (!name) throw new Failure("pi-workflows run needs a NAME.");
   if (/\s/.test(name) || name.startsWith(":")) throw new Failure(`${quoted(name)} is no name of a workflow.`);
-  const values = rest.slice(0, -1);
-  const wrong = values.find((word) => !/^[\w-]+=/.test(word));
+  const wrong = words.find((word) => !/^[\w-]+=/.test(word));
   if (wrong !== undefined)
     throw new Failure(
       `${quoted(wrong)} is one word too many. Put the task in quotes, and values of inputs before it: NAME=VALUE.`,
     );
-  const task = rest.at(-1);
-  if (task === undefined || task.trim() === "") throw new Failure("pi-workflows run needs a TASK.");
-  const given = [...inputsIn(input), ...pairs("input", "NAME=VALUE", values)];
+  const given = [...inputsIn(input), ...pairs("input", "NAME=VALUE", words)];
   if (given.length > 0) {
     // Without inputs the workflow would take the values for its task.
     const { grants, packages } = await placesOf(undefined);
@@ -444,12 +490,15 @@ function boundsOf(text) {
   }
 }
 
-/** The task of an agent without a workflow. @param {string[]} words @param {import("../pi-workflows.js").Options} options */
-function taskOf([, task, ...rest], { input = [], continue: goesOn, detach: isDetached }) {
+/**
+ * The prompt of an agent without a workflow.
+ * @param {Given} words
+ * @param {import("../pi-workflows.js").Options} options
+ */
+function promptOfAgent({ task = "", words }, { input = [], continue: goesOn, detach: isDetached }) {
   if (goesOn || isDetached) throw new Failure(`- and --${goesOn ? "continue" : "detach"} exclude each other.`);
-  if (rest.length > 0) throw new Failure(`${quoted(rest[0])} is one word too many. Put the task in quotes.`);
+  if (words.length > 0) throw new Failure(`${quoted(words[0])} is one word too many. Put the task in quotes.`);
   if (input.length > 0) throw new Failure("- takes no --input.");
-  if (task === undefined || task.trim() === "") throw new Failure("pi-workflows run needs a TASK.");
   if (/^\s*[/!]/.test(task))
     throw new Failure(`A task without a workflow cannot begin with ${quoted(task.trim()[0])}.`);
   return task;

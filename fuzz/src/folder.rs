@@ -168,6 +168,10 @@ impl Host for Folder {
         Ok(if task_id.ends_with('0') { Ok(dir) } else { Err("read-only".to_owned()) })
     }
 
+    fn write_run_file(&self, _task_id: &str, _name: &str, text: &str) -> Result<Result<(), String>, Stale> {
+        Ok(if text.len() % 2 == 0 { Ok(()) } else { Err("read-only".to_owned()) })
+    }
+
     /// Half of the keys have a value, which is no answer that the engine has kept.
     fn recall(&self, key: &str) -> Option<String> {
         key.ends_with(['0', '2', '4', '6', '8', 'a', 'c', 'e']).then(|| "x".into())

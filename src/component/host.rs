@@ -417,6 +417,10 @@ impl Host for Files {
         Ok(opened.map(|folders::Folder { name, path }| RunDir::opened(name, path)))
     }
 
+    fn write_run_file(&self, task_id: &str, name: &str, text: &str) -> Result<Result<(), String>, Stale> {
+        known(folders::write_file(task_id, name, text))
+    }
+
     fn can_confine(&self) -> Result<Result<(), String>, Stale> {
         known(context::can_confine())
     }

@@ -154,7 +154,7 @@ impl wit::Guest for Component {
         Ok(wit::Run {
             task_id: report.task_id.to_owned(),
             workflow: report.workflow.to_owned(),
-            task: report.task.to_owned(),
+            task: report.task.into_owned(),
             outcome: report.outcome.into(),
             pause: kind.filter(|_| report.outcome == Outcome::Paused),
             phase_key,

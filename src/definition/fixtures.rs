@@ -64,6 +64,12 @@ pub struct Files {
     pub no_run_dir: Option<String>,
     /// The folders that were opened: the run, and the name of the folder to copy.
     pub run_dirs: RefCell<Vec<(String, Option<String>)>>,
+    /// The files that were written in folders of runs: the run and the name, and the text.
+    pub run_files: RefCell<Vec<(String, String)>>,
+    /// The reason why they cannot be written.
+    pub no_run_file: Option<String>,
+    /// The entries with whole tasks.
+    pub tasks: Vec<String>,
 }
 
 impl Files {

@@ -17,6 +17,7 @@ use super::context::Cx;
 use super::effect::{ChildStart, Effect, Level, Reply};
 use super::event::{ChildEnd, ChildReport};
 use super::fresh_start::{prompt_mark, users_own};
+use super::long_task;
 use super::state::{Child, Engine, OpenGroup};
 
 /// The prompt by which a child goes on, or begins with an entry without the model.
@@ -378,6 +379,7 @@ fn child_start(
     let state = serde_json::to_value(&child).unwrap_or_default();
     let mut entries =
         vec![(BRANCH_ENTRY_TYPE, json!({ "messages": messages })), (PROMPT_ENTRY_TYPE, prompt_mark(&prompt))];
+    entries.extend(long_task::entry(&child));
     // The newest one decides.
     entries.push((STATE_ENTRY_TYPE, state));
     ChildStart {

@@ -100,6 +100,10 @@ pub trait Host: WorkflowFiles {
     /// The inner error is the reason, for the user.
     fn open_run_dir(&self, _task_id: &str, _copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale>;
 
+    /// Writes a file of this name in the folder of a run, in the place of an earlier one. The inner error is the reason,
+    /// for the user.
+    fn write_run_file(&self, _task_id: &str, _name: &str, _text: &str) -> Result<Result<(), String>, Stale>;
+
     /// Returns true if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
     fn can_confine(&self) -> Result<Result<(), String>, Stale>;
 
@@ -145,6 +149,11 @@ mod tests {
             self.kept.get(key).cloned()
         }
 
+        fn entries(&self, custom_type: &str) -> Result<Vec<String>, Stale> {
+            let is_task = custom_type == crate::protocol::TASK_ENTRY_TYPE;
+            Ok(self.tasks.iter().filter(|_| is_task).cloned().collect())
+        }
+
         fn entry(&self, custom_type: &str, number: u32) -> Result<Option<String>, Stale> {
             let is_state = custom_type == crate::protocol::STATE_ENTRY_TYPE;
             Ok(self.states.get(number as usize).filter(|_| is_state).cloned())
@@ -183,6 +192,11 @@ mod tests {
             let path = format!(".pi/workflow-runs/{}", self.run_dir);
             let dir = || RunDir::opened(self.run_dir.clone(), path);
             Ok(self.no_run_dir.clone().map_or_else(|| Ok(dir()), Err))
+        }
+
+        fn write_run_file(&self, task_id: &str, name: &str, text: &str) -> Result<Result<(), String>, Stale> {
+            self.run_files.borrow_mut().push((format!("{task_id}/{name}"), text.to_owned()));
+            Ok(self.no_run_file.clone().map_or(Ok(()), Err))
         }
 
         fn can_confine(&self) -> Result<Result<(), String>, Stale> {

@@ -19,6 +19,7 @@
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
 //! | `countdown` | the end of a countdown, and the wait for the user |
 //! | `briefing` | the context prompt: when the model gets it, and when a reminder |
+//! | `long_task` | a task that is too long for the state entries of its run |
 //! | `run_dir` | the folder of a run in the project |
 //! | `fresh_start` | a phase that sees nothing of the earlier work |
 //! | `host` | what the engine asks the host |
@@ -52,6 +53,7 @@ mod gate;
 mod hold;
 mod host;
 mod limits;
+mod long_task;
 mod may;
 mod models;
 mod panel;

@@ -1,7 +1,7 @@
 //! The folder of a run in the project: made when the run starts, and when a session takes the run up.
 
 use crate::definition::Stale;
-use crate::run::{RunDir, RunState};
+use crate::run::{LongTask, RunDir, RunState, TASK_FILE};
 use crate::text;
 
 use super::context::Cx;
@@ -9,7 +9,7 @@ use super::effect::Level;
 use super::state::Engine;
 
 impl Engine {
-    /// Returns a run that starts, with its folder if the workflow names it. `None` if the folder cannot be made: then
+    /// Returns a run that starts, with its folder if it needs one. `None` if the folder cannot be made: then
     /// the user is told.
     ///
     /// # Errors
@@ -46,12 +46,17 @@ impl Engine {
         Ok(())
     }
 
-    /// `None` if the workflow does not name the folder.
+    /// Opens the folder, with the file of a long task. `None` if the run needs none.
     fn opened_run_dir(&self, state: &RunState, cx: &Cx) -> Result<Option<Result<RunDir, String>>, Stale> {
-        if !self.definitions.library().names_run_dir(&state.workflow_key) {
+        let long_task = &state.progress.long_task;
+        if long_task.is_none() && !self.definitions.library().names_run_dir(&state.workflow_key) {
             return Ok(None);
         }
         let copy_of = state.progress.run_dir.as_ref().map(RunDir::name);
-        cx.host.open_run_dir(&state.task_id, copy_of).map(Some)
+        let opened = cx.host.open_run_dir(&state.task_id, copy_of)?;
+        Ok(Some(match (opened, long_task.as_ref().and_then(LongTask::text)) {
+            (Ok(dir), Some(text)) => cx.host.write_run_file(&state.task_id, TASK_FILE, text)?.map(|()| dir),
+            (opened, _) => opened,
+        }))
     }
 }

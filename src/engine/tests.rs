@@ -941,6 +941,9 @@ fn no_effects_are_returned_for_a_session_that_is_gone() {
         fn open_run_dir(&self, _: &str, _: Option<&str>) -> Result<Result<RunDir, String>, Stale> {
             Err(Stale)
         }
+        fn write_run_file(&self, _: &str, _: &str, _: &str) -> Result<Result<(), String>, Stale> {
+            Err(Stale)
+        }
         fn can_confine(&self) -> Result<Result<(), String>, Stale> {
             Err(Stale)
         }
@@ -1242,19 +1245,6 @@ fn a_restored_run_waits_for_the_user_unless_the_agent_is_at_work() {
     let facts = Facts::default();
     let _ = session.on(Event::Session { stored, in_view: None, facts });
     assert_eq!(session.on(Event::AgentStart).effects, [status("The flat > * a [1/2]")]);
-}
-
-#[test]
-fn a_task_that_is_too_long_is_refused() {
-    let mut session = Session::new(&[("flat", &["a"])]);
-    let long = "é".repeat(10_001);
-    let output = session.command("workflow", &format!("flat {long}"));
-    let [Effect::Notify { level: Level::Error, text }] = &output.effects[..] else { panic!("{output:?}") };
-    assert!(text.starts_with("The task has 10001 characters; at most 10000 are kept"), "{text}");
-    assert!(!session.engine.is_running());
-    let _ = session.command("workflow", &format!("flat  {} ", "é".repeat(10_000)));
-    assert!(session.engine.is_running());
-    assert_eq!(session.stored_run().unwrap().task_description, "é".repeat(10_000));
 }
 
 #[test]

@@ -9,8 +9,8 @@ use crate::definition::{Condition, Measure, Model, ModelSetting, short};
 use crate::usage::{Usage, is_default};
 
 use super::{
-    Allowance, Branch, BranchRun, Evidence, HandedOutputs, PhasePath, Records, RunDir, RunState, Seal, Summary,
-    Unusable,
+    Allowance, Branch, BranchRun, Evidence, HandedOutputs, LongTask, PhasePath, Records, RunDir, RunState, Seal,
+    Summary, Unusable,
 };
 
 /// Maximum number of visits that are kept, the last ones.
@@ -98,7 +98,10 @@ pub struct Progress {
     /// The work on the branches of parallel groups, by [`Branch::key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub branches: Records<BranchRun>,
-    /// The folder of the run, if the workflow names it.
+    /// The length of the task and the whole of it, if the run has only its beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_task: Option<LongTask>,
+    /// The folder of the run, if the workflow names it or its task is a long one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_dir: Option<RunDir>,
     /// The error in the entries from which the run was read: the user decides on it.

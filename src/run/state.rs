@@ -4,12 +4,10 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::sorted::Map;
 
-use crate::definition::{Budget, Input, Workflow, trim};
+use crate::definition::{Budget, Input, Workflow};
 
+use super::long_task::divided;
 use super::{PhasePath, Progress};
-
-/// Maximum length of a task, in characters. It stands in every state entry of its run.
-pub const MAX_TASK: usize = 10_000;
 
 /// A run of a workflow.
 ///
@@ -25,6 +23,7 @@ pub struct RunState {
     pub global_step_count: u64,
     /// `wf-MILLISECONDS-RANDOM6`.
     pub task_id: String,
+    /// The task, or the beginning of a [long one](super::LongTask).
     pub task_description: String,
     /// Start of the run, in milliseconds since 1970.
     pub started_at: u64,
@@ -79,16 +78,17 @@ impl RunState {
     ///
     /// `unix_ms` is the time and `random` 64 random bits; together they make the task id.
     pub fn new(workflow_key: &str, task: &str, unix_ms: u64, random: u64) -> Self {
+        let (task_description, long_task) = divided(task);
         Self {
             status: RunStatus::Running,
             workflow_key: workflow_key.to_owned(),
             current_path: PhasePath::start(workflow_key),
             global_step_count: 0,
             task_id: format!("wf-{unix_ms}-{}", base36(random)),
-            task_description: trim(task).to_owned(),
+            task_description,
             started_at: unix_ms,
             bound: Budget::default(),
-            progress: Progress::default(),
+            progress: Progress { long_task, ..Progress::default() },
         }
     }
 

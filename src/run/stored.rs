@@ -14,8 +14,8 @@ use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::PROGRESS_VERSION;
 use super::{
     Allowance, Branch, BranchEnd, BranchRun, Broken, Changed, CheckPlace, CheckedFiles, Evidence, HandedOutputs,
-    OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick, Progress, Records, RunDir,
-    RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
+    LongTask, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick, Progress, Records,
+    RunDir, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
 /// Maximum length of an entry, in bytes of JSON.
@@ -482,6 +482,8 @@ fn progress(data: &Value) -> Progress {
             "forgotten" => progress.forgotten = usage(value),
             // Another name is none: the run gets a folder of its own.
             "runDir" => progress.run_dir = value.as_str().and_then(RunDir::stored),
+            // Of another kind it has no text: its commands fail.
+            "longTask" => progress.long_task = Some(LongTask::stored(number(value).unwrap_or_default())),
             "branch" => progress.branch = branch(value),
             // Of the entry, not of the run.
             MARK => {}
@@ -993,6 +995,7 @@ mod tests {
                 later_seal: None,
                 others: Map::from_iter([("future".to_owned(), Value::from(1))]),
                 run_dir: RunDir::stored("0123456789abcdef0123"),
+                long_task: Some(LongTask::stored(10_001)),
                 branch: Some(Branch { key: "w:1/w//1@0".into(), name: "B".into(), step: 4 }),
                 branches: [
                     None,

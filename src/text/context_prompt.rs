@@ -8,6 +8,7 @@ use crate::run::{Active, Item, Outline, RunState};
 
 use super::inputs::{inputs, value_text};
 use super::outputs::{expected_outputs, output_text};
+use super::task::task;
 use super::template::resolve_with;
 use super::ways::outcome_lines;
 use super::{confinement, gate, results, steps};
@@ -78,7 +79,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         String::new(),
         own(&root.role_instruction, role.text()),
         String::new(),
-        format!("**Task:** {}", active.state.task_description),
+        format!("**Task:** {}", task(active.state)),
         format!("**Task ID:** {}", active.state.task_id),
         format!("**Current Phase:** {} {}", phase.emoji, phase.name),
         format!("**Progress:** Step {} {position}", active.state.global_step_count),
@@ -236,7 +237,7 @@ pub(super) fn phase_variable<'a>(name: &str, active: &Active<'a>, depth: usize) 
     Some(match name {
         "workflowName" => Cow::Borrowed(&active.root.name),
         "workflowKey" => Cow::Borrowed(&active.state.workflow_key),
-        "description" => Cow::Borrowed(&active.state.task_description),
+        "description" => task(active.state),
         "taskId" => Cow::Borrowed(&active.state.task_id),
         "phaseId" => Cow::Borrowed(&active.phase.id),
         "phaseName" => Cow::Borrowed(&active.phase.name),

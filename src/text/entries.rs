@@ -6,6 +6,7 @@ use crate::run::{Active, Summary};
 use super::exact::{framed, quoted};
 use super::names::{phase_title, short_name};
 use super::questions::{Dialog, GateSource, Question, Title, by_program, consent_question_of, in_terminal};
+use super::task::task;
 
 /// Maximum length of a step's summary, in characters.
 const MAX_SUMMARY: usize = 4000;
@@ -71,7 +72,7 @@ pub fn entry_prompt(active: &Active) -> String {
     format!(
         "[Workflow path: {path} ▸ {}]\n\n**Task:** {}\n\n{} Answer the message of the user without tools; the workflow is moved on by the user alone.",
         phase_title(active.phase),
-        active.state.task_description,
+        task(active.state),
         at_entry(active),
     )
 }

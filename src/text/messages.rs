@@ -8,6 +8,7 @@ use crate::run::{Active, PhasePath, RunState, RunStatus, Visit};
 
 use super::context_prompt::{phase_instructions, run_variable, tools_rule, value_variable};
 use super::names::{phase_title, short_name};
+use super::task::task;
 use super::template::{resolve, resolve_with};
 use super::{exact, gate, results, usage};
 
@@ -110,7 +111,7 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
     let mut message = resolve_with(own.unwrap_or(default), |name| {
         Some(match name {
             "workflowName" => Cow::Borrowed(&*workflow.name),
-            "taskDescription" => Cow::Borrowed(&state.task_description),
+            "taskDescription" => task(state),
             "taskId" => Cow::Borrowed(&state.task_id),
             "phaseName" if state.is_stopped() => Cow::Borrowed(&last?.name),
             "phaseEmoji" if state.is_stopped() => Cow::Borrowed(&last?.emoji),
@@ -213,8 +214,7 @@ const MAX_NAMED: usize = 10;
 ///
 /// Specification: template variables, "Cancelled Message".
 pub fn command_cancelled_message(state: &RunState) -> String {
-    let values =
-        [("taskDescription", Cow::Borrowed(&*state.task_description)), ("taskId", Cow::Borrowed(&*state.task_id))];
+    let values = [("taskDescription", task(state)), ("taskId", Cow::Borrowed(&*state.task_id))];
     resolve(COMMAND_CANCELLED_MESSAGE, &values) + &usage_line(state)
 }
 
@@ -239,7 +239,7 @@ pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
             "phaseEmoji" => Cow::Borrowed(&active.phase.emoji),
             "phaseInstructions" if in_view => INSTRUCTIONS_GIVEN.into(),
             "phaseInstructions" => Cow::Owned(phase_instructions(active)),
-            "taskDescription" => Cow::Borrowed(&active.state.task_description),
+            "taskDescription" => task(active.state),
             "taskId" => Cow::Borrowed(&active.state.task_id),
             "workflowKey" => Cow::Borrowed(&active.state.workflow_key),
             _ => run_variable(name, active.state, 1, active.library)?,
@@ -267,7 +267,7 @@ pub fn initial_message(workflow: &Workflow, library: &Library, state: &RunState)
         Some(match name {
             "workflowName" => Cow::Borrowed(&*workflow.name),
             "workflowKey" => Cow::Borrowed(&*workflow.key),
-            "description" => Cow::Borrowed(&*state.task_description),
+            "description" => task(state),
             "firstPhaseId" => of_first(|phase| &phase.id),
             "firstPhaseName" => of_first(|phase| &phase.name),
             "firstPhaseEmoji" => of_first(|phase| &phase.emoji),

@@ -3,6 +3,8 @@
 //! Names, tasks and summaries come from files and models. In Markdown none of them can end a table cell, a list item or
 //! a code block.
 
+use std::borrow::Cow;
+
 use crate::sorted::Map;
 
 use serde::Serialize;
@@ -17,6 +19,7 @@ use crate::usage::Usage;
 use super::gate::{duration, evidence_lines, fenced};
 use super::outputs::output_on_one_line;
 use super::step_result::local_time;
+use super::task::task;
 use super::usage::{cost, tokens, warm_ups};
 
 /// Maximum number of phases in Markdown, and of checks; JSON has all.
@@ -41,7 +44,7 @@ const NONE: &str = "–";
 pub struct Report<'a> {
     pub task_id: &'a str,
     pub workflow: &'a str,
-    pub task: &'a str,
+    pub task: Cow<'a, str>,
     pub outcome: Outcome,
     /// The reason for the pause, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,7 +195,7 @@ impl<'a> Report<'a> {
         Self {
             task_id: &state.task_id,
             workflow: &state.workflow_key,
-            task: &state.task_description,
+            task: task(state),
             outcome,
             pause: pause.map(|reason| reason.to_string()),
             inputs: &progress.inputs,
@@ -218,7 +221,7 @@ impl<'a> Report<'a> {
         let time = self.time(utc_offset)?;
         let mut sections = vec![format!("# Run of {}", name(self.workflow)), self.head(&time)];
         if !self.task.is_empty() {
-            sections.push(format!("**Task:**\n\n{}", block(self.task, MAX_TASK)));
+            sections.push(format!("**Task:**\n\n{}", block(&self.task, MAX_TASK)));
         }
         sections.extend(self.tables());
         sections.extend(section("Skipped by the user", self.skipped()));
@@ -234,7 +237,7 @@ impl<'a> Report<'a> {
     pub fn end(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {
         let plain = |text| short(&on_one_line(text), MAX_NAME);
         let (workflow, outcome, time) = (plain(self.workflow), self.outcome(), self.time(utc_offset)?);
-        Ok(format!("{workflow}: {outcome}, {time}\nTask: {}", plain(self.task)))
+        Ok(format!("{workflow}: {outcome}, {time}\nTask: {}", plain(&self.task)))
     }
 
     fn time(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {

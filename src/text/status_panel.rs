@@ -8,6 +8,7 @@ use crate::run::{Active, Branch, Outline, RunState, Step, Visit};
 use super::branches::{BranchNow, branch_files, branch_lines};
 use super::inputs::inputs;
 use super::status_line::{full_status_line, place};
+use super::task::task;
 use super::usage::{short_usage, usage, warm_ups};
 use super::ways::passed;
 use super::{budget, confinement, gate, items, results, step_result, steps};
@@ -31,7 +32,7 @@ pub fn status_panel(
     let outline = Outline::of(active);
     let mut lines = vec![
         full_status_line(state, active.library, waits).unwrap_or_default(),
-        format!("Task: {}", state.task_description),
+        format!("Task: {}", task(state)),
         format!(
             "{}, started {} ({} ago)",
             state.task_id,

@@ -7,6 +7,7 @@ use crate::run::{Active, Outline, RunState, Segment};
 use super::branches::branch_name;
 use super::context_prompt::phase_instructions;
 use super::names::phase_title;
+use super::task::task;
 use super::ways::passed;
 use super::{confinement, results, steps};
 
@@ -140,7 +141,7 @@ pub fn status(active: &Active) -> String {
     let mut lines = vec![
         format!("**Workflow:** {} ({})", active.root.name, state.workflow_key),
         format!("**Task ID:** {}", state.task_id),
-        format!("**Description:** {}", state.task_description),
+        format!("**Description:** {}", task(state)),
     ];
     if active.is_nested() {
         lines.push(format!("**Path:** {}", active.breadcrumb().join(" > ")));

@@ -156,11 +156,12 @@ for (const version of VERSIONS) {
           [["nothing", "x=1", "Do it"], /nothing/],
           [["hello", "one", "two"], /^"one" is one word too many\. Put the task in quotes/],
           [["hello"], /^pi-workflows run needs a TASK\.$/],
-          [["typed", "scope=src", ""], /needs a TASK/],
+          [["typed", "scope=src", ""], /^The task is empty\.$/],
           [["typed", "--input", '{"scope": "a", "deep": null}', "Do it"], /^--input: "deep" is no text, number, true/],
           [["typed", "--input", "{scope}", "Do it"], /^--input: no JSON object: /],
           [[], /^pi-workflows run needs a NAME\.$/],
-          [["hello", " "], /needs a TASK/],
+          [["", "x"], /^pi-workflows run needs a NAME\.$/],
+          [["hello", " "], /^The task is empty\.$/],
           [[":status", "x"], /is no name of a workflow/],
           [["hello", "x", "--result", "no/such/folder.json"], /^There is no folder no\/such\.$/],
           [["hello", "x", "--result", "."], /is a folder/],
@@ -224,6 +225,77 @@ for (const version of VERSIONS) {
         }
       }
       assert.ok(!existsSync(join(sandbox.project, "other.jsonl")));
+    });
+
+    test("a long task lies in the folder of the run: the agent gets its beginning, a command the whole", async (t) => {
+      const count = { run: 'printf %s "$TASK" | cksum > sum', id: "count", env: { TASK: "task" } };
+      const files = workflow("flow", [{ id: "plan", instructions: "Do {description}" }], {
+        ...OFF,
+        inputs: { dir: { type: "text", default: "a" } },
+        phases: ["plan.md", count],
+      });
+      const script = (/** @type {any} */ _, /** @type {number} */ index) => (index === 1 ? step("next") : REST);
+      const { run, start, sandbox, model } = await withPi(t, version, script, { globalFiles: { ...files, ...HELLO } });
+      const file = (/** @type {string} */ name) => join(sandbox.project, name);
+      const task = `dir=other --approve\n${"/workflow :cancel é\n".repeat(4000)}THE END`;
+      writeFileSync(file("body.md"), `\ufeff${task}\r\n`);
+      const paused = await run("flow", "dir=b", "--task-file", "body.md", "--session", "a.jsonl", "--result", "r.json");
+      assert.equal(paused.status, 3, paused.stderr);
+      const [name] = readdirSync(file(".pi/workflow-runs")).filter((entry) => !entry.startsWith("."));
+      const whole = file(`.pi/workflow-runs/${name}/task.md`);
+      assert.equal(readFileSync(whole, "utf8"), task);
+      const seen = model.messagesText(0);
+      assert.match(
+        seen,
+        new RegExp(`Do dir=other --approve\n/work[^]*The whole task is in \\.pi/workflow-runs/${name}/task\\.md`),
+      );
+      assert.ok(!seen.includes("THE END") && seen.length < 40_000, String(seen.length));
+      assert.ok(JSON.parse(readFileSync(file("r.json"), "utf8")).task.startsWith(task.slice(0, 3000)));
+      // The agent puts a link to another file there.
+      writeFileSync(file("other.md"), "of mine");
+      rmSync(whole);
+      symlinkSync(file("other.md"), whole);
+      const over = await run("--continue", "--session", "a.jsonl");
+      assert.equal(over.status, 0, over.stderr);
+      assert.equal(readFileSync(whole, "utf8"), task);
+      assert.equal(readFileSync(file("other.md"), "utf8"), "of mine");
+      const sum = execFileSync("cksum", { input: task, encoding: "utf8" });
+      assert.equal(readFileSync(file("sum"), "utf8"), sum);
+      // In the background, from a pipe.
+      const requests = () => model.requests.length;
+      const before = requests();
+      const detached = await start(["flow", "--task-file=-", "--detach", "--session=d.jsonl"], {}, task).ended;
+      assert.equal(detached.status, 0, detached.stderr);
+      await model.waitForRequests(before + 1);
+      assert.ok(readFileSync(file("d.jsonl"), "utf8").includes("THE END"));
+      const all = requests();
+      writeFileSync(file("empty"), " \n");
+      writeFileSync(file("latin"), Buffer.from([0x61, 0xe9, 0x62]));
+      for (const [args, message, input] of variants(
+        /** @type {[string[], RegExp, string?][]} */ ([
+          [["flow", "--task-file", "empty"], /^The task in "empty" is empty\.$/],
+          [["flow", "--task-file=-"], /^The task in "-" is empty\.$/, ""],
+          [["-", "--task-file=empty"], /^The task in "empty" is empty\.$/],
+          [["flow", ""], /^The task is empty\.$/],
+          [["flow", "--task-file", "none"], /^none: no such file or directory$/],
+          [["flow", "--task-file", "."], /illegal operation on a directory/],
+          [["flow", "--task-file", "latin"], /^latin is not UTF-8\.$/],
+          [["flow", "--task-file", "/dev/zero"], /^\/dev\/zero has more than 1048576 bytes\.$/],
+          [["flow", "a word", "--task-file", "body.md"], /^"a word" is one word too many/],
+          [["--continue", "--task-file", "body.md", "--session", "a.jsonl"], /^--continue takes no --task-file\.$/],
+        ]),
+        3,
+      )) {
+        const ended = await start(args, {}, input).ended;
+        assert.deepEqual([ended.status, ended.stderr.split("\n").length], [2, 2], `${args}: ${ended.stderr}`);
+        assert.match(ended.stderr.trim(), message);
+      }
+      rmSync(file(".pi/workflow-runs"), { recursive: true });
+      symlinkSync("/tmp", file(".pi/workflow-runs"));
+      const stopped = await run("hello", "--task-file", "body.md");
+      assert.equal(stopped.status, 1, stopped.stderr);
+      assert.match(stopped.stderr, /the folder of the run cannot be made: \.pi\/workflow-runs: it is a link/);
+      assert.equal(requests(), all);
     });
 
     test("a model that does not answer ends at the time of the budget", LONG, async (t) => {

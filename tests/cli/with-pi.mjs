@@ -34,9 +34,9 @@ export async function withPi(t, version, script, options) {
     return join(bin, name);
   }
 
-  /** @param {string[]} args @param {Record<string, string>} [env] */
-  function start(args, env = {}) {
-    return startCommand(["run", ...args], env);
+  /** @param {string[]} args @param {Record<string, string>} [env] @param {string} [input] */
+  function start(args, env = {}, input) {
+    return startCommand(["run", ...args], env, input);
   }
 
   /** @param {string[]} args */
@@ -44,13 +44,14 @@ export async function withPi(t, version, script, options) {
     return startCommand(["runs", ...args]).ended;
   }
 
-  /** @param {string[]} args @param {Record<string, string>} [env] */
-  function startCommand(args, env = {}) {
+  /** @param {string[]} args @param {Record<string, string>} [env] @param {string} [input] of standard input */
+  function startCommand(args, env = {}, input) {
     const child = spawn(NODE, [CLI, ...args], {
       cwd: sandbox.project,
       env: { ...sandbox.env(), PATH: `${bin}:${process.env.PATH}`, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
     });
+    child.stdin.end(input);
     const output = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text) => (output.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text) => (output.stderr += text));

@@ -57,6 +57,29 @@ const dutiful = (request) => {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: the folder of a run`, { concurrency: 2 }, () => {
+    test("has a long task, of which the agent gets the beginning and the path, also in a fork", async (t) => {
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", ["plan"], QUIET) });
+      const task = `a=b ${"word ".repeat(4000)}THE END`;
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(`/workflow hello -- ${task}`);
+      const paths = () => folders(sandbox).map((name) => join(sandbox.project, ".pi/workflow-runs", name, "task.md"));
+      const [first] = paths();
+      assert.equal(readFileSync(first, "utf8"), task);
+      assert.ok(model.messagesText(0).includes(`The whole task is in ${first.slice(sandbox.project.length + 1)}`));
+      assert.ok(!model.messagesText(0).includes("THE END"));
+      writeFileSync(first, "of the agent");
+      await rpc.promptAndSettle("Go on");
+      const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
+      await rpc.send({ type: "fork", entryId: messages.at(-1).entryId });
+      await rpc.promptAndSettle("In the fork");
+      const forks = paths().filter((path) => path !== first);
+      assert.deepEqual(
+        forks.map((path) => readFileSync(path, "utf8")),
+        [task],
+      );
+      await rpc.close();
+    });
+
     test("is made at the start, and a gate on it is not passed by another run's report", async (t) => {
       let script = dutiful;
       const { model, sandbox } = await stage(t, (request) => script(request), { globalFiles: FILES });

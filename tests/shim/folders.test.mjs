@@ -49,7 +49,9 @@ function makeProject() {
       stem,
     );
   const output = (/** @type {string} */ stem) => new OutputFile(() => create(stem));
-  return { cwd, state, open, jobs: join(cwd, ".pi/jobs"), calls, output };
+  const write = (/** @type {string} */ key, /** @type {string} */ name, text = "text") =>
+    folders.writeFile(key, name, text);
+  return { cwd, state, open, write, jobs: join(cwd, ".pi/jobs"), calls, output };
 }
 
 /** Returns the message of the error that a function throws. @param {() => unknown} work */
@@ -237,6 +239,53 @@ suite("folders", () => {
       "The manifest does not grant it.",
     );
     assert.deepEqual(readdirSync(cwd), []);
+  });
+
+  test("a file is written in the place of what has its name, and nowhere else", () => {
+    const { cwd, open, write, jobs, state } = makeProject();
+    write("a", "task.md", "one");
+    const { name } = open("a");
+    const own = join(jobs, name);
+    const file = join(own, "task.md");
+    assert.equal(readFileSync(file, "utf8"), "one");
+    const outside = join(cwd, "outside");
+    for (const put of [
+      () => symlinkSync(outside, file),
+      () => linkSync(outside, file),
+      () => execFileSync("mkfifo", [file]),
+      () => symlinkSync("/nowhere", file),
+    ]) {
+      writeFileSync(outside, "of others");
+      rmSync(file);
+      put();
+      write("a", "task.md", "two");
+      assert.equal(readFileSync(file, "utf8"), "two");
+      assert.ok(lstatSync(file).isFile() && readFileSync(outside, "utf8") === "of others");
+    }
+    assert.deepEqual(readdirSync(own), ["task.md"]);
+    for (const wrong of ["", "..", "../a", "a/b", ".gitignore", "a\0b", "a".repeat(81)])
+      assert.equal(
+        fault(() => write("a", wrong)),
+        "The name of the file is no such name.",
+      );
+    rmSync(file);
+    mkdirSync(file);
+    assert.match(
+      fault(() => write("a", "task.md")),
+      /task\.md: /,
+    );
+    rmSync(own, { recursive: true });
+    symlinkSync(cwd, own);
+    assert.equal(
+      fault(() => write("a", "task.md")),
+      `.pi/jobs/${name}: it is a link`,
+    );
+    assert.ok(!existsSync(join(cwd, "task.md")));
+    state.trusted = false;
+    assert.equal(
+      fault(() => write("b", "task.md")),
+      "The project is not trusted.",
+    );
   });
 
   test(

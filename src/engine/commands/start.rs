@@ -3,13 +3,14 @@
 use crate::sorted::{Map, Set};
 
 use crate::definition::{Library, RuleUse, Show, Stale, is_blank, is_space, nearest, path_refusal, trim};
-use crate::run::{Arrival, MAX_TASK, RunState, begin};
+use crate::run::{Arrival, MAX_WHOLE_TASK, RunState, begin};
 use crate::text;
 
 use super::arguments::{self, Arguments};
 use crate::engine::ask::YesOrNo;
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
+use crate::engine::long_task;
 use crate::engine::state::{Engine, Mover, Waiter};
 use crate::engine::tools::lacks_step_tool;
 
@@ -62,8 +63,8 @@ impl Engine {
 
     /// Starts a run, or asks first if one is in progress.
     pub(super) fn start_or_ask(&mut self, start: Start, cx: &mut Cx) -> Reply {
-        let length = trim(&start.task).chars().count();
-        if length > MAX_TASK {
+        let length = trim(&start.task).len();
+        if length > MAX_WHOLE_TASK {
             cx.fail(Level::Error, text::task_too_long(length));
             return Reply::None;
         }
@@ -190,6 +191,7 @@ impl Engine {
         if self.activity.is_working() {
             self.briefing.moved(Mover::User);
         }
+        long_task::store(&state, cx);
         self.transition(state, cx);
         cx.push(Effect::SetSessionName(session_name));
         if stopped {

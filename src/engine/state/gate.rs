@@ -105,7 +105,7 @@ struct PlannedCheck {
     check: Check,
     gate: usize,
     /// The variables of its command, with their values when the gate was opened; `None` where the run lacks its folder.
-    env: Vec<(String, Option<String>)>,
+    env: Planned,
     /// Its place, if it has `recheck`.
     place: Option<CheckPlace>,
     /// The reason for its repetition, if it has passed before.
@@ -452,20 +452,21 @@ impl OpenGate {
     }
 }
 
+/// The variables of a command, each with its value or the reason why the run lacks it.
+pub(super) type Planned = Vec<(String, Result<String, &'static str>)>;
+
 /// Maximum length of a value in the environment, in bytes: Linux bounds a variable by 128 KiB.
 const MAX_VARIABLE: usize = 100_000;
 
-/// The variables of a command with these values, `None` for those that the run lacks.
+/// The variables of a command with these values, or the reason why the run lacks one.
 ///
 /// # Errors
 ///
 /// If a value cannot be one, in words.
-pub(super) fn checked_env(planned: &[(String, Option<String>)]) -> Result<Vec<(String, String)>, String> {
+pub(super) fn checked_env(planned: &[(String, Result<String, &str>)]) -> Result<Vec<(String, String)>, String> {
     let mut env = Vec::new();
     for (name, value) in planned {
-        let Some(value) = value else {
-            return Err(format!("{name} has no value: {}", text::NO_RUN_DIR));
-        };
+        let value = value.as_ref().map_err(|why| format!("{name} has no value: {why}"))?;
         env.push((name.clone(), value.clone()));
         if value.contains('\0') {
             return Err(format!("the value of {name} has a NUL character"));
@@ -478,8 +479,8 @@ pub(super) fn checked_env(planned: &[(String, Option<String>)]) -> Result<Vec<(S
 }
 
 /// The variables of a command of a workflow at this depth of the path, with their values; a value that the run does not
-/// have is empty, but the path of its folder: a command would take an empty one for the root.
-pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> Vec<(String, Option<String>)> {
+/// have is empty, but the path of its folder, which a command would take for the root, and its whole task.
+pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> Planned {
     if command.env().is_empty() {
         return Vec::new();
     }
@@ -490,16 +491,17 @@ pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> V
         ValueName::Outcome(id) => state.outcome(depth, id, library).map(ToOwned::to_owned),
         ValueName::Summary(id) => text::summary_of(state, id, library).map(ToOwned::to_owned),
         ValueName::Item => state.item(depth, library).map(|item| item.text),
-        ValueName::Task => Some(state.task_description.clone()),
+        ValueName::Task => state.whole_task().map(ToOwned::to_owned),
         ValueName::RunDir => state.run_dir_path().map(ToOwned::to_owned),
         ValueName::Output { phase, name } => {
             state.output(depth, (phase, name), library).map(|output| output.text().into_owned())
         }
     };
     let variables = command.env().iter();
-    let given = |of: &Variable| match value(&of.value) {
-        None if of.value != ValueName::RunDir => Some(String::new()),
-        value => value,
+    let given = |of: &Variable| match &of.value {
+        ValueName::RunDir => value(&of.value).ok_or(text::NO_RUN_DIR),
+        ValueName::Task => value(&of.value).ok_or(text::NO_WHOLE_TASK),
+        other => Ok(value(other).unwrap_or_default()),
     };
     variables.map(|of| (of.name.clone(), given(of))).collect()
 }

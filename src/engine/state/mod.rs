@@ -32,6 +32,7 @@ use crate::text;
 
 use super::context::{Cx, Ui};
 use super::effect::Effect;
+use super::long_task;
 
 pub(super) use activity::Activity;
 pub(super) use agent::{Agent, Origin, Turn};
@@ -233,6 +234,9 @@ impl Engine {
     /// Takes up the run that the session stores, and sets its model, or the user's again.
     pub(super) fn restore(&mut self, mut stored: Option<RunState>, mark: Mark, cx: &mut Cx) {
         let model = stored.as_mut().and_then(|state| state.progress.users_model.take());
+        if let Some(state) = &mut stored {
+            long_task::take_up(state, cx);
+        }
         let stored = stored.map(|state| state.bounded(&self.session.bound));
         self.run.take_up(stored, mark, self.definitions.library());
         self.meter.take_up(self.run.state().is_some() && !self.has_run());

@@ -6,7 +6,7 @@ use crate::definition::{Answer, Command};
 use crate::run::Active;
 use crate::text;
 
-use super::gate::{checked_env, environment};
+use super::gate::{Planned, checked_env, environment};
 use super::pending::Waiter;
 use super::place::Stand;
 use crate::engine::OutputFile;
@@ -40,7 +40,7 @@ pub struct OpenStep {
     pub source: Option<text::GateSource>,
     pub passage: Passage,
     pub stand: Stand,
-    env: Vec<(String, Option<String>)>,
+    env: Planned,
 }
 
 /// A question that the user is asked, as it was when the run arrived.

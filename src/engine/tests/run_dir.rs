@@ -166,3 +166,60 @@ fn it_is_made_when_the_user_accepts_rules_that_need_it() {
     let (text, _) = session.step("next");
     assert!(text.contains(&format!("See {PATH}.")), "{text}");
 }
+
+#[test]
+fn a_long_task_lies_in_the_folder_and_is_whole_for_commands() {
+    let task = format!("{}\nEND", "é ".repeat(8000));
+    let start = format!("w {task}");
+    // The workflow names no folder.
+    let mut session = session("gate: [{run: 'true', env: {TASK: task}}]\n---\nDo {description}\n");
+    for (dir, file, reason) in
+        [(Some(".pi: it is a link"), None, ".pi: it is a link"), (None, Some("task.md: full"), "task.md: full")]
+    {
+        (session.files.no_run_dir, session.files.no_run_file) = (dir.map(Into::into), file.map(Into::into));
+        let error = format!("The workflow is not started: the folder of the run cannot be made: {reason}");
+        assert_eq!(session.command("workflow", &start).effects, notice(Level::Error, &error));
+        assert!(session.engine.active().is_none() && session.stored_run().is_none());
+    }
+    (session.files.no_run_dir, session.files.no_run_file) = (None, None);
+    session.files.run_files.take();
+    let effects = session.command("workflow", &start).effects;
+    assert!(session.files.run_files.take() == [(format!("{TASK_ID}/task.md"), task.clone())]);
+    let whole = effects.iter().find_map(|effect| match effect {
+        Effect::AppendEntry { custom_type: "workflow:task", data } => Some(data.to_string()),
+        _ => None,
+    });
+    // A run that others have stored, of another task.
+    session.files.tasks = vec![r#"{"taskId":"t","text":"x"}"#.into(), "null".into(), whole.unwrap()];
+    let shown = format!(
+        "…\n\n[This is the beginning of the task, which has 16004 characters. The whole task is in {PATH}/task.md: read that file first.]"
+    );
+    assert!(session.entries[0].len() < 10_000 && !session.entries[0].contains("END"), "{}", session.entries[0]);
+    // Another session takes it up; an agent may have changed the file.
+    let stored = session.stored_run().cloned();
+    assert!(stored.as_ref().unwrap().whole_task().is_none());
+    assert_eq!(Session::errors(&session.taken_up(stored)), [""; 0]);
+    assert!(session.files.run_files.take() == [(format!("{TASK_ID}/task.md"), task.clone())]);
+    let _ = session.on(Event::AgentStart);
+    let (text, _) = session.step("next");
+    assert!(text.contains(&format!("Do {}{shown}", "é ".repeat(2000).trim())), "{text}");
+    let next = |session: &mut Session| session.on(Event::Step { input: r#"{"action":"next"}"#.into(), nested: false });
+    let reply = next(&mut session).reply;
+    let Reply::Ask { request: Request::Exec { env, .. }, .. } = reply else { panic!("{reply:?}") };
+    assert!(env == [("TASK".to_owned(), task)]);
+    // Without the entry no command gets the beginning for the whole.
+    for entry in [None, Some(format!(r#"{{"taskId":"{TASK_ID}","text":"Do less"}}"#))] {
+        session.files.tasks = entry.into_iter().collect();
+        let stored = session.stored_run().cloned();
+        let _ = session.taken_up(stored);
+        let _ = session.on(Event::AgentStart);
+        let (text, _) = session.step("next");
+        assert!(text.contains("TASK has no value: the session does not have the whole task"), "{text}");
+    }
+    // The bound of all tasks.
+    let _ = session.command("workflow", ":cancel");
+    let output = session.command("workflow", &format!("other {}", "é".repeat((1 << 19) + 1)));
+    assert!(
+        matches!(&output.effects[..], [Effect::Notify { level: Level::Error, text }] if text.starts_with("The task has 1048578 bytes;"))
+    );
+}

@@ -1,0 +1,36 @@
+//! A task that is too long for the state entries of its run. An entry of its own has the whole, so that no agent can
+//! change what commands get; the file in the folder of the run is for the agent, and is written anew when a session
+//! takes the run up.
+
+use serde_json::{Value, json};
+
+use crate::protocol::TASK_ENTRY_TYPE;
+use crate::run::RunState;
+
+use super::context::Cx;
+use super::effect::Effect;
+
+/// Stores the whole task before the first state of its run.
+pub(super) fn store(state: &RunState, cx: &mut Cx) {
+    if let Some((custom_type, data)) = entry(state) {
+        cx.push(Effect::AppendEntry { custom_type, data });
+    }
+}
+
+/// The entry with the whole task of a run, if it needs one.
+pub(super) fn entry(state: &RunState) -> Option<(&'static str, Value)> {
+    let text = state.progress.long_task.as_ref()?.text()?;
+    Some((TASK_ENTRY_TYPE, json!({ "taskId": state.task_id, "text": text })))
+}
+
+/// Takes up the whole task of a run that the session stores.
+pub(super) fn take_up(state: &mut RunState, cx: &mut Cx) {
+    let Some(long) = &mut state.progress.long_task else { return };
+    let entries = cx.unless_gone(cx.host.entries(TASK_ENTRY_TYPE).map(Some)).unwrap_or_default();
+    for entry in entries {
+        let Ok(entry) = serde_json::from_str::<Value>(&entry) else { continue };
+        if entry.get("taskId").and_then(Value::as_str) == Some(&state.task_id) {
+            long.take_up(entry.get("text").and_then(Value::as_str).unwrap_or_default());
+        }
+    }
+}
