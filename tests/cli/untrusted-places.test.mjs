@@ -56,7 +56,6 @@ const OPEN = {
   "host-shim/sandbox/bubblewrap.js": "writes into a folder of its own",
   "host-shim/sandbox/file-operations.js": "opens for the tools of an agent",
   "host-shim/sandbox/hidden-paths.js": "reads /proc",
-  "host-shim/sandbox/placeholders.js": "creates empty files that are not there",
   "host-shim/sandbox/session-folder.js": "creates empty files that are not there",
   "host-shim/sandbox/untrusted-files.js": "the module for such places",
   "host-shim/store.js": "creates files that are not there in pi's agent folder",
