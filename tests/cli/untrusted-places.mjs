@@ -31,6 +31,7 @@ import { newSessionFile, openSession } from "../../cli/runs/sessions.js";
 import { isChildOf } from "../../host-shim/child-session.js";
 import { fileImports } from "../../host-shim/files.js";
 import { createFile, folderImports } from "../../host-shim/folders.js";
+import { Origin } from "../../host-shim/origin.js";
 import { projectSettings } from "../../host-shim/packages.js";
 import { projectState } from "../../host-shim/project-state.js";
 import { commonGitFolder, untrusted, workTreeAt } from "../../host-shim/sandbox/index.js";
@@ -139,6 +140,21 @@ export const PLACES = {
     content: '{"sessionDir":"/VICTIM"}',
     use: async () => [newSessionFile("id"), await listedPackages("/nowhere")],
   },
+  "settings of a project, as a child begins": {
+    path: ".pi/settings.json",
+    content: '{"packages":["VICTIM"]}',
+    use: async ({ root, agent }) => {
+      const pi = await import("@earendil-works/pi-coding-agent");
+      const session = {
+        resourceLoader: { getExtensions: () => ({ extensions: [] }), getSkills: () => ({ skills: [] }) },
+        sessionManager: { getCwd: () => root },
+        settingsManager: pi.SettingsManager.inMemory(),
+      };
+      const codingAgent = { ...pi, getAgentDir: () => agent };
+      const origin = new Origin(/** @type {any} */ ({ codingAgent }), /** @type {any} */ (session));
+      return origin.toTell()?.includes("settings.json") ? "VICTIM" : "";
+    },
+  },
   "workflow.yaml": {
     path: ".pi/workflows/x/workflow.yaml",
     content: "VICTIM",
@@ -174,6 +190,14 @@ export const PLACES = {
   ".gitignore of the folders of runs": {
     path: ".pi/runs/.gitignore",
     use: ({ root }) => void createFile({ ...RUN, context: context(root) }, "step"),
+  },
+  "the text of a task in the folder of its run": {
+    path: ".pi/runs/RUN/task.md",
+    use: ({ root }) => {
+      const calls = new Calls(/** @type {any} */ ({}));
+      calls.context = context(root);
+      folderImports(calls, RUN.grant, ".pi").writeFile("run", "task.md", "text");
+    },
   },
   "a file that a new run gets": {
     path: ".pi/runs/RUN/file",

@@ -167,6 +167,25 @@ for (const version of VERSIONS) {
         assert.equal(toolResults(model.lastRequest()).length, results + 1);
       });
 
+      test("have the prefix of the session's start, whatever is in the place of the settings", LONG, async (t) => {
+        const { play } = await limited(
+          t,
+          version,
+          { write: [".pi/"] },
+          {
+            files: { ".pi/settings.json": JSON.stringify({ shellCommandPrefix: "export FROM=settings" }) },
+            pi: { trust: true },
+          },
+        );
+        const results = await play(
+          [bash("rm .pi/settings.json && mkfifo .pi/settings.json && echo made")],
+          [bash("echo $FROM")],
+          [bash("rm .pi/settings.json && ln -s /dev/zero .pi/settings.json; echo $FROM")],
+          [bash("echo $FROM")],
+        );
+        assert.deepEqual(results, ["made\n", "settings\n", "settings\n", "settings\n"]);
+      });
+
       test("run side by side", async (t) => {
         const { play, text } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
         const numbers = [1, 2, 3, 4, 5, 6];
