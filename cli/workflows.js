@@ -49,6 +49,7 @@ export function openWorkflows(grants, packages = []) {
     name,
     path: () => path,
     within: within === undefined ? undefined : () => within,
+    anywhere: name === "global" || name === "agents",
     granted: () => true,
     listed,
   });

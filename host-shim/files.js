@@ -16,7 +16,8 @@ import { Snapshot } from "./snapshot.js";
 /**
  * A folder that the manifest grants. `agent`: below pi's agent directory. `project`: below the project's configuration
  * directory; `cwd`: below the working directory. The latter two only while the user trusts the project, and only if the
- * folder lies in the working directory after links are followed.
+ * folder lies in the working directory after links are followed. Links in a folder of `agent` lead anywhere, but those of
+ * files in the folder itself, which hold as soon as they change; in others links lead within the folder.
  * @typedef {object} FolderGrant
  * @property {string} name the component's name for it
  * @property {"agent" | "project" | "cwd"} base
@@ -66,6 +67,7 @@ export function fileImports(grants, bases, packages = () => []) {
     name: grant.name,
     path: () => folder(grant),
     within: grant.base === "agent" ? undefined : bases.cwd,
+    anywhere: grant.base === "agent",
     granted: () => granted(grant),
     listed: grant.listed !== false,
   }));
@@ -110,6 +112,7 @@ export function fieldOf(value, keys) {
  * @property {string} name the component's name for it
  * @property {() => string} path
  * @property {(() => string) | undefined} within the project that must contain it after links are followed
+ * @property {boolean} [anywhere] true if links in it may lead anywhere, but those of its own files
  * @property {() => boolean} granted returns true if it may be read now
  * @property {boolean} listed true if `roots` includes it
  * @property {import("./interface.js").InstalledPackage} [installed] the package whose folder it is
@@ -121,6 +124,7 @@ export function fieldOf(value, keys) {
  * @property {string} at the path that led to it, which may contain links
  * @property {string} root the real path of its root
  * @property {string} real its own real path
+ * @property {boolean} anywhere true if links in it may lead anywhere
  */
 
 /**
@@ -154,17 +158,20 @@ export function filesBelow(fixed, cwd, more = () => []) {
    * Resolves the real paths of a root and of a path below it.
    * @param {string} name
    * @param {string} path
+   * @param {boolean} [isFile]
    * @returns {Place}
    */
-  const resolve = (name, path) => {
+  const resolve = (name, path, isFile = false) => {
     const folder = folders.find((folder) => folder.name === name);
     if (!folder?.granted()) throw fileError({ tag: "no-such-root" });
     if (!isPlain(path)) throw fileError({ tag: "outside-root" });
     const at = folder.path();
     const root = snapshot?.place(name, "")?.root ?? realRoot(folder, at);
     const real = realpathSync.native(join(root, ...spelled(root, path)));
-    if (!isBelow(real, root)) throw fileError({ tag: "outside-root" });
-    return { at: join(at, path), root, real };
+    const { anywhere = false } = folder;
+    if (!(anywhere && (!isFile || path.includes("/"))) && !isBelow(real, root))
+      throw fileError({ tag: "outside-root" });
+    return { at: join(at, path), root, real, anywhere };
   };
 
   /**
@@ -191,7 +198,7 @@ export function filesBelow(fixed, cwd, more = () => []) {
       if (path !== "" && (slash === 0 || !isPlainPart(base))) throw fileError({ tag: "outside-root" });
       const { at, real } = place(name, slash < 0 ? "" : path.slice(0, slash));
       const file = below(real, namesLike(real, base)[0]);
-      const { bytes, stat } = readUnlessLink(file) ?? readThroughLink(file, () => resolve(name, path).real);
+      const { bytes, stat } = readUnlessLink(file) ?? readThroughLink(file, () => resolve(name, path, true).real);
       snapshot?.file(at === real ? file : below(at, base), stat);
       return bytes;
     } catch (error) {
@@ -222,7 +229,7 @@ export function filesBelow(fixed, cwd, more = () => []) {
         const [at, real] = [below(folder.at, entry.name), below(folder.real, entry.name)];
         const way = path === "" ? name : `${path}/${name}`;
         if (entry.isDirectory()) snapshot?.storePlace(name, way, { ...folder, at, real });
-        return entry.isSymbolicLink() ? { name, ...follow(folder.root, real) } : { name, kind: kindOf(entry) };
+        return entry.isSymbolicLink() ? { name, ...follow(folder, real, path === "") } : { name, kind: kindOf(entry) };
       });
     });
 
@@ -381,15 +388,19 @@ function below(folder, name) {
 }
 
 /**
- * Returns the kind of a link's target and its path below the root; `other` if it lies outside the root.
- * @param {string} root
+ * Returns the kind of a link's target and its path below the root, or its whole path; `other` if it may not lead there.
+ * @param {Place} folder
  * @param {string} path
+ * @param {boolean} isOfRoot true for a name in the root itself
  * @returns {Omit<import("./interface.js").DirEntry, "name">}
  */
-function follow(root, path) {
+function follow({ root, anywhere }, path, isOfRoot) {
   try {
     const real = realpathSync.native(path);
-    if (isBelow(real, root)) return { kind: kindOf(statSync(real)), target: relative(root, real).replaceAll(sep, "/") };
+    const isInside = isBelow(real, root);
+    const target = (isInside ? relative(root, real) : real).replaceAll(sep, "/");
+    const kind = kindOf(statSync(real));
+    if (isInside || (anywhere && !(isOfRoot && kind === "file"))) return { kind, target };
   } catch {
     // The link is broken.
   }

@@ -66,7 +66,7 @@ pub(super) fn read(
             break;
         }
         let reader = RootReader::new(&mut bounded, root, check.map(Lint::new), &mut sources, &mut diagnostics);
-        let Parts { workflows, left_out, mut listed, aliases, .. } = reader.read()?;
+        let Parts { workflows, left_out, skipped, mut listed, aliases, .. } = reader.read()?;
         if root.name == ALIASES_ROOT {
             parts.aliases = aliases;
         }
@@ -74,6 +74,7 @@ pub(super) fn read(
             taken.add(&workflows, &left_out, number);
         }
         parts.left_out.extend(left_out);
+        parts.skipped.extend(skipped);
         parts.listed.append(&mut listed);
         for workflow in workflows {
             match index.get(&workflow.key).and_then(|&at| parts.workflows.get_mut(at)) {

@@ -1,6 +1,8 @@
 // The commands `/workflow NAME TASK` and `/cancel-workflow`.
 
 import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -69,6 +71,33 @@ for (const version of VERSIONS) {
       assert.deepEqual(states(await rpc.entries()), []);
       assert.equal(model.requests.length, 0);
       assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("links lead anywhere in the user's own folder, and elsewhere what is passed over is told", async (t) => {
+      const { sandbox, model } = await stage(t, () => REST, { projectFiles: workflow("local", ["a"]) });
+      const dots = join(sandbox.root, "dots");
+      const own = join(sandbox.agent, "workflows");
+      for (const [path, text] of Object.entries({ ...workflow("folder", ["x"]), ...workflow("files", ["y"]) })) {
+        mkdirSync(dirname(join(dots, path)), { recursive: true });
+        writeFileSync(join(dots, path), text);
+      }
+      symlinkSync("..", join(dots, "folder/up"));
+      mkdirSync(join(own, "files"), { recursive: true });
+      symlinkSync(join(dots, "folder"), join(own, "folder"));
+      for (const file of ["workflow.yaml", "y.md"]) symlinkSync(join(dots, "files", file), join(own, "files", file));
+      symlinkSync(join(dots, "folder"), join(sandbox.project, ".pi/workflows/theirs"));
+      const rpc = await startRpc({ version, sandbox, trust: true });
+      await rpc.prompt("/workflow theirs Do it");
+      assert.deepEqual(notices(rpc), [
+        'error: Unknown workflow: "theirs". Available: files, folder, local\nNot read: .pi/workflows/theirs (a link that leads nowhere, or out of its folder: only workflows in your own folder can lie elsewhere)',
+      ]);
+      for (const name of ["folder", "files"]) {
+        await rpc.promptAndSettle(`/workflow ${name} Do it`);
+        await rpc.prompt("/workflow :cancel");
+      }
+      assert.match(model.messagesText(0), /Do x for Do it/);
+      assert.match(model.messagesText(1), /Do y for Do it/);
+      await rpc.close();
     });
 
     test("reports that there are no workflows", async (t) => {

@@ -292,17 +292,52 @@ suite("links", () => {
     }
   });
 
-  test("that lead out of the root are not followed, to a file or to a folder, directly or through another link", (t) => {
+  test("in the user's own folder lead anywhere, and their targets tell them apart", (t) => {
     const { read, list, write, link, root } = grant(t);
+    write("outside/dots/flow/a.txt", "A");
+    link("agent/things/flow", join(root, "outside/dots/flow"));
+    link("agent/things/again", "flow");
+    link("agent/things/file", "../../outside/dots/flow/a.txt");
+    link("agent/things/by/file/a.txt", join(root, "outside/dots/flow/a.txt"));
+    link("outside/dots/flow/loop", "..");
+    link("outside/dots/flow/back", join(root, "agent/things"));
+    link("outside/dots/flow/up.txt", "../flow/a.txt");
+    for (const path of ["flow/a.txt", "again/a.txt", "by/file/a.txt", "flow/loop/flow/a.txt", "flow/up.txt"])
+      assert.equal(read(path), "A", path);
+    const targets = (/** @type {string} */ path) => list(path).map(({ name, target }) => [name, target]);
+    const flow = join(root, "outside/dots/flow");
+    assert.deepEqual(targets(""), [
+      ["again", flow],
+      ["by", undefined],
+      ["file", undefined],
+      ["flow", flow],
+    ]);
+    assert.deepEqual(targets("flow/loop/flow"), [
+      ["a.txt", undefined],
+      ["back", ""],
+      ["loop", dirname(flow)],
+      ["up.txt", join(flow, "a.txt")],
+    ]);
+    // What an agent could change there would hold at once.
+    refused(() => read("file"), "outside-root");
+    assert.equal(list("").find(({ name }) => name === "file")?.kind, "other");
+    // The interface still takes no path that leads upwards.
+    refused(() => read("../models.json"), "outside-root");
+  });
+
+  test("that lead out of the root are not followed, to a file or to a folder, directly or through another link", (t) => {
+    const { list: listed, read: readIn, write, link, root } = grant(t);
+    const read = (/** @type {string} */ path) => readIn(path, "project");
+    const list = (/** @type {string} */ path) => listed(path, "project");
     const secret = write("outside/secret.txt");
-    write("agent/things-evil/a.txt");
-    link("agent/things/file", secret);
-    link("agent/things/relative", "../../outside/secret.txt");
-    link("agent/things/folder", join(root, "outside"));
-    link("agent/things/neighbour", "../things-evil");
-    link("agent/things/above", "..");
-    link("agent/things/second", "file");
-    write("agent/models.json");
+    write("project/.conf/things-evil/a.txt");
+    link("project/.conf/things/file", secret);
+    link("project/.conf/things/relative", "../../../outside/secret.txt");
+    link("project/.conf/things/folder", join(root, "outside"));
+    link("project/.conf/things/neighbour", "../things-evil");
+    link("project/.conf/things/above", "..");
+    link("project/.conf/things/second", "file");
+    write("project/.conf/models.json");
     for (const path of ["file", "relative", "folder/secret.txt", "neighbour/a.txt", "above/models.json", "second"]) {
       refused(() => read(path), "outside-root");
     }
@@ -315,8 +350,8 @@ suite("links", () => {
 
   test("to another root lead out of the root", (t) => {
     const { read, write, link } = grant(t);
-    link("agent/things/project", write("project/.conf/things/a.txt"));
-    refused(() => read("project"), "outside-root");
+    link("project/.conf/things/own", write("agent/things/a.txt"));
+    refused(() => read("own", "project"), "outside-root");
   });
 
   test("that are broken", (t) => {
@@ -351,7 +386,7 @@ suite("links", () => {
     );
     assert.equal(read("a.txt"), "A");
     assert.equal(read("within"), "B");
-    refused(() => list("without"), "outside-root");
+    assert.deepEqual(list("without"), []);
     assert.equal(list("").length, 4);
   });
 });
@@ -378,10 +413,11 @@ suite("neither a file nor a folder", { skip: process.platform === "win32" }, () 
     link("agent/things/zero", "/dev/zero");
     link("agent/things/null", "/dev/null");
     refused(() => read("zero"), "outside-root");
-    refused(() => read("null"), "outside-root");
+    link("agent/things/in/null", "/dev/null");
+    refused(() => read("in/null"), "wrong-kind");
     assert.deepEqual(
       list("").map(({ kind }) => kind),
-      ["other", "other"],
+      ["directory", "other", "other"],
     );
   });
 

@@ -26,6 +26,7 @@ pub struct Library {
     /// they are counted.
     sizes: Vec<Option<u64>>,
     left_out: Vec<LeftOut>,
+    skipped: Vec<String>,
     listed: Vec<Listed>,
     replacing: Replacing,
     aliases: Aliases,
@@ -39,6 +40,7 @@ const PROJECT_ROOT: &str = "project";
 pub(crate) struct Parts {
     pub workflows: Vec<Workflow>,
     pub left_out: Vec<LeftOut>,
+    pub skipped: Vec<String>,
     pub listed: Vec<Listed>,
     pub replacing: Replacing,
     pub aliases: Aliases,
@@ -87,7 +89,7 @@ impl LeftOut {
 impl Library {
     /// Makes a library of workflows whose references lead to one of them, and none in a cycle.
     pub(crate) fn of(parts: Parts) -> Self {
-        let Parts { workflows, left_out, listed, replacing, aliases } = parts;
+        let Parts { workflows, left_out, skipped, listed, replacing, aliases } = parts;
         let (mut index, mut commands) = (Map::new(), Map::new());
         // A workflow with errors that is not a package's keeps its name: no package's workflow runs in its place.
         let own_with_errors = || left_out.iter().filter(|other| package_of(&other.key).is_none());
@@ -109,8 +111,18 @@ impl Library {
         }
         let mut sizes = vec![None; workflows.len()];
         let seals = RefCell::default();
-        let mut library =
-            Self { workflows, index, commands, sizes: Vec::new(), left_out, listed, replacing, aliases, seals };
+        let mut library = Self {
+            workflows,
+            index,
+            commands,
+            sizes: Vec::new(),
+            left_out,
+            skipped,
+            listed,
+            replacing,
+            aliases,
+            seals,
+        };
         for at in 0..sizes.len() {
             library.measure(at, &mut sizes);
         }
@@ -269,6 +281,12 @@ impl Library {
 
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
+    }
+
+    /// What is neither a folder nor a file in the place of a workflow's folder, such as a link that leads out of the
+    /// project; as a user would write it.
+    pub fn skipped(&self) -> &[String] {
+        &self.skipped
     }
 
     /// Returns true if a file with a diagnostic belongs to a folder: it lies in the folder, above it, or a workflow of

@@ -27,6 +27,9 @@ use crate::definition::model::{
 /// Number of entries that a regular expression of a gate counts as, because it is compiled.
 const EXPRESSION: usize = 5;
 
+/// Maximum number of names that are told as passed over.
+const MAX_SKIPPED: usize = 5;
+
 /// Maximum depth of a workflow's folder below a root.
 const MAX_FOLDER_DEPTH: usize = 8;
 
@@ -53,6 +56,8 @@ pub(crate) struct RootReader<'a, 'f> {
     phases: Map<String, (String, Option<Rc<Phase>>)>,
     /// The folders with a `workflow.yaml` under another name, by key.
     misnamed: Map<String, String>,
+    /// What is neither a folder nor a file in a library folder.
+    skipped: Vec<String>,
     aliases: Aliases,
 }
 
@@ -137,6 +142,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             links: Map::new(),
             phases: Map::new(),
             misnamed: Map::new(),
+            skipped: Vec::new(),
             aliases: Aliases::default(),
         }
     }
@@ -164,7 +170,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let listed = self.lint.map(Lint::into_listed).unwrap_or_default();
         let replacing = Replacing::default();
         let aliases = self.aliases;
-        Ok(Parts { workflows: self.found, left_out, listed, replacing, aliases })
+        Ok(Parts { workflows: self.found, left_out, skipped: self.skipped, listed, replacing, aliases })
     }
 
     /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
@@ -272,6 +278,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     continue;
                 }
                 FileKind::File if !is_workflow => self.check_file_name(parent, &entry.name),
+                FileKind::Other if !is_workflow && self.skipped.len() < MAX_SKIPPED => {
+                    self.skipped.push(self.display(&path));
+                }
                 FileKind::File | FileKind::Other => {}
             }
             if let Some(lint) = &mut self.lint {

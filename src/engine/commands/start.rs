@@ -234,6 +234,10 @@ pub(super) fn untrusted(cx: &mut Cx) -> String {
     folder.map_or_else(String::new, |folder| format!("\n{}", text::untrusted(&folder, cx.ui.is_terminal())))
 }
 
+/// The reason why a name in a folder of workflows is passed over.
+const LEADS_OUT: &str =
+    "(a link that leads nowhere, or out of its folder: only workflows in your own folder can lie elsewhere)";
+
 /// The notice for a command name that no workflow has.
 pub(super) fn unknown_workflow(name: &str, library: &Library, cx: &mut Cx) -> String {
     if library.left_out().iter().any(|left_out| left_out.is_called(name)) {
@@ -243,5 +247,10 @@ pub(super) fn unknown_workflow(name: &str, library: &Library, cx: &mut Cx) -> St
     let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
     let meant = nearest(name, names.iter().map(String::as_str))
         .map_or(String::new(), |meant| format!("\nDid you mean \"{meant}\"?"));
-    format!("Unknown workflow: \"{name}\". Available: {available}{meant}{}", untrusted(cx))
+    let skipped = library.skipped().iter().map(|place| format!("\nNot read: {place} {LEADS_OUT}"));
+    format!(
+        "Unknown workflow: \"{name}\". Available: {available}{meant}{}{}",
+        skipped.collect::<String>(),
+        untrusted(cx)
+    )
 }
