@@ -151,7 +151,9 @@ fn kind(field: &Field) -> Value {
     let may_be_empty = field.needed == Needed::Not && field.may_be_empty();
     let type_of = |name: &str| if may_be_empty { json!([name, "null"]) } else { json!(name) };
     match field.kind {
-        Kind::Template(_) | Kind::FreeText if may_be_empty => json!({ "type": type_of("string") }),
+        Kind::Template(_) | Kind::FreeText if may_be_empty => {
+            json!({ "type": type_of("string"), "pattern": "^$|\\S" })
+        }
         Kind::Text | Kind::Template(_) | Kind::FreeText => {
             json!({ "type": type_of("string"), "pattern": "\\S" })
         }
@@ -168,7 +170,7 @@ fn kind(field: &Field) -> Value {
         }
         Kind::Names | Kind::Options => json!({ "type": type_of("array"), "items": scalar() }),
         Kind::Tools => {
-            let text = json!({ "type": "string", "pattern": "\\S" });
+            let text = json!({ "type": "string", "pattern": "^[A-Za-z0-9_.:/-]+$" });
             let name = one_of(&[text, json!({ "type": "number" }), json!({ "type": "boolean" })]);
             json!({ "type": "array", "items": name })
         }
@@ -178,7 +180,8 @@ fn kind(field: &Field) -> Value {
             one_of(&[name, names])
         }
         Kind::Paths(most) => {
-            json!({ "type": "array", "maxItems": most, "items": { "type": "string", "pattern": "\\S" } })
+            let path = json!({ "type": "string", "pattern": "^\\S([\\s\\S]*\\S)?$" });
+            json!({ "type": "array", "maxItems": most, "items": path })
         }
         Kind::Calls => {
             json!({ "type": "array", "minItems": 1, "items": { "type": "string", "pattern": "\\S" } })

@@ -2,6 +2,7 @@
 
 import { readSession, sessionFiles } from "../pi/harness/pi.mjs";
 import { messageText } from "../pi/harness/scripted-model.mjs";
+import { isOfRules } from "../pi/harness/workflows.mjs";
 
 /** @typedef {Record<keyof typeof BLOCKS, string[]>} PlayRecord */
 
@@ -64,7 +65,9 @@ export const BLOCKS = {
   /** Notices, and questions to the user. */
   notices: ({ ui }) =>
     ui.flatMap(({ method, notifyType, title, message, options }) => {
-      if (method === "notify") return `${notifyType}: ${message}`;
+      const notice = `${notifyType}: ${message}`;
+      // The line about the rules of a run stands beside the blocks of the specification.
+      if (method === "notify") return isOfRules(notice) ? [] : notice;
       return ["confirm", "select"].includes(method) ? [`${title}: ${message ?? options.join(", ")}`] : [];
     }),
 };

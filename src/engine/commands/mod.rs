@@ -21,6 +21,7 @@ mod many_agents;
 pub(super) mod moves;
 mod picker;
 mod replacement;
+mod rules;
 mod show;
 mod start;
 

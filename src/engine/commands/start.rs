@@ -7,6 +7,7 @@ use crate::run::{Arrival, MAX_WHOLE_TASK, RunState, begin};
 use crate::text;
 
 use super::arguments::{self, Arguments};
+use super::rules;
 use crate::engine::ask::YesOrNo;
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
@@ -179,6 +180,7 @@ impl Engine {
         };
         let mut prompt = text::initial_message(workflow, library, &state);
         let session_name = text::session_name(workflow, &state.task_description);
+        let key = workflow.key.clone();
         // Without a run, what runs is not of a phase that is left.
         let stopped = self.agent.is_stopping || self.running().is_some() && self.stop_running_calls(cx);
         self.activity.stop(cx);
@@ -193,6 +195,7 @@ impl Engine {
         }
         long_task::store(&state, cx);
         self.transition(state, cx);
+        rules::tell(self.definitions.library(), &key, cx);
         cx.push(Effect::SetSessionName(session_name));
         if stopped {
             self.agent.prompt_at_rest = Some(prompt);

@@ -95,7 +95,7 @@ export function spawnPi(options, modeArgs, stdin) {
  *
  * @param {PiOptions & { prompt: string | string[], mode?: "text" | "json", stdin?: string, timeoutMs?: number }} options
  *   `stdin` is piped to pi
- * @returns {Promise<{ code: number | null, stdout: string, stderr: string }>}
+ * @returns {Promise<{ code: number | null, stdout: string, stderr: string, rules: string }>}
  */
 export function runPrint({ prompt, mode = "text", stdin, timeoutMs = PATIENCE_MS, ...options }) {
   // Without a text stdin must not be a pipe: pi reads a pipe to its end and puts the text in front of the prompt.
@@ -118,7 +118,9 @@ export function runPrint({ prompt, mode = "text", stdin, timeoutMs = PATIENCE_MS
     child.once("error", reject);
     child.once("close", (code) => {
       clearTimeout(timer);
-      if (!late) return resolve({ code, ...output });
+      // The line about the rules of a run stands in `rules`.
+      const [rules = ""] = /^Rules of this run: .*\n/m.exec(output.stderr) ?? [];
+      if (!late) return resolve({ code, ...output, stderr: output.stderr.replace(rules, ""), rules });
       const said = `--- stdout\n${output.stdout}\n--- stderr\n${output.stderr}`;
       reject(new Error(`pi did not end within ${timeoutMs} ms\n${said}`));
     });

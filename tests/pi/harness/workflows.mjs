@@ -300,11 +300,24 @@ export function countdownLines(rpc) {
 }
 
 /**
- * Returns the notices of extensions, each as `level: text`.
+ * Returns the notices of extensions, each as `level: text`, but the line about the rules of a run when it starts.
  *
  * @param {import("./rpc.mjs").Rpc} rpc
  * @returns {string[]}
  */
 export function notices(rpc) {
+  return allNotices(rpc).filter((notice) => !isOfRules(notice));
+}
+
+/**
+ * Returns all notices of extensions, each as `level: text`.
+ *
+ * @param {import("./rpc.mjs").Rpc} rpc
+ * @returns {string[]}
+ */
+export function allNotices(rpc) {
   return rpc.ui("notify").map(({ notifyType, message }) => `${notifyType}: ${message}`);
 }
+
+/** Returns true if a notice is the line about the rules of a run. @param {string} notice */
+export const isOfRules = (notice) => notice.startsWith("info: Rules of this run: ");

@@ -1,0 +1,15 @@
+//! The notices about the rules of a run when it starts.
+
+use crate::definition::Library;
+use crate::engine::context::Cx;
+use crate::engine::effect::Level;
+use crate::text;
+
+/// Tells the user what holds in a run of a workflow, and which names of tools in it no tool has.
+pub(super) fn tell(library: &Library, key: &str, cx: &mut Cx) {
+    let line = text::rules_in_a_line(library, key);
+    let unknown = cx.host.tools().ok().and_then(|tools| text::unknown_tools(library, key, tools));
+    for (level, notice) in [(Level::Warning, unknown), (Level::Info, line)] {
+        notice.into_iter().for_each(|notice| cx.notify(level, notice));
+    }
+}
