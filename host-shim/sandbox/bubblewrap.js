@@ -195,7 +195,7 @@ export function bubblewrapLine(line, sandbox) {
   // The kernel lets nobody reach into a process whose program cannot be read. Without a copy it is the filter alone
   // that does.
   const first = canCopy(program) ? `--perms 0111 --file 4 ${FIRST}` : `--symlink ${shell} ${FIRST}`;
-  const descriptors = `3<${filterFile()} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null`;
+  const descriptors = `3<${filterFile(sandbox.sockets === true)} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null`;
   return {
     line: `exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${check} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`,
     places: mounts.places,
@@ -204,25 +204,29 @@ export function bubblewrapLine(line, sandbox) {
   };
 }
 
-/** The open file with the filter of system calls. @type {number | undefined} */
-let filterDescriptor;
+/** The open files with the filter of system calls, by whether it allows sockets. @type {Map<boolean, number>} */
+const filters = new Map();
 
-/** Returns the path of a file with the filter. It has no name, so that no confined command can open it. */
-function filterFile() {
-  if (filterDescriptor === undefined) {
-    const filter = seccompFilter(process.arch);
+/**
+ * Returns the path of a file with the filter. It has no name, so that no confined command can open it.
+ * @param {boolean} sockets
+ */
+function filterFile(sockets) {
+  let descriptor = filters.get(sockets);
+  if (descriptor === undefined) {
+    const filter = seccompFilter(process.arch, sockets);
     if (!filter) throw new Error(`There is no filter of system calls for processors of the type ${process.arch}.`);
     const folder = mkdtempSync(join(tmpdir(), "pi-confined-filter-"));
     try {
-      const descriptor = openSync(join(folder, "filter"), "wx+", 0o600);
+      descriptor = openSync(join(folder, "filter"), "wx+", 0o600);
       // In full, also where the disk takes only a part at a time: a part of it would be another filter.
       writeFileSync(descriptor, filter);
-      filterDescriptor = descriptor;
+      filters.set(sockets, descriptor);
     } finally {
       rmSync(folder, { recursive: true });
     }
   }
-  return `/proc/${process.pid}/fd/${filterDescriptor}`;
+  return `/proc/${process.pid}/fd/${descriptor}`;
 }
 
 /**

@@ -15,6 +15,7 @@ import { realPath } from "./write-target.js";
  * @property {string[]} readOnly paths that stay read-only in writable folders, and can be read in the system's folder
  *   for temporary files
  * @property {boolean} network
+ * @property {boolean} [sockets] true if sockets in the file system can be used: all that are not its own are covered
  * @property {string} cwd
  * @property {string} temporary the folder for temporary files
  * @property {string[]} hidden folders and files that appear empty, whatever is writable

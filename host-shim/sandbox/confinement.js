@@ -12,6 +12,7 @@ import { placeholders } from "./placeholders.js";
 import { Busy, runningCommands } from "./running-commands.js";
 import { canConfine, confinedLine } from "./command-line.js";
 import { TEMPORARY } from "./bubblewrap.js";
+import { socketCovers } from "./sockets.js";
 import { leaveFolder, sessionFolder } from "./session-folder.js";
 import { plainText } from "../plain-text.js";
 import { FileTools } from "./file-tools.js";
@@ -88,8 +89,14 @@ export class Confinement {
     this.#fileTools = new FileTools(pi, codingAgent);
   }
 
+  /** The sockets in the folders that the last command line could write. @type {string[]} */
+  #sockets = [];
+  /** The start of the session, in milliseconds. */
+  #since = 0;
+
   /** The session begins. @param {Context} context */
   begin(context) {
+    this.#since = Date.now();
     try {
       const of = realPath(context.cwd);
       noteWorkTrees(of);
@@ -305,8 +312,20 @@ export class Confinement {
     const own = ["/proc", "/dev", "/sys", TEMPORARY, dirname(temporary)];
     const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
     const readOnly = [...this.#readOnlyBelow(writable, keptNames), ...git, ...keptNames];
-    const visible = unreadable.filter((path) => !keys.hidden.some((other) => isBelow(path, other)));
-    const sandbox = { ...reach, ...keys, readOnly, network, cwd, unreadable: visible, kept: keptNames, standIns };
+    const everything = reach.writable.includes("/");
+    const covers = network
+      ? undefined
+      : socketCovers({
+          kept: [cwd, ...(everything ? [] : reach.writable)],
+          temporary: everything ? undefined : TEMPORARY,
+          covered: [...keys.hidden, ...unreadable],
+          found: everything ? [] : this.#sockets,
+          since: this.#since,
+        });
+    const hidden = [...keys.hidden.filter((path) => !covers?.some((other) => isBelow(path, other))), ...(covers ?? [])];
+    const visible = unreadable.filter((path) => !hidden.some((other) => isBelow(path, other)));
+    const more = { readOnly, hidden, unreadable: visible, kept: keptNames };
+    const sandbox = { ...reach, ...keys, ...more, network, sockets: covers !== undefined, cwd, standIns };
     const around = [...sandbox.hidden, ...unreadable].find(
       (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
     );
@@ -402,7 +421,8 @@ export class Confinement {
    */
   #readOnlyBelow(writable, kept) {
     if (writable.includes("/")) return [];
-    const { linked, closed } = lasting(() => linkedOutside(writable.map(withoutSlash), kept));
+    const { linked, closed, sockets } = lasting(() => linkedOutside(writable.map(withoutSlash), kept));
+    this.#sockets = sockets;
     this.#addReadOnly("closed", closed);
     const found = [...linked, ...closed];
     if (found.length === 0) return [];
@@ -522,6 +542,7 @@ function lasting(look) {
   if (first.linked.length + first.closed.length === 0) return first;
   const again = look();
   return {
+    ...again,
     linked: again.linked.filter((path) => first.linked.includes(path)),
     closed: again.closed.filter((path) => first.closed.includes(path)),
   };

@@ -10,7 +10,7 @@ const MAX_PATH = 1024;
 /** The character in the place of bytes that are not UTF-8. */
 const REPLACED = "\uFFFD";
 
-/** @typedef {{ linked: string[], closed: string[] }} Found */
+/** @typedef {{ linked: string[], closed: string[], sockets: string[] }} Found `sockets` are all that were seen */
 
 /**
  * Returns the files in the given files and folders that have a hard link outside of them (`linked`), and the outermost
@@ -29,6 +29,8 @@ class Search {
   #files = new Map();
   /** @type {Set<string>} */
   #closed = new Set();
+  /** @type {string[]} */
+  #sockets = [];
   #paths;
   #except;
 
@@ -58,6 +60,7 @@ class Search {
     return {
       linked: linked.filter((path) => !isInClosed(path)),
       closed: [...this.#closed].filter((path) => !isInClosed(path)),
+      sockets: this.#sockets,
     };
   }
 
@@ -70,7 +73,8 @@ class Search {
       if (entry.name.includes(REPLACED)) continue;
       if (entry.isDirectory()) {
         if (!this.#except.has(path)) folders.push(path);
-      } else if (!entry.isSymbolicLink()) this.#addFile(path, folder);
+      } else if (entry.isSocket()) this.#sockets.push(path);
+      else if (!entry.isSymbolicLink()) this.#addFile(path, folder);
     }
     if (entries.some(({ name }) => name.includes(REPLACED)) && hasUnnamed(folder)) this.#close(folder);
     return folders;

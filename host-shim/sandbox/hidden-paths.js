@@ -242,30 +242,55 @@ function refuseClosed(folder) {
  * Returns the names that paths have in other mounts of their file systems.
  * @param {string[]} paths absolute, without links
  */
-function otherMounts(paths) {
+export function otherMounts(paths) {
   // macOS shows the volume with the user's files at a second place.
   if (process.platform === "darwin") return paths.map((path) => join("/System/Volumes/Data", path));
   if (process.platform !== "linux") return [];
-  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n").filter(Boolean).map(mountOf);
+  const mounts = mountsOf("self");
   return paths.flatMap((path) => {
-    const around = mounts.filter(({ point }) => isBelow(path, point));
-    // Of several the innermost, and of those at one place the last one, is the one in view.
-    const own = around.reduce((found, mount) => (mount.point.length >= found.point.length ? mount : found), around[0]);
+    const { own, inside } = mountOf(path, mounts);
     if (own === undefined) return [];
-    const inside = join(own.root, relative(own.point, path));
-    return mounts.flatMap((mount) => {
-      if (mount === own || mount.device !== own.device) return [];
-      if (isBelow(inside, mount.root)) {
-        const name = join(mount.point, relative(mount.root, inside));
-        return isSame(name, path) ? [name] : [];
-      }
-      return isBelow(mount.root, inside) && statOf(mount.point) ? [mount.point] : [];
-    });
+    const around = mounts.filter((mount) => mount !== own && mount.device === own.device && statOf(mount.point));
+    const within = around.filter(({ root }) => root !== inside && isBelow(root, inside)).map(({ point }) => point);
+    return [...namesIn(around, own, inside).filter((name) => isSame(name, path)), ...within];
   });
 }
 
-/** @param {string} line of `/proc/self/mountinfo` */
-function mountOf(line) {
+/** @typedef {{ device: string, root: string, point: string }} Mount */
+
+/**
+ * Returns the mounts that a process sees.
+ * @param {string | number} id
+ * @returns {Mount[]}
+ */
+export const mountsOf = (id) =>
+  readFileSync(`/proc/${id}/mountinfo`, "utf8").split("\n").filter(Boolean).map(parsedMount);
+
+/**
+ * Returns the mount in which a path is, and the path in its file system.
+ * @param {string} path
+ * @param {Mount[]} mounts
+ */
+export function mountOf(path, mounts) {
+  const around = mounts.filter(({ point }) => isBelow(path, point));
+  // Of several the innermost, and of those at one place the last one, is the one in view.
+  const own = around.reduce((found, mount) => (mount.point.length >= found.point.length ? mount : found), around[0]);
+  return { own, inside: own === undefined ? path : join(own.root, relative(own.point, path)) };
+}
+
+/**
+ * Returns the names that a path in a file system has in mounts of it.
+ * @param {Mount[]} mounts
+ * @param {Mount} own a mount of the file system
+ * @param {string} inside
+ */
+export const namesIn = (mounts, own, inside) =>
+  mounts
+    .filter(({ device, root }) => device === own.device && isBelow(inside, root))
+    .map(({ point, root }) => join(point, relative(root, inside)));
+
+/** @param {string} line of a `mountinfo` */
+function parsedMount(line) {
   const [, , device, root, point] = line
     .split(" ")
     .map((word) => word.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8))));

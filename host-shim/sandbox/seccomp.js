@@ -3,8 +3,10 @@
 // Mounts and namespaces do not stop a process from connecting to the socket of a daemon that runs outside of them,
 // which could do anything in its place. The filter refuses
 //
-// - sockets other than those of IP and netlink: no sockets in the file system, no abstract ones, no vsock;
-// - pairs of datagram sockets: each of the two can send to any other socket. Pairs of streams cannot, and are allowed;
+// - sockets other than those of IP and netlink: no vsock; no sockets in the file system and no abstract ones, unless the
+//   command line has a network of its own, and what it could reach in the file system is covered (sockets.js);
+// - without them also pairs of datagram sockets: each of the two can send to any other socket. Pairs of streams cannot,
+//   and are allowed;
 // - `io_uring`, which opens sockets without the system call;
 // - new user namespaces, in which a process could mount file systems;
 // - the kernel's keyrings: they belong to the user, and a request for a key can start a program outside;
@@ -44,7 +46,7 @@ const ARCHITECTURES = {
   },
 };
 
-const [AF_INET, AF_INET6, AF_NETLINK] = [2, 10, 16];
+const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] = [1, 2, 10, 16];
 /** Types of sockets, and the bits of a type without its flags. */
 const [SOCK_STREAM, SOCK_SEQPACKET, SOCK_TYPE_MASK] = [1, 5, 0xf];
 const CLONE_NEWUSER = 0x10000000;
@@ -71,8 +73,9 @@ const fail = (errno) => 0x50000 | errno;
 /**
  * Returns the filter; `undefined` if the system calls of the architecture are not known.
  * @param {string} architecture
+ * @param {boolean} [sockets] allows sockets in the file system
  */
-export function seccompFilter(architecture) {
+export function seccompFilter(architecture, sockets = false) {
   const numbers = Object.hasOwn(ARCHITECTURES, architecture)
     ? ARCHITECTURES[/** @type {keyof typeof ARCHITECTURES} */ (architecture)]
     : undefined;
@@ -98,7 +101,7 @@ export function seccompFilter(architecture) {
     { code: LOAD, value: NUMBER },
     ...(x32 ? [{ code: AT_LEAST, value: X32_BIT, then: "absent" }] : []),
     { code: EQUAL, value: socket, then: "socket" },
-    { code: EQUAL, value: socketpair, then: "pair" },
+    ...(sockets ? [] : [{ code: EQUAL, value: socketpair, then: "pair" }]),
     { code: EQUAL, value: clone, then: "namespace" },
     { code: EQUAL, value: unshare, then: "namespace" },
     // Its flags lie in memory, where a filter cannot see them. C libraries use `clone` in its absence.
@@ -111,6 +114,7 @@ export function seccompFilter(architecture) {
     { code: EQUAL, value: ioprioSet, then: "ioPriority" },
     { code: RETURN, value: ALLOW },
     { code: LOAD, value: FIRST_ARGUMENT, label: "socket" },
+    ...(sockets ? [{ code: EQUAL, value: AF_UNIX, then: "allow" }] : []),
     { code: EQUAL, value: AF_INET, then: "allow" },
     { code: EQUAL, value: AF_INET6, then: "allow" },
     { code: EQUAL, value: AF_NETLINK, then: "allow" },

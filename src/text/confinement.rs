@@ -260,7 +260,7 @@ pub fn confinement_notice(rules: &[RulesOf], reach: &Reach, network: bool) -> St
         format!("can write {} only", paths.join(", "))
     });
     let hidden: Vec<String> = rules.iter().flat_map(|of| of.limits().hide.to_vec()).collect();
-    let network = (!network).then(|| "have no network".to_owned());
+    let (has_network, network) = (network, (!network).then(|| "have no network".to_owned()));
     let hidden = (!hidden.is_empty()).then(|| format!("cannot read or write {}, hidden here", paths(&hidden)));
     let agent_folder =
         (reach.keeps_agent_folder && writable.is_none()).then(|| "cannot write pi's agent folder".to_owned());
@@ -270,8 +270,13 @@ pub fn confinement_notice(rules: &[RulesOf], reach: &Reach, network: bool) -> St
     } else {
         ""
     };
+    let sockets = if has_network {
+        " Unix sockets do not work in it either: run `node --import tsx FILE` instead of `tsx FILE`."
+    } else {
+        ""
+    };
     format!(
-        "{} Commands run in a sandbox {}. They {}. Debuggers, strace and LeakSanitizer do not work in it.{replacing}",
+        "{} Commands run in a sandbox {}. They {}. Debuggers, strace and LeakSanitizer do not work in it.{sockets}{replacing}",
         tag_of(rules),
         place_of(rules),
         limits.join(" and ")

@@ -122,6 +122,7 @@ const PACKED = [
     "seccomp",
     "session-folder",
     "shell-quote",
+    "sockets",
     "untrusted-files",
     "write-target",
   ].map((name) => `host-shim/sandbox/${name}.js`),

@@ -22,7 +22,7 @@ const results = lines.map((line, index) => {
   const event = { toolName: "bash", toolCallId: String(index), input: { command: line } };
   const refused = confinement.confine(
     event,
-    { hidden: [], ...limits, network: true, notice: "NOTICE", signs: ["read-only file system"] },
+    { hidden: [], network: true, ...limits, notice: "NOTICE", signs: ["read-only file system"] },
     /** @type {any} */ (context),
   );
   if (refused !== undefined) return { refused };

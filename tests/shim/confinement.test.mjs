@@ -287,8 +287,7 @@ suite("a confined command line", () => {
     const interfaces = `node -e 'console.log(Object.keys(os.networkInterfaces()))'`;
     assert.match(confining(root, { network: false }).run(interfaces).stdout, /\[( 'lo' )?\]/);
     const python = `python3 -c "import socket; socket.socket(socket.AF_UNIX)"`;
-    for (const network of [true, false])
-      assert.match(confining(root, { network, writable: ["/"] }).run(python).stderr, /Operation not permitted/);
+    assert.match(confining(root, { network: true, writable: ["/"] }).run(python).stderr, /Operation not permitted/);
   });
 
   test("that may write everything has the system's folder for temporary files", (t) => {

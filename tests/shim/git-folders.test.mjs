@@ -13,7 +13,7 @@ const USERS = process.getuid?.() === 0 ? [12345, 0] : [undefined];
 
 /** Makes a repository with the secret in a folder. */
 const HEAD = `set -e
-export HOME=$PWD/home GIT_CONFIG_NOSYSTEM=1; mkdir home
+export HOME=$PWD/home GIT_CONFIG_NOSYSTEM=1 GIT_CEILING_DIRECTORIES=\${PWD%/*}; mkdir home
 git config --global user.name x; git config --global user.email x@x; git config --global protocol.file.allow always
 git config --global init.defaultBranch main; git config --global safe.directory '*'
 repository() {
@@ -145,7 +145,7 @@ function run(root, cwd, user, limits, lines) {
   const host = new URL("confined-host.mjs", import.meta.url).pathname;
   const { stdout, stderr } = spawnSync(program, [...args, host, cwd, JSON.stringify(limits), ...lines], {
     encoding: "utf8",
-    env: { ...process.env, HOME: join(root, "home"), GIT_CONFIG_NOSYSTEM: "1" },
+    env: { ...process.env, HOME: join(root, "home"), GIT_CONFIG_NOSYSTEM: "1", GIT_CEILING_DIRECTORIES: "/var/tmp" },
   });
   assert.notEqual(stdout, "", stderr);
   return JSON.parse(stdout);

@@ -108,6 +108,18 @@ for (const [
       }
     });
 
+    test("allows sockets in the file system if it is so made, and refuses all others that it refused", () => {
+      const withSockets = /** @type {Buffer} */ (seccompFilter(architecture, true));
+      const other = (/** @type {number} */ number, argument = 0, second = 0) =>
+        decide(withSockets, { audit, number, argument, second });
+      for (let family = 0; family < 64; family += 1)
+        assert.equal(other(socket, family), family === 1 ? ALLOWED : decision(socket, family), `family ${family}`);
+      for (const type of [1, 2, 3, 5]) assert.equal(other(socketpair, 1, type), ALLOWED);
+      for (const call of [clone, unshare, keyctl, 425, 435, setpriority, ioprioSet, write, ...reaching, ...ofProcess])
+        for (const argument of [0, 1, 2, NAMESPACE])
+          assert.equal(other(call, argument, 1), decision(call, argument, 1), `${call} ${argument}`);
+    });
+
     test("refuses new user namespaces", () => {
       for (const call of [clone, unshare]) {
         for (const flags of [NAMESPACE, NAMESPACE | 0x20000, 0xffffffff])

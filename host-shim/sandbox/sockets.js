@@ -1,0 +1,202 @@
+// The sockets in the file system that belong to programs outside of the sandbox. A command line without a network may
+// use sockets, and a daemon that it reaches could do anything in its place: so each of these is covered. Abstract
+// sockets belong to the network, of which the command line has its own.
+//
+// Neither a read-only mount nor the filter of system calls keeps from connecting to a name.
+import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+
+import { mountOf, mountsOf, namesIn, otherMounts } from "./hidden-paths.js";
+import { isBelow, realPath } from "./write-target.js";
+
+/** The folders in which the programs of the system have their sockets. */
+const FOLDERS = ["/run", "/var/run", "/mnt/wslg"];
+/** The depth to which sockets are looked for in folders that are not covered. */
+const DEPTH = 2;
+/** What else some systems have in these folders. */
+const PROGRAMS = ["current-system", "booted-system", "opengl-driver", "opengl-driver-32", "wrappers"];
+/** The flag of a socket that others can connect to, and the type of those that others can send to, in `/proc/net/unix`. */
+const [LISTENS, DATAGRAM] = [0x10000, 2];
+/** The maximum number of covers. */
+const MAX_COVERS = 200;
+
+/**
+ * The paths around which sockets are looked for.
+ * @typedef {object} Places
+ * @property {string[]} kept folders and files that the command line sees or writes
+ * @property {string} [temporary] the system's folder for temporary files, if the command line does not see it
+ * @property {string[]} covered what it does not see in any case
+ * @property {string[]} found the sockets in the folders that it may write
+ * @property {number} since those that came later, and are none of this system's network, are of command lines
+ */
+
+/**
+ * Returns the files and folders that must be covered, none below another; `undefined` if they cannot be told.
+ * @param {Places} places all without links
+ * @returns {string[] | undefined}
+ */
+export function socketCovers({ kept, temporary, covered, found, since }) {
+  if (process.platform !== "linux") return undefined;
+  try {
+    const isSeen = (/** @type {string} */ path) =>
+      temporary === undefined || !isBelow(path, temporary) || kept.some((other) => isBelow(path, other));
+    const ofUser = process.env.XDG_RUNTIME_DIR ?? "";
+    // It may be any folder, in which other things are too.
+    const mixed = !isAbsolute(ofUser) || kept.some((path) => isBelow(path, realPath(ofUser)));
+    const keptFolders = [...kept, ...PROGRAMS.map((name) => join("/run", name)).filter(isThere)];
+    const folders = [
+      ...FOLDERS.flatMap((path) => coversOf(path, keptFolders)),
+      ...(mixed ? socketsIn(ofUser, DEPTH) : coversOf(ofUser, [])),
+    ];
+    const own = named("self");
+    const [absolute, relative] = [own.filter(isAbsolute), own.filter((name) => !isAbsolute(name))];
+    const ways =
+      relative.length === 0 ? [] : [...kept, ...absolute.map((path) => dirname(path)), ...processes().map(folderOf)];
+    const placed = relative.flatMap((name) => [
+      ...ways.map((folder) => join(folder, name)).filter(isSocket),
+      ...found.filter((path) => path.endsWith(join("/", name))),
+    ]);
+    if (new Set(placed).size < relative.length) return undefined;
+    const sockets = [
+      ...absolute,
+      ...ofOtherNetworks(),
+      ...mountsOf("self").map(({ point }) => point),
+      ...Object.values(process.env).flatMap((value) => value?.match(/\/[^\s,;:"']+/g) ?? []),
+      ...(temporary === undefined ? socketsIn("/tmp", DEPTH) : []),
+      ...placed,
+      ...found.filter((path) => lstatSync(path).ctimeMs < since),
+    ].flatMap((path) => (isSocket(path) && isReached(realPath(path)) ? [realPath(path)] : []));
+    // With another name it would be reached by that one.
+    if (sockets.some((path) => lstatSync(path).nlink > 1)) return undefined;
+    const all = [...folders, ...sockets];
+    const seen = [...new Set([...all, ...otherMounts(all)])].filter(
+      (path) => isSeen(path) && !covered.some((other) => isBelow(path, other)),
+    );
+    const outer = seen.filter((path) => !seen.some((other) => other !== path && isBelow(path, other)));
+    return outer.length > MAX_COVERS ? undefined : outer;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns what covers a folder, but nothing that is kept.
+ * @param {string} path
+ * @param {string[]} kept
+ * @returns {string[]}
+ */
+function coversOf(path, kept) {
+  if (!isThere(path)) return [];
+  const folder = realPath(path);
+  if (!lstatSync(folder).isDirectory()) return [];
+  if (kept.some((other) => isBelow(folder, other))) return socketsIn(folder, 1);
+  if (!kept.some((other) => isBelow(other, folder))) return [folder];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isSocket()) return [join(folder, entry.name)];
+    return entry.isDirectory() ? coversOf(join(folder, entry.name), kept) : [];
+  });
+}
+
+/**
+ * Returns the sockets in a folder.
+ * @param {string} folder
+ * @param {number} depth
+ * @returns {string[]}
+ */
+function socketsIn(folder, depth) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isSocket()) return [path];
+      return entry.isDirectory() && depth > 1 ? socketsIn(path, depth - 1) : [];
+    });
+  } catch {
+    return []; // A command line, which has no more rights, cannot look into it either.
+  }
+}
+
+/**
+ * Returns the sockets of programs in other networks, such as containers, by the names that they have here.
+ * @returns {string[]}
+ */
+function ofOtherNetworks() {
+  const [own, here] = [statSync("/proc/self/net/unix").ino, mountsOf("self")];
+  /** @type {Map<number, string[]>} */
+  const names = new Map();
+  return processes().flatMap((id) => {
+    try {
+      const network = statSync(`/proc/${id}/net/unix`).ino;
+      if (network === own) return [];
+      if (!names.has(network)) names.set(network, named(id));
+      const [there, folder] = [mountsOf(id), folderOf(id)];
+      return (names.get(network) ?? []).flatMap((name) => {
+        const { own, inside } = mountOf(resolve(folder, name), there);
+        return own === undefined ? [] : namesIn(here, own, inside);
+      });
+    } catch {
+      return []; // It has ended.
+    }
+  });
+}
+
+/** Returns the ids of all processes. */
+const processes = () => readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+
+/** Returns the folder in which a process works; `/` if it is another user's. @param {string} id */
+function folderOf(id) {
+  try {
+    return readlinkSync(`/proc/${id}/cwd`);
+  } catch {
+    return "/";
+  }
+}
+
+/**
+ * Returns the names of the sockets in the network of a process to which others can connect or send. Relative ones count
+ * from the folder in which their process worked at that time.
+ * @param {string} id
+ */
+function named(id) {
+  const lines = readFileSync(`/proc/${id}/net/unix`, "utf8").split("\n").slice(1);
+  return lines.flatMap((line) => {
+    const [, flags, type, name] = line.match(/^(?:\S+ +){3}(\S+) +(\S+) +\S+ +\d+ ([^@].*)$/) ?? [];
+    return name !== undefined && (parseInt(flags, 16) & LISTENS || parseInt(type, 16) === DATAGRAM) ? [name] : [];
+  });
+}
+
+/** @param {string} path */
+function isSocket(path) {
+  try {
+    return lstatSync(realPath(path), { throwIfNoEntry: false })?.isSocket() === true;
+  } catch {
+    return false; // It cannot be reached.
+  }
+}
+
+/**
+ * Returns true unless the folders around a path belong to others, who have closed them for a process without
+ * capabilities.
+ * @param {string} path
+ * @throws {Error} if it cannot be told
+ */
+function isReached(path) {
+  const own = [process.getuid?.(), ...(process.getgroups?.() ?? []), process.getgid?.()];
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    const { uid, gid, mode } = lstatSync(folder);
+    const bits = uid === own[0] ? 0o100 : own.slice(1).includes(gid) ? 0o010 : 0o001;
+    if (mode & bits) continue;
+    // The bits of the group are those of all in a list of rights.
+    if (bits === 0o001 && mode & 0o010) throw new Error(`${folder} may be closed`);
+    return false;
+  }
+  return true;
+}
+
+/** @param {string} path */
+function isThere(path) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,228 @@
+// Sockets in the file system: a command line without a network uses its own, and reaches none of programs outside.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { variants } from "../pi/harness/extent.mjs";
+import { PYTHON } from "../pi/harness/world.mjs";
+
+const USERS = process.getuid?.() === 0 ? [12345, 0] : [undefined];
+/** @param {number | undefined} user */
+const as = (user) =>
+  user ? ["setpriv", "--reuid", String(user), "--regid", String(user), "--clear-groups", "--"] : [];
+
+/** Serves sockets, stream ones and datagram ones, and writes a line for each that was reached. */
+const SERVER = `
+import os, select, socket, sys
+servers = []
+for name in sys.argv[1:]:
+    kind = socket.SOCK_DGRAM if name.endswith(".d") else socket.SOCK_STREAM
+    server = socket.socket(socket.AF_UNIX, kind)
+    path = name
+    if path.startswith("cd "):
+        folder, path = name[3:].rsplit("/", 1)
+        os.chdir(folder)
+    server.bind("\\0" + path[1:] if path.startswith("@") else path)
+    os.chdir("/")
+    if kind == socket.SOCK_STREAM: server.listen()
+    elif not path.startswith("@"): os.chmod(path, 0o777)
+    servers.append((name, kind, server))
+print("ready", flush=True)
+while True:
+    for name, kind, server in servers:
+        if select.select([server], [], [], 0.01)[0]:
+            server.accept() if kind == socket.SOCK_STREAM else server.recv(9)
+            print("reached " + name, flush=True)
+`;
+
+/**
+ * Starts a server; it ends with the test.
+ *
+ * @param {import("node:test").TestContext} t
+ * @param {string[]} wrapper
+ * @param {string[]} names
+ */
+async function serve(t, wrapper, names) {
+  const [program, ...args] = [...wrapper, PYTHON, "-c", SERVER, ...names];
+  const server = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => void server.kill("SIGKILL"));
+  let output = "";
+  server.stdout.on("data", (text) => (output += text));
+  for (let tries = 0; !output.includes("ready"); tries += 1) {
+    assert.ok(tries < 200, "the server starts");
+    await sleep(25);
+  }
+  return () => output.split("\n").filter((line) => line.startsWith("reached"));
+}
+
+/** @param {import("node:test").TestContext} t @param {number | undefined} user */
+function folders(t, user) {
+  const root = realpathSync(mkdtempSync("/var/tmp/sockets-test-"));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  for (const name of ["project/src/deep", "project/docs", "runtime", "outside", "home"])
+    mkdirSync(join(root, name), { recursive: true });
+  if (user !== undefined) execFileSync("chown", ["-R", `${user}:${user}`, root]);
+  return root;
+}
+
+/**
+ * Runs command lines confined.
+ *
+ * @param {string} root
+ * @param {number | undefined} user
+ * @param {object} limits
+ * @param {string[]} lines
+ * @param {string[]} [wrapper]
+ */
+function run(root, user, limits, lines, wrapper = []) {
+  const host = new URL("confined-host.mjs", import.meta.url).pathname;
+  const command = [...wrapper, ...as(user), process.execPath, host, join(root, "project"), JSON.stringify(limits)];
+  const [program, ...args] = [...command, ...lines];
+  const env = {
+    ...process.env,
+    HOME: join(root, "home"),
+    XDG_RUNTIME_DIR: join(root, "runtime"),
+    SSH_AUTH_SOCK: join(root, "outside/agent"),
+    DBUS_SESSION_BUS_ADDRESS: `unix:path=${root}/outside/bus,guid=1`,
+    DOCKER_HOST: `unix://${root}/outside/docker`,
+  };
+  const { stdout, stderr } = spawnSync(program, args, { encoding: "utf8", env });
+  assert.notEqual(stdout, "", stderr);
+  return JSON.parse(stdout);
+}
+
+/** A line that tries to reach each of these sockets. @param {string[]} names */
+const reach = (names) => `${PYTHON} -c '
+import socket, sys
+for name in sys.argv[1:]:
+    kind = socket.SOCK_DGRAM if name.endswith(".d") else socket.SOCK_STREAM
+    path = "\\0" + name[1:] if name.startswith("@") else name
+    try:
+        s = socket.socket(socket.AF_UNIX, kind); s.settimeout(1); s.connect(path); print("REACHED", name); s.send(b"x")
+    except OSError as error: print(name, error)
+    try:
+        a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); a.sendto(b"x", path); print("REACHED", name, "by a pair")
+    except OSError as error: pass
+' ${names.map((name) => `'${name}'`).join(" ")}`;
+
+const OWN = `${PYTHON} -c '
+import os, socket, sys
+for name in sys.argv[1:]:
+    s = socket.socket(socket.AF_UNIX); s.bind("\\0own" if name == "@" else name); s.listen()
+    c = socket.socket(socket.AF_UNIX); c.connect(s.getsockname()); c.send(b"x"); print("works")
+    if name != "@": os.remove(name)
+'`;
+
+suite("sockets in the file system", { skip: process.platform === "linux" ? false : "needs Linux" }, () => {
+  for (const user of variants(USERS)) {
+    const who = user ? ", as an ordinary user" : "";
+
+    test(`of a command line without a network work, and none of others is reached${who}`, async (t) => {
+      const root = folders(t, user);
+      const at = (/** @type {string} */ path) => join(root, path);
+      const abstract = `@sockets-test-${process.pid}`;
+      const here = [
+        ...["project/top", "project/src/deep/s", "project/src/deep/s.d", "project/docs/s", "runtime/bus"].map(at),
+        ...["outside/agent", "outside/bus", "outside/docker", "outside/unnamed", "home/s.d"].map(at),
+        ...[abstract, `${abstract}.d`],
+        ...["project/docs/relative", "outside/relative"].map((path) => `cd ${at(path)}`),
+      ];
+      const system = `/run/sockets-test-${process.pid}`;
+      const asRoot = process.getuid?.() === 0 ? [system] : [];
+      t.after(() => rmSync(system, { force: true }));
+      const hits = [await serve(t, as(user), here)];
+      if (asRoot.length > 0) hits.push(await serve(t, [], asRoot));
+      // A container's: another network, the same files.
+      const apart = ["runtime/container", "project/src/container"].map(at);
+      const unshare = user === undefined || user === 0 ? ["unshare", "--net"] : ["unshare", "--net", ...as(user)];
+      if (process.getuid?.() === 0) hits.push(await serve(t, unshare, apart));
+      const names = [...here, ...asRoot, ...apart].map((name) => name.replace(/^cd /, ""));
+      const lines = [reach(names), `${OWN} @ $TMPDIR/own`, `${OWN} ${at("project/src/own")}`];
+      for (const writable of [[], [at("project/src/")], [at("project/")], ["/"]]) {
+        const [tried, own, inSource] = run(root, user, { writable, network: false }, lines);
+        assert.equal(tried.refused, undefined);
+        assert.doesNotMatch(tried.stdout, /REACHED/, `${writable}`);
+        assert.deepEqual(
+          hits.flatMap((seen) => seen()),
+          [],
+          `${writable}`,
+        );
+        if (writable[0] !== "/") assert.equal(own.stdout, "works\nworks\n", own.stderr);
+        if (writable.length > 0) assert.equal(inSource.stdout, "works\n", inSource.stderr);
+        assert.equal(existsSync(at("project/top")), true);
+      }
+      // The same attempts reach them where nothing is confined.
+      const [program, ...args] = [...as(user), "bash", "-c", reach(names.filter((name) => !apart.includes(name)))];
+      const plain = execFileSync(program, args, { encoding: "utf8" });
+      assert.equal((plain.match(/REACHED/g) ?? []).length >= here.length, true, plain);
+    });
+
+    test(`stay forbidden with a network, and where those of others cannot be told${who}`, async (t) => {
+      const root = folders(t, user);
+      const [line] = [`${OWN} $TMPDIR/own`];
+      const [withNetwork] = run(root, user, { writable: [], network: true }, [line]);
+      assert.match(withNetwork.stderr, /Operation not permitted/);
+      const stop = await serve(t, as(user), [`${root}/outside/agent`, `${root}/outside/linked`]);
+      const [known] = run(root, user, { writable: [], network: false }, [line]);
+      assert.equal(known.stdout, "works\n", known.stderr);
+      linkSync(join(root, "outside/linked"), join(root, "outside/other-name"));
+      const [linked] = run(root, user, { writable: [], network: false }, [line]);
+      assert.match(linked.stderr, /Operation not permitted/);
+      rmSync(join(root, "outside/other-name"));
+      await serve(t, as(user), [`cd ${root}/home/relative`]);
+      const [unknown] = run(root, user, { writable: [], network: false }, [line]);
+      assert.match(unknown.stderr, /Operation not permitted/);
+      assert.deepEqual(stop(), []);
+    });
+
+    test(`of a command line are left to the next one, those of others from before are not${who}`, async (t) => {
+      const root = folders(t, user);
+      const socket = join(root, "project/src/s");
+      const bind = `${PYTHON} -c 'import socket; socket.socket(socket.AF_UNIX).bind("${socket}")'`;
+      const limits = { writable: [join(root, "project/src/")], network: false };
+      const [made, removed] = run(root, user, limits, [bind, `rm ${socket}`]);
+      assert.equal(made.status, 0, made.stderr);
+      assert.equal(removed.status, 0, removed.stderr);
+      run(root, user, limits, [bind]);
+      const [kept] = run(root, user, limits, [`rm ${socket}`]);
+      assert.match(kept.stderr, /busy/);
+    });
+  }
+
+  test(
+    "of programs in other mounts are not reached",
+    { skip: process.getuid?.() === 0 ? false : "needs root" },
+    async (t) => {
+      const root = folders(t, 0);
+      const at = (/** @type {string} */ path) => join(root, path);
+      for (const path of ["again", "project/file", "closed", "of-a-group"]) mkdirSync(at(path));
+      const hits = await serve(t, [], [at("outside/s"), at("runtime/t")]);
+      const mounted = `mount --bind ${root} ${root}/again; touch ${root}/alone; mount --bind ${root}/outside/s ${root}/alone; exec "$@"`;
+      const wrapper = ["unshare", "--mount", "sh", "-c", mounted, "sh"];
+      const names = ["outside/s", "again/outside/s", "alone", "runtime/t", "again/runtime/t"].map(at);
+      const [tried] = run(root, 0, { writable: [], network: false }, [reach(names)], wrapper);
+      assert.match(tried.stdout, /refused/);
+      assert.doesNotMatch(tried.stdout, /REACHED/);
+      // Without capabilities root does not reach what another user has closed.
+      for (const [path, mode, right] of /** @type {const} */ ([
+        ["closed", 0o700, /works/],
+        ["of-a-group", 0o710, /^$/],
+      ])) {
+        const more = await serve(t, [], [at(`${path}/s`)]);
+        chownSync(at(path), 12345, 12345);
+        chmodSync(at(path), mode);
+        const [there, own] = run(root, 0, { writable: [], network: false }, [
+          reach([at(`${path}/s`)]),
+          `${OWN} $TMPDIR/own`,
+        ]);
+        assert.doesNotMatch(there.stdout, /REACHED/);
+        assert.match(own.stdout, right, path);
+        assert.deepEqual(more(), []);
+      }
+      assert.deepEqual(hits(), []);
+    },
+  );
+});
