@@ -44,6 +44,7 @@ suite("a place where an agent can write", { skip: process.platform !== "linux", 
 const OPEN = {
   "cli/compare/trial.js": "writes what a trial gets into folders that it has just made",
   "cli/headless/output.js": "writes into a pipe or device of the user, without waiting",
+  "cli/headless/run.js": "reads the file that the user names with --task-file, which may be a pipe, up to a size",
   "cli/new.js": "reads this package, and creates files that are not there in a new folder",
   "cli/pi-workflows.js": "reads this package",
   "cli/runs/html/page.js": "reads this package",
@@ -57,6 +58,7 @@ const OPEN = {
   "host-shim/sandbox/file-operations.js": "opens for the tools of an agent",
   "host-shim/sandbox/hidden-paths.js": "reads /proc",
   "host-shim/sandbox/session-folder.js": "creates empty files that are not there",
+  "host-shim/sandbox/sockets.js": "reads /proc",
   "host-shim/sandbox/untrusted-files.js": "the module for such places",
   "host-shim/store.js": "creates files that are not there in pi's agent folder",
 };
