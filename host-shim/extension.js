@@ -155,7 +155,7 @@ export class Extension {
       manifest.joinedPrompt && !childOf ? new JoinedPrompt(pi, host.codingAgent, manifest.joinedPrompt) : undefined;
     this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests, joined };
     this.#confinement = new Confinement(pi, host, manifest.confine, () => this.#shell.prefix);
-    this.#view = new View(pi);
+    this.#view = new View(pi, host.codingAgent);
     this.#models = new Models(this.#parts, (message) => this.#ui.showError(message));
     this.#imports = this.#allImports(host.codingAgent);
   }
@@ -398,9 +398,15 @@ export class Extension {
       },
       registerCommand: (command) => once("command", command.name, () => registerCommand(this.#parts, command)),
       registerMessageRenderer: (customType) =>
-        once("message", customType, () => registerMessageRenderer(this.#parts, customType)),
+        once("message", customType, () => {
+          registerMessageRenderer(this.#parts, customType);
+          this.#view.registered(customType);
+        }),
       registerEntryRenderer: (customType) =>
-        once("entry", customType, () => registerEntryRenderer(this.#parts, customType)),
+        once("entry", customType, () => {
+          registerEntryRenderer(this.#parts, customType);
+          this.#view.registered(customType);
+        }),
       registerFlag: ({ name, description }) =>
         once("flag", name, () => this.#pi.registerFlag(name, { type: "boolean", description })),
       registerTextFlag: ({ name, description }) =>

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
-import { messageText } from "./harness/scripted-model.mjs";
+import { messageText, messageTexts } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import { step, toolResults, workflow } from "./harness/workflows.mjs";
@@ -30,7 +30,7 @@ function copies(request, id) {
 /** Returns the messages of a request after the last answer of the model. @param {ChatRequest | undefined} request */
 function told(request) {
   const messages = request?.messages ?? [];
-  return messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1).map(messageText);
+  return messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1).flatMap(messageTexts);
 }
 
 /** @param {string} summary */

@@ -110,8 +110,9 @@ function handingOver(answer, hasOutputs = false) {
  */
 function withBranches(own, withIssues = []) {
   return (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
-    const prompts = request.messages.filter(({ role }) => role === "user").map(messageText);
-    const branch = prompts.map((text) => /^Work on “([^”]+)”, one of several branches/.exec(text)?.[1]).find(Boolean);
+    const branch = userTexts(request)
+      .map((text) => /^Work on “([^”]+)”, one of several branches/.exec(text)?.[1])
+      .find(Boolean);
     if (branch === undefined) return own(request);
     if (request.messages.at(-1)?.role === "tool") return { text: "My review is done." };
     const at = withIssues.indexOf(branch);

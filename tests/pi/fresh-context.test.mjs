@@ -77,7 +77,7 @@ for (const version of VERSIONS) {
         );
         assertFresh(model.requests[3], "review");
         assert.match(text(model.requests[3]), /the results of build/);
-        assert.equal(said(model.requests[3]).length, 2);
+        assert.equal(said(model.requests[3]).length, 1);
         assert.match(text(model.requests[4]), /the old work/, "the phase sees its own work");
         assert.equal(model.requests.length, 6);
         assertWellFormed(model);

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { QUIET, READ, REST, REVIEW, assertFresh, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
 import { VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
-import { workflow } from "./harness/workflows.mjs";
+import { contextPrompt, workflow } from "./harness/workflows.mjs";
 
 const WORKFLOWS = {
   ...workflow("hello", ["build", REVIEW, "ship"], QUIET),
@@ -51,6 +51,11 @@ const OTHER = {
     pi.registerCommand("context", { handler: async () => {
       pi.on("context", ({ messages }) => ({ messages: [{ role: "user", content: "a memory", timestamp: 1 }, ...messages, { role: "user", content: "a reminder of another extension", timestamp: Date.now() }] }));
     } });
+    pi.registerCommand("marks", { handler: async () => {
+      const note = { role: "user", content: "a reminder of another extension", timestamp: 1 };
+      const marked = (content) => (typeof content === "string" ? content + " (marked)" : [...content, { type: "text", text: "(marked)" }]);
+      pi.on("context", ({ messages }) => ({ messages: [...messages.map((one) => ("content" in one ? { ...one, content: marked(one.content) } : one)), note, note] }));
+    } });
   };`,
 };
 
@@ -73,7 +78,7 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow hello The task");
       assert.equal(lastPath(await rpc.entries()), "hello:1");
       assertFresh(requests.at(-1), "review");
-      assert.equal(said(requests.at(-1)).length, 2);
+      assert.equal(said(requests.at(-1)).length, 1);
       const results = (await rpc.entries())
         .filter(({ message }) => message?.role === "toolResult")
         .map(({ message }) => message.content[0].text);
@@ -251,6 +256,25 @@ for (const version of VERSIONS) {
         assert.doesNotMatch(text(request), /Start The|Do build/);
       }
       assert.match(text(seen[0]), /since the run began:\*\*\n\n- \(1 image, below\)/);
+      await close(rpc, model);
+    });
+
+    test("with another extension that marks each message, and adds two", async (t) => {
+      const { model, requests, play, start } = await startFresh(t, version, {
+        globalFiles: WORKFLOWS,
+        files: OTHER,
+        extensions: ["other.ts"],
+      });
+      const rpc = await start();
+      await rpc.prompt("/marks");
+      play(READ, REST);
+      await rpc.promptAndSettle("/workflow hello The task");
+      play(READ, REST);
+      await rpc.promptAndSettle("/workflow :next");
+      const fresh = requests.at(-2);
+      assertFresh(fresh, "review");
+      assert.match(contextPrompt(fresh) ?? "", /^\[Workflow path: [^]*Do review/);
+      assert.match(text(fresh), /The user moved the workflow on[^]*\(marked\)[^]*a reminder of another extension$/);
       await close(rpc, model);
     });
 

@@ -83,6 +83,9 @@ export function assertFresh(request, phase) {
   assert.doesNotMatch(seen, /the old work|I rest|Start The/);
 }
 
+/** Texts of other extensions in tests. */
+const OTHERS = /a memory|of another extension/;
+
 /** Checks that providers accept each request. @param {ScriptedModel} model */
 export function assertWellFormed(model) {
   assert.deepEqual(model.faults, []);
@@ -90,8 +93,14 @@ export function assertWellFormed(model) {
     /** The calls without a result. @type {Set<string>} */
     let open = new Set();
     let last = "system";
-    for (const { role, tool_calls: calls = [], tool_call_id: id } of said(request)) {
+    let words = "";
+    for (const message of said(request)) {
+      const { role, tool_calls: calls = [], tool_call_id: id } = message;
       const where = `request ${index}: ${role} after ${last}`;
+      const before = role === "user" && last === "user" ? words : undefined;
+      words = messageText(message);
+      // Neighbours of one role are of other extensions.
+      if (before !== undefined) assert.match(`${before}\n${words}`, OTHERS, `${where}: ${before}\n---\n${words}`);
       if (role === "tool") assert.ok(open.delete(String(id)), `${where}: a result without its call`);
       else assert.deepEqual([...open], [], `${where}: calls without results`);
       assert.ok(role !== "assistant" || (last !== "assistant" && last !== "system"), where);

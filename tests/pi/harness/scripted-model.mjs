@@ -181,11 +181,19 @@ function* chunks(step, index, requestLength) {
 }
 
 /**
+ * Returns the texts of one message of a request: the extension joins its own with those of the user beside them.
+ *
+ * @param {ChatMessage} message
+ */
+export function messageTexts({ content }) {
+  return typeof content === "string" ? [content] : (content ?? []).map((part) => part.text ?? "");
+}
+
+/**
  * Returns the text of one message of a request.
  *
  * @param {ChatMessage} message
  */
-export function messageText({ content }) {
-  if (typeof content === "string") return content;
-  return (content ?? []).map((part) => part.text ?? "").join("\n");
+export function messageText(message) {
+  return messageTexts(message).join("\n");
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageText } from "./scripted-model.mjs";
+import { messageText, messageTexts } from "./scripted-model.mjs";
 
 /**
  * A phase: its id, or its fields. `@key` is a nested workflow; `entry` are the fields of its entry in `phases` beside
@@ -144,12 +144,12 @@ export function storedResults(entries) {
 }
 
 /**
- * Returns the user messages of a request, oldest first; they include context prompts.
+ * Returns the texts of the user messages of a request, oldest first; they include context prompts.
  *
  * @param {import("./scripted-model.mjs").ChatRequest | undefined} request
  */
 export function userTexts(request) {
-  return (request?.messages ?? []).filter(({ role }) => role === "user").map(messageText);
+  return (request?.messages ?? []).filter(({ role }) => role === "user").flatMap(messageTexts);
 }
 
 /**
