@@ -13,7 +13,7 @@ import { usageSince } from "./usage.js";
 /** @typedef {import("./interface.js").ChildOutcome} ChildOutcome */
 /** The manifest's grant: how many run at a time. @typedef {{ max: number }} ChildrenGrant */
 
-/** The minimum time between two reports of a child, in milliseconds. */
+/** The minimum time between two reports of a child's tool calls, in milliseconds. */
 const BETWEEN_REPORTS = 250;
 
 /** The maximum time that the end of a session waits for its children, in milliseconds. */
@@ -208,16 +208,22 @@ export class Children {
    * @param {any} event
    */
   #watch(child, event) {
-    if (event.type === "tool_execution_start") child.lastCall = callOf(event);
-    else if (event.type !== "turn_end") return;
+    // At once: what the guest bounds is bounded before the next request to the model.
+    if (event.type === "turn_end") return this.#tell(child);
+    if (event.type !== "tool_execution_start") return;
+    child.lastCall = callOf(event);
     if (child.timer !== undefined) return;
     const wait = Math.max(0, child.reported + BETWEEN_REPORTS - Date.now());
-    child.timer = setTimeout(() => {
-      child.timer = undefined;
-      child.reported = Date.now();
-      if (child.controller.signal.aborted) return;
-      void this.#deliver(child, () => ({ tag: "child-progress", val: this.#report(child) }));
-    }, wait);
+    child.timer = setTimeout(() => this.#tell(child), wait);
+  }
+
+  /** Reports the progress of a child. @param {Running} child */
+  #tell(child) {
+    clearTimeout(child.timer);
+    child.timer = undefined;
+    child.reported = Date.now();
+    if (child.controller.signal.aborted) return;
+    void this.#deliver(child, () => ({ tag: "child-progress", val: this.#report(child) }));
   }
 
   /**

@@ -10,6 +10,7 @@ import { imagesOf } from "./session.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Event} Event */
 /** @typedef {import("./models.js").Models} Models */
+/** @typedef {import("./tools.js").RunningCalls} RunningCalls */
 
 /** @type {readonly import("./interface.js").InputSource[]} */
 const SOURCES = ["interactive", "rpc", "extension"];
@@ -67,7 +68,7 @@ export class Inputs {
 
 /**
  * Returns the event of the interface; `undefined` if the guest does not get it.
- * @typedef {(event: PiEvent, context: Context, pi: ExtensionAPI, models: Models, inputs: Inputs) => Event | undefined} Converter
+ * @typedef {(event: PiEvent, context: Context, pi: ExtensionAPI, models: Models, inputs: Inputs, running: RunningCalls) => Event | undefined} Converter
  */
 
 /** The converter for each of pi's events, by pi's name. @type {Record<PiEventName, Converter>} */
@@ -82,7 +83,7 @@ export const EVENTS = {
   turn_start: () => ({ tag: "turn-start" }),
   message_start: ({ message }, _context, _pi, _models, inputs) =>
     message?.role === "user" ? { tag: "message-start", val: inputs.arrived(message) } : undefined,
-  turn_end: () => ({ tag: "turn-end" }),
+  turn_end: (event, _context, _pi, _models, _inputs, running) => ({ tag: "turn-end", val: running.ofTurn(event) }),
   agent_end: ({ messages }, context) => ({ tag: "agent-end", val: stopReason(messages, context) }),
   agent_before_settle: () => ({ tag: "agent-before-settle" }),
   agent_settled: (_event, _context, _pi, _models, inputs) => {

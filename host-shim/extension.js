@@ -202,7 +202,7 @@ export class Extension {
           return this.#onSessionShutdown(event, context);
         case "tool_call":
           return after(this.#onToolCall(event, context), (refused) => {
-            if (refused) this.#running.end(event.toolCallId);
+            if (refused) this.#running.refuse(event.toolCallId);
             return refused;
           });
         case "before_agent_start":
@@ -229,7 +229,7 @@ export class Extension {
   #deliver(name, event, context) {
     if (!this.#subscribed.has(name) || this.#guest.off) return undefined;
     if (name === "agent_start") this.#view.end();
-    const converted = EVENTS[name](event, context, this.#pi, this.#models, this.#inputs);
+    const converted = EVENTS[name](event, context, this.#pi, this.#models, this.#inputs, this.#running);
     if (!converted) return undefined;
     const call = this.#calls.call(context, "handleEvent", moment(), converted);
     return after(call, (outcome) => {

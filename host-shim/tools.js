@@ -1,4 +1,6 @@
 // Registers the guest's tools with pi.
+import { createHash } from "node:crypto";
+
 import { drawingWith, textOf } from "./drawing.js";
 import { plainText } from "./plain-text.js";
 import { moment } from "./guest.js";
@@ -17,6 +19,8 @@ export const OFF_CALL =
 export class RunningCalls {
   /** In the order of their beginning. @type {Map<string, import("./interface.js").ToolCall>} */
   #running = new Map();
+  /** The beginnings of the calls of this turn that are not refused, in milliseconds. @type {Map<string, number>} */
+  #begun = new Map();
 
   get all() {
     return [...this.#running.values()];
@@ -31,6 +35,13 @@ export class RunningCalls {
   begin(call) {
     this.end(call.id);
     this.#running.set(call.id, call);
+    this.#begun.set(call.id, performance.now());
+  }
+
+  /** A call is refused. @param {unknown} id */
+  refuse(id) {
+    this.end(id);
+    this.#begun.delete(String(id));
   }
 
   /** @param {unknown} id */
@@ -50,6 +61,29 @@ export class RunningCalls {
 
   endAll() {
     this.#running.clear();
+    this.#begun.clear();
+  }
+
+  /**
+   * Returns the calls of a turn that is over. pi tells the extension of no call that it refuses itself.
+   * @param {any} event pi's event `turn_end`
+   * @returns {import("./interface.js").EndedCall[]}
+   */
+  ofTurn({ message, toolResults }) {
+    const begun = this.#begun;
+    this.#begun = new Map();
+    const parts = Array.isArray(message?.content) ? message.content : [];
+    return (Array.isArray(toolResults) ? toolResults : []).map(({ toolCallId, toolName, content, isError }) => {
+      const since = begun.get(String(toolCallId));
+      const call = parts.find((/** @type {any} */ { type, id }) => type === "toolCall" && id === toolCallId);
+      const text = json([toolName, call?.arguments, content, isError === true]);
+      return {
+        name: String(toolName),
+        hash: createHash("sha256").update(text).digest().readBigUInt64LE(),
+        refused: since === undefined,
+        durationMs: BigInt(Math.round(since === undefined ? 0 : performance.now() - since)),
+      };
+    });
   }
 }
 
@@ -69,6 +103,10 @@ export function registerTool({ pi, host, guest, calls, requests }, running, tool
     promptSnippet,
     promptGuidelines,
     executionMode: sequential ? "sequential" : undefined,
+    prepareArguments: (/** @type {any} */ input) => {
+      const prepared = calls.callNow("prepareArguments", name, json(input));
+      return prepared === undefined ? input : JSON.parse(prepared);
+    },
     execute: async (id, input, signal, onUpdate, context) => {
       if (guest.off) throw new Error(OFF_CALL);
       const call = { id, name, parent: running.get(id)?.parent, carriesCalls: false };
@@ -87,7 +125,8 @@ export function registerTool({ pi, host, guest, calls, requests }, running, tool
       // pi converts an exception to the result of a failed call.
       if (!result) throw new Error(BROKEN_CALL);
       const { text, details } = result.val;
-      return { content: [{ type: "text", text: plainText(text) }], details: JSON.parse(details) };
+      const terminate = result.tag === "last";
+      return { content: [{ type: "text", text: plainText(text) }], details: JSON.parse(details), terminate };
     },
     renderCall: (input, theme, context) =>
       draw(theme, () => calls.callNow("drawToolCall", name, json(input), context?.expanded === true)),

@@ -33,11 +33,11 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 /// The stored state of a run in its first phase, Look.
-const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"395442c91efe8618d9c252f82eaa88aa7c7eb1d656e7786d474daaea8774b58f"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"ef6942f905b1d83d4f3d514190f6f7cb9aceaeab5092fa8b0f2b050a2305730b"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"passes":1}}}}"#;
 /// The stored state in the second phase, Do.
-const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"395442c91efe8618d9c252f82eaa88aa7c7eb1d656e7786d474daaea8774b58f"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"passes":1}}}}"#;
+const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"ef6942f905b1d83d4f3d514190f6f7cb9aceaeab5092fa8b0f2b050a2305730b"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"passes":1}}}}"#;
 /// The stored state at the end of the run.
-const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"395442c91efe8618d9c252f82eaa88aa7c7eb1d656e7786d474daaea8774b58f"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"endedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"ef6942f905b1d83d4f3d514190f6f7cb9aceaeab5092fa8b0f2b050a2305730b"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"step":1,"endedAt":1747234567890,"passes":1}}}}"#;
 
 /// The prompt of the first phase.
 const PROMPT_AT_LOOK: &str = "[Workflow path: Two ▸ 👀 Look]
@@ -58,12 +58,12 @@ Look at *all* of it.
 
 For: Fix it
 
-**Available subagent profiles for this phase:** (none)
-**All profiles:** (none)
 **Tools in this phase:** all except edit, write; a call of one of those is refused. workflow_step always works.
 **Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
 
-When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
+When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.
+
+workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}";
 /// The prompt of the second phase.
 const PROMPT_AT_DO: &str = "[Workflow path: Two ▸ 🔨 Do]
 
@@ -81,12 +81,11 @@ You are working through this workflow, one phase at a time. Do the work of the c
 **What to do in this phase:**
 Do it after Look.
 
-**Available subagent profiles for this phase:** (none)
-**All profiles:** (none)
-**Tools in this phase:** all. workflow_step always works.
 **Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
 
-When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
+When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.
+
+workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}";
 
 /// Starts a session with a run in the phase Look.
 fn at_look() -> Pi {
@@ -177,7 +176,7 @@ fn init_registers_everything() {
             "on child-progress",
             "on child-end",
         "register-tool workflow_step (Workflow Step), one after another: Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.
-{\"type\":\"object\",\"required\":[\"action\"],\"properties\":{\"action\":{\"type\":\"string\",\"enum\":[\"next\",\"status\",\"cancel\",\"loop\"],\"description\":\"\\\"next\\\" to advance to the next phase, \\\"status\\\" to check current state, \\\"cancel\\\" to abort the workflow, \\\"loop\\\" to restart the current scope from phase 0\"},\"summary\":{\"type\":\"string\",\"description\":\"Optional summary of what was accomplished in the current phase\"},\"outcome\":{\"type\":\"string\",\"description\":\"With \\\"next\\\": the outcome of the current phase, where its instructions list outcomes\"},\"outputs\":{\"type\":\"object\",\"description\":\"With \\\"next\\\": the outputs of the current phase by name, where its instructions list outputs\"}}}
+{\"type\":\"object\",\"required\":[\"action\"],\"properties\":{\"action\":{\"type\":\"string\",\"enum\":[\"next\",\"status\",\"cancel\",\"loop\"],\"description\":\"\\\"next\\\" to advance to the next phase, \\\"status\\\" to check current state, \\\"cancel\\\" to abort the workflow, \\\"loop\\\" to restart the current scope from phase 0\"},\"summary\":{\"type\":\"string\",\"description\":\"Optional summary of what was accomplished in the current phase\"},\"outcome\":{\"type\":\"string\",\"description\":\"With \\\"next\\\": the outcome of the current phase, where its instructions list outcomes\"},\"outputs\":{\"type\":\"object\",\"additionalProperties\":true,\"description\":\"With \\\"next\\\": the outputs of the current phase by name, where its instructions list outputs\"}}}
 Advance the active workflow to the next phase
 Use workflow_step with action='next' when you finish a phase and want to advance.
 Use workflow_step with action='status' to check current workflow state.
@@ -258,7 +257,7 @@ fn a_run_from_the_command_to_its_end() {
         &format!("append-entry workflow:state {}", with_refusal(STATE_AT_DO)),
         "set-status workflow: Two > 🔨 Do [2/2]",
     ]);
-    assert_eq!(pi.event(Event::TurnEnd), "none");
+    assert_eq!(pi.event(Event::TurnEnd(Vec::new())), "none");
     pi.did(&["set-status workflow: Two > 🔨 Do [2/2]"]);
     assert_eq!(pi.tool_call("write"), "none");
 
@@ -609,6 +608,7 @@ fn a_wait_and_an_end_are_told_outside_of_pi() {
     assert_eq!(elsewhere(&mut pi), ["withdraw-notification waits"]);
     assert_eq!(pi.host().blocked, None);
     pi.step("next");
+    pi.event(Event::TurnEnd(Vec::new()));
     pi.step("next");
     pi.event(Event::AgentEnd(Some(StopReason::Stop)));
     pi.event(Event::AgentSettled);

@@ -242,7 +242,7 @@ impl<'a> Play<'a> {
                 self.on(Event::AgentStart);
                 self.on(Event::BeforeAgentStart { role: DefaultRole::Worker })
             }
-            Action::TurnEnd => self.on(Event::TurnEnd { queued: false }),
+            Action::TurnEnd => self.on(Event::TurnEnd { queued: false, calls: &[] }),
             Action::RunEnd { stop, has_ui } => {
                 self.ui = if *has_ui { Ui::Program } else { Ui::None };
                 self.on(Event::AgentEnd { stop: *stop });

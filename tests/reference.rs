@@ -224,9 +224,12 @@ fn the_defaults_are_those_of_the_code() {
     let default =
         |fields: &[Field], name: &str| fields.iter().find(|field| field.name == name).unwrap().default.to_owned();
     let bounds = AutoContinue::default();
-    for (name, value) in
-        [("delaySeconds", bounds.delay_seconds), ("maxPerPhase", bounds.max_per_phase), ("maxIdle", bounds.max_idle)]
-    {
+    for (name, value) in [
+        ("delaySeconds", bounds.delay_seconds),
+        ("maxPerPhase", bounds.max_per_phase),
+        ("maxIdle", bounds.max_idle),
+        ("maxRepeats", bounds.max_repeats),
+    ] {
         assert_eq!(default(AutoContinue::FIELDS, name), value.to_string());
     }
     assert_eq!(default(Workflow::FIELDS, "maxLoops"), DEFAULT_MAX_LOOPS.to_string());

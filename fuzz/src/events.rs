@@ -160,7 +160,7 @@ impl Play {
             16 => self.plain(Event::BeforeAgentStart { role: DefaultRole::Worker }),
             17 if index % 4 == 1 => self.plain(Event::MessageStart { from_user: has_ui }),
             17 if index % 2 == 0 => self.plain(Event::TurnStart),
-            17 => self.plain(Event::TurnEnd { queued: has_ui }),
+            17 => self.plain(Event::TurnEnd { queued: has_ui, calls: &[] }),
             18 => {
                 let stop = [Stop::Completed, Stop::Completed, Stop::Aborted, Stop::Failed];
                 self.plain(Event::AgentEnd { stop: stop[index % 4] });
@@ -273,7 +273,7 @@ impl Play {
                 assert!(!self.waits(), "a run that waits allows a call");
                 return;
             }
-            self.plain(Event::TurnEnd { queued: false });
+            self.plain(Event::TurnEnd { queued: false, calls: &[] });
             if self.handle(Event::TurnStart).effects.contains(&Effect::Abort) {
                 self.plain(Event::AgentEnd { stop: Stop::Aborted });
                 self.plain(Event::AgentSettled);

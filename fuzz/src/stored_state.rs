@@ -90,7 +90,7 @@ fn play(state: &RunState, folder: &Folder) {
             Event::ToolCall { name: "edit", carries_calls: false },
             Event::Step { input: &input, nested: false },
             Event::Step { input: &input, nested: false },
-            Event::TurnEnd { queued: false },
+            Event::TurnEnd { queued: false, calls: &[] },
             Event::AgentEnd { stop: Stop::Completed },
             Event::AgentSettled,
             Event::Timer { id: 1, idle: true },

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::definition::{KnownModel, Model, Thinking};
-use crate::engine::{Answer, ChildEnd, ChildReport, CommandEnd, Completion, OutputFile, Reply, Request, ToolResult};
+use crate::engine::{
+    Answer, ChildEnd, ChildReport, CommandEnd, Completion, EndedCall, OutputFile, Reply, Request, ToolResult,
+};
 use crate::run::{Changed, ProjectState};
 use crate::text::{Color, Drawing, Span};
 use crate::usage::Usage;
@@ -45,6 +47,13 @@ impl From<guest::ProjectState> for ProjectState {
             (since, Changed { count, paths })
         });
         Self { tree, since: since.collect() }
+    }
+}
+
+impl From<&guest::EndedCall> for EndedCall {
+    fn from(call: &guest::EndedCall) -> Self {
+        let guest::EndedCall { name, hash, refused, duration_ms } = call;
+        Self { name: name.clone(), hash: *hash, refused: *refused, duration_ms: *duration_ms }
     }
 }
 
@@ -156,8 +165,10 @@ impl From<Span> for types::Span {
     }
 }
 
-pub(super) fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
+/// `is_last`: the agent has nothing more to do.
+pub(super) fn tool_outcome(reply: Reply, is_last: bool) -> guest::ToolOutcome {
     match reply {
+        Reply::Tool(result) if is_last => guest::ToolOutcome::Last(result.into()),
         Reply::Tool(result) => guest::ToolOutcome::Done(result.into()),
         Reply::Ask { ticket, request } => guest::ToolOutcome::Pending(pending(ticket, request)),
         // The session ended during the call; the result is not read.

@@ -12,7 +12,9 @@ use std::cell::{Cell, RefCell};
 use serde_json::Value;
 
 use crate::engine::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, MORE_FLAG, STEP_TOOL};
-use crate::engine::{ChildEnd, ChildReport, Context, Engine, Event, Facts, Output, Reply, Stop, Ui};
+use crate::engine::{
+    ChildEnd, ChildReport, Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, prepared,
+};
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
     LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE, REPORT_TYPE,
@@ -153,17 +155,24 @@ impl Guest for Component {
         }
     }
 
+    fn prepare_arguments(_name: String, input: String) -> String {
+        fault::trip("prepare-arguments");
+        // There is one tool.
+        let prepared = serde_json::from_str(&input).map(prepared);
+        prepared.map_or(input, |prepared| convert::json(&prepared))
+    }
+
     fn execute_tool(at: Moment, call: ToolCall, input: String) -> guest::ToolOutcome {
         fault::trip("execute-tool");
         let nested = call.parent.is_some();
         let output = during(Some(call.id), || handle(at, Event::Step { input: &input, nested }));
-        convert::tool_outcome(perform(at, output))
+        tool_outcome(perform(at, output))
     }
 
     fn resume_tool(at: Moment, ticket: u64, answer: guest::Answer) -> guest::ToolOutcome {
         fault::trip("resume-tool");
         let answer = answer.into();
-        convert::tool_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
+        tool_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
     }
 
     fn run_command(at: Moment, name: String, arguments: String) -> guest::CommandOutcome {
@@ -274,9 +283,10 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
         guest::Event::AgentStart => handle(at, Event::AgentStart),
         guest::Event::MessageStart(source) => handle(at, Event::MessageStart { from_user: is_users(*source) }),
         guest::Event::TurnStart => handle(at, Event::TurnStart),
-        guest::Event::TurnEnd => {
+        guest::Event::TurnEnd(calls) => {
             let queued = known(context::has_pending_messages())?;
-            handle(at, Event::TurnEnd { queued })
+            let calls: Vec<EndedCall> = calls.iter().map(EndedCall::from).collect();
+            handle(at, Event::TurnEnd { queued, calls: &calls })
         }
         guest::Event::AgentEnd(reason) => {
             let stop = match reason {
@@ -303,6 +313,10 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::Child { report: report.clone().into(), ended })
         }
     })
+}
+
+fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
+    convert::tool_outcome(reply, ENGINE.with_borrow(Engine::has_branch_ended))
 }
 
 /// Returns true for a message of the user, not of an extension.

@@ -131,7 +131,7 @@ fn every_field_is_read() {
                 (Measure::Turns, 40),
             ]
             .into(),
-            auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
+            auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1, max_repeats: 20 }),
             max_loops: 2.into(),
             context_injection: ContextInjection::EveryRun,
             context: Some(ContextMode::Fresh),

@@ -4,13 +4,13 @@ use serde_json::json;
 
 use crate::definition::{Permission, Reach, Sandbox, Stale, permission};
 use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
-use crate::run::RunState;
+use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole, RulesOf};
 use crate::usage::Rule;
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
-use super::event::Stop;
+use super::event::{EndedCall, Stop};
 use super::state::{Ended, Engine, InForce, Mover, Origin, Standing};
 
 impl Engine {
@@ -26,6 +26,7 @@ impl Engine {
         };
         if from_user {
             self.ending.end_pause();
+            self.repetition.forget();
         }
         if from_user && !self.tell_needs_resume(cx) {
             self.resume(cx);
@@ -67,7 +68,10 @@ impl Engine {
     }
 
     /// Specification: hook lifecycle, "updateStatus".
-    pub(super) fn turn_end(&mut self, queued: bool, cx: &mut Cx) -> Result<Reply, Stale> {
+    pub(super) fn turn_end(&mut self, queued: bool, calls: &[EndedCall], cx: &mut Cx) -> Result<Reply, Stale> {
+        if !calls.is_empty() && !self.ending.is_begun() && self.stop_over_budget(cx).is_none() {
+            self.stop_repetition(calls, cx);
+        }
         self.ending.turn_over(queued);
         self.keep_step_tool(cx)?;
         self.set_status(cx);
@@ -92,6 +96,7 @@ impl Engine {
             return self.refuse(Rule::Budget, text::CALL_OVER_BUDGET);
         }
         if let Some(refusal) = self.stop_over_budget(cx) {
+            self.meter.refused(Rule::Budget);
             return refusal;
         }
         if let Some(refusal) = self.stop_at_end(name, cx) {
@@ -153,10 +158,12 @@ impl Engine {
             InForce::Limits(user) => Some(RulesOf::User(user)),
         };
         let of_phase = active.as_ref().map(RulesOf::Phase);
+        let left = self.turn.left.as_ref().and_then(|left| Active::resolve(left, self.definitions.library()));
+        let of_left = left.as_ref().map(RulesOf::Phase);
         let path = || cx.host.call_argument("path");
         let mut confining = Vec::new();
         let mut decision = Permission::Allowed;
-        for rules in user.into_iter().chain(of_phase) {
+        for rules in user.into_iter().chain(of_left).chain(of_phase) {
             let scope = (rules.tools(), &rules.limits());
             let own = permission(scope, name, carries_calls, &path, cx.host)?;
             if let Permission::Refused(refusal) = own {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
-use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, RunState, restore};
+use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, PauseReason, RunState, restore};
 use crate::sorted::Set;
 use crate::text::{self, BranchNow};
 
@@ -348,8 +348,11 @@ impl Child {
             (Some(end), _) => (Some(end), None),
             (None, _) if self.is_stopped => failed("the user stopped it"),
             (None, ChildEnd::Failed(why)) => failed(why),
-            (None, ChildEnd::Aborted) => (None, None),
             (None, ChildEnd::Settled) if self.state.is_none() => failed("the state of its run cannot be read"),
+            (None, _) if paused.is_some_and(|pause| matches!(pause.reason, PauseReason::Repeats { .. })) => {
+                failed(&paused.map(|pause| pause.reason.to_string()).unwrap_or_default())
+            }
+            (None, ChildEnd::Aborted) => (None, None),
             (None, ChildEnd::Settled) => {
                 let why = paused.map(|pause| pause.reason.to_string());
                 (None, Some(why.unwrap_or_else(|| "its agent has stopped".to_owned())))

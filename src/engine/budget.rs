@@ -9,7 +9,6 @@ use crate::run::{
     Active, Allowance, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown, leave_over_budget,
 };
 use crate::text;
-use crate::usage::Rule;
 
 use super::ask::{UsersWord, YesOrNo};
 use super::commands::BUDGET_FLAG;
@@ -47,15 +46,14 @@ impl Engine {
         (self.session.bound, self.session.bound_error) = (bound, error);
     }
 
-    /// Refuses a tool call at the end of a budget: the run pauses, and the agent's run ends. Near the end, the agent is
-    /// told once what is left.
+    /// At the end of a budget the run pauses, and the agent's run ends; a tool call gets this reply. Near the end, the
+    /// agent is told once what is left.
     pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
         let state = self.with_budgets_up_to_now(cx)?;
         let budgets = Active::resolve(&state, self.definitions.library())?.budgets();
         if let Some(reason) = used_up(&budgets) {
             if let Some(moved) = self.leave_over_budget(cx) {
                 let refusal = text::left_over_budget(&moved.told);
-                self.meter.refused(Rule::Budget);
                 self.tell_move(moved, Mover::Budget, cx);
                 let is_over = self.ending.is_behind_end();
                 return Some(if is_over { Reply::Stop(refusal) } else { Reply::Block(refusal) });
@@ -67,7 +65,8 @@ impl Engine {
                 self.stop_running_calls(cx);
                 self.pause(reason, cx);
             }
-            return Some(self.stop(Rule::Budget, refusal));
+            self.end_agents_run();
+            return Some(Reply::Stop(refusal));
         }
         let is_near = |budget: &Spending| !budget.is_told() && budget.bounds().any(|bound| bound.is_nearly_used_up());
         let near: Vec<&Spending> = budgets.iter().filter(|budget| is_near(budget)).collect();

@@ -244,6 +244,7 @@ impl Engine {
     pub(super) fn resume(&mut self, cx: &mut Cx) -> bool {
         let paused = self.running().filter(|state| state.progress.paused.is_some());
         let Some(new) = paused.map(RunState::resumed) else { return false };
+        self.repetition.forget();
         self.transition(new, cx);
         true
     }

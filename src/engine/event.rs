@@ -50,6 +50,8 @@ pub enum Event<'a> {
     TurnEnd {
         /// The user has queued a message, which the agent gets next.
         queued: bool,
+        /// The calls of the answer, with their results. Without any the agent stops by itself.
+        calls: &'a [EndedCall],
     },
     /// The agent has stopped; pi may start it again by itself.
     AgentEnd {
@@ -123,6 +125,19 @@ impl Event<'_> {
                 | Self::AgentSettled
         )
     }
+}
+
+/// A tool call of the model that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedCall {
+    /// The tool's name.
+    pub name: String,
+    /// A hash of the tool, the arguments and the result: calls with the same hash are the same call with the same result.
+    pub hash: u64,
+    /// The call was refused, by this extension or by pi.
+    pub refused: bool,
+    /// The time that the call took, in milliseconds.
+    pub duration_ms: u64,
 }
 
 /// The end of the agent's last turn.

@@ -11,10 +11,12 @@
 //! | `budget` | budgets: the agent is told near their end, and the run pauses at it |
 //! | `ask` | requests to the user and the host, and what follows from their answers |
 //! | `attention` | the user is told outside of pi that the run waits or has ended |
+//! | `arguments` | the arguments of `workflow_step` in another spelling |
 //! | `agent` | events of the agent's work, and of tool calls |
 //! | `branches` | the branches of a parallel group, on which children work |
 //! | `entries` | entries without the model |
 //! | `ending` | the end of the agent's run when the run of the workflow pauses |
+//! | `repetition` | an agent that does the same again and again |
 //! | `running` | the tool calls that run when a phase is left |
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
 //! | `countdown` | the end of a countdown, and the wait for the user |
@@ -35,6 +37,7 @@
 
 mod accounting;
 mod agent;
+mod arguments;
 mod ask;
 mod attention;
 mod branches;
@@ -57,6 +60,7 @@ mod long_task;
 mod may;
 mod models;
 mod panel;
+mod repetition;
 mod run_dir;
 mod run_through;
 mod running;
@@ -70,11 +74,12 @@ use crate::definition::Stale;
 use context::Cx;
 use state::{Turn, Waiter};
 
+pub use arguments::prepared;
 pub use budget::bound;
 pub use commands::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, Completion, MORE_FLAG};
 pub use context::{Context, Ui};
 pub use effect::{ChildStart, Effect, Elsewhere, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};
-pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, Event, Facts, Stop};
+pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, EndedCall, Event, Facts, Stop};
 pub use host::Host;
 pub use may::{May, may};
 pub use run_through::{Given, run_through};
@@ -92,14 +97,18 @@ impl Engine {
         self.keeper.begin_event();
         let hid_panel = self.hides_panel(cx.ui);
         self.tell_hold(&mut cx);
-        if event.begins_turn() {
-            self.turn = Turn::default();
+        let begins_turn = event.begins_turn();
+        if begins_turn {
             self.briefing.begin_turn();
         }
         if let Event::Answer { ticket, .. } = event {
             self.meter.end_dialog(ticket, cx.unix_ms);
         }
-        let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
+        let reply = self.react(event, &mut cx);
+        if begins_turn {
+            self.turn = Turn::default();
+        }
+        let Ok(reply) = reply else { return Output::default() };
         self.pause_at_entry(&reply, &mut cx);
         self.forget_ending();
         debug_assert!(self.run.is_resolved(self.definitions.library()), "with the files as read last");
@@ -134,7 +143,7 @@ impl Engine {
             Event::MessageStart { from_user } => self.message_start(from_user),
             Event::AgentStart => self.agent_start(cx)?,
             Event::TurnStart => self.turn_start(cx),
-            Event::TurnEnd { queued } => return self.turn_end(queued, cx),
+            Event::TurnEnd { queued, calls } => return self.turn_end(queued, calls, cx),
             Event::AgentEnd { stop } => self.agent_end(stop, cx),
             Event::BeforeSettle => return self.before_settle(cx),
             Event::AgentSettled => self.agent_settled(cx),

@@ -245,7 +245,7 @@ impl<'a> Play<'a> {
                 break;
             }
             self.write(&format!("Step {step}: it {call}"), &answer);
-            let turn_end = self.handle(Event::TurnEnd { queued: false }).reply;
+            let turn_end = self.handle(Event::TurnEnd { queued: false, calls: &[] }).reply;
             if let Reply::Compact { summary, prompt: Some(prompt), .. } = turn_end {
                 let title = format!("Step {step} starts fresh: of the session it sees only this");
                 self.write(&title, &format!("{}\n\n{prompt}", summary.text));

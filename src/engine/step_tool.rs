@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::definition::{is_blank, trim};
+use crate::definition::{Outcome, Phase, is_blank, trim};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{
     Active, Arrival, Evidence, Leaving, LoopError, Outputs, PauseReason, PhasePath, RunState, WrongOutput,
@@ -66,6 +66,7 @@ impl StepTool {
                 },
                 "outputs": {
                     "type": "object",
+                    "additionalProperties": true,
                     "description": "With \"next\": the outputs of the current phase by name, where its instructions list outputs"
                 }
             }
@@ -112,10 +113,8 @@ impl Engine {
             action => action.and_then(Move::of),
         };
         let Some(action) = action else {
-            return result(
-                "Unknown action. Call workflow_step with action='next', 'status', 'loop' or 'cancel'.",
-                json!({ "error": "unknown action" }),
-            );
+            let text = text::unknown_action(self.active().filter(|active| active.phase.is_of_agent()).as_ref());
+            return result(text, json!({ "error": "unknown action" }));
         };
         match self.standing() {
             Standing::Held(reason) => {
@@ -134,6 +133,7 @@ impl Engine {
                 let outdated = match self.briefing.untold_move() {
                     Some(Mover::NestedCall) => Some(text::outdated_in_script(&active)),
                     Some(Mover::User | Mover::Budget) => Some(text::outdated(&active)),
+                    None if self.turn.left.is_some() => Some(text::MOVED_IN_ANSWER.into()),
                     None if self.has_fresh_start_ahead(&active) => Some(text::NOT_STARTED.into()),
                     None => None,
                 };
@@ -227,7 +227,7 @@ impl Engine {
         let Some(before) = self.active() else {
             return result(NO_WORKFLOW, json!({ "active": false }));
         };
-        let outcome = match before.phase.outcomes.iter().find(|other| other.name == outcome) {
+        let outcome = match outcome_called(outcome, before.phase) {
             Some(outcome) => Some(outcome.name.clone()),
             None if before.phase.outcomes.is_empty() => None,
             None => {
@@ -235,6 +235,10 @@ impl Engine {
                 return result(text::outcome_missing(&before, outcome), details);
             }
         };
+        if caller.summary.as_deref().is_some_and(text::is_placeholder) {
+            let details = json!({ "active": true, "error": "summary required" });
+            return result(text::summary_is_placeholder(&before), details);
+        }
         let has_summary = caller.summary.is_some() || before.state.has_handed_over();
         if !has_summary && !before.stops(outcome.as_deref()) && before.needs_summary() {
             let details = json!({ "active": true, "error": "summary required" });
@@ -328,7 +332,9 @@ impl Engine {
                 (text::done(&before, outcome, &new), to.to_owned())
             }
         };
+        let left = before.state.clone();
         self.agent.worked = true;
+        self.turn.left = Some(left);
         self.transition(new, cx);
         if arrival == Arrival::Phase {
             match self.pause_without_output(&from_path, cx) {
@@ -396,7 +402,9 @@ impl Engine {
         let to = before.scope.phases.first().map_or("", |entry| library.entry_name(entry));
         let details = json!({ "looped": true, "to": to });
         let mut text = text::looped(&before.scope.name, &after);
+        let left = before.state.clone();
         self.agent.worked = true;
+        self.turn.left = Some(left);
         self.transition(new, cx);
         text.push_str(&self.give_prompt_in_result(caller.nested));
         result(text, details)
@@ -470,6 +478,15 @@ pub(super) fn handing_over(active: &Active, caller: Option<&Caller>) -> RunState
     state
 }
 
+/// The outcome of a phase that a call names, in another case too where one alone is meant.
+fn outcome_called<'a>(name: &str, phase: &'a Phase) -> Option<&'a Outcome> {
+    let exact = phase.outcomes.iter().find(|outcome| outcome.name == name);
+    exact.or_else(|| {
+        let mut alike = phase.outcomes.iter().filter(|outcome| outcome.name.eq_ignore_ascii_case(name));
+        alike.next().filter(|_| alike.next().is_none())
+    })
+}
+
 /// The outputs that a call gives.
 ///
 /// # Errors
@@ -479,7 +496,7 @@ fn outputs_of_call(active: &Active, given: &Value) -> Result<Outputs, String> {
     let Active { phase, state, .. } = active;
     let outputs = given_outputs(phase, given)
         .and_then(|outputs| if state.has_room_for(&outputs) { Ok(outputs) } else { Err(vec![WrongOutput::TooLong]) });
-    outputs.map_err(|wrong| text::outputs_wrong(phase, &wrong))
+    outputs.map_err(|wrong| text::outputs_wrong(active, &wrong))
 }
 
 /// The result of the tool.

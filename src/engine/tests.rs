@@ -25,6 +25,8 @@ struct Session {
     status: Option<String>,
     /// What pi shows that it waits for. It is kept apart from the effects of [`Session::on`].
     blocked: Option<String>,
+    /// The next calls are of one answer of the model; otherwise each call is of an answer of its own.
+    one_answer: bool,
 }
 
 const NOW: u64 = 1_747_234_567_890;
@@ -58,9 +60,18 @@ impl Session {
                 );
             }
         }
-        let (engine, ui, entries) = (Engine::default(), Ui::Program, Vec::new());
-        let mut session =
-            Self { engine, files, ui, now: NOW, last_ticket: 0, entries, run: None, status: None, blocked: None };
+        let mut session = Self {
+            engine: Engine::default(),
+            files,
+            ui: Ui::Program,
+            now: NOW,
+            last_ticket: 0,
+            entries: Vec::new(),
+            run: None,
+            status: None,
+            blocked: None,
+            one_answer: false,
+        };
         let started = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         assert_eq!(started.effects, [Effect::SetStatus(None)]);
         session
@@ -72,6 +83,9 @@ impl Session {
         }
         let context = Context { unix_ms: self.now, random: 0, ui: self.ui, host: &self.files };
         let mut output = self.engine.handle(event, &context);
+        if !self.one_answer {
+            self.engine.turn.left = None;
+        }
         output.effects.retain(|effect| match effect {
             Effect::SetBlocked(message) => {
                 self.blocked.clone_from(message);
@@ -422,7 +436,7 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
         assert!(!output.effects.iter().any(stored));
     }
     assert_eq!(session.step("cancel").1, asked);
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     let Reply::Ask { ticket, request: Request::Confirm { title, message } } =
         session.on(Event::Step { input: CANCEL, nested: false }).reply
     else {
@@ -697,7 +711,7 @@ fn an_agent_at_work_learns_that_the_run_was_moved() {
         )
     );
     assert_eq!(details, json!({ "active": true, "moved": true }));
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     assert_eq!(session.step("next").1["to"], "c");
     let effects = session.command("workflow", ":skip").effects;
     assert_eq!(effects[2], Effect::Abort);
@@ -1103,7 +1117,7 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     assert!(effects.contains(&waiting));
     let effects = session.command("workflow", ":panel").effects;
     assert_eq!(effects[1], Effect::SetPanel(None));
-    let effects = session.on(Event::TurnEnd { queued: false }).effects;
+    let effects = session.on(Event::TurnEnd { queued: false, calls: &[] }).effects;
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::SetPanel(_))));
 }
 

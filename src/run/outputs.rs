@@ -46,6 +46,15 @@ impl OutputValue {
     /// Returns the value of this type that the agent gives; `None` if it is not of the type.
     pub fn given(kind: &ValueType, given: &Value) -> Option<Self> {
         let text = match given {
+            // Models give one value as a list, and a list as its JSON.
+            Value::Array(items) if !matches!(kind, ValueType::List { .. }) => {
+                let [item] = &items[..] else { return None };
+                return Self::given(kind, item).filter(|_| !item.is_array());
+            }
+            Value::String(text) if matches!(kind, ValueType::List { .. }) => {
+                let items = serde_json::from_str(text).ok().filter(Value::is_array)?;
+                return Self::given(kind, &items);
+            }
             Value::Array(items) => {
                 let items: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
                 return Some(Self::List(lines(&kind.list(&items?)?)));
@@ -63,6 +72,16 @@ impl OutputValue {
             ValueType::Text | ValueType::Choice(_) => Some(Self::Text(text)),
             // A text is no list: what its items would be, nobody said.
             ValueType::List { .. } => None,
+        }
+    }
+
+    /// Returns true if the value is the one that the exact calls show for a text of this name, or has it as an item.
+    fn is_example(&self, name: &str) -> bool {
+        let is_example = |text: &String| text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) == Some(name);
+        match self {
+            Self::Text(text) => is_example(text),
+            Self::List(items) => items.iter().any(is_example),
+            Self::Number(_) | Self::Flag(_) => false,
         }
     }
 
@@ -126,8 +145,8 @@ pub fn given_outputs<'a>(phase: &'a Phase, given: &'a Value) -> Result<Outputs, 
             None if output.is_optional => {}
             None => wrong.push(WrongOutput::Missing(output)),
             Some(given) => match OutputValue::given(&output.kind, given) {
-                Some(value) => drop(outputs.insert(output.name.clone(), value)),
-                None => wrong.push(WrongOutput::Wrong { output, given }),
+                Some(value) if !value.is_example(&output.name) => drop(outputs.insert(output.name.clone(), value)),
+                Some(_) | None => wrong.push(WrongOutput::Wrong { output, given }),
             },
         }
     }

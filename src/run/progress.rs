@@ -157,6 +157,7 @@ impl Pause {
             | PauseReason::Conversation
             | PauseReason::Running
             | PauseReason::Idle { .. }
+            | PauseReason::Repeats { .. }
             | PauseReason::Limit { .. }
             | PauseReason::Gate { .. }
             | PauseReason::Loops { .. }
@@ -198,6 +199,8 @@ pub enum PauseReason {
     Running,
     /// The agent did nothing in this number of automatic continuations.
     Idle { times: u32 },
+    /// This number of tool calls in a row brought nothing new.
+    Repeats { times: u32 },
     /// The phase took this number of automatic continuations.
     Limit { times: u32 },
     /// A gate was not passed in as many attempts as it allows, or its failure leads back once too often.

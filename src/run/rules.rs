@@ -147,6 +147,7 @@ impl PauseReason {
             | Self::Conversation
             | Self::Running
             | Self::Idle { .. }
+            | Self::Repeats { .. }
             | Self::Limit { .. }
             | Self::Gate { .. }
             | Self::Loops { .. }

@@ -563,6 +563,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "conversation" => PauseReason::Conversation,
         "running" => PauseReason::Running,
         "idle" => PauseReason::Idle { times: times()? },
+        "repeats" => PauseReason::Repeats { times: times()? },
         "limit" => PauseReason::Limit { times: times()? },
         "gate" => PauseReason::Gate { label: text("label")?, times: times()? },
         "loops" => {
@@ -971,6 +972,7 @@ mod tests {
             PauseReason::Conversation,
             PauseReason::Running,
             PauseReason::Idle { times: 1 },
+            PauseReason::Repeats { times: 20 },
             PauseReason::Limit { times: 2 },
             PauseReason::Gate { label, times: 3 },
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: None },

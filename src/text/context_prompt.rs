@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use crate::definition::{Entry, Library, ToolPolicy, ValueName, Workflow, on_one_line};
 use crate::run::{Active, Item, Outline, RunState};
 
+use super::calls::leaving_calls;
 use super::inputs::{inputs, value_text};
 use super::outputs::{expected_outputs, output_text};
 use super::task::task;
 use super::template::resolve_with;
-use super::ways::outcome_lines;
 use super::{confinement, gate, results, steps};
 
-/// The last paragraph of the context prompt, without an `advanceReminder` of the workflow.
+/// The last paragraph of the context prompt before the exact calls, without an `advanceReminder` of the workflow.
 pub const DEFAULT_ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
 
 /// The same of a phase that is a branch of a parallel group.
@@ -97,17 +97,15 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     if let Some(results) = results::results(active.state, active.library) {
         lines.extend([results, String::new()]);
     }
-    lines.extend([
-        "**What to do in this phase:**".into(),
-        phase_instructions(active),
-        String::new(),
-        format!(
-            "**Available subagent profiles for this phase:** {}",
-            names(phase.profiles.as_deref().unwrap_or_default())
-        ),
-        format!("**All profiles:** {}", names(&all_profiles(active))),
-        tools_line(&phase.tools),
-    ]);
+    lines.extend(["**What to do in this phase:**".into(), phase_instructions(active), String::new()]);
+    let all_profiles = all_profiles(active);
+    if !all_profiles.is_empty() {
+        let own = names(phase.profiles.as_deref().unwrap_or_default());
+        lines.push(format!("**Available subagent profiles for this phase:** {own}"));
+        lines.push(format!("**All profiles:** {}", names(&all_profiles)));
+    }
+    let rule = tools_rule(&phase.tools);
+    lines.extend((rule != tools_rule(&ToolPolicy::All)).then(|| format!("**Tools in this phase:** {rule}")));
     lines.extend(confinement::limits_line(active));
     lines.extend(confinement::hidden_line(active));
     lines.push(hand_over_line(active.needs_summary()));
@@ -121,13 +119,8 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         lines.extend(expected_outputs(phase));
         lines.push(String::new());
     }
-    if !phase.outcomes.is_empty() {
-        lines.push("**Outcomes:** with `next`, give workflow_step one of these as `outcome`:".into());
-        lines.extend(outcome_lines(active));
-        lines.push(String::new());
-    }
     let reminder = if active.is_whole_branch() { BRANCH_REMINDER } else { DEFAULT_ADVANCE_REMINDER };
-    lines.push(own(&root.advance_reminder, reminder));
+    lines.extend([own(&root.advance_reminder, reminder), String::new(), leaving_calls(active)]);
     lines.join("\n")
 }
 
@@ -174,11 +167,6 @@ fn shorten(text: &mut String, limit: usize) {
 fn path(active: &Active) -> String {
     let phase = active.phase;
     format!("[Workflow path: {} ▸ {} {}]", active.breadcrumb().join(" > "), phase.emoji, phase.name)
-}
-
-/// Returns a line of Markdown with the tools that the policy allows and refuses.
-fn tools_line(tools: &ToolPolicy) -> String {
-    format!("**Tools in this phase:** {}", tools_rule(tools))
 }
 
 /// Returns a sentence with the tools that a policy allows and refuses.
@@ -390,7 +378,9 @@ After Research, before Build: Add {phaseName} without edit, write. {unknown}
 **Tools in this phase:** all except edit, write; a call of one of those is refused. workflow_step always works.
 **Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
 
-When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'."
+When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.
+
+workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}"
         );
     }
 
@@ -404,8 +394,8 @@ When you finish this phase, call the workflow_step tool with action='next' to ad
             (ToolPolicy::Only(names(&[])), "none; every call is refused"),
             (ToolPolicy::Only(names(&["read", "grep"])), "only read, grep; a call of any other is refused"),
         ] {
-            let line = format!("**Tools in this phase:** {rule}. workflow_step always works.");
-            assert_eq!(tools_line(&policy), line);
+            let line = format!("{rule}. workflow_step always works.");
+            assert_eq!(tools_rule(&policy), line);
         }
     }
 
@@ -431,7 +421,6 @@ When you finish this phase, call the workflow_step tool with action='next' to ad
             "  2. The review > 🔹 Check",
             "▸ 3. The review > 🔹 Sign (current)",
             "  4. 🔹 Deploy",
-            "**Available subagent profiles for this phase:** (none)",
             "workflow_step to DONE at 7",
         ] {
             assert!(prompt.lines().any(|l| l == line), "{line}\n---\n{prompt}");

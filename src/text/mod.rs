@@ -5,6 +5,7 @@
 mod attention;
 mod branches;
 mod budget;
+mod calls;
 mod confinement;
 mod context_prompt;
 mod description;
@@ -43,6 +44,7 @@ mod ways;
 pub use attention::*;
 pub use branches::*;
 pub use budget::*;
+pub use calls::is_placeholder;
 pub use confinement::*;
 pub use context_prompt::*;
 pub use description::*;

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::definition::{Input, Output, Phase, nearest, on_one_line};
-use crate::run::{MAX_OUTPUTS, OutputValue, Outputs, WrongOutput};
+use crate::run::{Active, MAX_OUTPUTS, OutputValue, Outputs, WrongOutput};
 
+use super::calls::call_again;
 use super::inputs::numbered;
 use super::names::{phase_title, short_name};
 use super::ways::short;
@@ -84,14 +85,11 @@ pub fn no_output(given: &str, known: &[Input]) -> String {
 }
 
 /// Returns the refusal of a `next` whose outputs are not those of the phase.
-pub fn outputs_wrong(phase: &Phase, wrong: &[WrongOutput]) -> String {
+pub fn outputs_wrong(active: &Active, wrong: &[WrongOutput]) -> String {
+    let phase = active.phase;
     let title = phase_title(phase);
     let lines: Vec<String> = wrong.iter().map(|wrong| format!("- {}", line(phase, wrong))).collect();
-    let again = match &phase.outputs[..] {
-        [] => "Call workflow_step with action='next' again, without `outputs`.",
-        _ => "Call workflow_step with action='next' again and give it all `outputs`, as an object.",
-    };
-    format!("⚠️ The phase {title} cannot be left with these outputs:\n{}\n{again}", lines.join("\n"))
+    format!("⚠️ The phase {title} cannot be left with these outputs:\n{}{}", lines.join("\n"), call_again(active))
 }
 
 /// The reason why a step has no outputs: those of the run are too long together.

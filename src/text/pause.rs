@@ -28,6 +28,9 @@ impl fmt::Display for PauseReason {
             Self::Idle { times } => {
                 write!(f, "the agent did nothing in {}", counted(times, "automatic continuation"))
             }
+            Self::Repeats { times } => {
+                write!(f, "{} in a row brought nothing new", counted(times, "tool call"))
+            }
             Self::Limit { times } => {
                 write!(f, "{times} automatic continuations in one phase are the limit")
             }
@@ -94,6 +97,13 @@ impl fmt::Display for PauseReason {
     }
 }
 
+/// Returns what the agent is told half-way to the bound of calls that bring nothing new.
+pub fn repeats(times: u32, bound: u32) -> String {
+    format!(
+        "Your last {times} tool calls brought nothing new: they were refused, or repeated earlier calls with the same results.\nDo something else, or leave the phase with workflow_step. After {bound} such calls in a row the workflow pauses."
+    )
+}
+
 impl PauseReason {
     /// The reason in a few words, for the status line.
     pub(super) fn in_brief(&self) -> &'static str {
@@ -103,6 +113,7 @@ impl PauseReason {
             Self::Conversation => "it waits for your message",
             Self::Running => "a tool call did not end",
             Self::Idle { .. } => "the agent does nothing",
+            Self::Repeats { .. } => "the agent repeats itself",
             Self::Limit { .. } => "too many continuations",
             Self::Gate { .. } => "the gate is not passed",
             Self::Loops { .. } => "too many loops",

@@ -228,7 +228,7 @@ mod tests {
     fn everything_is_resolved() {
         let library = Library::new(vec![workflow("w", &["a", "@s"]), workflow("s", &["b"])], &mut Vec::new());
         let text = preview(library.get("w").unwrap(), &library, "the task");
-        assert!(!text.contains('{'), "{text}");
+        assert!(!text.replace("workflow_step {", "").contains('{'), "{text}");
         for part in [
             "The w (workflows/w)\n",
             "Started by /workflow w TASK.",

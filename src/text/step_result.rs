@@ -5,6 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::run::{Active, Outline, RunState, Segment};
 
 use super::branches::branch_name;
+use super::calls::call_again;
 use super::context_prompt::phase_instructions;
 use super::names::phase_title;
 use super::task::task;
@@ -107,9 +108,25 @@ pub fn looped(scope: &str, after: &Active) -> String {
 /// Returns the refusal of a `next` without the summary that the phase requires.
 pub fn summary_missing(active: &Active) -> String {
     format!(
-        "⚠️ The phase {} {} cannot be left without a summary. Call workflow_step with action='next' again and give it a `summary`: what this phase found or did, as far as later phases must know it.",
-        active.phase.emoji, active.phase.name
+        "⚠️ The phase {} {} cannot be left without a summary: what this phase found or did, as far as later phases must know it.{}",
+        active.phase.emoji,
+        active.phase.name,
+        call_again(active)
     )
+}
+
+/// Returns the refusal of a call whose summary is that of an example.
+pub fn summary_is_placeholder(active: &Active) -> String {
+    format!(
+        "⚠️ The summary is the placeholder of the example. Write what this phase found or did.{}",
+        call_again(active)
+    )
+}
+
+/// Returns the refusal of a call with an action that there is not.
+pub fn unknown_action(active: Option<&Active>) -> String {
+    let again = active.map_or_else(String::new, call_again);
+    format!("Unknown action. Call workflow_step with action='next', 'status', 'loop' or 'cancel'.{again}")
 }
 
 /// Returns the result of a call that refers to a phase the run has already left.
@@ -127,6 +144,10 @@ pub fn outdated_in_script(now: &Active) -> String {
         now.phase.emoji, now.phase.name,
     )
 }
+
+/// The result of a call that would move the run a second time in one answer of the model.
+pub const MOVED_IN_ANSWER: &str =
+    "The phase has changed with an earlier call of this answer; read its instructions first. This call had no effect.";
 
 /// Returns the result of `status` while a run is active.
 pub fn status(active: &Active) -> String {

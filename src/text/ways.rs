@@ -5,6 +5,7 @@ use std::fmt;
 use crate::definition::{Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line};
 use crate::run::{Active, PassedOver, PassedOverReason, PhasePath, RunState, cut};
 
+use super::calls::call_again;
 use super::names::{phase_title, short_name};
 
 /// The reason in a few words, such as "outcome.triage is small, not large".
@@ -55,25 +56,18 @@ pub fn outcome_missing(active: &Active, given: &str) -> String {
         "" => format!("The phase {title} is left with an outcome"),
         given => format!("`{}` is no outcome of the phase {title}", short_name(given)),
     };
-    format!(
-        "⚠️ {found}. Call workflow_step with action='next' again and give it an `outcome`:\n{}",
-        outcome_lines(active).join("\n")
-    )
+    format!("⚠️ {found}.{}", call_again(active))
 }
 
-/// Returns a list item for each outcome of a phase, with its target.
-pub(super) fn outcome_lines(active: &Active) -> Vec<String> {
+/// Returns an outcome of a phase with its target.
+pub(super) fn outcome_line(active: &Active, outcome: &Outcome) -> String {
     let is_branch = active.state.progress.branch.is_some();
-    let outcomes = active.phase.outcomes.iter();
-    let line = |outcome: &Outcome| {
-        let to = match outcome.target {
-            Target::Next | Target::Done if active.is_whole_branch() => "the end of this branch".to_owned(),
-            Target::Stop if is_branch => "the end of this branch, as failed".to_owned(),
-            Target::Next | Target::Done | Target::Stop | Target::Loop | Target::Entry(_) => way(outcome),
-        };
-        format!("- `{}`: {to}", outcome.name)
+    let to = match outcome.target {
+        Target::Next | Target::Done if active.is_whole_branch() => "the end of this branch".to_owned(),
+        Target::Stop if is_branch => "the end of this branch, as failed".to_owned(),
+        Target::Next | Target::Done | Target::Stop | Target::Loop | Target::Entry(_) => way(outcome),
     };
-    outcomes.map(line).collect()
+    format!("`{}`: {to}", outcome.name)
 }
 
 /// Returns where an outcome leads, and how often, in words.

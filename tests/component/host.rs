@@ -1000,7 +1000,9 @@ pub enum Stepped {
 impl From<ToolOutcome> for Stepped {
     fn from(outcome: ToolOutcome) -> Self {
         match outcome {
-            ToolOutcome::Done(ToolResult { text, details }) => Self::Says { text, details },
+            ToolOutcome::Done(ToolResult { text, details }) | ToolOutcome::Last(ToolResult { text, details }) => {
+                Self::Says { text, details }
+            }
             ToolOutcome::Pending(Pending { ticket, request: Request::Confirm(asked) }) => {
                 Self::Asks { ticket, title: asked.title, message: asked.message }
             }

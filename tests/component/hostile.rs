@@ -196,7 +196,7 @@ fn events() -> Vec<Event> {
         Event::TerminalInput,
         Event::BeforeAgentStart,
         Event::AgentStart,
-        Event::TurnEnd,
+        Event::TurnEnd(Vec::new()),
         Event::AgentEnd(None),
         Event::AgentEnd(Some(StopReason::Aborted)),
         Event::AgentEnd(Some(StopReason::Stop)),

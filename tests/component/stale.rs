@@ -91,6 +91,7 @@ fn in_a_session() -> Pi {
 fn at_the_end() -> Pi {
     let mut pi = at_look();
     pi.step("next");
+    pi.event(Event::TurnEnd(Vec::new()));
     pi.step("next");
     pi
 }
@@ -231,7 +232,7 @@ fn a_tool_call() {
 #[test]
 fn a_run_of_the_agent() {
     event_given_up(at_look, &Event::BeforeAgentStart);
-    event_given_up(at_look, &Event::TurnEnd);
+    event_given_up(at_look, &Event::TurnEnd(Vec::new()));
     event_given_up(at_the_end, &Event::AgentEnd(Some(StopReason::Stop)));
 }
 

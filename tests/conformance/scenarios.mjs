@@ -83,18 +83,24 @@ const INSTRUCTIONS = /** @type {Replacement} */ ([
 const steps = (progress, ...steps) => [`${progress}\n`, `${progress}\n\n**All steps:**\n${steps.join("\n")}\n`];
 
 /**
- * The context prompt says which tools the phase allows, and asks for a summary.
+ * The context prompt says which tools the phase allows unless it allows all, asks for a summary, and ends with the exact
+ * call. It leaves out profiles where there are none.
  * @param {string} [rule]
- * @param {string} [after] the text below
+ * @param {string} [after] the beginning of the text below
  * @returns {Replacement}
  */
-const rules = (rule = "all", after = "") => [
-  new RegExp(`(\\*\\*All profiles:\\*\\*) (.*)(?=\\n\\n${after})`, "g"),
-  `$1 $2\n**Tools in this phase:** ${rule}. workflow_step always works.\n` +
-    "**Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.",
+const rules = (rule, after = "") => [
+  new RegExp(`(?:\\*\\*All profiles:\\*\\* \\(none\\)\\n|(\\*\\*All profiles:\\*\\* .*\\n))\\n(${after}.*)`, "g"),
+  "$1" +
+    (rule ? `**Tools in this phase:** ${rule}. workflow_step always works.\n` : "") +
+    "**Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.\n\n$2\n\n" +
+    'workflow_step {"action": "next", "summary": "<what you found or did>"}',
 ];
 /** No profiles. */
-const NONE = /** @type {Replacement} */ (["**All profiles:** \n", "**All profiles:** (none)\n"]);
+const NONE = /** @type {Replacement} */ ([
+  "**Available subagent profiles for this phase:** (none)\n**All profiles:** \n",
+  "**All profiles:** (none)\n",
+]);
 
 /** A state of 1.0.0. */
 const STATE = {
@@ -127,7 +133,7 @@ export const scenarios = [
     ours: [
       [
         /(accomplished in the current phase"\})/g,
-        `$1,"outcome":{"type":"string","description":"With \\"next\\": the outcome of the current phase, where its instructions list outcomes"},"outputs":{"type":"object","description":"With \\"next\\": the outputs of the current phase by name, where its instructions list outputs"}`,
+        `$1,"outcome":{"type":"string","description":"With \\"next\\": the outcome of the current phase, where its instructions list outcomes"},"outputs":{"type":"object","additionalProperties":true,"description":"With \\"next\\": the outputs of the current phase by name, where its instructions list outputs"}`,
       ],
     ],
   },
@@ -215,7 +221,7 @@ export const scenarios = [
       steps("Step 0 (1/3 phases)", "▸ 1. 🔹 A (current)", "  2. 🔹 B", "  3. 🔹 C"),
       steps("Step 1 (2/3 phases)", "  1. 🔹 A", "▸ 2. 🔹 B (current)", "  3. 🔹 C"),
       NONE,
-      rules("all", "a before"),
+      rules(undefined, "a before"),
       rules("all except edit, write; a call of one of those is refused", "b before"),
     ],
   },

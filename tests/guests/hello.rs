@@ -184,6 +184,10 @@ impl Guest for Hello {
         greet(name)
     }
 
+    fn prepare_arguments(_: String, input: String) -> String {
+        input
+    }
+
     fn resume_tool(_: Moment, ticket: u64, answer: Answer) -> ToolOutcome {
         trap("resume-tool");
         match answer {

@@ -267,7 +267,7 @@ for (const version of VERSIONS) {
             prompt: "/workflow panel The task",
           });
           assert.equal(code, 0, stderr);
-          assert.equal(requestsOf(model).length, 6);
+          assert.equal(requestsOf(model).length, 3);
           if (mode === "json") {
             const records = parseJsonLines(stdout);
             assert.ok(records.some(({ type }) => type === "tool_execution_update"));

@@ -46,8 +46,8 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow w The task");
       const entries = await rpc.entries();
       assert.deepEqual(endsOf(entries), { One: "done", Two: "done" }, notices(rpc).join("\n"));
-      assert.deepEqual(order(model).slice(4), ["session", "session"]);
-      assert.match(contextPrompt(model.requests[4]) ?? "", /One did it\.[^]*Two did it\./);
+      assert.deepEqual(order(model).slice(2), ["session", "session"]);
+      assert.match(contextPrompt(model.requests[2]) ?? "", /One did it\.[^]*Two did it\./);
       assert.equal(states(entries).at(-1).active, false);
       assert.deepEqual(rpc.extensionErrors(), []);
       assert.deepEqual(
@@ -62,7 +62,7 @@ for (const version of VERSIONS) {
         const { model, sandbox } = await stage(t, team(), { globalFiles: FIRST });
         const run = await runPrint({ version, sandbox, mode, prompt: "/workflow w The task" });
         assert.deepEqual([run.code, run.stderr], [0, "Workflow The w: DONE.\n"]);
-        assert.deepEqual(order(model).slice(4), ["session", "session"]);
+        assert.deepEqual(order(model).slice(2), ["session", "session"]);
       });
     }
 
@@ -191,7 +191,7 @@ for (const version of VERSIONS) {
         const { model, sandbox } = await stage(t, team({ Two: hangs }), { globalFiles: FIRST });
         const rpc = await startRpc({ version, sandbox });
         void rpc.prompt("/workflow w The task").catch(() => {});
-        await model.waitForRequests(3);
+        await model.waitForRequests(2);
         await new Promise((resolve) => setTimeout(resolve, 600));
         const one = requestsOf(model, "One").length;
         isOver = true;

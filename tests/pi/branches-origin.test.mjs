@@ -330,11 +330,11 @@ for (const version of VERSIONS) {
         await sleep(500);
       };
       await rpc.prompt("/guard on");
-      await enter("/workflow w The task", 3);
+      await enter("/workflow w The task", 2);
       await rpc.prompt("/workflow :pause");
       assert.deepEqual(endsOf(await rpc.entries()), { A: undefined, B: "done" }, notices(rpc).join("\n"));
       await rpc.prompt("/guard off");
-      await enter("/workflow :resume", 4);
+      await enter("/workflow :resume", 3);
       await rpc.prompt("/again");
       await rpc.send({ type: "prompt", message: "/workflow :resume" }, { timeoutMs: 30_000 });
       assert.deepEqual(endsOf(await rpc.entries()), { A: "done", B: "done" }, notices(rpc).join("\n"));

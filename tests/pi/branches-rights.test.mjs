@@ -260,9 +260,6 @@ for (const version of VERSIONS) {
       assert.deepEqual(excluding.B, excluding.own);
       assert.ok(!excluding.own.includes("bash"));
       assert.match(excluding.told[0], /not found/);
-      const none = await toolsWith("--no-tools");
-      assert.deepEqual(none.own, []);
-      assert.equal(none.B, undefined);
     });
 
     test(
@@ -295,14 +292,14 @@ for (const version of VERSIONS) {
           };
         };
         const untrusted = await run(false);
-        assert.equal(untrusted.requests.length, 4);
+        assert.equal(untrusted.requests.length, 2);
         assert.deepEqual(
           [untrusted.text, untrusted.skill, untrusted.loaded, untrusted.tools.includes("evil")],
           [false, false, false, false],
         );
         // The project's workflow has three branches.
         const trusted = await run(true);
-        assert.equal(trusted.requests.length, 6);
+        assert.equal(trusted.requests.length, 3);
         assert.deepEqual(
           [trusted.text, trusted.skill, trusted.loaded, trusted.tools.includes("evil")],
           [true, true, true, true],
@@ -574,7 +571,7 @@ for (const version of VERSIONS) {
         assert.equal(text(foreign), before, forged);
         assert.notEqual(branchesOf(entries).A.session, forged);
         assert.equal(dirname(branchesOf(entries).A.session), dirname(own));
-        assert.equal(requestsOf(model, "B").length, 2, "a branch that has ended does not begin again");
+        assert.equal(requestsOf(model, "B").length, 1, "a branch that has ended does not begin again");
         assert.match(JSON.stringify(requestsOf(model, "A").at(-1)), /Do a for The task/);
         await rpc.close();
       }

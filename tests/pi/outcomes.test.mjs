@@ -62,23 +62,17 @@ const marks = (entries) => {
 for (const version of VERSIONS) {
   suite(`pi ${version}: outcomes`, { concurrency: 2 }, () => {
     test("the prompt lists them, and `next` needs one of them", async (t) => {
-      const calls = [step("next"), step("next"), leave("ond"), leave("ON"), leave(" on ", { summary: "Seen." }), REST];
+      const calls = [step("next"), step("next"), leave("ond"), leave(" ON ", { summary: "Seen." }), REST];
       const { model, sandbox } = await stage(t, calls, { globalFiles: WAYS });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow ways The task");
       const list =
-        "- `on`: the next phase\n- `round`: back to the first phase\n- `end`: the end of this workflow\n- `far`: the phase `ship`\n- `self`: the phase `look`";
-      const [advanced, missing, unknown, spelled, left] = toolResults(model.lastRequest());
-      assert.ok(
-        advanced.includes(`\n**Outcomes:** with \`next\`, give workflow_step one of these as \`outcome\`:\n${list}\n`),
-        advanced,
-      );
-      assert.equal(
-        missing,
-        `⚠️ The phase 🔹 Look is left with an outcome. Call workflow_step with action='next' again and give it an \`outcome\`:\n${list}`,
-      );
-      assert.match(unknown, /^⚠️ `ond` is no outcome of the phase 🔹 Look\. /);
-      assert.match(spelled, /^⚠️ `ON` is no outcome of the phase 🔹 Look\. /);
+        "**Outcomes:** leave the phase with one of these:\n- `on`: the next phase\n- `round`: back to the first phase\n- `end`: the end of this workflow\n- `far`: the phase `ship`\n- `self`: the phase `look`\n" +
+        'workflow_step {"action": "next", "summary": "<what you found or did>", "outcome": "<one of these outcomes>"}';
+      const [advanced, missing, unknown, left] = toolResults(model.lastRequest());
+      assert.ok(advanced.endsWith(`\n\n${list}`), advanced);
+      assert.equal(missing, `⚠️ The phase 🔹 Look is left with an outcome.\n\n${list}`);
+      assert.match(unknown, /^⚠️ `ond` is no outcome of the phase 🔹 Look\.\n/);
       assert.match(left, /^✓ Advanced with `on`: Look → 🔹 Do\n\n\*\*Previous:\*\* 🔹 Look\n/);
       assert.doesNotMatch(left, /Outcomes/);
       assert.deepEqual(marks(await rpc.entries()), { outcomes: { "ways:1": "on" }, passedOver: {} });
@@ -102,7 +96,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(progress(await first.entries()).ways, { "fix:1 issues": 1 });
       assert.match(
         toolResults(model.requests[1])[0],
-        /\n- `issues`: the phase `do`, at most 2 times, then stops the whole workflow here\n/,
+        /\n- `issues`: the phase `do`, at most 2 times, then stops the whole workflow here:\n/,
       );
       await first.kill();
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });

@@ -31,7 +31,8 @@ const WORKER =
 const ORCHESTRATOR =
   "You are the ORCHESTRATOR for this workflow. You must NOT use the edit or write tools directly. All implementation work must be delegated to subagents via the delegate_to_subagents tool. Follow the phase instructions precisely.";
 const ADVANCE =
-  "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
+  "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.\n\n" +
+  'workflow_step {"action": "next", "summary": "<what you found or did>"}';
 
 const HELLO = workflow("hello", [
   { id: "plan", emoji: "🔍", availableProfiles: ["planner", "scout"] },
@@ -48,7 +49,7 @@ const LINES = [3, 2, 1].map((seconds) => `⏳ Auto-continuing in ${seconds}s... 
  * @param {{ task: string, progress: string, pass?: number, steps: string[], number: number, profiles?: string, all?:
  *   string }} more
  */
-function prompt(path, { task, progress, pass, steps, number, profiles = "(none)", all = "(none)" }) {
+function prompt(path, { task, progress, pass, steps, number, profiles, all }) {
   const phase = path.split(" ▸ ")[1];
   const name = phase.split(" ")[1];
   const list = steps.map((text, index) =>
@@ -69,10 +70,7 @@ ${list.join("\n")}
 **What to do in this phase:**
 Do ${name.toLowerCase()} for ${task}.
 
-**Available subagent profiles for this phase:** ${profiles}
-**All profiles:** ${all}
-**Tools in this phase:** all. workflow_step always works.
-**Hand-over:** what later phases must know, give workflow_step a \`summary\` of at most 4,000 characters.
+${profiles ? `**Available subagent profiles for this phase:** ${profiles}\n**All profiles:** ${all}\n` : ""}**Hand-over:** what later phases must know, give workflow_step a \`summary\` of at most 4,000 characters.
 
 ${ADVANCE}`;
 }
@@ -224,7 +222,7 @@ for (const version of VERSIONS) {
     });
 
     test("is not moved by a call with bad arguments", async (t) => {
-      const calls = [{ action: "jump" }, {}, { action: ["next"] }, { action: null }].map((args) => ({
+      const calls = [{ action: "jump" }, {}, { action: ["next", "loop"] }, { action: null }].map((args) => ({
         name: "workflow_step",
         arguments: args,
       }));

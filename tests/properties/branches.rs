@@ -668,7 +668,7 @@ impl<'a> Family<'a> {
             self.parent.turn();
             self.known.own += 1;
         }
-        self.on(Event::TurnEnd { queued: false })?;
+        self.on(Event::TurnEnd { queued: false, calls: &[] })?;
         let outcome = ["ok", "odd", "none"][number % 3];
         let list = [r#"["x","y"]"#, r#"[]"#, r#"["x","x","{task}"]"#][number / 3 % 3];
         let outputs = if number.is_multiple_of(2) { format!(r#","outputs":{{"t":{list}}}"#) } else { String::new() };
@@ -690,7 +690,7 @@ impl<'a> Family<'a> {
         let is_open = child.session.run().is_some_and(|state| state.is_running() && state.progress.paused.is_none());
         if is_open {
             self.of_child(&mut child, Event::AgentStart)?;
-            self.of_child(&mut child, Event::TurnEnd { queued: false })?;
+            self.of_child(&mut child, Event::TurnEnd { queued: false, calls: &[] })?;
             child.session.turn();
             let outcome = OUTCOMES
                 .get((number % 5).saturating_sub(2))

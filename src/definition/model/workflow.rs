@@ -59,7 +59,7 @@ fields! {
             Kind::Template(&PHASE_VARIABLES),
             "an orchestrator where a tool `delegate_to_subagents` is registered, else an agent that does the work itself",
         ),
-        /// The last paragraph of the context prompt of each phase.
+        /// The last paragraph of the context prompt of each phase before the exact calls.
         advance_reminder: Option<String> = field(
             "advanceReminder",
             Kind::Template(&PHASE_VARIABLES),
@@ -212,12 +212,15 @@ fields! {
         max_per_phase: u32 = field("maxPerPhase", Kind::WholeNumber(MAX_COUNT), "10"),
         /// Number of consecutive automatic continuations without work after which the run pauses.
         max_idle: u32 = field("maxIdle", Kind::WholeNumber(MAX_COUNT), "3"),
+        /// Number of consecutive tool calls that bring nothing new after which the run pauses; 0 for no bound. It holds
+        /// with `autoContinue: false` too.
+        max_repeats: u32 = field("maxRepeats", Kind::WholeNumber(MAX_COUNT), "20"),
     }
 }
 
 impl Default for AutoContinue {
     fn default() -> Self {
-        Self { delay_seconds: 3, max_per_phase: 10, max_idle: 3 }
+        Self { delay_seconds: 3, max_per_phase: 10, max_idle: 3, max_repeats: 20 }
     }
 }
 

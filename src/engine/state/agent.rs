@@ -1,6 +1,7 @@
 //! The state of the agent, and of one turn of it.
 
 use crate::engine::event::Stop;
+use crate::run::RunState;
 
 /// The agent of the session.
 #[derive(Debug, Default)]
@@ -38,4 +39,6 @@ pub enum Origin {
 pub struct Turn {
     /// A gate was already checked for the agent: a second `next` in the same turn comes too early.
     pub gate_checked: bool,
+    /// The run before the agent's first move in this answer: the calls behind it were meant for the phase that was left.
+    pub left: Option<RunState>,
 }

@@ -61,6 +61,11 @@ impl Ending {
         matches!(self.0, Some((Why::End | Why::BranchEnd, _)))
     }
 
+    /// Returns true if the run of a branch has ended.
+    pub fn is_of_branch(&self) -> bool {
+        matches!(self.0, Some((Why::BranchEnd, _)))
+    }
+
     /// Returns true if the model is to be sent no more requests.
     pub fn is_over(&self) -> bool {
         matches!(self.0, Some((_, Stage::Over)))

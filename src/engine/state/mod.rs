@@ -17,6 +17,7 @@ mod meter;
 mod model_keeper;
 mod pending;
 mod place;
+mod repetition;
 mod run;
 mod session;
 mod step;
@@ -48,6 +49,7 @@ pub(super) use meter::Meter;
 pub(super) use model_keeper::{ModelKeeper, VisitId};
 pub(super) use pending::{Pending, Purpose, Waiter, Waiting};
 pub(super) use place::Stand;
+pub(super) use repetition::Repetition;
 pub(super) use run::{Ended, Run, Standing, ToldHold};
 pub(super) use session::{Session, fingerprint};
 pub(super) use step::{OpenGroup, OpenQuestion, OpenStep, Passage};
@@ -61,6 +63,7 @@ pub struct Engine {
     pub(super) agent: Agent,
     pub(super) activity: Activity,
     pub(super) ending: Ending,
+    pub(super) repetition: Repetition,
     pub(super) meter: Meter,
     pub(super) briefing: Briefing,
     pub(super) fresh_start: FreshStart,
@@ -99,6 +102,11 @@ impl Engine {
     pub fn state_again(&mut self) -> Option<Value> {
         let again = self.run.entry_again();
         again.map(|data| self.with_panel(data))
+    }
+
+    /// Returns true if the agent works on a branch that has ended: nothing is left to say.
+    pub fn has_branch_ended(&self) -> bool {
+        self.ending.is_of_branch()
     }
 
     /// Returns true if the agent is at work.

@@ -115,7 +115,7 @@ fn a_prompt_in_the_result_of_a_nested_call_is_not_in_view() {
     };
     let follow = "The instructions of this phase follow the result of the call that made this one.";
     let briefs = |session: &mut Session| -> Vec<String> {
-        let effects = session.on(Event::TurnEnd { queued: false }).effects;
+        let effects = session.on(Event::TurnEnd { queued: false, calls: &[] }).effects;
         let brief = |effect| if let Effect::Brief(prompt) = effect { Some(prompt) } else { None };
         effects.into_iter().filter_map(brief).collect()
     };
@@ -141,7 +141,7 @@ fn a_prompt_in_the_result_of_a_nested_call_is_not_in_view() {
     let _ = session.on(Event::AgentStart);
     for _ in 0..2 {
         nested(&mut session, "next");
-        let _ = session.on(Event::TurnEnd { queued: false });
+        let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     }
     assert!(nested(&mut session, "next").contains("DONE"));
     assert_eq!(briefs(&mut session), [""; 0]);
@@ -231,7 +231,7 @@ fn the_prompt_says_which_tools_work() {
         *phase = phase.replacen("name: a\n", &format!("name: a\n{tools}"), 1);
         let _ = session.command("workflow", "flat x");
         let line = format!("\n**Tools in this phase:** {rule}. workflow_step always works.\n");
-        assert!(session.is_told_all().contains(&line), "{rule}");
+        assert_eq!(session.is_told_all().contains(&line), rule != "all", "{rule}");
         if let Reply::Block(reason) = session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply {
             assert!(reason.ends_with(&line.replace("**", "").trim()), "{reason}");
         }
@@ -282,7 +282,7 @@ fn a_phase_can_demand_a_summary() {
         let output = session.on(Event::Step { input, nested: false });
         assert_eq!(output.effects, []);
         let Reply::Tool(result) = output.reply else { panic!() };
-        assert!(result.text.starts_with("⚠️ The phase * a cannot be left without a summary."));
+        assert!(result.text.starts_with("⚠️ The phase * a cannot be left without a summary: "));
         assert_eq!(result.details, json!({ "active": true, "error": "summary required" }));
     }
     assert!(session.next("done").starts_with("✓ Advanced: a → * b"));

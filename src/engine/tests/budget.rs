@@ -570,7 +570,7 @@ fn a_phase_that_has_used_up_its_budget_leads_on_where_its_file_says() {
     let rest = session.call();
     assert!(matches!(&rest.reply, Reply::Block(text) if text.contains("The phase of this call")), "{rest:?}");
     session.has_taken(Usage::default());
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     let _ = session.on(Event::TurnStart);
     assert_eq!(session.call().reply, Reply::None);
     assert_eq!(session.pause(), None);

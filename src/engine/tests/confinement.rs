@@ -266,8 +266,8 @@ fn the_agent_is_told_the_limits() {
     let line = |session: &mut Session| {
         let prompt = session.prompt();
         let lines: Vec<&str> = prompt.lines().collect();
-        let tools = lines.iter().position(|line| line.starts_with("**Tools in")).unwrap();
-        lines[tools + 1].to_owned()
+        let hand_over = lines.iter().position(|line| line.starts_with("**Hand-over")).unwrap();
+        lines[hand_over - 1].to_owned()
     };
     assert_eq!(
         line(&mut limited(write(&["docs/plan.md", "tests/"]), network(), ToolPolicy::All)),

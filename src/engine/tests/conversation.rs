@@ -221,7 +221,8 @@ impl Session {
                 vec![before, self.on(Event::AgentStart)]
             }
             Happens::Stops(stop) => {
-                let mut all = vec![self.on(Event::TurnEnd { queued: false }), self.on(Event::AgentEnd { stop })];
+                let mut all =
+                    vec![self.on(Event::TurnEnd { queued: false, calls: &[] }), self.on(Event::AgentEnd { stop })];
                 if stop != Stop::Aborted {
                     all.push(self.on(Event::BeforeSettle));
                 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::run::PauseReason;
 
-const TURN_END: Event = Event::TurnEnd { queued: false };
+const TURN_END: Event = Event::TurnEnd { queued: false, calls: &[] };
 
 impl Session {
     /// A run in the first phase of `flat` (a, b), whose agent is at work.
@@ -33,6 +33,65 @@ impl Session {
         let _ = self.on(Event::AgentEnd { stop: Stop::Completed });
         let _ = self.on(Event::AgentSettled);
     }
+}
+
+/// A call that pi has refused.
+fn refused(name: &str) -> EndedCall {
+    EndedCall { name: name.into(), hash: 0, refused: true, duration_ms: 0 }
+}
+
+#[test]
+fn a_budget_ends_where_no_call_reaches_the_engine() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("budget: {turns: 4}\n");
+    let _ = session.command("workflow", "flat x");
+    session.prompted();
+    let unknown = [refused("workflow-step")];
+    let after = Event::TurnEnd { queued: false, calls: &unknown };
+    *session.files.usage.borrow_mut() = crate::usage::Usage { turns: 3, ..Default::default() };
+    let _ = session.on(after.clone());
+    assert_eq!(session.engine.pause_reason(), None);
+    *session.files.usage.borrow_mut() = crate::usage::Usage { turns: 4, ..Default::default() };
+    let _ = session.on(after.clone());
+    assert!(matches!(session.engine.pause_reason(), Some(PauseReason::Budget { spent: 4, .. })));
+    assert!(!session.aborts(), "the closing answer");
+    let _ = session.on(after);
+    assert!(session.aborts());
+}
+
+#[test]
+fn calls_without_news_are_told_and_then_pause_the_run() {
+    let mut session = Session::at_work();
+    let unknown = [refused("a"), refused("b")];
+    let mut turns = (1..).map(|turn| (turn, session.on(Event::TurnEnd { queued: false, calls: &unknown })));
+    let (told, output) = turns.find(|(_, output)| output.effects.iter().any(is_steer)).unwrap();
+    assert_eq!(told, 5, "{output:?}");
+    let paused = turns.find(|(_, output)| matches!(output.effects[0], Effect::AppendEntry { .. })).unwrap();
+    assert_eq!(paused.0, 10);
+    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::Repeats { times: 20 }));
+    let _ = session.command("workflow", ":resume");
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &unknown });
+    assert_eq!(session.engine.pause_reason(), None, "the count begins anew");
+}
+
+fn is_steer(effect: &Effect) -> bool {
+    matches!(effect, Effect::Steer(_))
+}
+
+#[test]
+fn an_answer_moves_the_run_once_and_its_other_calls_keep_both_phases_rules() {
+    let mut session = Session::new(&[("flat", &["locked", "b", "c"])]);
+    let _ = session.command("workflow", "flat x");
+    session.prompted();
+    session.one_answer = true;
+    assert_eq!(session.step("next").1["advanced"], true);
+    assert_eq!(session.step("next").0, text::MOVED_IN_ANSWER);
+    assert_eq!(session.step("loop").0, text::MOVED_IN_ANSWER);
+    assert!(matches!(session.calls_tool("edit"), Reply::Block(_)), "the phase that was left forbids it");
+    assert_eq!(session.calls_tool("read"), Reply::None);
+    let _ = session.on(TURN_END);
+    assert_eq!(session.calls_tool("edit"), Reply::None);
+    assert_eq!(session.step("next").1["advanced"], true);
 }
 
 const PAUSED: &str = "The workflow is paused: you asked for it. Stop here and wait for the user.";
@@ -105,7 +164,7 @@ fn a_message_that_was_queued_before_is_answered() {
     let _ = session.command("workflow", ":pause");
     let _ = session.on(TURN_END);
     for _ in 0..3 {
-        let _ = session.on(Event::TurnEnd { queued: true });
+        let _ = session.on(Event::TurnEnd { queued: true, calls: &[] });
         assert!(!session.aborts());
     }
     let _ = session.on(TURN_END);
@@ -211,7 +270,7 @@ fn a_message_of_the_user_has_its_rights_when_it_reaches_the_agent() {
     let (mut session, _) = Session::behind(ends()[4].1);
     let _ = session.on(Event::Input { from_user: true });
     assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()), "the answer is one to the old prompt");
-    let _ = session.on(Event::TurnEnd { queued: true });
+    let _ = session.on(Event::TurnEnd { queued: true, calls: &[] });
     let _ = session.on(Event::MessageStart { from_user: false });
     assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()), "that of an extension has none");
     let _ = session.on(Event::MessageStart { from_user: true });
@@ -241,7 +300,7 @@ fn the_next_run_has_its_rights_with_its_prompt() {
     assert!(session.engine.has_run());
     assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()), "the call is of the run that has ended");
     let _ = session.on(Event::Input { from_user: false });
-    let _ = session.on(Event::TurnEnd { queued: true });
+    let _ = session.on(Event::TurnEnd { queued: true, calls: &[] });
     let _ = session.on(Event::MessageStart { from_user: false });
     assert_eq!(session.calls_tool("bash"), Reply::None);
 }

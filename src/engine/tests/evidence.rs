@@ -97,7 +97,7 @@ impl Project {
     }
 
     fn next(&mut self) -> Output {
-        let _ = self.session.on(Event::TurnEnd { queued: false });
+        let _ = self.session.on(Event::TurnEnd { queued: false, calls: &[] });
         let output = self.session.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false });
         self.answer(output)
     }
@@ -534,7 +534,7 @@ fn an_interruption_while_the_host_looks_keeps_the_run() {
     let mut project = Project::flat(&[("flat/a.md", RECHECKED)]);
     project.says();
     for answer in [Answer::Cancelled, Answer::NoUi] {
-        let _ = project.session.on(Event::TurnEnd { queued: false });
+        let _ = project.session.on(Event::TurnEnd { queued: false, calls: &[] });
         let output = project.session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false });
         let Reply::Ask { ticket, request: Request::ProjectState { .. } } = output.reply else { panic!("{output:?}") };
         let is_cancelled = answer == Answer::Cancelled;

@@ -49,7 +49,7 @@ impl Session {
 
     /// The end of a turn: the compaction that follows it, and the types of the entries after that.
     fn ends_turn(&mut self) -> (Option<(String, Option<String>)>, Vec<&'static str>) {
-        let Output { effects, reply } = self.on(Event::TurnEnd { queued: false });
+        let Output { effects, reply } = self.on(Event::TurnEnd { queued: false, calls: &[] });
         let entry = |effect| match effect {
             Effect::AppendEntry { custom_type, .. } => Some(custom_type),
             _ => None,
@@ -88,7 +88,7 @@ fn at_work_the_turn_is_followed_by_a_compaction() {
     let mut session = at_work(&["a", "f"]);
     assert_eq!(session.ends_turn(), (None, Vec::new()));
     let told = session.calls_step(r#"{"action":"next"}"#);
-    assert!(told.starts_with("⚠️ The phase * a cannot be left without a summary."), "{told}");
+    assert!(told.starts_with("⚠️ The phase * a cannot be left without a summary: "), "{told}");
     let told = session.calls_step(NEXT);
     assert!(told.ends_with(text::STARTS_FRESH), "{told}");
     assert!(!told.contains("Do f."), "{told}");
@@ -110,7 +110,7 @@ fn at_rest_the_requests_of_the_first_turn_are_without_the_earlier_messages() {
 #[test]
 fn an_agent_that_starts_without_a_prompt_gets_the_context_prompt_in_the_view() {
     let mut session = at_work(&["a", "f"]);
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     let _ = session.command("workflow", ":next");
     let summary = session.begins_again().unwrap();
     assert!(summary.contains("Do f."), "{summary}");

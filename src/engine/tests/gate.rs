@@ -75,7 +75,7 @@ impl Session {
 
     /// Calls `next` in a turn of its own.
     fn next_later(&mut self) -> Output {
-        let _ = self.on(Event::TurnEnd { queued: false });
+        let _ = self.on(Event::TurnEnd { queued: false, calls: &[] });
         self.call_next()
     }
 
@@ -129,7 +129,7 @@ fn a_gate_of_a_nested_call_is_cancelled_when_the_agent_stops() {
         let mut session = Session::gated(gate);
         let input = r#"{"action":"next"}"#;
         let (ticket, _) = asked(session.on(Event::Step { input, nested: true }).reply);
-        let _ = session.on(Event::TurnEnd { queued: false });
+        let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
         let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
         let before = session.with_ui(has_ui, Event::BeforeSettle);
         let settled = session.with_ui(has_ui, Event::AgentSettled);
@@ -152,7 +152,7 @@ fn a_nested_call_can_pass_a_gate() {
     let (ticket, _) = asked(session.on(Event::Step { input, nested: true }).reply);
     let output = session.answer(ticket, ran(0));
     assert!(told(&output).ends_with("follow the result of the call that made this one."));
-    let effects = session.on(Event::TurnEnd { queued: false }).effects;
+    let effects = session.on(Event::TurnEnd { queued: false, calls: &[] }).effects;
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Brief(prompt) if prompt.contains("Do b."))));
 }
 
@@ -559,7 +559,7 @@ fn a_summary_is_not_lost_with_an_attempt() {
     let mut session = Session::gated(&format!("{TESTS}summary: required\n"));
     let (ticket, _) = asked(session.call_next().reply);
     let _ = session.answer(ticket, ran(1));
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     let (ticket, _) = asked(session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply);
     assert!(told(&session.answer(ticket, ran(0))).contains("### * a\nS\n"));
 }

@@ -110,7 +110,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
             assert_eq!(session.refusal(), None, "nobody has read the files");
             let mut effects = session.read_again(how);
             if how == 2 {
-                effects = session.on(Event::TurnEnd { queued: false }).effects;
+                effects = session.on(Event::TurnEnd { queued: false, calls: &[] }).effects;
             }
             let told = format!("is paused: {words}");
             let told = notices(&effects).iter().filter(|text| text.contains(&told)).count();

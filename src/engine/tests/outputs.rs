@@ -107,13 +107,15 @@ fn missing_unknown_and_wrong_outputs_are_refused_and_the_fifth_pauses() {
     let (text, details) = session.next_giving(json!({ "siz": "large", "tasks": "a", "risky": "yes", "rounds": 6 }));
     assert_eq!(
         text,
-        "⚠️ The phase * plan cannot be left with these outputs:
+        r#"⚠️ The phase * plan cannot be left with these outputs:
 - missing: `size`: `small` or `large`
 - wrong: `tasks`: a list of 1 to 3 texts of one line and at most 1000 characters, 16000 in all: One task a line. Found `a`
 - wrong: `rounds` (optional): a number from 1 to 5. Found `6`
 - wrong: `risky` (optional): `true` or `false`. Found `yes`
 - `siz` is no output of this phase. Did you mean `size`?
-Call workflow_step with action='next' again and give it all `outputs`, as an object."
+
+The exact call:
+workflow_step {"action": "next", "summary": "<what you found or did>", "outputs": {"size": "small", "tasks": ["<tasks>"]}}"#
     );
     assert_eq!(details["error"], "outputs required");
     for wrong in [json!([]), json!("{}"), Value::Null] {
@@ -189,7 +191,7 @@ fn outputs_go_along_where_a_gate_waits_and_a_later_call_need_not_repeat_them() {
     assert!(text.contains("there.txt") && session.at() == "plan", "{text}");
     assert_eq!(session.outputs("w:0").len(), 2, "they are not lost with the attempt");
     session.files.tree.insert("there.txt".into(), "x".into());
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     // The command gets what the phase has handed over.
     let asked = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply;
     let Reply::Ask { ticket, request: Request::Exec { env, .. } } = asked else { panic!("{asked:?}") };

@@ -49,7 +49,7 @@ impl Session {
 
     /// The request that the agent's `next` leads to.
     fn request_of_next(&mut self) -> Option<Request> {
-        let _ = self.on(Event::TurnEnd { queued: false });
+        let _ = self.on(Event::TurnEnd { queued: false, calls: &[] });
         match self.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply {
             Reply::Ask { request, .. } => Some(request),
             _ => None,

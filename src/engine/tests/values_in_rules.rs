@@ -111,7 +111,7 @@ fn a_file_of_a_gate_is_found_by_the_literal_value_only() {
         assert_eq!(session.engine.active().unwrap().phase.id, "a", "{value}: {text}");
         assert!(text.contains(&format!("docs/{value}")), "{value}: {text}");
         session.files.tree.insert(format!("docs/{value}"), "x".into());
-        let _ = session.on(Event::TurnEnd { queued: false });
+        let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
         let (text, _) = session.step("next");
         assert_eq!(session.engine.active().unwrap().phase.id, "b", "{value}: {text}");
     }
@@ -122,7 +122,7 @@ fn a_nested_workflow_writes_where_its_input_says() {
     let mut session = begun("", "web");
     for _ in 0..2 {
         let _ = session.step("next");
-        let _ = session.on(Event::TurnEnd { queued: false });
+        let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     }
     let active = session.engine.active().unwrap();
     assert_eq!(active.phase.id, "c");
@@ -200,7 +200,7 @@ fn bounds_are_the_values_of_inputs() {
     assert_eq!(budgets[0].bounds().map(|bound| bound.limit).collect::<Vec<_>>(), [2]);
     let (text, _) = session.step("next");
     assert!(text.contains("Attempt 1, 1 left."), "{text}");
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     assert!(session.step("next").0.contains("the gate was not passed in 2 attempts"));
 }
 

@@ -82,9 +82,11 @@ fn an_outcome_leads_where_it_says_and_conditions_pass_entries_over() {
     let mut session = triage("");
     let (refused, details) = session.next_with("");
     assert!(refused.contains("The phase * TRIAGE is left with an outcome."), "{refused}");
-    assert!(
-        refused.ends_with("- `small`: the next phase\n- `large`: the next phase\n- `none`: the end of this workflow")
+    let call = r#"  workflow_step {"action": "next", "summary": "<what you found or did>", "outcome": "#;
+    let lines = format!(
+        "- `small`: the next phase:\n{call}\"small\"}}\n- `large`: the next phase:\n{call}\"large\"}}\n- `none`: the end of this workflow:\n{call}\"none\"}}"
     );
+    assert!(refused.ends_with(&lines), "{refused}");
     assert_eq!(details["error"], "outcome required");
     assert!(session.next_with("smal").0.contains("`smal` is no outcome of the phase * TRIAGE"));
     assert_eq!(session.phase_id(), "triage");
@@ -262,15 +264,16 @@ fn checks_are_made_for_their_outcome_only() {
     for line in [
         "- with outcome `clean`: the file `clean.txt` exists, is not empty\n",
         "- the file `any.txt` exists, is not empty\n",
-        "**Outcomes:** with `next`, give workflow_step one of these as `outcome`:\n- `clean`: the end of this workflow\n- `issues`: the next phase\n- `again`: back to the first phase\n",
+        "**Outcomes:** leave the phase with one of these:\n- `clean`: the end of this workflow:\n  workflow_step {",
+        ", \"outcome\": \"again\"}",
     ] {
         assert!(prompt.contains(line), "{line}{prompt}");
     }
     assert!(session.next_with("clean").0.contains("not passed: clean.txt"));
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     session.files.tree.insert("any.txt".into(), "x".into());
     session.goes(&[("again", "a")]);
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     session.goes(&[("issues", "b")]);
 }
 
@@ -373,7 +376,7 @@ fn a_loop_does_not_lead_past_its_phase_where_conditions_do_not_hold() {
     assert_eq!(session.phase_id(), "b");
     let _ = session.command("workflow", ":back");
     assert_eq!(session.phase_id(), "c");
-    let _ = session.on(Event::TurnEnd { queued: false });
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     let refused = session.step("loop");
     assert!(format!("{refused:?}").contains("The conditions of all phases"), "{refused:?}");
     assert_eq!(session.phase_id(), "c");

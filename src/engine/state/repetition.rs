@@ -1,0 +1,71 @@
+//! Calls in a row that bring nothing new.
+
+use crate::engine::event::EndedCall;
+use crate::protocol::STEP_TOOL_NAME;
+use crate::sorted::Set;
+
+use super::VisitId;
+
+/// A call that takes this time or more has news: it waits for something, in milliseconds.
+const WAITING: u64 = 10_000;
+
+/// Counts the calls of the model, one after the other, that bring nothing new: a call that is refused, and a call that
+/// the model has already made in this visit of the phase, with the same result. A call of `workflow_step` has news if
+/// the run moves or a gate is checked. Never stored.
+#[derive(Debug, Default)]
+pub struct Repetition {
+    visit: Option<VisitId>,
+    /// The hashes of the calls of this visit.
+    seen: Set<u64>,
+    in_a_row: u32,
+}
+
+impl Repetition {
+    /// The count begins anew: the user has said something.
+    pub fn forget(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// Returns the number of calls in a row without news, before and after the calls of a turn. `checked`: a gate was
+    /// checked in this turn.
+    pub fn count(&mut self, visit: VisitId, calls: &[EndedCall], checked: bool) -> (u32, u32) {
+        if self.visit.as_ref() != Some(&visit) {
+            *self = Self { visit: Some(visit), ..Self::default() };
+        }
+        let before = self.in_a_row;
+        for call in calls {
+            let is_new = match &*call.name {
+                STEP_TOOL_NAME => checked,
+                _ => self.seen.insert(call.hash),
+            };
+            let has_news = !call.refused && (is_new || call.duration_ms >= WAITING);
+            self.in_a_row = if has_news { 0 } else { self.in_a_row.saturating_add(1) };
+        }
+        (before.min(self.in_a_row), self.in_a_row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_has_news_once_in_a_visit() {
+        let call = |name: &str, hash, refused, duration_ms| EndedCall { name: name.into(), hash, refused, duration_ms };
+        let visit = |number| VisitId { task_id: "t".into(), phase: "a".into(), number };
+        let mut repetition = Repetition::default();
+        let mut count = |number, calls: &[_], checked| repetition.count(visit(number), calls, checked).1;
+        let [one, two] = [call("bash", 1, false, 5), call("bash", 2, false, 5)];
+        assert_eq!(count(1, &[one.clone(), two.clone()], false), 0);
+        assert_eq!(count(1, &[one.clone(), two.clone(), one.clone()], false), 3, "two calls in turn");
+        assert_eq!(count(1, &[call("bash", 1, false, WAITING)], false), 0, "a call that waits");
+        assert_eq!(count(1, &[call("edit", 3, true, 0), call("edit", 4, true, WAITING)], false), 2, "refused calls");
+        assert_eq!(count(1, &[call(STEP_TOOL_NAME, 5, false, 0)], false), 3, "the run did not move");
+        assert_eq!(count(1, &[call(STEP_TOOL_NAME, 5, false, 0)], true), 0, "a gate was checked");
+        assert_eq!(count(1, &[one.clone()], false), 1);
+        assert_eq!(count(2, &[one.clone()], false), 0, "another visit");
+        assert_eq!(count(2, &[one], false), 1);
+        repetition.forget();
+        assert_eq!(repetition.in_a_row, 0);
+    }
+}

@@ -1,0 +1,176 @@
+// Bounds hold for a model that does not do what it is told, also where pi refuses its calls itself.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { branchOf, branchesOf, panel, requestsOf } from "./harness/branches.mjs";
+import { some, VERSIONS } from "./harness/extent.mjs";
+import { runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { messageText } from "./harness/scripted-model.mjs";
+import { stage } from "./harness/stage.mjs";
+import { custom, leave, toolResults, workflow } from "./harness/workflows.mjs";
+
+/** @typedef {import("./harness/limited.mjs").Call} Call */
+
+/** The answers that a model which ignores its bounds gives for ever: the calls of the answer with this number. */
+const STUBBORN = /** @type {Record<string, (index: number) => Call[]>} */ ({
+  "an unknown tool": () => [{ name: "workflow-step", arguments: { action: "next" } }],
+  "arguments that do not fit": () => [{ name: "bash", arguments: { line: "true" } }],
+  "arguments that differ and do not fit": (index) => [{ name: "bash", arguments: { line: `true ${index}` } }],
+  "an action that is none": (index) => [{ name: "workflow_step", arguments: { action: `forward ${index}` } }],
+  "a tool that the phase forbids": (index) => [
+    { name: "edit", arguments: { path: `${index}`, edits: [{ oldText: "a", newText: "b" }] } },
+  ],
+  "the same command": () => [{ name: "bash", arguments: { command: "echo noop" } }],
+  "two commands in turn": (index) => [{ name: "bash", arguments: { command: `echo ${index % 2}` } }],
+  "an outcome that is none": (index) => leave("perhaps", { summary: `Number ${index}.` }).calls,
+  "the status": () => [{ name: "workflow_step", arguments: { action: "status" } }],
+  "an unknown tool beside one that is allowed": () => [
+    { name: "bash", arguments: { command: "echo noop" } },
+    { name: "no_such_tool", arguments: {} },
+  ],
+});
+
+/** The answers that go on for longer than every bound here. */
+const FOR_EVER = 80;
+const TASK = "/workflow w Do it";
+const phase = { id: "do", tools: { blacklist: ["edit"] }, outcomes: { good: "next", bad: "stop" } };
+
+/** @param {any[]} entries */
+const pauseOf = (entries) => custom(entries, "workflow:state").at(-1).progress.paused?.reason;
+
+/** In US dollars for a million tokens: an answer costs a cent. */
+const PRICES = { cost: { input: 1000, output: 0, cacheRead: 0, cacheWrite: 0 } };
+const usage = { prompt: 10, completion: 1 };
+
+/** @param {import("node:test").TestContext} t @param {string} kind @param {object} fields */
+const staged = (t, kind, fields) =>
+  stage(t, (_request, index) => (index < FOR_EVER ? { calls: STUBBORN[kind](index), usage } : { text: "I rest." }), {
+    globalFiles: workflow("w", [phase, "end"], { autoContinue: false, ...fields }),
+    modelConfig: PRICES,
+  });
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: a model that does not do what it is told`, { concurrency: 2 }, () => {
+    for (const kind of some(Object.keys(STUBBORN))) {
+      test(`a budget of turns: ${kind}`, async (t) => {
+        const { model, sandbox } = await staged(t, kind, { budget: { turns: 6 } });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle(TASK);
+        const reason = pauseOf(await rpc.entries());
+        assert.deepEqual([reason.kind, reason.measure], ["budget", "turns"]);
+        assert.ok(model.requests.length <= 7, `${model.requests.length} answers`);
+        assert.deepEqual(rpc.extensionErrors(), []);
+        await rpc.close();
+      });
+
+      test(`calls without news: ${kind}`, async (t) => {
+        const { model, sandbox } = await staged(t, kind, { autoContinue: { maxRepeats: 8, delaySeconds: 0 } });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle(TASK);
+        const reason = pauseOf(await rpc.entries());
+        assert.equal(reason.kind, "repeats");
+        assert.ok(model.requests.length <= 11, `${model.requests.length} answers`);
+        const texts = model.requests.at(-1)?.messages.map(messageText) ?? [];
+        assert.equal(texts.filter((text) => /brought nothing new/.test(text)).length, 1, "told once");
+        await rpc.close();
+      });
+    }
+
+    for (const [measure, bound] of Object.entries({ cost: 0.05, outputTokens: 5 }))
+      test(`a budget of ${measure}`, async (t) => {
+        const { model, sandbox } = await staged(t, "an unknown tool", { budget: { [measure]: bound } });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle(TASK);
+        assert.equal(pauseOf(await rpc.entries()).measure, measure);
+        assert.equal(model.requests.length, 6);
+        await rpc.close();
+      });
+
+    test("a budget that branches share", async (t) => {
+      const { model, sandbox } = await stage(
+        t,
+        (request, index) =>
+          branchOf(request) === undefined
+            ? leave("", { summary: "Did it." })
+            : index < FOR_EVER
+              ? { calls: STUBBORN["an unknown tool"](index) }
+              : { text: "I rest." },
+        { globalFiles: panel(["one", "two", "three", "four"], {}, { budget: { turns: 20 } }) },
+      );
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow panel The task");
+      assert.equal(pauseOf(await rpc.entries()).measure, "turns");
+      assert.ok(model.requests.length <= 25, `${model.requests.length} answers`);
+      await rpc.close();
+    });
+
+    test("a budget of the process, in print mode", async (t) => {
+      const { model, sandbox } = await staged(t, "an unknown tool", {});
+      const run = await runPrint({ version, sandbox, prompt: TASK, args: ["--workflow-budget", "turns=5"] });
+      assert.ok(model.requests.length <= 6, `${model.requests.length} answers`);
+      assert.match(run.stderr + run.stdout, /budget/);
+    });
+
+    test("arguments in another spelling are taken, and placeholders are not", async (t) => {
+      const call = (/** @type {object} */ input) => ({ calls: [{ name: "workflow_step", arguments: input }] });
+      const given = {
+        action: "Next ",
+        outcome: ["Good"],
+        outputs: '{"size":" large ","ok":"true","tasks":"[\\"a\\"]"}',
+      };
+      const answers = [
+        call({ ...given, summary: "<what you found or did>" }),
+        call({ ...given, summary: ["Found it."] }),
+      ];
+      const { model, sandbox } = await stage(t, [...answers, { text: "I rest." }], {
+        globalFiles: workflow(
+          "w",
+          [
+            {
+              ...phase,
+              outputs: {
+                size: { type: "choice", options: ["small", "large"] },
+                ok: { type: "flag" },
+                tasks: { type: "list" },
+              },
+            },
+            "end",
+          ],
+          { autoContinue: false },
+        ),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      const [refused, advanced] = toolResults(model.lastRequest());
+      assert.match(refused, /^⚠️ The summary is the placeholder/);
+      assert.match(advanced, /^✓ Advanced with `good`: Do → 🔹 End\n/);
+      assert.deepEqual(Object.values(custom(await rpc.entries(), "workflow:state").at(-1).progress.outputs)[0].values, {
+        size: "large",
+        ok: true,
+        tasks: ["a"],
+      });
+      await rpc.close();
+    });
+
+    test("in a branch", async (t) => {
+      const { model, sandbox } = await stage(
+        t,
+        (request, index) => {
+          if (branchOf(request) === "Two" || branchOf(request) === undefined)
+            return request.messages.some((message) => /DONE|end of the branch/.test(messageText(message)))
+              ? { text: "I rest." }
+              : leave("", { summary: "Did it." });
+          return index < FOR_EVER ? { calls: STUBBORN["an unknown tool"](index) } : { text: "I rest." };
+        },
+        { globalFiles: panel(["one", "two"], {}, { autoContinue: { maxRepeats: 8 } }) },
+      );
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow panel The task");
+      assert.ok(requestsOf(model, "One").length <= 9, `${requestsOf(model, "One").length} answers`);
+      const { One: one } = branchesOf(await rpc.entries());
+      assert.match(JSON.stringify(one), /brought nothing new/);
+      await rpc.close();
+    });
+  });
+}
