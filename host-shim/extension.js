@@ -154,7 +154,13 @@ export class Extension {
     const joined =
       manifest.joinedPrompt && !childOf ? new JoinedPrompt(pi, host.codingAgent, manifest.joinedPrompt) : undefined;
     this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests, joined };
-    this.#confinement = new Confinement(pi, host, manifest.confine, () => this.#shell.prefix);
+    this.#confinement = new Confinement(
+      pi,
+      host,
+      manifest.confine,
+      () => this.#shell.prefix,
+      (message) => this.#ui.show(message, "warning"),
+    );
     this.#view = new View(pi, host.codingAgent);
     this.#models = new Models(this.#parts, (message) => this.#ui.showError(message));
     this.#imports = this.#allImports(host.codingAgent);

@@ -125,8 +125,8 @@ export function registerTool({ pi, host, guest, calls, requests }, running, tool
       // pi converts an exception to the result of a failed call.
       if (!result) throw new Error(BROKEN_CALL);
       const { text, details } = result.val;
-      const terminate = result.tag === "last";
-      return { content: [{ type: "text", text: plainText(text) }], details: JSON.parse(details), terminate };
+      const terminate = result.tag === "last" && { terminate: true };
+      return { content: [{ type: "text", text: plainText(text) }], details: JSON.parse(details), ...terminate };
     },
     renderCall: (input, theme, context) =>
       draw(theme, () => calls.callNow("drawToolCall", name, json(input), context?.expanded === true)),

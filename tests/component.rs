@@ -225,6 +225,7 @@ fn a_run_from_the_command_to_its_end() {
     pi.did(&[
         &format!("append-entry workflow:state {STATE_AT_LOOK}"),
         "set-status workflow: Two > 👀 Look [1/2]",
+        "notify info: Rules of this run: some tools only in look.",
         "set-session-name Workflow: Fix it",
         "send-user-message follow-up: Begin with Look: Fix it",
     ]);
@@ -517,6 +518,7 @@ fn an_entry_that_cannot_be_stored_is_reported_and_the_run_continues() {
         &format!("append-entry workflow:state {STATE_AT_LOOK}"),
         "notify error: Workflow: the session does not take the state of the run, so a restart would find an older one: the disk is full",
         "set-status workflow: Two > 👀 Look [1/2]",
+        "notify info: Rules of this run: some tools only in look.",
         "set-session-name Workflow: Fix it",
         "send-user-message follow-up: Begin with Look: Fix it",
     ]);

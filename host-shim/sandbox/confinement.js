@@ -80,13 +80,14 @@ export class Confinement {
    * @param {{ codingAgent: typeof import("@earendil-works/pi-coding-agent") }} host
    * @param {boolean} granted true if the manifest grants it
    * @param {() => string | undefined} [prefix] returns what pi runs before each command line
+   * @param {(message: string) => void} [tell] tells the user
    */
-  constructor(pi, { codingAgent }, granted, prefix = () => undefined) {
+  constructor(pi, { codingAgent }, granted, prefix = () => undefined, tell = () => {}) {
     this.#pi = pi;
     this.#codingAgent = codingAgent;
     this.#prefix = prefix;
     this.#granted = granted;
-    this.#fileTools = new FileTools(pi, codingAgent);
+    this.#fileTools = new FileTools(pi, codingAgent, tell);
   }
 
   /** The sockets in the folders that the last command line could write. @type {string[]} */
@@ -209,8 +210,8 @@ export class Confinement {
    * @returns {string | undefined} the reason for refusing the call
    */
   #confineSearch({ toolName, toolCallId, input }, hidden, context) {
-    if (this.#fileTools.isReplaced(toolName))
-      return `An extension has replaced the tool "${toolName}", so it cannot be confined.`;
+    const other = this.#fileTools.replaced(toolName);
+    if (other) return other;
     const path = input?.path ?? ".";
     if (typeof path !== "string") return `The tool "${toolName}" cannot be confined without a readable path.`;
     const place = realPath(absolutePath(path, context.cwd));

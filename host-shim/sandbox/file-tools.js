@@ -33,16 +33,21 @@ export class FileTools {
    * @type {WeakMap<object, Reach | undefined>}
    */
   #judged = new WeakMap();
+  /** The replaced tools of which the user was told. @type {Set<string>} */
+  #told = new Set();
   #pi;
   #codingAgent;
+  #tell;
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
    * @param {typeof import("@earendil-works/pi-coding-agent")} codingAgent
+   * @param {(message: string) => void} tell tells the user
    */
-  constructor(pi, codingAgent) {
+  constructor(pi, codingAgent, tell) {
     this.#pi = pi;
     this.#codingAgent = codingAgent;
+    this.#tell = tell;
   }
 
   /** Registers the tools that no extension has replaced. */
@@ -53,7 +58,7 @@ export class FileTools {
       });
     }
     for (const name of /** @type {const} */ (["read", "edit", "write"])) {
-      if (this.#registered.has(name) || this.isReplaced(name)) continue;
+      if (this.#registered.has(name) || this.#otherTool(name)) continue;
       const definition = this.#definition(name);
       this.#registered.set(name, definition);
       this.#pi.registerTool(definition);
@@ -107,7 +112,8 @@ export class FileTools {
    * @returns {string | undefined} the reason for refusing the call
    */
   confine(name, input, reach) {
-    if (this.isReplaced(name)) return `An extension has replaced the tool "${name}", so it cannot be confined.`;
+    const other = this.replaced(name);
+    if (other) return other;
     this.register();
     if (!this.#inUse.has(name))
       return `The tool "${name}" can be confined from the next message on. Make the call again.`;
@@ -116,13 +122,31 @@ export class FileTools {
   }
 
   /**
-   * Returns true if a tool of this name is not pi's.
+   * Returns the reason for refusing calls of a tool that is not pi's; `undefined` for one of pi's. The user is told once
+   * which extension it is.
    * @param {string} name
    */
-  isReplaced(name) {
+  replaced(name) {
+    const other = this.#otherTool(name);
+    if (!other) return undefined;
+    if (!this.#told.has(name)) {
+      this.#told.add(name);
+      this.#tell(
+        `The extension ${other.path} has replaced the tool "${name}", so its calls are refused where a phase or limits.yaml confines them. An extension that only changes how the tool is drawn can use pi.registerToolRenderer instead (pi 1.0.1 or later).`,
+      );
+    }
+    return `An extension has replaced the tool "${name}", so it cannot be confined.`;
+  }
+
+  /**
+   * Returns the origin of a tool of this name that is not pi's.
+   * @param {string} name
+   */
+  #otherTool(name) {
     const found = this.#pi.getAllTools().find((tool) => tool.name === name);
     const own = this.#registered.get(name)?.promptGuidelines;
     // pi returns the list of a definition itself.
-    return found?.sourceInfo.source !== "builtin" && (own === undefined || found?.promptGuidelines !== own);
+    const isOther = found?.sourceInfo.source !== "builtin" && (own === undefined || found?.promptGuidelines !== own);
+    return isOther ? { path: found?.sourceInfo.path ?? "of an unknown origin" } : undefined;
   }
 }

@@ -9,8 +9,8 @@ use super::event::EndedCall;
 use super::state::{Engine, VisitId};
 
 impl Engine {
-    /// Counts the calls of a turn, after which the agent goes on. Half-way to the bound the agent is told; at the bound
-    /// the run pauses.
+    /// Counts the calls of a turn, after which the agent goes on. Half-way to the bound the agent is told, with another
+    /// answer to follow; at the bound the run pauses.
     pub(super) fn stop_repetition(&mut self, calls: &[EndedCall], cx: &mut Cx) {
         let Some(active) = self.active() else { return };
         let bound = active.root.auto_continue.unwrap_or_default().max_repeats;
@@ -23,11 +23,11 @@ impl Engine {
             return;
         }
         let half = bound.div_ceil(2);
-        if now >= bound {
+        if before < half && now >= half {
+            cx.push(Effect::Steer(text::repeats(now, bound)));
+        } else if now >= bound {
             self.repetition.forget();
             self.pause(PauseReason::Repeats { times: now }, cx);
-        } else if before < half && now >= half {
-            cx.push(Effect::Steer(text::repeats(now, bound)));
         }
     }
 }

@@ -133,8 +133,8 @@ impl Engine {
                 let outdated = match self.briefing.untold_move() {
                     Some(Mover::NestedCall) => Some(text::outdated_in_script(&active)),
                     Some(Mover::User | Mover::Budget) => Some(text::outdated(&active)),
-                    None if self.turn.left.is_some() => Some(text::MOVED_IN_ANSWER.into()),
                     None if self.has_fresh_start_ahead(&active) => Some(text::NOT_STARTED.into()),
+                    None if self.turn.left.is_some() => Some(text::MOVED_IN_ANSWER.into()),
                     None => None,
                 };
                 if let Some(text) = outdated {

@@ -30,7 +30,7 @@ const FILES = {
   pipe: { put: (folder) => execFileSync("mkfifo", [join(folder, "workflow.yaml")]), told: /it is not a plain file/ },
   device: {
     put: (folder) => symlinkSync("/dev/zero", join(folder, "workflow.yaml")),
-    told: /it lies outside the workflows folder/,
+    told: /it is not a plain file/,
   },
   socket: {
     put: (folder) => {

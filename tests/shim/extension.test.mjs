@@ -97,7 +97,7 @@ suite("events", () => {
     ["agent_start", {}, { tag: "agent-start" }],
     ["turn_start", { turnIndex: 3 }, { tag: "turn-start" }],
     ["message_start", { message: { role: "user", content: "secret" } }, { tag: "message-start", val: "other" }],
-    ["turn_end", { message: "secret" }, { tag: "turn-end" }],
+    ["turn_end", { message: "secret" }, { tag: "turn-end", val: [] }],
     ["agent_end", { messages: [] }, { tag: "agent-end", val: undefined }],
     ["agent_before_settle", { entries: [] }, { tag: "agent-before-settle" }],
     ["agent_settled", {}, { tag: "agent-settled" }],
@@ -842,7 +842,9 @@ suite("tools", () => {
       promptGuidelines: ["a", "b"],
       sequential: true,
     });
-    const { execute, renderCall, renderResult, ...rest } = pi.registered.get("tool t");
+    const { execute, prepareArguments, renderCall, renderResult, ...rest } = pi.registered.get("tool t");
+    // A guest that cannot be asked changes nothing.
+    for (const input of [{ a: 1 }, null, "x"]) assert.equal(prepareArguments(input), input);
     assert.deepEqual(rest, {
       name: "t",
       label: "T",

@@ -7,8 +7,12 @@ use crate::text;
 
 /// Tells the user what holds in a run of a workflow, and which names of tools in it no tool has.
 pub(super) fn tell(library: &Library, key: &str, cx: &mut Cx) {
+    if cx.gone {
+        return;
+    }
     let line = text::rules_in_a_line(library, key);
-    let unknown = cx.host.tools().ok().and_then(|tools| text::unknown_tools(library, key, tools));
+    let tools = cx.unless_gone(cx.host.tools().map(Some));
+    let unknown = tools.and_then(|tools| text::unknown_tools(library, key, tools));
     for (level, notice) in [(Level::Warning, unknown), (Level::Info, line)] {
         notice.into_iter().for_each(|notice| cx.notify(level, notice));
     }

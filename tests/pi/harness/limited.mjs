@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { startRpc } from "./rpc.mjs";
 import { stage } from "./stage.mjs";
 import { PYTHON, visibleStage } from "./world.mjs";
-import { step, toolResults, workflow } from "./workflows.mjs";
+import { ATTACKED, step, toolResults, workflow } from "./workflows.mjs";
 
 /** @typedef {{ name: string, arguments: unknown }} Call */
 
@@ -34,7 +34,7 @@ export const edit = (path) => ({
  * @param {Partial<import("./pi.mjs").PiOptions>} [options.pi]
  */
 export async function limited(t, version, limits, { prepare, files, hidden = false, before, pi } = {}) {
-  const globalFiles = workflow("ways", ["open", { id: "limited", ...limits }, "after"], { autoContinue: false });
+  const globalFiles = workflow("ways", ["open", { id: "limited", ...limits }, "after"], { autoContinue: ATTACKED });
   /** @type {import("./scripted-model.mjs").Step[]} */
   const script = [];
   const { model, sandbox } = await (hidden ? stage : visibleStage)(t, (_, index) => script[index], {

@@ -120,7 +120,9 @@ export function runPrint({ prompt, mode = "text", stdin, timeoutMs = PATIENCE_MS
       clearTimeout(timer);
       // The line about the rules of a run stands in `rules`.
       const [rules = ""] = /^Rules of this run: .*\n/m.exec(output.stderr) ?? [];
-      if (!late) return resolve({ code, ...output, stderr: output.stderr.replace(rules, ""), rules });
+      const result = { code, ...output, stderr: output.stderr.replace(rules, "") };
+      // Comparisons of the whole result leave it out.
+      if (!late) return resolve(Object.defineProperty(/** @type {any} */ (result), "rules", { value: rules }));
       const said = `--- stdout\n${output.stdout}\n--- stderr\n${output.stderr}`;
       reject(new Error(`pi did not end within ${timeoutMs} ms\n${said}`));
     });

@@ -40,6 +40,9 @@ import { messageText, messageTexts } from "./scripted-model.mjs";
 /** Fields of a workflow whose countdown is short, but long enough for a test to interrupt it. */
 export const SHORT_COUNTDOWN = { autoContinue: { delaySeconds: 2 } };
 
+/** Fields of `autoContinue` for an agent that is refused again and again and goes on all the same; it is not continued. */
+export const ATTACKED = { delaySeconds: 3600, maxRepeats: 0 };
+
 /** Resolves after the time of a short countdown. */
 export const shortCountdownIsOver = () => sleep(2300);
 

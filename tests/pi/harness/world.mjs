@@ -20,7 +20,7 @@ import { crc32 } from "node:zlib";
 import { REPO, sessionFiles } from "./pi.mjs";
 import { startRpc } from "./rpc.mjs";
 import { stage } from "./stage.mjs";
-import { step, toolResults, workflow } from "./workflows.mjs";
+import { ATTACKED, step, toolResults, workflow } from "./workflows.mjs";
 
 /**
  * The facts from which a way's effect follows. Paths are relative to the project.
@@ -104,7 +104,7 @@ export async function tryWays(t, version, limits, ways, user) {
  */
 async function makeWorld(t, version, limits, ways, user) {
   const ofPhase = typeof limits === "string" ? {} : limits;
-  const files = workflow("ways", ["open", { id: "limited", ...ofPhase }, "after"], { autoContinue: false });
+  const files = workflow("ways", ["open", { id: "limited", ...ofPhase }, "after"], { autoContinue: ATTACKED });
   /** @type {(() => import("./scripted-model.mjs").Step)[]} */
   const script = [];
   const { model, sandbox } = await visibleStage(t, (_, index) => script[index]?.(), { globalFiles: files });
