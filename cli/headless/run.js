@@ -61,6 +61,7 @@ const end = (outcome, text) => ({ status: STATUS[outcome], outcome, text });
 export async function runWorkflow(words, options) {
   const decision = /** @type {const} */ (["accept-rules", "more"]).find((name) => options[name] !== undefined);
   if (decision !== undefined && !options.continue) throw new Failure(`--${decision} needs --continue.`);
+  if (!words[0] && !options.continue) throw new Failure("pi-workflows run needs a NAME.");
   const limits = options.budget === undefined ? {} : boundsOf(options.budget);
   const bounds = words[0] === "-" ? limits : undefined;
   /** @type {Given} */
@@ -462,8 +463,8 @@ async function promptOf(name, { task, words }, { input = [], continue: goesOn, m
     if (message !== "" && more !== undefined) throw new Failure("--more takes no message: it resumes the run.");
     return message === "" ? "/workflow :resume" : message;
   }
-  if (!name) throw new Failure("pi-workflows run needs a NAME.");
-  if (/\s/.test(name) || name.startsWith(":")) throw new Failure(`${quoted(name)} is no name of a workflow.`);
+  if (name === undefined || /\s/.test(name) || name.startsWith(":"))
+    throw new Failure(`${quoted(name ?? "")} is no name of a workflow.`);
   const wrong = words.find((word) => !/^[\w-]+=/.test(word));
   if (wrong !== undefined)
     throw new Failure(

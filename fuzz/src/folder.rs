@@ -169,7 +169,7 @@ impl Host for Folder {
     }
 
     fn write_run_file(&self, _task_id: &str, _name: &str, text: &str) -> Result<Result<(), String>, Stale> {
-        Ok(if text.len() % 2 == 0 { Ok(()) } else { Err("read-only".to_owned()) })
+        Ok(if text.len().is_multiple_of(2) { Ok(()) } else { Err("read-only".to_owned()) })
     }
 
     /// Half of the keys have a value, which is no answer that the engine has kept.

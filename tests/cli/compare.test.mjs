@@ -81,7 +81,7 @@ function player(play) {
     const how = play(variant, task, counts.get(key) ?? 0);
     const words = last ? messageText(last) : "";
     if (/→ DONE/.test(words)) return { text: "All done." };
-    if (how === "loop") return { calls: [{ name: "bash", arguments: { command: "true" } }] };
+    if (how === "loop") return { calls: [{ name: "bash", arguments: { command: `echo ${request.messages.length}` } }] };
     if (how === "fail") return { status: 401, text: "no key" };
     if (isFirst)
       return how === "rest"

@@ -62,8 +62,8 @@ mod tests {
         assert_eq!(count(1, &[call("edit", 3, true, 0), call("edit", 4, true, WAITING)], false), 2, "refused calls");
         assert_eq!(count(1, &[call(STEP_TOOL_NAME, 5, false, 0)], false), 3, "the run did not move");
         assert_eq!(count(1, &[call(STEP_TOOL_NAME, 5, false, 0)], true), 0, "a gate was checked");
-        assert_eq!(count(1, &[one.clone()], false), 1);
-        assert_eq!(count(2, &[one.clone()], false), 0, "another visit");
+        assert_eq!(count(1, std::slice::from_ref(&one), false), 1);
+        assert_eq!(count(2, std::slice::from_ref(&one), false), 0, "another visit");
         assert_eq!(count(2, &[one], false), 1);
         repetition.forget();
         assert_eq!(repetition.in_a_row, 0);

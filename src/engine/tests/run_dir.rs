@@ -203,7 +203,7 @@ fn a_long_task_lies_in_the_folder_and_is_whole_for_commands() {
     let _ = session.on(Event::AgentStart);
     let (text, _) = session.step("next");
     assert!(text.contains(&format!("Do {}{shown}", "é ".repeat(2000).trim())), "{text}");
-    let next = |session: &mut Session| session.on(Event::Step { input: r#"{"action":"next"}"#.into(), nested: false });
+    let next = |session: &mut Session| session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false });
     let reply = next(&mut session).reply;
     let Reply::Ask { request: Request::Exec { env, .. }, .. } = reply else { panic!("{reply:?}") };
     assert!(env == [("TASK".to_owned(), task)]);
