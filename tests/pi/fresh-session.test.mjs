@@ -181,12 +181,15 @@ for (const version of VERSIONS) {
       await paused;
       await ours.close();
 
+      const before = model.requests.length;
       const theirs = await startRpc({ version, sandbox, extension: reference, args: ["--continue"] });
       play(step("next"), REST);
       await theirs.promptAndSettle("Go on");
       await theirs.close();
       assert.equal(custom(readSession(sandbox), "workflow:state").at(-1).currentPath[0].phaseIndex, 2);
 
+      // The reference sends messages of the user in a row.
+      model.requests.splice(before, model.requests.length - before);
       const again = await start("--continue");
       await again.promptAndSettle("What now?");
       assertFresh(requests.at(-1), "again");
