@@ -38,11 +38,11 @@ const FILES = {
  * Makes places on which later sandboxes rest, in folders that can be exchanged: closed folders, and a folder of git that
  * tracks what is hidden.
  */
-const PREPARE = `cd src/x
+const PREPARE = `cd src/x || exit
 mkdir -p a/made b/made c/closed; echo made >c/closed/file; chmod 0 c/closed; 
 ln -s ../.. up; ln -s ~/.ssh keys; ln -s ../../docs docs
 mkdir ../l; for p in a c; do ln -s ../.. ../l/$p; done; for p in b d; do ln -s ~/.ssh ../l/$p; done
-git init -q a/made; cd a/made && git update-index --add --cacheinfo 100644,$(echo x | git hash-object -w --stdin),.env; cp .git/index ../../b/made/index; echo ../../../.. >../../b/made/commondir; cd ../..
+(git init -q a/made; cd a/made || exit; git update-index --add --cacheinfo 100644,$(echo x | git hash-object -w --stdin),.env; cp .git/index ../../b/made/index; echo ../../../.. >../../b/made/commondir)
 echo "gitdir: src/x/b/made" >../../.git; true`;
 /**
  * Exchanges them until all looks are over, or most of them if some are refused. With `fresh` it makes a place first that
