@@ -62,7 +62,16 @@ suite("a new session", () => {
     assert.deepEqual([...pi.registered.keys()], ["command a"]);
     assert.deepEqual(
       [...pi.handlers.keys()],
-      ["session_start", "session_shutdown", "input", "tool_result", "tool_execution_end", "agent_end", "tool_call"],
+      [
+        "context",
+        "session_start",
+        "session_shutdown",
+        "input",
+        "tool_result",
+        "tool_execution_end",
+        "agent_end",
+        "tool_call",
+      ],
     );
     assert.deepEqual(told, []);
     await started();
