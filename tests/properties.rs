@@ -393,7 +393,7 @@ proptest! {
             prop_assert!(context_reminder(&active).len() <= 300);
             let prompt = context_prompt(&active, DefaultRole::Worker);
             let told = instructions(&state).into_iter().find(|told| {
-                prompt.contains(&format!("**What to do in this phase:**\n{told}\n\n**Available"))
+                prompt.contains(&format!("**What to do in this phase:**\n{told}\n\n**"))
             });
             prop_assert!(told.is_some());
             if !reminded {
