@@ -304,7 +304,7 @@ function keepSession(slot, results) {
     mkdirSync(join(results, "session"));
     copyFolder(dirname(sessionIn(slot)), join(results, "session"), "session");
   } catch {
-    // What is left of it is there.
+    // The session is kept as far as it could be copied.
   }
 }
 

@@ -13,7 +13,7 @@ import { isBelow, realPath } from "./write-target.js";
 const FOLDERS = ["/run", "/var/run", "/mnt/wslg"];
 /** The depth to which sockets are looked for in folders that are not covered. */
 const DEPTH = 2;
-/** What else some systems have in these folders. */
+/** The entries of these folders that hold programs on some systems. */
 const PROGRAMS = ["current-system", "booted-system", "opengl-driver", "opengl-driver-32", "wrappers"];
 /** The flag of a socket that others can connect to, and the type of those that others can send to, in `/proc/net/unix`. */
 const [LISTENS, DATAGRAM] = [0x10000, 2];

@@ -39,7 +39,7 @@ import { writeFile } from "../../host-shim/session.js";
 import { storeImports } from "../../host-shim/store.js";
 import { Calls } from "../../host-shim/calls.js";
 
-/** What an agent can put in the place of a file. @type {Record<string, (path: string, victim: string) => void>} */
+/** Replacements that an agent can put in the place of a file. @type {Record<string, (path: string, victim: string) => void>} */
 export const KINDS = {
   "a pipe": (path) => void spawnSync("mkfifo", [path]),
   "a link": (path, victim) => symlinkSync(victim, path),

@@ -318,7 +318,7 @@ suite("links", () => {
       ["loop", dirname(flow)],
       ["up.txt", join(flow, "a.txt")],
     ]);
-    // What an agent could change there would hold at once.
+    // An agent's change of the target would hold at once.
     refused(() => read("file"), "outside-root");
     assert.equal(list("").find(({ name }) => name === "file")?.kind, "other");
     // The interface still takes no path that leads upwards.

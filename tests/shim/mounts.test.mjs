@@ -1,4 +1,4 @@
-// What another process exchanges while a sandbox is built, at each moment and at each place: the command does not see
+// Exchanges by another process while a sandbox is built, at each moment and at each place: the command does not see
 // what is hidden and writes nothing elsewhere. It runs only if everything was mounted where it belongs.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

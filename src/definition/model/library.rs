@@ -283,7 +283,7 @@ impl Library {
         &self.left_out
     }
 
-    /// What is neither a folder nor a file in the place of a workflow's folder, such as a link that leads out of the
+    /// The entries in the place of workflow folders that are neither folder nor file, such as a link that leads out of the
     /// project; as a user would write it.
     pub fn skipped(&self) -> &[String] {
         &self.skipped

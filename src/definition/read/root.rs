@@ -56,7 +56,7 @@ pub(crate) struct RootReader<'a, 'f> {
     phases: Map<String, (String, Option<Rc<Phase>>)>,
     /// The folders with a `workflow.yaml` under another name, by key.
     misnamed: Map<String, String>,
-    /// What is neither a folder nor a file in a library folder.
+    /// The entries of library folders that are neither folder nor file.
     skipped: Vec<String>,
     aliases: Aliases,
 }
