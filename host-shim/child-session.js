@@ -57,7 +57,8 @@ export async function openChildSession(parent, child, signal) {
   if (!origin) throw new Error("this version of pi does not show what the session was made of");
   const changed = origin.toTell();
   if (changed !== undefined) parent.tell(changed);
-  const extensions = await extensionsOf(parent, origin, signal);
+  const model = modelOf(context, child.model);
+  const modelRuntime = modelRuntimeOf(context);
   const { sessionManager, isNew } = sessionOf(codingAgent, own, cwd, child.session);
   if (isNew)
     for (const { customType, data } of child.entries) sessionManager.appendCustomEntry(customType, JSON.parse(data));
@@ -65,14 +66,16 @@ export async function openChildSession(parent, child, signal) {
     projectTrusted: context.isProjectTrusted(),
   });
   shareUserSettings(settingsManager, origin.session.settingsManager);
+  // Last of what can fail: an extension may start processes, which end with the session.
+  const extensions = await extensionsOf(parent, origin, signal);
   const { session } = await codingAgent.createAgentSession({
     cwd,
     agentDir: codingAgent.getAgentDir(),
     settingsManager,
-    modelRuntime: modelRuntimeOf(context),
+    modelRuntime,
     resourceLoader: resourcesOf(origin, extensions),
     sessionManager,
-    model: modelOf(context, child.model),
+    model,
     thinkingLevel: child.thinking === undefined || child.thinking === "other" ? pi.getThinkingLevel() : child.thinking,
     // Only these can be active: those that the session allows.
     tools: pi.getAllTools().map(({ name }) => name),
@@ -101,7 +104,7 @@ export async function openChildSession(parent, child, signal) {
     });
     return session;
   } catch (error) {
-    session.dispose();
+    await closeChildSession(session);
     throw error;
   }
 }
@@ -136,6 +139,25 @@ export async function closeChildSession(session) {
     // An extension that fails at the end keeps nothing open.
   }
   session.dispose();
+}
+
+/**
+ * Ends extensions that no session has: each gets the end of a session, and what it has started ends.
+ *
+ * @param {Loaded[]} extensions
+ * @param {Context} context
+ */
+async function endExtensions(extensions, { cwd, mode }) {
+  const ends = extensions
+    .filter(({ path }) => !NO_FILE.test(path))
+    .flatMap(({ handlers }) => handlers.get("session_shutdown") ?? []);
+  for (const end of ends) {
+    try {
+      await end({ type: "session_shutdown", reason: "quit" }, { cwd, mode, hasUI: false });
+    } catch {
+      // As at the end of a session.
+    }
+  }
 }
 
 /**
@@ -206,6 +228,7 @@ async function extensionsOf(parent, { session, own, others }, signal) {
   const copies = new Map(loaded.extensions.map((extension) => [extension.resolvedPath, extension]));
   const missing = paths.filter((path) => !copies.has(path));
   if (missing.length > 0) {
+    await endExtensions(loaded.extensions, parent.context);
     const why = missing.map((path) => `${path} (${loaded.errors.find((error) => error.path === path)?.error})`);
     throw new Error(
       `These extensions, whose rules hold in this session, cannot be loaded for a child: ${why.join(", ")}`,

@@ -117,8 +117,10 @@ export function canConfine() {
  */
 function withHelp(message) {
   const [first] = message.trim().split("\n");
-  const help = /namespace|permitted|permission|uid map/i.test(first)
-    ? '. The system or the container does not allow user namespaces: see "Where commands cannot be confined" in docs/reference.md'
-    : "";
+  const cause = /mount proc/i.test(first)
+    ? "The container covers parts of /proc"
+    : /namespace|permitted|permission|uid map/i.test(first) &&
+      "The system or the container does not allow user namespaces";
+  const help = cause ? `. ${cause}: see "Where commands cannot be confined" in docs/reference.md` : "";
   return `the sandbox does not start (${first || "no message"})${help}`;
 }

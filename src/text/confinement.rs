@@ -214,8 +214,8 @@ const WRITE_ERRORS: [&str; 9] = [
     "exdev",
     "could not write index",
 ];
-/// The messages of programs that reach into other processes.
-const PROCESS_ERRORS: [&str; 2] = ["ptrace", "leaksanitizer"];
+/// The messages of programs that reach into other processes, or that make a sandbox of their own.
+const PROCESS_ERRORS: [&str; 4] = ["ptrace", "leaksanitizer", "--no-sandbox", "sandbox helper"];
 /// The messages of programs without a network.
 const NETWORK_ERRORS: [&str; 11] = [
     "network is unreachable",
@@ -271,9 +271,9 @@ pub fn confinement_notice(rules: &[RulesOf], reach: &Reach, network: bool) -> St
         ""
     };
     let sockets = if has_network {
-        " Unix sockets do not work in it either: run `node --import tsx FILE` instead of `tsx FILE`."
+        " Unix sockets, which Chromium needs, do not work in it either: run `node --import tsx FILE` instead of `tsx FILE`."
     } else {
-        ""
+        " Chromium needs `--no-sandbox`."
     };
     format!(
         "{} Commands run in a sandbox {}. They {}. Debuggers, strace and LeakSanitizer do not work in it.{sockets}{replacing}",

@@ -342,8 +342,14 @@ for (const version of VERSIONS) {
 
     test("does not begin without an extension of the session", LONG, async (t) => {
       const once = `export default () => { if ((globalThis.loadedOnce = (globalThis.loadedOnce ?? 0) + 1) > 1) throw new Error("only once"); };`;
-      const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b"]), files: { "once.ts": once } });
-      const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "once.ts")] });
+      // What an extension starts that comes before it ends all the same.
+      const counted = `import { appendFileSync } from "node:fs";
+        const log = (word) => appendFileSync("log", word);
+        export default (pi) => { log("+"); pi.on("session_shutdown", (event, ctx) => { log("-"); ctx.ui.notify("end"); }); };`;
+      const files = { "counted.ts": counted, "once.ts": once };
+      const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b"]), files });
+      const extension = [REPO, ...Object.keys(files).map((name) => join(sandbox.project, name))];
+      const rpc = await startRpc({ version, sandbox, extension });
       await rpc.promptAndSettle("/workflow panel The task");
       const found = endsOf(await rpc.entries());
       for (const name of ["A", "B"])
@@ -352,6 +358,7 @@ for (const version of VERSIONS) {
           /could not be started: These extensions, whose rules hold in this session, cannot be loaded for a child: .*once\.ts \(.*only once/,
         );
       assert.equal(requestsOf(model).length, 0);
+      assert.match(text(join(sandbox.project, "log")), /^\+(\+\+--|\+-\+-)$/);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 

@@ -76,15 +76,20 @@ const withBubblewrap = (file) => [
   'for f in $(which -a bwrap); do mount --bind "$0" "$(readlink -f $f)"; done; exec "$@"',
   file,
 ];
-/** Runs pi as in a container: without user namespaces, and without the right to make others. */
-const CONTAINER = [
-  "unshare",
-  "--user",
-  "--map-root-user",
-  "sh",
-  "-c",
-  'echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --bounding-set=-all -- "$@"',
-  "sh",
+/** Runs pi as in a container, by this line. @param {string} line */
+const container = (line) => ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", line, "sh"];
+/** Containers in which no sandbox starts, and the cause that the user is told. @type {[string, string[], string][]} */
+const CONTAINERS = [
+  [
+    "without user namespaces",
+    container('echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --bounding-set=-all -- "$@"'),
+    "The system or the container does not allow user namespaces",
+  ],
+  [
+    "that covers a part of /proc",
+    container('mount -t tmpfs x /proc/fs; exec "$@"'),
+    "The container covers parts of /proc",
+  ],
 ];
 
 for (const version of VERSIONS) {
@@ -285,18 +290,28 @@ for (const version of VERSIONS) {
         assert.equal(exists("docs/ran"), false);
       });
 
-      test("are refused in a container without user namespaces", async (t) => {
-        const { play, rpc, exists } = await limited(t, version, DOCS, {
-          files: { "docs/x": "" },
-          pi: { wrapper: CONTAINER },
+      for (const [which, wrapper, cause] of CONTAINERS) {
+        test(`are refused in a container ${which}`, async (t) => {
+          const { play, rpc, exists } = await limited(t, version, DOCS, { files: { "docs/x": "" }, pi: { wrapper } });
+          const [result] = await play([bash("touch docs/ran")]);
+          assert.match(result, /Commands are refused in this phase: .*the sandbox does not start \(.*\)\. The /);
+          assert.ok(result.includes(`). ${cause}: see`), result);
+          assert.equal(exists("docs/ran"), false);
+          assert.equal(notices(rpc).filter((notice) => notice.includes(cause)).length, 1);
         });
-        const [result] = await play([bash("touch docs/ran")]);
-        assert.match(
-          result,
-          /Commands are refused in this phase: .*the sandbox does not start \(.*\)\. The system or the container does not allow user namespaces/,
+      }
+
+      test("start Chromium without a network and without its own sandbox", LONG, async (t) => {
+        const { play } = await limited(
+          t,
+          version,
+          { ...DOCS, network: false },
+          { files: { "docs/x.html": "<p>shown</p>" } },
         );
-        assert.equal(exists("docs/ran"), false);
-        assert.equal(notices(rpc).filter((notice) => /user namespaces/.test(notice)).length, 1);
+        const page = "--headless --disable-gpu --dump-dom file://$PWD/docs/x.html 2>&1; exit 1";
+        const [shown, refused] = await play([bash(`chromium --no-sandbox ${page}`)], [bash(`chromium ${page}`)]);
+        assert.match(shown, /<p>shown<\/p>/);
+        assert.match(refused, /Chromium needs `--no-sandbox`\./);
       });
     },
   );

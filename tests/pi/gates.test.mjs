@@ -1,6 +1,7 @@
 // Gates: the checks before a phase is left.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -261,7 +262,12 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: commands of a project's workflow`, { concurrency: 2 }, () => {
     const COMMAND = "echo run >> log";
     const files = (/** @type {string} */ command) => gated([{ run: command }]);
-    const CHOICES = ["No", "Yes, for this run", "Yes, for this session", "Yes, always while they stay the same"];
+    const CHOICES = [
+      "No",
+      "Yes, for this run",
+      "Yes, for this session",
+      "Yes, always in this folder while they stay the same",
+    ];
 
     test("are asked for once, before the run starts: for the run, or for the session", async (t) => {
       const gate = [{ run: COMMAND }];
@@ -344,6 +350,17 @@ for (const version of VERSIONS) {
       rmSync(sandbox.project, { recursive: true });
       cpSync(other, sandbox.project, { recursive: true });
       assert.equal(await session(), 1);
+      // Another work tree of the repository may hold another branch.
+      const tree = `${sandbox.project}-tree`;
+      const git = (/** @type {string[]} */ ...args) =>
+        execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@x", ...args], { cwd: sandbox.project });
+      git("init", "-q");
+      git("add", ".");
+      git("commit", "-qm", "x");
+      git("worktree", "add", "-q", tree);
+      assert.equal(await session(), 0);
+      sandbox.project = tree;
+      assert.deepEqual([await session(), await session()], [1, 0]);
     });
 
     test("do not run after a no, nor without a UI, unless the flag is given", async (t) => {

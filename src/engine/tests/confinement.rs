@@ -147,9 +147,9 @@ fn with_nothing_writable_pi_reads_and_other_tools_are_refused() {
 fn commands_are_confined() {
     let rules = |rules: String| {
         let sockets = if rules.contains("no network") {
-            ""
+            " Chromium needs `--no-sandbox`."
         } else {
-            " Unix sockets do not work in it either: run `node --import tsx FILE` instead of `tsx FILE`."
+            " Unix sockets, which Chromium needs, do not work in it either: run `node --import tsx FILE` instead of `tsx FILE`."
         };
         format!(
             "[workflow] Commands run in a sandbox in this phase. They {rules}. Debuggers, strace and LeakSanitizer do not work in it.{sockets}"
@@ -392,7 +392,7 @@ fn hidden_files_are_refused_told_and_handed_to_the_host() {
     assert_eq!(
         session.calls("bash").reply,
         within(
-            "[workflow] Commands run in a sandbox in this phase. They cannot read or write tests/acceptance/, .env, hidden here. Debuggers, strace and LeakSanitizer do not work in it. Unix sockets do not work in it either: run `node --import tsx FILE` instead of `tsx FILE`."
+            "[workflow] Commands run in a sandbox in this phase. They cannot read or write tests/acceptance/, .env, hidden here. Debuggers, strace and LeakSanitizer do not work in it. Unix sockets, which Chromium needs, do not work in it either: run `node --import tsx FILE` instead of `tsx FILE`."
         )
     );
     // Not even where commands may run without a sandbox.

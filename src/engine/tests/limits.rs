@@ -52,7 +52,7 @@ fn they_hold_without_a_run() {
     assert_eq!((hidden, keeps_agent_folder, network), (vec![".env".into()], true, true));
     assert_eq!(
         notice,
-        "[limits] Commands run in a sandbox under the user's limits. They can write docs/, src/, temporary files ($TMPDIR) only and cannot read or write .env, hidden here. Debuggers, strace and LeakSanitizer do not work in it. Unix sockets do not work in it either: run `node --import tsx FILE` instead of `tsx FILE`."
+        "[limits] Commands run in a sandbox under the user's limits. They can write docs/, src/, temporary files ($TMPDIR) only and cannot read or write .env, hidden here. Debuggers, strace and LeakSanitizer do not work in it. Unix sockets, which Chromium needs, do not work in it either: run `node --import tsx FILE` instead of `tsx FILE`."
     );
     assert!(is_confined(&calls(&mut session, "write", Some("docs/x"))));
     assert_eq!(
