@@ -11,6 +11,7 @@ import { fileImports } from "./files.js";
 import { folderImports } from "./folders.js";
 import { Guest, moment } from "./guest.js";
 import { JoinedPrompt } from "./joined-prompt.js";
+import { plainMessage } from "./messages.js";
 import { Models } from "./models.js";
 import { HeldNotifications, Notifications } from "./notifications.js";
 import { EVALUATION, Origin, watchSessions } from "./origin.js";
@@ -234,14 +235,25 @@ export class Extension {
    */
   #deliver(name, event, context) {
     if (!this.#subscribed.has(name) || this.#guest.off) return undefined;
-    if (name === "agent_start") this.#view.end();
     const converted = EVENTS[name](event, context, this.#pi, this.#models, this.#inputs, this.#running);
     if (!converted) return undefined;
     const call = this.#calls.call(context, "handleEvent", moment(), converted);
     return after(call, (outcome) => {
-      if (name === "turn_end") this.#view.end();
+      if (name === "turn_end" || name === "agent_settled") this.#view.end();
+      if (name === "session_compact" && outcome?.tag === "inject") return this.#sendAtOnce(outcome.val, context);
       return outcome?.tag === "boundary" ? this.#boundary(outcome.val, event, context) : handlerResult(outcome, event);
     });
+  }
+
+  /**
+   * Sends a message with the next request. pi stores it after that turn, so that no other request follows from it.
+   * @param {import("./interface.js").CustomMessage} message
+   * @param {Context} context
+   */
+  #sendAtOnce(message, { sessionManager }) {
+    const plain = plainMessage(message);
+    if (!this.#view.send({ role: "custom", ...plain, timestamp: Date.now() }, sessionManager)) return;
+    this.#models.afterwards(() => this.#pi.sendMessage(plain, { triggerTurn: false }));
   }
 
   /**

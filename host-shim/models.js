@@ -65,6 +65,7 @@ export class Models {
           model: { provider: model.provider, id: model.id },
           available: registry.hasConfiguredAuth(model),
           priced: hasPrice(model.cost),
+          contextWindow: sizeOf(model.contextWindow),
         }));
       },
     });
@@ -229,6 +230,9 @@ function nameOf(model) {
 function areEqual(model, other) {
   return model.provider === other?.provider && model.id === other.id;
 }
+
+/** @param {unknown} tokens */
+const sizeOf = (tokens) => (Number.isInteger(tokens) && Number(tokens) > 0 ? Math.min(Number(tokens), 0xffff_ffff) : 0);
 
 /** Returns true if any kind of token costs something. @param {object | undefined} cost */
 function hasPrice(cost) {

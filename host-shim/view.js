@@ -22,6 +22,8 @@ export class View {
   #own = new Set();
   /** @type {Begun | undefined} */
   #begun;
+  /** Messages of the guest that pi stores after the turn at hand. @type {Message[]} */
+  #coming = [];
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
@@ -30,7 +32,8 @@ export class View {
   constructor(pi, { convertToLlm }) {
     pi.on("context", ({ messages }, { sessionManager }) => {
       const begun = this.#begun && withoutEarlier(messages, this.#begun, sessionManager, this.#own);
-      const left = withoutOlder(begun ?? messages, this.#newestOnly);
+      const seen = begun ?? messages;
+      const left = withoutOlder(withComing(seen, this.#coming), this.#newestOnly);
       const joined = withOwnJoined(left, this.#own, begun !== undefined, convertToLlm);
       return joined === messages ? undefined : { messages: joined };
     });
@@ -55,9 +58,22 @@ export class View {
     this.#begun = begun;
   }
 
-  /** Ends the view that `begin` began. */
+  /**
+   * Adds a message to the next request, which pi stores after that turn. Returns false if the model has its text in view.
+   * @param {Extract<Message, { role: "custom" }>} message
+   * @param {Pick<Session, "buildSessionProjection">} session
+   */
+  send(message, session) {
+    const text = textOf(message);
+    if (session.buildSessionProjection().messages.some((other) => textOf(other).includes(text))) return false;
+    this.#coming.push(message);
+    return true;
+  }
+
+  /** Ends the view that `begin` began, and what `send` sent is stored. */
   end() {
     this.#begun = undefined;
+    this.#coming = [];
   }
 
   /** Forgets all settings of an instance. */
@@ -166,6 +182,18 @@ function textOf(message) {
 
 /** @param {Message & { role: "assistant" }} message */
 const callsOf = ({ content }) => content.flatMap((part) => (part.type === "toolCall" ? [part.id] : []));
+
+/**
+ * Adds the messages that are not there yet.
+ * @param {Messages} messages
+ * @param {Messages} coming
+ */
+function withComing(messages, coming) {
+  const isThere = (/** @type {Message} */ one) =>
+    messages.some((other) => other.role === "custom" && textOf(other) === textOf(one));
+  const left = coming.filter((message) => !isThere(message));
+  return left.length > 0 ? [...messages, ...left] : messages;
+}
 
 /** @param {Message} message @param {ReadonlySet<string>} own */
 const isOwn = (message, own) => message.role === "custom" && own.has(message.customType);

@@ -1,9 +1,11 @@
 // Shows on standard error what a run does: in a terminal one line that changes, elsewhere a line for each phase.
 import { plainText } from "../../host-shim/plain-text.js";
 import { cell } from "../runs/columns.js";
-import { cost, counted, duration } from "../runs/figures.js";
+import { cost, counted, duration, tokensOf } from "../runs/figures.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */
+
+const TOKENS = /** @type {const} */ (["input", "output", "cacheRead", "cacheWrite"]);
 
 export class Progress {
   #isQuiet;
@@ -76,11 +78,14 @@ export class Progress {
 }
 
 /**
- * Returns the turns, the cost and the working time of a run in words.
- * @param {{ usage?: { models: Record<string, number>, cost: number, unpriced: number, workMs: number } }} run
+ * Returns the turns, the cost and the working time of a run in words, and the tokens where the cost is not known.
+ * @param {{ usage?: Record<typeof TOKENS[number] | "cost" | "unpriced" | "unreported" | "workMs", number> & { models: Record<string, number> } }} run
  */
 export function figures({ usage }) {
   if (!usage) return "usage unknown";
   const turns = Object.values(usage.models).reduce((sum, count) => sum + count, 0);
-  return `${counted(turns, "turn")} · ${cost(usage)} · ${duration(usage.workMs)}`;
+  const known = TOKENS.reduce((sum, kind) => sum + usage[kind], 0);
+  const tokens = usage.unpriced > 0 && known > 0 ? ` · ${tokensOf(known, usage.unreported)} tokens` : "";
+  const spent = usage.unpriced > 0 && usage.cost === 0 ? "cost unknown" : cost(usage);
+  return `${counted(turns, "turn")}${tokens} · ${spent} · ${duration(usage.workMs)}`;
 }

@@ -93,8 +93,8 @@ impl From<types::Model> for Model {
 
 impl From<context::KnownModel> for KnownModel {
     fn from(known: context::KnownModel) -> Self {
-        let context::KnownModel { model, available, priced } = known;
-        Self { model: model.into(), available, priced }
+        let context::KnownModel { model, available, priced, context_window } = known;
+        Self { model: model.into(), available, priced, context_window }
     }
 }
 

@@ -25,6 +25,7 @@ impl Engine {
         let (custom_type, content) = if has_it && !every_run {
             (REMINDER_MESSAGE_TYPE, text::context_reminder(&active))
         } else {
+            self.compare_window(&prompt, cx);
             (CONTEXT_MESSAGE_TYPE, prompt.clone())
         };
         self.briefing.give(prompt);
@@ -67,15 +68,17 @@ impl Engine {
 
     /// Gives an agent at work the context prompt if the model has none in view.
     pub(super) fn brief_unseen(&mut self, cx: &mut Cx) {
-        if self.activity.is_working()
+        cx.effects.extend(self.unseen_prompt().map(Effect::Brief));
+    }
+
+    /// Returns the context prompt for an agent at work that has none in view; it has from then on.
+    fn unseen_prompt(&mut self) -> Option<String> {
+        let lacks_it = self.activity.is_working()
             && self.at_entry().is_none()
             && self.briefing.has_none_in_view()
             && !self.ending.is_begun()
-            && !self.is_to_start_fresh()
-            && let Some(prompt) = self.give_missing_prompt()
-        {
-            cx.push(Effect::Brief(prompt));
-        }
+            && !self.is_to_start_fresh();
+        if lacks_it { self.give_missing_prompt() } else { None }
     }
 
     /// Returns the reminder for an agent that stopped before DONE. A context prompt goes with the run that follows. In
@@ -99,10 +102,12 @@ impl Engine {
         })
     }
 
-    /// The conversation was compacted: the model has no context prompt in view.
-    pub(super) fn compacted(&mut self, cx: &mut Cx) {
+    /// The conversation was compacted: the model has no context prompt in view. An agent at work gets it with its next
+    /// request.
+    pub(super) fn compacted(&mut self) -> Reply {
         self.briefing.lose();
-        self.brief_unseen(cx);
+        let content = self.unseen_prompt();
+        content.map_or(Reply::None, |content| Reply::Inject { custom_type: CONTEXT_MESSAGE_TYPE, content })
     }
 
     /// Returns the context prompt if the model does not have it in view; it has from then on.

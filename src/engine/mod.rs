@@ -138,7 +138,7 @@ impl Engine {
             Event::Input { from_user } => self.input(from_user, cx)?,
             Event::TerminalInput => self.terminal_input(cx),
             Event::BeforeAgentStart { role } => return self.before_agent_start(role, cx),
-            Event::Compacted => self.compacted(cx),
+            Event::Compacted => return Ok(self.compacted()),
             Event::Role(role) => self.briefing.set_role(role),
             Event::MessageStart { from_user } => self.message_start(from_user),
             Event::AgentStart => self.agent_start(cx)?,

@@ -102,6 +102,21 @@ impl Engine {
         }
     }
 
+    /// Tells the user once in a run that the context window of the model in use is small for the prompt of a phase.
+    pub(super) fn compare_window(&mut self, prompt: &str, cx: &mut Cx) {
+        let Some(state) = self.running() else { return };
+        if self.session.compared_window.as_ref() == Some(&state.task_id) {
+            return;
+        }
+        self.session.compared_window = Some(state.task_id.clone());
+        let Some(ModelSetting { model, .. }) = cx.unless_gone(cx.host.model_setting()) else { return };
+        let Some(models) = cx.unless_gone(cx.host.models()) else { return };
+        let window = models.into_iter().find(|known| known.model == model).map_or(0, |known| known.context_window);
+        if let Some(notice) = text::small_window(&model, window, prompt) {
+            cx.notify(Level::Warning, notice);
+        }
+    }
+
     /// A model or a thinking level was selected. In a phase that names its own, the user's choice holds for the visit.
     pub(super) fn selected(&mut self, pick: Pick, own: bool, cx: &mut Cx) -> Result<(), Stale> {
         if own {

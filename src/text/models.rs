@@ -1,6 +1,6 @@
-//! The notice that a phase has none of its models.
+//! Notices about the models of a run.
 
-use crate::definition::{Lack, ModelSetting, Phase, on_one_line};
+use crate::definition::{Lack, Model, ModelSetting, Phase, on_one_line};
 
 use super::names::short_name;
 
@@ -15,10 +15,41 @@ pub fn no_model(phase: &Phase, lacks: &[Lack], user: &ModelSetting) -> String {
     )
 }
 
+/// Returns the notice that a context window, in tokens, has room for less than four prompts of a phase; `None` if it has
+/// more, or its size is not known. The tokens of a prompt are estimated as pi does.
+pub fn small_window(model: &Model, window: u32, prompt: &str) -> Option<String> {
+    let tokens = u32::try_from(prompt.encode_utf16().count().div_ceil(4)).unwrap_or(u32::MAX);
+    let is_small = window > 0 && window / 4 < tokens;
+    is_small.then(|| {
+        format!(
+            "Workflow: the context window of {} has {window} tokens, and the prompt of the phase alone takes about {tokens}. pi will compact the conversation often, and the agent may lose the thread. A model with a larger window is better here.",
+            on_one_line(&model.to_string())
+        )
+    })
+}
+
 fn words(lack: &Lack) -> String {
     match lack {
         Lack::NoAlias(name) => format!("models.yaml has no `{}`", on_one_line(name)),
         Lack::Unknown(name) => format!("pi does not know `{}`", on_one_line(name)),
         Lack::NoKey(name) => format!("there is no key for `{}`", on_one_line(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_small_below_four_prompts() {
+        let model = Model { provider: "local".into(), id: "tiny".into() };
+        for (window, characters, is_small) in
+            [(0, 4000, false), (4000, 4000, false), (3999, 4000, true), (4000, 4001, true), (1, 0, false), (1, 1, true)]
+        {
+            let notice = small_window(&model, window, &"x".repeat(characters));
+            assert_eq!(notice.is_some(), is_small, "{window} {characters}");
+        }
+        let expected = "Workflow: the context window of local/tiny has 8000 tokens, and the prompt of the phase alone takes about 2500. ";
+        assert!(small_window(&model, 8000, &"😀".repeat(5000)).unwrap().starts_with(expected));
     }
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, usedUp } from "../../cli/headless/agent.js";
+import { figures } from "../../cli/headless/progress.js";
 
 const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, cost: { total: 0.5 } };
 const message = { role: "assistant", provider: "p", model: "m", content: [], stopReason: "stop", usage };
@@ -42,4 +43,18 @@ test("its usage is that of its answers and summaries", () => {
     { turns: 3, input: 30, output: 15, cost: 1.5, unknown: false },
   );
   assert.equal(usedUp(agent.usage, { turns: 3n }), "3 of 3 turns");
+});
+
+test("of a run whose cost is not known, the tokens that are known are told", () => {
+  const run = { input: 1200, output: 50, cacheRead: 0, cacheWrite: 0, reasoning: 0, models: { m: 2 }, workMs: 3000 };
+  const priced = { cost: 0.5, unpriced: 0, unreported: 0 };
+  for (const [changes, expected] of /** @type {const} */ ([
+    [{}, "2 turns · $0.50 · 3s"],
+    [{ cost: 0, unpriced: 2 }, "2 turns · 1.3k tokens · cost unknown · 3s"],
+    [{ unpriced: 1 }, "2 turns · 1.3k tokens · $0.50 + unknown · 3s"],
+    [{ cost: 0, unpriced: 2, unreported: 1 }, "2 turns · 1.3k + unknown tokens · cost unknown · 3s"],
+    [{ cost: 0, unpriced: 2, unreported: 2, input: 0, output: 0 }, "2 turns · cost unknown · 3s"],
+  ]))
+    assert.equal(figures({ usage: { ...run, ...priced, ...changes } }), expected);
+  assert.equal(figures({}), "usage unknown");
 });

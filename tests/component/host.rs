@@ -205,7 +205,7 @@ pub fn model(name: &str) -> types::Model {
 
 /// A model that pi knows.
 pub fn known(name: &str, available: bool) -> context::KnownModel {
-    context::KnownModel { model: model(name), available, priced: true }
+    context::KnownModel { model: model(name), available, priced: true, context_window: 0 }
 }
 
 pub fn level_selection(level: ThinkingLevel, by_guest: bool) -> ThinkingLevelSelection {

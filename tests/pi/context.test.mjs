@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { variants, VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText, messageTexts } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -94,31 +94,68 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is given again in the same run if the compaction is in the middle of it", LONG, async (t) => {
-      const settings = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 500 } };
-      let working = 0;
-      const script = (/** @type {ChatRequest} */ request) => {
-        if (!request.tools?.length) return { text: "What was." };
-        working += 1;
-        // This usage makes pi compact before the next request.
-        if (working === 1) return { ...step("status"), usage: { prompt: 7800 } };
-        return working < 4 ? step("status") : REST;
-      };
-      const { model, sandbox } = await stage(t, script, {
-        globalFiles: HELLO,
-        settings,
-        modelConfig: { contextWindow: 8000 },
+    // With this usage pi compacts before the next request.
+    const full = (/** @type {import("./harness/scripted-model.mjs").Step} */ answer) => ({
+      ...answer,
+      usage: { prompt: 7800 },
+    });
+    /** The answers before a compaction. @type {Record<string, (index: number) => object>} */
+    const COMPACTED = {
+      "one turn": (index) => (index === 0 ? full(step("status")) : step("status")),
+      "each turn": () => full(step("status")),
+      "a turn that moves the run": (index) => (index === 0 ? full(step("next")) : step("status")),
+      "an answer that does not fit": (index) =>
+        index === 1 ? { status: 400, text: "maximum context length is 8000 tokens" } : step("status"),
+      "a turn in which the user says something": (index) =>
+        index === 0 ? full({ calls: [{ name: "bash", arguments: { command: "sleep 1" } }] }) : step("status"),
+    };
+    for (const what of variants(Object.keys(COMPACTED)))
+      test(`is in the request after a compaction in the middle of a run: ${what}`, async (t) => {
+        const settings = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 500 } };
+        let working = 0;
+        const script = (/** @type {ChatRequest} */ request) => {
+          if (!request.tools?.length) return { text: "What was." };
+          working += 1;
+          return working < 6 ? COMPACTED[what](working - 1) : REST;
+        };
+        const { model, sandbox } = await stage(t, script, {
+          globalFiles: HELLO,
+          settings,
+          modelConfig: { contextWindow: 8000 },
+        });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.prompt("/workflow hello Add a route");
+        if (what.includes("user says")) {
+          await rpc.waitFor(({ type }) => type === "tool_execution_start");
+          await rpc.send({ type: "steer", message: "Mind the tests." });
+        }
+        await rpc.waitFor(({ type }) => type === "agent_settled");
+        const types = rpc.records.map(({ type }) => type);
+        assert.ok(types.includes("compaction_end"));
+        assert.equal(types.filter((type) => type === "agent_settled").length, 1);
+        const phase = what.includes("moves") ? "build" : "plan";
+        const work = model.requests.filter(({ tools }) => tools?.length);
+        const expected = work.map((_, index) => (phase === "plan" || index > 0 ? 1 : 0));
+        assert.deepEqual(
+          work.map((request) => copies(request, phase)),
+          expected,
+        );
+        assert.equal(work.length, 6, "no request that nobody needs");
+        assert.deepEqual(rpc.extensionErrors(), []);
+        await rpc.close();
       });
+
+    test("that is large for the window of the model is told once in a run", async (t) => {
+      const { sandbox } = await stage(t, () => REST, { globalFiles: HELLO, modelConfig: { contextWindow: 500 } });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
-      const types = rpc.records.map(({ type }) => type);
-      assert.ok(
-        types.indexOf("compaction_end") > 0 && types.indexOf("compaction_end") < types.indexOf("agent_settled"),
+      await rpc.promptAndSettle("More");
+      const told = rpc.records.filter(({ method, message }) => method === "notify" && /context window/.test(message));
+      assert.deepEqual(
+        told.map(({ notifyType }) => notifyType),
+        ["warning"],
       );
-      const work = model.requests.filter(({ tools }) => tools?.length);
-      const again = work.findIndex((request, index) => index > 0 && copies(request, "plan") === 1);
-      assert.ok(again === 1 || again === 2, `given again with request ${again}`);
-      assert.equal(types.filter((type) => type === "agent_settled").length, 1);
+      assert.match(told[0].message, /^Workflow: the context window of .* has 500 tokens, and .* takes about \d{3}\./);
       await rpc.close();
     });
 

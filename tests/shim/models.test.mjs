@@ -15,6 +15,7 @@ const model = (name) => ({
   id: name.slice(name.indexOf("/") + 1),
   apiKey: "secret",
   cost: { input: name.startsWith("c") ? 3 : 0, output: 0 },
+  contextWindow: name.startsWith("c") ? 8000 : Number.NaN,
 });
 /** @param {string} name */
 const named = (name) => ({ provider: name.split("/")[0], id: name.slice(name.indexOf("/") + 1) });
@@ -159,6 +160,7 @@ suite("the model and the thinking level", () => {
       model: { provider, id },
       available: provider !== "c",
       priced: provider === "c",
+      contextWindow: provider === "c" ? 8000 : 0,
     }));
     const refused = { tag: "failed", val: "The manifest does not grant it." };
     assert.deepEqual(told, [named("a/user"), "low", models, refused, refused]);

@@ -123,6 +123,25 @@ suite("a begun view", () => {
     assert.equal(filter(), undefined);
   });
 
+  test("has a message with the next request that pi stores later, once", () => {
+    const { session } = begun();
+    /** @type {any} */
+    let handler;
+    const pi = { on: (/** @type {string} */ _, /** @type {any} */ added) => (handler = added) };
+    const view = new View(/** @type {any} */ (pi), { convertToLlm });
+    const shown = () => texts(handler({ messages: sent(session) }, { sessionManager: session })?.messages ?? []);
+    const note = (/** @type {string} */ content) =>
+      view.send({ role: "custom", customType: "test:note", content, display: false, timestamp: 0 }, session);
+    assert.equal(note("four"), false, "it is in view");
+    assert.equal(note("five"), true);
+    assert.deepEqual(shown(), ["one", "two", "three", "four", "five"]);
+    session.appendCustomMessageEntry("test:note", "five", false);
+    assert.deepEqual(shown(), [], "nothing is changed");
+    view.end();
+    session.appendCompaction("SUMMARY", null, 1);
+    assert.deepEqual(shown(), []);
+  });
+
   test("is never without its prompt, whatever another extension does to the messages", () => {
     const PROMPT = "The prompt of a phase that starts fresh, which is a long text.";
     const session = SessionManager.inMemory("/tmp");

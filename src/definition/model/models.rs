@@ -94,6 +94,8 @@ pub struct KnownModel {
     pub available: bool,
     /// pi has a price for it.
     pub priced: bool,
+    /// The size of its context window in tokens; 0 if pi does not know it.
+    pub context_window: u32,
 }
 
 /// The user's aliases, with the names of models that each stands for.
@@ -179,6 +181,7 @@ mod tests {
             model: Model { provider: provider.into(), id: id.into() },
             available,
             priced: true,
+            context_window: 0,
         };
         models.iter().map(known).collect()
     }

@@ -40,6 +40,8 @@ pub struct Session {
     pub told_no_step_tool: bool,
     /// The phases of which the user was told that none of their models can be used, each with its models.
     pub told_models: Set<String>,
+    /// The task id of the run whose prompt was compared with the context window of the model.
+    pub compared_window: Option<String>,
 }
 
 impl Session {

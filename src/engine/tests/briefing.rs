@@ -90,7 +90,8 @@ fn a_context_prompt_that_may_be_out_of_view_is_given_again() {
     session.is_reminded();
 
     let _ = session.on(Event::AgentStart);
-    assert_eq!(session.on(Event::Compacted).effects, [Effect::Brief(prompt.clone())]);
+    let again = Reply::Inject { custom_type: CONTEXT_MESSAGE_TYPE, content: prompt.clone() };
+    assert_eq!(session.on(Event::Compacted).reply, again, "with the next request");
     session.is_reminded();
 
     session.files.global.get_mut("flat/a.md").unwrap().push_str(" And mind the gap.");

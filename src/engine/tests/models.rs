@@ -29,6 +29,7 @@ fn with(phases: &[&str]) -> Session {
         model: Model { provider: provider.into(), id: id.into() },
         available,
         priced: id != "free",
+        context_window: if id == "small" { 500 } else { 0 },
     });
     session.files.models = Some(known.into());
     session.select("a/user", Some(Thinking::Low));
@@ -474,4 +475,24 @@ fn the_users_model_is_never_lost() {
             assert_eq!(session.uses(), expected, "{log:?}");
         }
     }
+}
+
+#[test]
+fn a_small_context_window_is_told_once_in_a_run() {
+    let told = |session: &mut Session| {
+        let effects = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).effects;
+        let notices = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Notify { level: Level::Warning, text } => Some(text),
+            _ => None,
+        });
+        notices.filter(|text| text.contains("context window")).count()
+    };
+    let mut session = with(&["", "model: b/small"]);
+    assert_eq!(session.run("w Do it"), "a/user:low");
+    assert_eq!(told(&mut session), 0, "its window is not known");
+    let mut session = with(&["model: b/small", ""]);
+    assert_eq!(session.run("w Do it"), "b/small:medium");
+    assert_eq!(told(&mut session), 1);
+    let _ = session.on(Event::Compacted);
+    assert_eq!(told(&mut session), 0, "told once");
 }

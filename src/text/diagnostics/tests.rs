@@ -130,7 +130,7 @@ impl Case {
 fn model(name: &str) -> KnownModel {
     let (provider, id) = name.split_once('/').unwrap();
     let model = Model { provider: provider.to_owned(), id: id.to_owned() };
-    KnownModel { model, available: false, priced: true }
+    KnownModel { model, available: false, priced: true, context_window: 0 }
 }
 
 fn folder() -> PathBuf {
