@@ -1,6 +1,7 @@
 // Connects pi and one component: registers the guest's tools, commands and renderers, delivers pi's events to it, and
 // provides its imports.
 import { actions } from "./actions.js";
+import { ArgumentText } from "./argument-text.js";
 import { Calls, after, messageOf, unlessFails } from "./calls.js";
 import { Children } from "./children.js";
 import { registerCommand } from "./commands.js";
@@ -56,6 +57,7 @@ import { View } from "./view.js";
  * @property {Guest} guest
  * @property {Calls} calls
  * @property {Requests} requests
+ * @property {ArgumentText} argumentText
  * @property {JoinedPrompt} [joined]
  */
 
@@ -154,7 +156,16 @@ export class Extension {
     }));
     const joined =
       manifest.joinedPrompt && !childOf ? new JoinedPrompt(pi, host.codingAgent, manifest.joinedPrompt) : undefined;
-    this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests, joined };
+    this.#parts = {
+      pi,
+      host,
+      manifest,
+      guest: this.#guest,
+      calls: this.#calls,
+      requests: this.#requests,
+      argumentText: new ArgumentText(pi),
+      joined,
+    };
     this.#confinement = new Confinement(
       pi,
       host,

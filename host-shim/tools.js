@@ -15,6 +15,10 @@ export const BROKEN_CALL =
 export const OFF_CALL =
   "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
+/** The result of a call whose arguments are incomplete. */
+const INCOMPLETE_CALL =
+  "The arguments of this call are not complete JSON: perhaps the answer was cut off. The call had no effect. Make it again, with shorter arguments.";
+
 /** The calls of all tools that have begun and not ended. */
 export class RunningCalls {
   /** In the order of their beginning. @type {Map<string, import("./interface.js").ToolCall>} */
@@ -82,6 +86,7 @@ export class RunningCalls {
         hash: createHash("sha256").update(text).digest().readBigUInt64LE(),
         refused: since === undefined,
         durationMs: BigInt(Math.round(since === undefined ? 0 : performance.now() - since)),
+        cutOff: message?.stopReason === "length",
       };
     });
   }
@@ -92,7 +97,7 @@ export class RunningCalls {
  * @param {RunningCalls} running
  * @param {import("./interface.js").Tool} tool
  */
-export function registerTool({ pi, host, guest, calls, requests }, running, tool) {
+export function registerTool({ pi, host, guest, calls, requests, argumentText }, running, tool) {
   const { name, label, description, parameters, promptSnippet, promptGuidelines, sequential } = tool;
   const draw = drawingWith(host, 0);
   pi.registerTool({
@@ -109,6 +114,7 @@ export function registerTool({ pi, host, guest, calls, requests }, running, tool
     },
     execute: async (id, input, signal, onUpdate, context) => {
       if (guest.off) throw new Error(OFF_CALL);
+      if (argumentText.isIncomplete(id)) throw new Error(INCOMPLETE_CALL);
       const call = { id, name, parent: running.get(id)?.parent, carriesCalls: false };
       const outcome = calls.call(context, "executeTool", moment(), call, json(input));
       const progress = {

@@ -162,7 +162,7 @@ impl Play {
             17 if index % 2 == 0 => self.plain(Event::TurnStart),
             17 => self.plain(Event::TurnEnd { queued: has_ui, calls: &[] }),
             18 => {
-                let stop = [Stop::Completed, Stop::Completed, Stop::Aborted, Stop::Failed];
+                let stop = [Stop::Completed, Stop::CutOff, Stop::Aborted, Stop::Failed];
                 self.plain(Event::AgentEnd { stop: stop[index % 4] });
             }
             19 => self.plain(Event::BeforeSettle),

@@ -52,8 +52,8 @@ impl From<guest::ProjectState> for ProjectState {
 
 impl From<&guest::EndedCall> for EndedCall {
     fn from(call: &guest::EndedCall) -> Self {
-        let guest::EndedCall { name, hash, refused, duration_ms } = call;
-        Self { name: name.clone(), hash: *hash, refused: *refused, duration_ms: *duration_ms }
+        let guest::EndedCall { name, hash, refused, duration_ms, cut_off } = call;
+        Self { name: name.clone(), hash: *hash, refused: *refused, duration_ms: *duration_ms, cut_off: *cut_off }
     }
 }
 

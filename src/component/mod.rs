@@ -292,6 +292,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             let stop = match reason {
                 Some(guest::StopReason::Aborted) => Stop::Aborted,
                 Some(guest::StopReason::Error) => Stop::Failed,
+                Some(guest::StopReason::Length) => Stop::CutOff,
                 _ => Stop::Completed,
             };
             handle(at, Event::AgentEnd { stop })

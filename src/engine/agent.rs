@@ -205,6 +205,9 @@ impl Engine {
     pub(super) fn agent_end(&mut self, stop: Stop, cx: &mut Cx) {
         self.agent.cancel_asked = false;
         self.agent.last_stop = stop;
+        if stop.is_of_agent() {
+            self.repetition.answered(stop == Stop::CutOff);
+        }
         if stop == Stop::Failed {
             self.ending.answer_failed();
         }

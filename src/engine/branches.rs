@@ -349,7 +349,11 @@ impl Child {
             (None, _) if self.is_stopped => failed("the user stopped it"),
             (None, ChildEnd::Failed(why)) => failed(why),
             (None, ChildEnd::Settled) if self.state.is_none() => failed("the state of its run cannot be read"),
-            (None, _) if paused.is_some_and(|pause| matches!(pause.reason, PauseReason::Repeats { .. })) => {
+            (None, _)
+                if paused.is_some_and(|pause| {
+                    matches!(pause.reason, PauseReason::Repeats { .. } | PauseReason::CutOff { .. })
+                }) =>
+            {
                 failed(&paused.map(|pause| pause.reason.to_string()).unwrap_or_default())
             }
             (None, ChildEnd::Aborted) => (None, None),

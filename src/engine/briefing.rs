@@ -6,6 +6,7 @@ use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply};
+use super::event::Stop;
 use super::state::{Engine, Mover};
 
 impl Engine {
@@ -89,7 +90,8 @@ impl Engine {
             return Some(text::conversation_resumed(active.phase));
         }
         let every_run = active.root.context_injection == ContextInjection::EveryRun;
-        Some(text::not_done_reminder(&active, !every_run))
+        let reminder = text::not_done_reminder(&active, !every_run);
+        Some(if self.agent.last_stop == Stop::CutOff { format!("{}\n\n{reminder}", text::CUT_OFF) } else { reminder })
     }
 
     /// Returns that reminder for an agent that continues in the same run, with the context prompt if the model does not

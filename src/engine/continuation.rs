@@ -33,7 +33,7 @@ impl Engine {
 
     /// Without a countdown the agent continues before it is at rest.
     pub(super) fn before_settle(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
-        if self.counts_down(cx) || self.agent.last_stop != Stop::Completed {
+        if self.counts_down(cx) || !self.agent.last_stop.is_of_agent() {
             return Ok(Reply::None);
         }
         self.cancel_nested_calls(cx);
@@ -99,7 +99,7 @@ impl Engine {
         if let Some(prompt) = prompt {
             return cx.prompt(prompt);
         }
-        if self.agent.last_stop == Stop::Completed
+        if self.agent.last_stop.is_of_agent()
             && self.counts_down(cx)
             && let Some(moved) = self.leave_over_budget(cx)
         {
@@ -108,14 +108,14 @@ impl Engine {
         match self.agent.last_stop {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),
             Stop::Failed => self.pause(PauseReason::ModelError, cx),
-            Stop::Completed if self.counts_down(cx) => match self.decide_and_count(cx) {
+            Stop::Completed | Stop::CutOff if self.counts_down(cx) => match self.decide_and_count(cx) {
                 Decision::Continue(bounds) => self.activity.start_countdown(bounds.delay_seconds, cx),
                 Decision::Pause(reason) => self.pause(reason, cx),
                 Decision::Converse => self.wait_for_user(cx),
                 Decision::Wait if self.pending.is_empty() => self.wait_for_user(cx),
                 Decision::Wait => {}
             },
-            Stop::Completed => {}
+            Stop::Completed | Stop::CutOff => {}
         }
     }
 
@@ -140,11 +140,16 @@ impl Engine {
         decision
     }
 
-    /// The continuations up to now in which the agent did nothing, one after the other.
+    /// The continuations up to now in which the agent did nothing, one after the other. An answer that was cut off is not
+    /// one of them; [`Repetition`](super::state::Repetition) counts it.
     fn idle(&self) -> u32 {
         let counted = self.running().map_or(0, |state| state.progress.idle);
         let continued = self.agent.origin != Origin::Other;
-        if self.agent.worked || !continued { 0 } else { counted.saturating_add(1) }
+        match self.agent.last_stop {
+            _ if self.agent.worked || !continued => 0,
+            Stop::CutOff => counted,
+            Stop::Completed | Stop::Aborted | Stop::Failed => counted.saturating_add(1),
+        }
     }
 
     fn decide(&self, idle: u32, cx: &mut Cx) -> Decision {
@@ -168,7 +173,9 @@ impl Engine {
             }
         }
         let Some(bounds) = active.root.auto_continue else { return Decision::Wait };
-        if idle >= bounds.max_idle {
+        if self.repetition.cut_off() > bounds.max_idle {
+            Decision::Pause(PauseReason::CutOff { times: self.repetition.cut_off() })
+        } else if idle >= bounds.max_idle {
             Decision::Pause(PauseReason::Idle { times: idle })
         } else if progress.continuations >= bounds.max_per_phase {
             Decision::Pause(PauseReason::Limit { times: progress.continuations })

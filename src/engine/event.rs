@@ -138,6 +138,8 @@ pub struct EndedCall {
     pub refused: bool,
     /// The time that the call took, in milliseconds.
     pub duration_ms: u64,
+    /// The answer with the call was cut off at the model's output limit: pi makes none of its calls.
+    pub cut_off: bool,
 }
 
 /// The end of the agent's last turn.
@@ -146,10 +148,22 @@ pub enum Stop {
     /// The model finished it.
     #[default]
     Completed,
+    /// It was cut off at the model's output limit.
+    CutOff,
     /// The user stopped it.
     Aborted,
     /// The model failed.
     Failed,
+}
+
+impl Stop {
+    /// Returns true if the agent has stopped by itself.
+    pub(super) fn is_of_agent(self) -> bool {
+        match self {
+            Self::Completed | Self::CutOff => true,
+            Self::Aborted | Self::Failed => false,
+        }
+    }
 }
 
 /// Facts that hold for a whole session.

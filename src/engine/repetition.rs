@@ -1,5 +1,6 @@
-//! An agent that does the same again and again: it is told, and then the run pauses.
+//! An agent that does the same again and again, or whose answers are cut off: it is told, and then the run pauses.
 
+use crate::definition::AutoContinue;
 use crate::run::PauseReason;
 use crate::text;
 
@@ -10,14 +11,18 @@ use super::state::{Engine, VisitId};
 
 impl Engine {
     /// Counts the calls of a turn, after which the agent goes on. Half-way to the bound the agent is told, with another
-    /// answer to follow; at the bound the run pauses.
+    /// answer to follow; at the bound the run pauses. Of an answer that was cut off pi makes no call, so the answer counts.
     pub(super) fn stop_repetition(&mut self, calls: &[EndedCall], cx: &mut Cx) {
         let Some(active) = self.active() else { return };
-        let bound = active.root.auto_continue.unwrap_or_default().max_repeats;
+        let AutoContinue { max_repeats: bound, max_idle, .. } = active.root.auto_continue.unwrap_or_default();
         let state = active.state;
         let phase = state.current_path.key();
         let number = state.progress.visits.get(&phase).map_or(0, |visit| visit.number);
         let visit = VisitId { task_id: state.task_id.clone(), phase, number };
+        let cut_off = self.repetition.answered(calls.iter().any(|call| call.cut_off));
+        if cut_off > 0 {
+            return self.after_cut_off(cut_off, max_idle, cx);
+        }
         let (before, now) = self.repetition.count(visit, calls, self.turn.gate_checked);
         if bound == 0 || self.pause_reason().is_some() {
             return;
@@ -28,6 +33,18 @@ impl Engine {
         } else if now >= bound {
             self.repetition.forget();
             self.pause(PauseReason::Repeats { times: now }, cx);
+        }
+    }
+
+    /// So many answers in a row, with calls, were cut off. Of each pi tells the agent.
+    fn after_cut_off(&mut self, times: u32, max_idle: u32, cx: &mut Cx) {
+        if self.pause_reason().is_some() {
+            return;
+        }
+        if times > max_idle {
+            self.pause(PauseReason::CutOff { times }, cx);
+        } else if times == max_idle.div_ceil(2) {
+            cx.push(Effect::Steer(text::CUT_OFF.into()));
         }
     }
 }

@@ -158,6 +158,7 @@ impl Pause {
             | PauseReason::Running
             | PauseReason::Idle { .. }
             | PauseReason::Repeats { .. }
+            | PauseReason::CutOff { .. }
             | PauseReason::Limit { .. }
             | PauseReason::Gate { .. }
             | PauseReason::Loops { .. }
@@ -201,6 +202,8 @@ pub enum PauseReason {
     Idle { times: u32 },
     /// This number of tool calls in a row brought nothing new.
     Repeats { times: u32 },
+    /// This number of answers in a row was cut off at the model's output limit.
+    CutOff { times: u32 },
     /// The phase took this number of automatic continuations.
     Limit { times: u32 },
     /// A gate was not passed in as many attempts as it allows, or its failure leads back once too often.

@@ -148,6 +148,7 @@ impl PauseReason {
             | Self::Running
             | Self::Idle { .. }
             | Self::Repeats { .. }
+            | Self::CutOff { .. }
             | Self::Limit { .. }
             | Self::Gate { .. }
             | Self::Loops { .. }

@@ -564,6 +564,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "running" => PauseReason::Running,
         "idle" => PauseReason::Idle { times: times()? },
         "repeats" => PauseReason::Repeats { times: times()? },
+        "cutOff" => PauseReason::CutOff { times: times()? },
         "limit" => PauseReason::Limit { times: times()? },
         "gate" => PauseReason::Gate { label: text("label")?, times: times()? },
         "loops" => {
@@ -973,6 +974,7 @@ mod tests {
             PauseReason::Running,
             PauseReason::Idle { times: 1 },
             PauseReason::Repeats { times: 20 },
+            PauseReason::CutOff { times: 4 },
             PauseReason::Limit { times: 2 },
             PauseReason::Gate { label, times: 3 },
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: None },

@@ -31,6 +31,10 @@ impl fmt::Display for PauseReason {
             Self::Repeats { times } => {
                 write!(f, "{} in a row brought nothing new", counted(times, "tool call"))
             }
+            Self::CutOff { times: 1 } => f.write_str("an answer of the agent was cut off at the model's output limit"),
+            Self::CutOff { times } => {
+                write!(f, "{times} answers of the agent in a row were cut off at the model's output limit")
+            }
             Self::Limit { times } => {
                 write!(f, "{times} automatic continuations in one phase are the limit")
             }
@@ -97,6 +101,9 @@ impl fmt::Display for PauseReason {
     }
 }
 
+/// The agent is told so after an answer that was cut off.
+pub const CUT_OFF: &str = "Your last answer was cut off at the model's output limit. Take smaller steps: give shorter answers, and write long texts into files, part by part.";
+
 /// Returns what the agent is told half-way to the bound of calls that bring nothing new.
 pub fn repeats(times: u32, bound: u32) -> String {
     format!(
@@ -114,6 +121,7 @@ impl PauseReason {
             Self::Running => "a tool call did not end",
             Self::Idle { .. } => "the agent does nothing",
             Self::Repeats { .. } => "the agent repeats itself",
+            Self::CutOff { .. } => "answers are cut off",
             Self::Limit { .. } => "too many continuations",
             Self::Gate { .. } => "the gate is not passed",
             Self::Loops { .. } => "too many loops",

@@ -61,6 +61,7 @@ const PACKED = [
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
   ...[
     "actions",
+    "argument-text",
     "blocked-status",
     "calls",
     "child-session",

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { branchOf, branchesOf, panel, requestsOf } from "./harness/branches.mjs";
 import { some, VERSIONS } from "./harness/extent.mjs";
-import { runPrint } from "./harness/pi.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -110,6 +110,49 @@ for (const version of VERSIONS) {
       const run = await runPrint({ version, sandbox, prompt: TASK, args: ["--workflow-budget", "turns=5"] });
       assert.ok(model.requests.length <= 6, `${model.requests.length} answers`);
       assert.match(run.stderr + run.stdout, /budget/);
+    });
+
+    test("answers that are cut off at the output limit are told as such, and pause the run", async (t) => {
+      const call = {
+        name: "workflow_step",
+        raw: '{"action": "next", "outcome": "good", "summary": "I have found that',
+      };
+      for (const answer of [{ calls: [call] }, { text: "I have found that" }, { text: "" }]) {
+        const { model, sandbox } = await stage(t, (_request, index) => (index < 4 ? { ...answer, cut: true } : {}), {
+          globalFiles: workflow("w", [phase, "end"], { autoContinue: { delaySeconds: 0 } }),
+        });
+        const { stdout, stderr } = await runPrint({ version, sandbox, prompt: TASK });
+        assert.match(
+          stderr,
+          /\nWorkflow The w: paused in 🔹 Do: 4 answers of the agent in a row were cut off at the model's output limit\.\n$|^Workflow The w: paused in 🔹 Do: 4 answers of the agent in a row were cut off at the model's output limit\.\n$/,
+          stdout,
+        );
+        const texts = model.requests[3].messages.map(messageText).join("\n");
+        assert.match(texts, /Your last answer was cut off at the model's output limit\. Take smaller steps/);
+        const { currentPath, progress } = custom(readSession(sandbox), "workflow:state").at(-1);
+        assert.deepEqual([currentPath[0].phaseIndex, progress.idle ?? 0], [0, 0]);
+      }
+    });
+
+    test("a call whose arguments end before their end moves nothing", async (t) => {
+      const raw = [
+        '{"action": "next", "outcome": "good", "summary": "I have found that',
+        '{"action": "next", "outcome": "good", "summ',
+        '{"action": "next", "outcome": "good"',
+        '{"action": "next", "outcome": "good", "summary": "It is "small", and fast"}',
+        '{"action": "next", "outcome": "good", "summary": "Two\nlines, and \\d"}',
+      ];
+      const script = raw.map((text) => ({ calls: [{ name: "workflow_step", raw: text }] }));
+      const { model, sandbox } = await stage(t, [...script, { text: "I rest." }], {
+        globalFiles: workflow("w", [phase, "end"], { autoContinue: false }),
+      });
+      await runPrint({ version, sandbox, prompt: TASK });
+      const results = toolResults(model.lastRequest());
+      assert.equal(results.length, 5);
+      for (const refused of results.slice(0, 4)) assert.doesNotMatch(refused, /Advanced/);
+      assert.match(results[4], /^✓ Advanced/);
+      const [visit] = Object.values(custom(readSession(sandbox), "workflow:state").at(-1).progress.visits);
+      assert.match(visit.summary.text, /^Two\nlines, and \\d$/);
     });
 
     test("arguments in another spelling are taken, and placeholders are not", async (t) => {

@@ -210,7 +210,8 @@ fields! {
         delay_seconds: u32 = field("delaySeconds", Kind::WholeNumber(MAX_DELAY_SECONDS), "3"),
         /// Number of automatic continuations in one phase after which the run pauses.
         max_per_phase: u32 = field("maxPerPhase", Kind::WholeNumber(MAX_COUNT), "10"),
-        /// Number of consecutive automatic continuations without work after which the run pauses.
+        /// Number of consecutive automatic continuations without work after which the run pauses. It pauses too when more
+        /// answers than this in a row were cut off at the model's output limit.
         max_idle: u32 = field("maxIdle", Kind::WholeNumber(MAX_COUNT), "3"),
         /// Number of consecutive tool calls that bring nothing new after which the run pauses; 0 for no bound. It holds
         /// with `autoContinue: false` too.

@@ -1,4 +1,4 @@
-//! Calls in a row that bring nothing new.
+//! Calls in a row that bring nothing new, and answers in a row that were cut off.
 
 use crate::engine::event::EndedCall;
 use crate::protocol::STEP_TOOL_NAME;
@@ -18,12 +18,26 @@ pub struct Repetition {
     /// The hashes of the calls of this visit.
     seen: Set<u64>,
     in_a_row: u32,
+    /// The answers in a row that were cut off at the model's output limit.
+    cut_off: u32,
 }
 
 impl Repetition {
     /// The count begins anew: the user has said something.
     pub fn forget(&mut self) {
         self.in_a_row = 0;
+        self.cut_off = 0;
+    }
+
+    /// The answers in a row, up to the last one, that were cut off at the model's output limit.
+    pub fn cut_off(&self) -> u32 {
+        self.cut_off
+    }
+
+    /// The model has given an answer. Returns the number of those in a row that were cut off at its output limit.
+    pub fn answered(&mut self, cut_off: bool) -> u32 {
+        self.cut_off = if cut_off { self.cut_off.saturating_add(1) } else { 0 };
+        self.cut_off
     }
 
     /// Returns the number of calls in a row without news, before and after the calls of a turn. `checked`: a gate was
@@ -51,7 +65,13 @@ mod tests {
 
     #[test]
     fn a_call_has_news_once_in_a_visit() {
-        let call = |name: &str, hash, refused, duration_ms| EndedCall { name: name.into(), hash, refused, duration_ms };
+        let call = |name: &str, hash, refused, duration_ms| EndedCall {
+            name: name.into(),
+            hash,
+            refused,
+            duration_ms,
+            cut_off: false,
+        };
         let visit = |number| VisitId { task_id: "t".into(), phase: "a".into(), number };
         let mut repetition = Repetition::default();
         let mut count = |number, calls: &[_], checked| repetition.count(visit(number), calls, checked).1;

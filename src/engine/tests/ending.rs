@@ -1,6 +1,7 @@
 //! The end of the agent's run when the run of the workflow pauses.
 
 use super::*;
+use crate::protocol::STEP_TOOL_NAME;
 use crate::run::PauseReason;
 
 const TURN_END: Event = Event::TurnEnd { queued: false, calls: &[] };
@@ -37,7 +38,7 @@ impl Session {
 
 /// A call that pi has refused.
 fn refused(name: &str) -> EndedCall {
-    EndedCall { name: name.into(), hash: 0, refused: true, duration_ms: 0 }
+    EndedCall { name: name.into(), hash: 0, refused: true, duration_ms: 0, cut_off: false }
 }
 
 #[test]
@@ -72,6 +73,66 @@ fn calls_without_news_are_told_and_then_pause_the_run() {
     let _ = session.command("workflow", ":resume");
     let _ = session.on(Event::TurnEnd { queued: false, calls: &unknown });
     assert_eq!(session.engine.pause_reason(), None, "the count begins anew");
+}
+
+#[test]
+fn calls_that_are_cut_off_are_told_and_then_pause_the_run() {
+    let mut session = Session::at_work();
+    let whole = [refused("bash")];
+    let cut = [EndedCall { cut_off: true, ..refused(STEP_TOOL_NAME) }, EndedCall { cut_off: true, ..refused("bash") }];
+    let turn = |session: &mut Session, calls: &[_]| {
+        let effects = session.on(Event::TurnEnd { queued: false, calls }).effects;
+        assert!(
+            effects.iter().filter(|effect| is_steer(effect)).all(|told| *told == Effect::Steer(text::CUT_OFF.into()))
+        );
+        (effects.iter().any(is_steer), session.engine.pause_reason().is_some())
+    };
+    for calls in [&cut[..], &cut, &cut, &whole, &cut, &cut, &cut, &whole, &cut, &cut, &cut] {
+        let is_second = session.engine.repetition.cut_off() == 1 && calls[0].cut_off;
+        assert_eq!(turn(&mut session, calls), (is_second, false));
+    }
+    assert_eq!(turn(&mut session, &cut), (false, true));
+    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::CutOff { times: 4 }));
+    let _ = session.command("workflow", ":resume");
+    assert_eq!(turn(&mut session, &cut), (false, false), "the count begins anew");
+}
+
+#[test]
+fn an_answer_that_is_cut_off_is_told_and_is_not_idle() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    let cut = |session: &mut Session| {
+        let effects = session.stop_as(Stop::CutOff, true);
+        let mut told = Vec::new();
+        if effects[0] == widget(3) {
+            told = (0..3).flat_map(|_| session.on(Event::Timer { id: 1, idle: true }).effects).collect();
+            let _ = session.on(Event::Input { from_user: false });
+            let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        }
+        (effects, told)
+    };
+    for _ in 0..3 {
+        let (_, told) = cut(&mut session);
+        let prefix = format!("{}\n\n", text::CUT_OFF);
+        assert!(
+            told.iter().any(|effect| matches!(effect, Effect::SendUserMessage(text) if text.starts_with(&prefix))),
+            "{told:?}"
+        );
+        assert_eq!(session.stored_run().unwrap().progress.idle, 0);
+    }
+    let (effects, _) = cut(&mut session);
+    pauses(
+        &effects,
+        "cutOff",
+        "answers are cut off",
+        "4 answers of the agent in a row were cut off at the model's output limit",
+    );
+    let _ = session.on(Event::Input { from_user: true });
+    assert_eq!(session.stop()[0], widget(3));
+    for _ in 0..2 {
+        assert_eq!(idle_round(&mut session)[0], widget(3));
+    }
+    pauses(&idle_round(&mut session), "idle", IDLE, "the agent did nothing in 3 automatic continuations");
 }
 
 fn is_steer(effect: &Effect) -> bool {

@@ -55,6 +55,7 @@ fn all_about_the_phase() -> Vec<PauseReason> {
         PauseReason::Running,
         PauseReason::Idle { times: 3 },
         PauseReason::Repeats { times: 20 },
+        PauseReason::CutOff { times: 4 },
         PauseReason::Limit { times: 10 },
         PauseReason::Gate { label: "npm test".into(), times: 3 },
         PauseReason::Loops { of: "b".into(), outcome: "again".into(), times: 2, scope: None },

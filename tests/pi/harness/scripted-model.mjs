@@ -12,7 +12,8 @@ import { PATIENCE_MS } from "./pi.mjs";
  *
  * @typedef {object} Step
  * @property {string} [text]
- * @property {{ name: string, arguments?: unknown }[]} [calls]
+ * @property {{ name: string, arguments?: unknown, raw?: string }[]} [calls] `raw` is sent as the arguments as it is
+ * @property {boolean} [cut] the answer ends because of its output limit
  * @property {number} [status]
  * @property {number} [delayMs]
  * @property {boolean} [hang]
@@ -160,9 +161,11 @@ function* chunks(step, index, requestLength) {
   for (const [position, call] of calls.entries()) {
     const opening = { id: `call_${index}_${position}`, type: "function", function: { name: call.name, arguments: "" } };
     yield delta({ tool_calls: [{ index: position, ...opening }] });
-    yield delta({ tool_calls: [{ index: position, function: { arguments: JSON.stringify(call.arguments ?? {}) } }] });
+    yield delta({
+      tool_calls: [{ index: position, function: { arguments: call.raw ?? JSON.stringify(call.arguments ?? {}) } }],
+    });
   }
-  yield delta({}, calls.length ? "tool_calls" : "stop");
+  yield delta({}, step.cut ? "length" : calls.length ? "tool_calls" : "stop");
   if (step.rawUsage !== undefined) {
     if (step.rawUsage !== "none") yield { choices: [], usage: step.rawUsage };
     return;

@@ -1,0 +1,45 @@
+// The arguments of the model's calls as it has written them. Some versions of pi make a call with those before the place
+// where its arguments end or are no JSON, so a call could have half a text as its effect.
+
+export class ArgumentText {
+  /** The texts of the answer that is being given, by the position of their calls. @type {Map<number, string>} */
+  #texts = new Map();
+  /** The ids of this answer's calls whose arguments are incomplete. @type {Set<string>} */
+  #incomplete = new Set();
+
+  /** @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi */
+  constructor(pi) {
+    pi.on("turn_start", () => this.#incomplete.clear());
+    pi.on("message_update", ({ assistantMessageEvent: part }) => {
+      if (part.type === "toolcall_start") this.#texts.delete(part.contentIndex);
+      else if (part.type === "toolcall_delta")
+        this.#texts.set(part.contentIndex, `${this.#texts.get(part.contentIndex) ?? ""}${part.delta}`);
+      else if (part.type === "toolcall_end") {
+        const text = this.#texts.get(part.contentIndex);
+        if (text && !isComplete(text)) this.#incomplete.add(part.toolCall.id);
+        this.#texts.delete(part.contentIndex);
+      }
+    });
+  }
+
+  /** Returns true if the arguments of a call end before their end. @param {string} id */
+  isIncomplete(id) {
+    return this.#incomplete.has(id);
+  }
+}
+
+/**
+ * Returns true for JSON, also where it has control characters in texts, or backslashes that escape nothing: pi reads
+ * that too.
+ *
+ * @param {string} text
+ */
+function isComplete(text) {
+  const escapes = /\\(?:["\\/bfnrt]|u[0-9a-f]{4})?/gi;
+  try {
+    JSON.parse(text.replace(/[\0-\x1f]/g, " ").replace(escapes, (found) => (found === "\\" ? "\\\\" : found)));
+    return true;
+  } catch {
+    return false;
+  }
+}
