@@ -1,12 +1,16 @@
 // The output formats of `check`: for users, for programs, for GitHub.
 
-/** @typedef {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Report} Report */
+/**
+ * @typedef {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Report} Checked
+ * @typedef {{ field: string, path: string, folders: string[], reason?: string }} GitFolders those that a rule stands for
+ * @typedef {Pick<Checked, "diagnostics" | "summary"> & { gitFolders: GitFolders[] }} Report
+ */
 
 /** @type {Record<string, (report: Report) => string>} */
 export const FORMATS = {
-  text: ({ diagnostics, summary }) => [...diagnostics.map(({ text }) => `${text}\n`), summary, ""].join("\n"),
+  text: ({ diagnostics, ...report }) => [...diagnostics.map(({ text }) => `${text}\n`), ...end(report)].join("\n"),
 
-  json: ({ diagnostics, summary }) => {
+  json: ({ diagnostics, summary, gitFolders }) => {
     const all = diagnostics.map(({ severity, file, place, message, help }) => ({
       severity,
       file,
@@ -14,11 +18,21 @@ export const FORMATS = {
       message,
       help,
     }));
-    return `${JSON.stringify({ diagnostics: all, summary }, null, 2)}\n`;
+    return `${JSON.stringify({ diagnostics: all, summary, gitFolders }, null, 2)}\n`;
   },
 
-  github: ({ diagnostics, summary }) => [...diagnostics.map(annotation), summary, ""].join("\n"),
+  github: ({ diagnostics, ...report }) => [...diagnostics.map(annotation), ...end(report)].join("\n"),
 };
+
+/** @param {Pick<Report, "summary" | "gitFolders">} report */
+const end = ({ summary, gitFolders }) => [
+  ...gitFolders.map(({ field, path, folders, reason }) => {
+    const named = folders.length > 0 ? folders.join(", ") : `nothing${reason ? `: ${reason}` : ""}`;
+    return `\`${path}\` in \`${field}\` stands for ${named}`;
+  }),
+  summary,
+  "",
+];
 
 /** A workflow command. @param {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Diagnostic} diagnostic */
 function annotation({ severity, file, place, message, help }) {

@@ -5,11 +5,12 @@
 // written, with one line on standard error; that of `run` is in headless/run.js. `runs`, `report` and `stats` pass over
 // a session file that cannot be read, with a line on standard error.
 import { existsSync, readFileSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { plainText } from "../host-shim/plain-text.js";
+import { gitFoldersOf } from "../host-shim/sandbox/index.js";
 import { compare } from "./compare/compare.js";
 import { FORMATS } from "./formats.js";
 import { runWorkflow } from "./headless/run.js";
@@ -223,9 +224,23 @@ async function check([word], options) {
     moreTools: options.tools === undefined,
     profiles: names(options, "profiles"),
   };
-  const report = openWorkflows(grants, packages).check(surroundings, only);
+  const { gitRules, ...found } = openWorkflows(grants, packages).check(surroundings, only);
+  const report = { ...found, gitFolders: gitRules.map((rule) => standsFor(rule, grants.at(-1)?.within ?? ".")) };
   const fails = report.diagnostics.some(({ severity }) => severity === "error" || options.strict);
   return { output: format(report), status: fails ? 1 : 0, problems: listOf(problem) };
+}
+
+/**
+ * The folders of git that a rule stands for in a project.
+ * @param {[field: string, path: string]} rule
+ * @param {string} project
+ */
+function standsFor([field, path], project) {
+  try {
+    return { field, path, ...gitFoldersOf(field, path, resolve(project)) };
+  } catch (error) {
+    return { field, path, folders: [], reason: inWords(error) };
+  }
 }
 
 /** @type {Command["run"]} */

@@ -275,13 +275,15 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
     `--pi=${programOf(slot, common)}`,
     ...(common["allow-commands"] ? ["--allow-commands"] : []),
   ];
-  const child = spawn(process.execPath, [CLI, "run", ...options, "--", variant === "none" ? "-" : variant, task.text], {
+  const name = variant === "none" ? "-" : variant;
+  const child = spawn(process.execPath, [CLI, "run", ...options, "--task-file=-", "--", name], {
     cwd: join(slot, "project"),
     env,
     // Ctrl+C is for the comparison.
     detached: true,
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["pipe", "ignore", "pipe"],
   });
+  child.stdin.on("error", () => {}).end(task.text);
   keep([child.stderr], join(results, "log.txt"));
   const started = performance.now();
   const end = () => {

@@ -8,7 +8,7 @@ import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
 import { readFile } from "./untrusted-files.js";
-import { isBelow, realPath } from "./write-target.js";
+import { absolutePath, isBelow, realPath } from "./write-target.js";
 
 /** The maximum size of a file with a path, of a configuration and of an index, in bytes. */
 const [MAX_PATH, MAX_CONFIG, MAX_INDEX] = [8 * 1024, 2 ** 20, 128 * 2 ** 20];
@@ -118,6 +118,22 @@ export function writableGitFolders(start) {
     attempt(() => realPath(names)) === (common === folder ? tree : git) &&
     (common === folder || dirname(folder) === join(common, "worktrees"));
   return isIts ? { folders: [common] } : { folders: [], reason: `${folder}, which ${git} names, does not name it` };
+}
+
+/**
+ * Returns the folders of git that a path of `hide` or `write` stands for now, or the reason for which it stands for none.
+ * @param {string} field
+ * @param {string} path one of a folder `.git`
+ * @param {string} cwd
+ * @returns {{ folders: string[], reason?: string }}
+ * @throws {Error} if they cannot be told
+ */
+export function gitFoldersOf(field, path, cwd) {
+  const git = absolutePath(path, cwd);
+  const [tree, project] = [realPath(dirname(git)), realPath(cwd)];
+  const own = { folders: isThere(git) ? [realPath(git)] : [] };
+  if (field === "hide") return { folders: [...new Set([...own.folders, ...hiddenGitFolders(tree, tree === project)])] };
+  return (tree === project && writableGitFolders(project)) || own;
 }
 
 /**

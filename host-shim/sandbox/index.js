@@ -10,8 +10,8 @@
 //   namesLike     the names in a folder that differ from a name in their form of Unicode at most
 //   isBelow       tells if a path is a folder, or below it
 //   untrusted     opens and writes files at places that an agent can write
-//   workTreeAt, commonGitFolder
-//                 the git work tree of a folder, and the folder of git that work trees share
+//   workTreeAt, commonGitFolder, gitFoldersOf
+//                 the git work tree of a folder, the folder of git that work trees share, and those of a rule
 //
 //   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── mounts.js, seccomp.js   Linux
 //                   │                   └─ seatbelt.js                          macOS
@@ -27,7 +27,7 @@
 export { SYSTEM_FOLDERS } from "./bubblewrap.js";
 export { canConfine, lineInFolder } from "./command-line.js";
 export { Confinement } from "./confinement.js";
-export { commonGitFolder, workTreeAt } from "./git-folders.js";
+export { commonGitFolder, gitFoldersOf, workTreeAt } from "./git-folders.js";
 export { quoted as shellQuoted } from "./shell-quote.js";
 export * as untrusted from "./untrusted-files.js";
 export { isBelow, namesLike, resolveWrite } from "./write-target.js";

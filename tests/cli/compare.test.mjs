@@ -109,7 +109,9 @@ for (const version of VERSIONS) {
           player((variant, task) => (variant === "careful" || task === "a" ? "solve" : "wrong")),
           { globalFiles: FLOWS },
         );
-        const evals = writeTasks(sandbox, { a: {}, b: {} });
+        // Longer than a word of a command line may be.
+        const long = `Task b: say yes.\n${"It is a long story. ".repeat(8_000)}\n`;
+        const evals = writeTasks(sandbox, { a: {}, b: { "task.md": long } });
         const args = ["compare", "careful", "none", "--tasks", evals, "--jobs", "2"];
         const first = await startCommand(args).ended;
         assert.equal(first.status, 0, first.stderr);

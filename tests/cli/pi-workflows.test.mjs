@@ -9,12 +9,13 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { canConfine } from "../../host-shim/sandbox/index.js";
@@ -155,6 +156,32 @@ test("check DIR reports and counts the diagnostics of DIR, with any file names",
   assert.deepEqual(check(join(root, "link")), [1, error, [".pi/workflows/broken/workflow.yaml"]], "a link to it");
   const all = check(".");
   assert.deepEqual([all[0], all[1]], [1, "4 errors, 0 warnings. 4 workflows are left out."]);
+});
+
+test("check names the folders of git for which rules with .git/ stand", (t) => {
+  const rules = { hide: [".git/", "secret.txt"], write: [".git/", "src/"] };
+  const { project, root, run } = place(t, workflow("hidden", ["do"], rules));
+  const git = (/** @type {string[]} */ ...args) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { stdio: "ignore" });
+  const main = join(root, "main");
+  git("init", "-q", main);
+  git("-C", main, "commit", "-q", "--allow-empty", "-m", "first");
+  git("-C", main, "worktree", "add", "-q", "-f", join(root, "tree"));
+  const told = () => run(["check"]).stdout.match(/^`.*$/gm);
+  const stands = (/** @type {string} */ field, /** @type {string[]} */ ...paths) =>
+    `\`.git/\` in \`${field}\` stands for ${paths.map((path) => join(root, path)).join(", ") || "nothing"}`;
+  assert.deepEqual(told(), [stands("hide"), stands("write")], "outside of a work tree");
+  renameSync(join(root, "tree/.git"), join(project, ".git"));
+  git("-C", main, "worktree", "repair", project);
+  const linked = "main/.git/worktrees/tree";
+  assert.deepEqual(told(), [
+    stands("hide", `${basename(project)}/.git`, linked, "main/.git"),
+    stands("write", "main/.git"),
+  ]);
+  const { gitFolders } = JSON.parse(run(["check", "--format", "json"]).stdout);
+  assert.deepEqual(gitFolders[1], { field: "write", path: ".git/", folders: [join(root, "main/.git")] });
+  writeFileSync(join(root, linked, "gitdir"), "/elsewhere/.git\n");
+  assert.match(told()?.[1] ?? "", /stands for nothing: .*\/tree, which .*\/\.git names, does not name it$/);
 });
 
 test("check --strict fails on warnings", (t) => {

@@ -1,5 +1,7 @@
 //! The fields `write`, `hide`, `network` and `sandbox` of a file.
 
+use super::paths::last_part;
+
 /// `write`, `hide`, `network` and `sandbox` of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Confinement {
@@ -11,6 +13,15 @@ pub struct Confinement {
     pub network: Option<bool>,
     /// Handling of commands.
     pub sandbox: Option<Sandbox>,
+}
+
+impl Confinement {
+    /// The paths of `hide` and `write` that name a folder `.git`, with their field.
+    pub fn git_rules(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let rules = [("hide", &self.hide), ("write", &self.write)].into_iter();
+        let paths = rules.flat_map(|(field, list)| list.iter().flatten().map(move |path| (field, path.as_str())));
+        paths.filter(|(_, path)| last_part(path.trim_end_matches('/')) == ".git")
+    }
 }
 
 /// Handling of commands in a phase with limits.

@@ -206,3 +206,35 @@ fn without_quotes(text: &str) -> Option<&str> {
 pub(crate) fn is_tool_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fields that the seal leaves out, and `id` and `phases`, without which a file is an error.
+    const OTHERS: [&str; 16] = [
+        "id",
+        "name",
+        "emoji",
+        "availableProfiles",
+        "commandName",
+        "initialMessage",
+        "phases",
+        "description",
+        "sessionNamePrefix",
+        "sessionNameMaxLength",
+        "roleInstruction",
+        "advanceReminder",
+        "blockReasonTemplate",
+        "completionMessage",
+        "stopMessage",
+        "notDoneReminder",
+    ];
+
+    #[test]
+    fn every_field_that_the_seal_covers_is_a_rule() {
+        for field in Phase::FIELDS.iter().chain(Workflow::FIELDS) {
+            assert!(is_rule(field) || OTHERS.contains(&field.name), "{}", field.name);
+        }
+    }
+}
