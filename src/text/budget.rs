@@ -4,8 +4,8 @@ use super::questions::Title;
 use crate::definition::{BoundValue, BudgetBounds, Measure, Model, Phase};
 use crate::run::{Active, Bound, PauseReason, Spending, Unknown};
 
-use super::gate::duration;
 use super::names::{phase_title, short_name};
+use super::usage::duration;
 use super::usage::{count, dollars};
 
 /// Returns the refusal of a tool call at the end of a budget.

@@ -3,6 +3,7 @@
 use crate::definition::{Phase, ValueType, is_blank, trim};
 use crate::run::Active;
 
+use super::names::{phase_title, short_name};
 use super::ways::outcome_line;
 
 /// Maximum number of outcomes that each have a call of their own.
@@ -78,6 +79,16 @@ pub(super) fn call_again(active: &Active) -> String {
         true => format!("\n\nThe exact call:\n{calls}"),
         false => format!("\n\n{calls}"),
     }
+}
+
+/// Returns the refusal of a `next` without the outcome that the phase needs, or with an unknown one.
+pub fn outcome_missing(active: &Active, given: &str) -> String {
+    let title = phase_title(active.phase);
+    let found = match given {
+        "" => format!("The phase {title} is left with an outcome"),
+        given => format!("`{}` is no outcome of the phase {title}", short_name(given)),
+    };
+    format!("⚠️ {found}.{}", call_again(active))
 }
 
 #[cfg(test)]

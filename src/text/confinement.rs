@@ -8,7 +8,7 @@ use crate::definition::{
 };
 use crate::run::Active;
 
-use super::messages::block_reason;
+use super::tools::block_reason;
 
 /// The writable place of confined commands in every phase.
 const TEMPORARY: &str = "temporary files ($TMPDIR)";

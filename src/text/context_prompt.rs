@@ -1,16 +1,17 @@
 //! The context prompt of a phase, and the reminder in later agent runs.
 
 use crate::sorted::Set;
-use std::borrow::Cow;
 
-use crate::definition::{Entry, Library, ToolPolicy, ValueName, Workflow, on_one_line};
-use crate::run::{Active, Item, Outline, RunState};
+use crate::definition::{Entry, ToolPolicy, on_one_line};
+use crate::run::{Active, Item, Outline};
 
 use super::calls::leaving_calls;
-use super::inputs::{inputs, value_text};
-use super::outputs::{expected_outputs, output_text};
+use super::inputs::inputs;
+use super::outputs::expected_outputs;
 use super::task::task;
 use super::template::resolve_with;
+use super::tools::tools_rule;
+use super::variables::{NONE, phase_variable};
 use super::{confinement, gate, results, steps};
 
 /// The last paragraph of the context prompt before the exact calls, without an `advanceReminder` of the workflow.
@@ -49,8 +50,6 @@ impl DefaultRole {
 /// The line of a phase that is a conversation with the user.
 const CONVERSATION: &str = "**Conversation:** this phase is a conversation with the user: to ask something, end your turn with the question, and the run waits for the user's answer.";
 
-/// The tool that no phase refuses.
-const STEP_TOOL: &str = "workflow_step";
 /// Maximum length of a reminder, in bytes.
 const MAX_REMINDER: usize = 300;
 /// Maximum length of the workflow path in a reminder, in bytes.
@@ -169,26 +168,6 @@ fn path(active: &Active) -> String {
     format!("[Workflow path: {} ▸ {} {}]", active.breadcrumb().join(" > "), phase.emoji, phase.name)
 }
 
-/// Returns a sentence with the tools that a policy allows and refuses.
-pub(super) fn tools_rule(tools: &ToolPolicy) -> String {
-    let others = |names: &[String]| {
-        let others = names.iter().map(String::as_str).filter(|name| *name != STEP_TOOL);
-        others.collect::<Vec<_>>().join(", ")
-    };
-    let (names, only) = match tools {
-        ToolPolicy::All => (String::new(), false),
-        ToolPolicy::Except(refused) => (others(refused), false),
-        ToolPolicy::Only(allowed) => (others(allowed), true),
-    };
-    let rule = match (names.is_empty(), only) {
-        (true, false) => "all".into(),
-        (true, true) => "none; every call is refused".into(),
-        (false, false) => format!("all except {names}; a call of one of those is refused"),
-        (false, true) => format!("only {names}; a call of any other is refused"),
-    };
-    format!("{rule}. {STEP_TOOL} always works.")
-}
-
 fn hand_over_line(required: bool) -> String {
     let begin = if required {
         "this phase cannot be left without a summary: give"
@@ -214,113 +193,6 @@ fn resolve_own(template: &str, active: &Active, depth: usize) -> String {
     resolve_with(template, |name| phase_variable(name, active, depth))
 }
 
-/// Replacement for a missing value, such as a summary or a list of profiles.
-const NONE: &str = "(none)";
-
-/// Returns the value of a variable of the text of a phase, in a template of the workflow at this depth.
-pub(super) fn phase_variable<'a>(name: &str, active: &Active<'a>, depth: usize) -> Option<Cow<'a, str>> {
-    let entry_name = |entry: Option<&'a Entry>, none: &'static str| {
-        Cow::Borrowed(entry.map_or(none, |entry| active.library.entry_name(entry)))
-    };
-    Some(match name {
-        "workflowName" => Cow::Borrowed(&active.root.name),
-        "workflowKey" => Cow::Borrowed(&active.state.workflow_key),
-        "description" => task(active.state),
-        "taskId" => Cow::Borrowed(&active.state.task_id),
-        "phaseId" => Cow::Borrowed(&active.phase.id),
-        "phaseName" => Cow::Borrowed(&active.phase.name),
-        "previousPhaseName" => entry_name(active.previous(), "(start)"),
-        "nextPhaseName" => entry_name(active.next(), "DONE"),
-        "blockedToolsList" => match &active.phase.tools {
-            ToolPolicy::Except(refused) if !refused.is_empty() => Cow::Owned(refused.join(", ")),
-            _ => NONE.into(),
-        },
-        "toolName" => STEP_TOOL.into(),
-        "breadcrumbPath" => Cow::Owned(active.breadcrumb().join(" > ")),
-        "globalStepCount" => Cow::Owned(active.state.global_step_count.to_string()),
-        _ => run_variable(name, active.state, depth, active.library)?,
-    })
-}
-
-/// Returns the value of a variable that names an input, an output, an outcome or a summary: `input.NAME`,
-/// `output.ID.NAME`, `outcome.ID`, `previousSummary` or `summary.ID`. `None` for any other name, and for an input or a
-/// phase that there is not.
-///
-/// `depth` is that of the workflow whose template it is, from 1 for the root: its inputs are meant, and its phases
-/// before those of the workflows around it.
-pub(super) fn run_variable<'a>(
-    name: &str,
-    state: &'a RunState,
-    depth: usize,
-    library: &Library,
-) -> Option<Cow<'a, str>> {
-    if let Some(value) = value_variable(name, state, depth, library) {
-        return Some(value);
-    }
-    let root = library.get(&state.current_path.first()?.workflow_key)?;
-    let summary = match name.strip_prefix("summary.") {
-        None if name == "previousSummary" => results::previous(state),
-        None => return None,
-        Some(id) => match results::summary_of(state, id, library) {
-            None if !library.entries(root).any(|entry| entry.is_called(id)) => return None,
-            found => found,
-        },
-    };
-    Some(Cow::Borrowed(summary.unwrap_or(NONE)))
-}
-
-/// Returns the value of a variable that names an input, an output, an outcome or the folder of the run, as
-/// [`run_variable`] does.
-pub(super) fn value_variable<'a>(
-    name: &str,
-    state: &'a RunState,
-    depth: usize,
-    library: &Library,
-) -> Option<Cow<'a, str>> {
-    if name == ValueName::RUN_DIR {
-        return Some(Cow::Borrowed(state.run_dir_path().unwrap_or(NONE)));
-    }
-    if ["item", "itemNumber", "itemCount"].contains(&name) {
-        let value = state.item(depth, library).map(|item| match name {
-            // The list gives none: it is not known yet.
-            "item" if item.text.is_empty() => NONE.to_owned(),
-            "item" => item.text,
-            "itemNumber" => item.number.to_string(),
-            _ => item.count.to_string(),
-        });
-        return Some(value.map_or(Cow::Borrowed(NONE), Cow::Owned));
-    }
-    if let Some(name) = name.strip_prefix("input.") {
-        let value = state.inputs(depth, library).remove(name);
-        let path = state.current_path.at_depth(depth);
-        let workflow = path.last().and_then(|segment| library.get(&segment.workflow_key));
-        let input = workflow.and_then(|workflow| workflow.inputs.iter().find(|i| i.name == name));
-        return match (input, value) {
-            (Some(input), Some(value)) => Some(Cow::Owned(value_text(&input.kind, value))),
-            (None, value) => value.map(Cow::Owned),
-            // Of a nested workflow that has begun without an output.
-            (Some(_), None) => Some(Cow::Borrowed(NONE)),
-        };
-    }
-    // The innermost workflow around the template, with its depth, that has such an entry.
-    let find = |has: &dyn Fn(&Workflow) -> bool| {
-        (1..=depth).rev().find(|depth| {
-            let segment = state.current_path.get(depth - 1);
-            segment.and_then(|segment| library.get(&segment.workflow_key)).is_some_and(has)
-        })
-    };
-    if let Some(of) = name.strip_prefix("output.") {
-        // The id of a phase may have dots.
-        let (id, name) = of.rsplit_once('.')?;
-        let depth = find(&|workflow| library.output(workflow, id, name).is_some())?;
-        let value = state.output(depth, (id, name), library);
-        return Some(value.map_or(Cow::Borrowed(NONE), |value| Cow::Owned(output_text(value))));
-    }
-    let id = name.strip_prefix("outcome.")?;
-    let depth = find(&|workflow| library.entries_of_file(workflow).iter().any(|of| of.entry.is_called(id)))?;
-    Some(Cow::Borrowed(state.outcome(depth, id, library).unwrap_or(NONE)))
-}
-
 /// Returns the profiles of all phases of the root workflow and of the workflows nested in it, without duplicates.
 fn all_profiles<'a>(active: &Active<'a>) -> Vec<&'a str> {
     let phases = active.library.entries(active.root).filter_map(Entry::as_phase);
@@ -333,6 +205,8 @@ fn all_profiles<'a>(active: &Active<'a>) -> Vec<&'a str> {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
+    use crate::definition::{Library, Workflow};
+    use crate::protocol::STEP_TOOL_NAME;
     use crate::run::RunState;
     use crate::run::path::path_to;
 
@@ -389,8 +263,11 @@ workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}"
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         for (policy, rule) in [
             (ToolPolicy::All, "all"),
-            (ToolPolicy::Except(names(&[STEP_TOOL])), "all"),
-            (ToolPolicy::Except(names(&["bash", STEP_TOOL])), "all except bash; a call of one of those is refused"),
+            (ToolPolicy::Except(names(&[STEP_TOOL_NAME])), "all"),
+            (
+                ToolPolicy::Except(names(&["bash", STEP_TOOL_NAME])),
+                "all except bash; a call of one of those is refused",
+            ),
             (ToolPolicy::Only(names(&[])), "none; every call is refused"),
             (ToolPolicy::Only(names(&["read", "grep"])), "only read, grep; a call of any other is refused"),
         ] {

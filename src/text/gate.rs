@@ -1,13 +1,13 @@
 //! Texts about gates: requirements, failures, evidence.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
-use super::context_prompt::phase_variable;
 use super::names::phase_title;
 use super::outputs::output_lines;
 use super::questions::counted;
 use super::template::resolve_with;
+use super::usage::duration;
+use super::variables::phase_variable;
 use crate::definition::{
     Check, CheckKind, Command, Library, Phase, Variable, label_of, on_one_line, resolve_path, short, unescaped,
 };
@@ -361,12 +361,6 @@ pub(super) fn phase_evidence_lines<'a>(
 ) -> impl Iterator<Item = String> + use<'a> {
     let visit = state.progress.visits.get(&path.key());
     visit.into_iter().flat_map(|visit| evidence_lines(&visit.evidence))
-}
-
-/// Returns a duration in words, in seconds, or in milliseconds if it is short.
-pub fn duration(ms: u64) -> String {
-    let ms = if ms < 1000 { ms } else { ms - ms % 1000 };
-    humantime::format_duration(Duration::from_millis(ms)).to_string()
 }
 
 #[cfg(test)]

@@ -3,17 +3,15 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::definition::{EntryKind, Library, Phase, ToolPolicy, Workflow, on_one_line, short};
+use crate::definition::{EntryKind, Library, Phase, Workflow, on_one_line, short};
 use crate::run::{Active, PhasePath, RunState, RunStatus, Visit};
 
-use super::context_prompt::{phase_instructions, run_variable, tools_rule, value_variable};
+use super::context_prompt::phase_instructions;
 use super::names::{phase_title, short_name};
 use super::task::task;
 use super::template::{resolve, resolve_with};
+use super::variables::{run_variable, value_variable};
 use super::{exact, gate, results, usage};
-
-/// Refusal of a tool call, without a `blockReasonTemplate` of the workflow.
-pub const DEFAULT_BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.";
 
 /// Message at the end of a run, without a `completionMessage` of the workflow.
 pub const DEFAULT_COMPLETION_MESSAGE: &str = "✅ **{workflowName} Complete**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}\n**Phases completed:** {phaseCount}";
@@ -55,35 +53,6 @@ pub fn untrusted(folder: &str, in_terminal: bool) -> String {
     let how =
         if in_terminal { "/trust, then start pi again (or once: pi --approve)" } else { "start pi with --approve" };
     format!("{}. To trust it: {how}.", not_trusted(folder))
-}
-
-/// Returns the reason why the current phase refuses a tool; `None` if it allows the tool.
-///
-/// Specification: hook lifecycle, "Block Reason Template".
-pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
-    let policy = &active.phase.tools;
-    if policy.allows(tool) {
-        return None;
-    }
-    let allowed = match policy {
-        ToolPolicy::All => String::new(),
-        ToolPolicy::Except(refused) => format!("all except: {}", refused.join(", ")),
-        ToolPolicy::Only(allowed) => allowed.join(", "),
-    };
-    let own = active.root.block_reason_template.as_deref();
-    let mut reason = resolve_with(own.unwrap_or(DEFAULT_BLOCK_REASON), |name| {
-        Some(match name {
-            "workflowName" => Cow::Borrowed(&*active.root.name),
-            "phaseName" => Cow::Borrowed(&*active.phase.name),
-            "toolName" => Cow::Borrowed(tool),
-            "allowedTools" => Cow::Borrowed(&*allowed),
-            _ => value_variable(name, active.state, 1, active.library)?,
-        })
-    });
-    if own.is_none() {
-        reason.push_str(&format!("\nTools in this phase: {}", tools_rule(policy)));
-    }
-    Some(reason)
 }
 
 /// Maximum number of lines of a message at the end whose first line is not repeated as the last.
@@ -300,10 +269,10 @@ pub fn session_name(workflow: &Workflow, task: &str) -> String {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
-    use crate::definition::{EntryKind, Input, ValueType};
+    use crate::definition::{EntryKind, Input, ToolPolicy, ValueType};
     use crate::definition::{schema, variables};
     use crate::run::Evidence;
-    use crate::text::{DefaultRole, context_prompt};
+    use crate::text::{DefaultRole, block_reason, context_prompt};
 
     /// Returns all of these variables in braces.
     fn all(variables: &[&str]) -> Option<String> {

@@ -16,10 +16,11 @@ use crate::run::{
 };
 use crate::usage::Usage;
 
-use super::gate::{duration, evidence_lines, fenced};
+use super::gate::{evidence_lines, fenced};
 use super::outputs::output_on_one_line;
 use super::step_result::local_time;
 use super::task::task;
+use super::usage::duration;
 use super::usage::{cost, tokens, warm_ups};
 
 /// Maximum number of phases in Markdown, and of checks; JSON has all.

@@ -1,10 +1,17 @@
 //! The usage of a run in words.
 
+use std::time::Duration;
+
 use crate::definition::on_one_line;
 use crate::usage::Usage;
 
-use super::gate::duration;
 use super::questions::counted;
+
+/// Returns a duration in words, in seconds, or in milliseconds if it is short.
+pub fn duration(ms: u64) -> String {
+    let ms = if ms < 1000 { ms } else { ms - ms % 1000 };
+    humantime::format_duration(Duration::from_millis(ms)).to_string()
+}
 
 /// Returns the answers, tokens, cost and time at work on one line; `None` if there was no answer.
 pub fn usage(usage: &Usage) -> Option<String> {

@@ -2,11 +2,9 @@
 
 use std::fmt;
 
+use super::names::{phase_title, short_name};
 use crate::definition::{Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line};
 use crate::run::{Active, PassedOver, PassedOverReason, PhasePath, RunState, cut};
-
-use super::calls::call_again;
-use super::names::{phase_title, short_name};
 
 /// The reason in a few words, such as "outcome.triage is small, not large".
 impl fmt::Display for PassedOverReason {
@@ -47,16 +45,6 @@ pub(super) fn short(text: &str) -> String {
 /// Returns the entry with which the step at this path was passed over: its own, or that of a workflow around it.
 pub(super) fn passed<'a>(state: &'a RunState, path: &PhasePath) -> Option<&'a PassedOver> {
     path.scopes().find_map(|path| state.progress.passed_over.get(&path.key()))
-}
-
-/// Returns the refusal of a `next` without the outcome that the phase needs, or with an unknown one.
-pub fn outcome_missing(active: &Active, given: &str) -> String {
-    let title = phase_title(active.phase);
-    let found = match given {
-        "" => format!("The phase {title} is left with an outcome"),
-        given => format!("`{}` is no outcome of the phase {title}", short_name(given)),
-    };
-    format!("⚠️ {found}.{}", call_again(active))
 }
 
 /// Returns an outcome of a phase with its target.
