@@ -94,7 +94,7 @@ const OPTIONS = {
   "accept-rules": text("SEAL", "goes on with rules that have changed, if this is their seal, which the pause names"),
   more: text(
     "AMOUNT",
-    "what a budget that is used up gets: 1.00, 20k, 20m, 10; unknown: costs that are not known are accepted",
+    "what a budget that is used up gets: 1.00, 20k, 20m, 10; unknown: costs that are not known are accepted, also at the start",
   ),
   result: text("FILE", "writes the report with the end of the run, as JSON"),
   summary: text("FILE", "appends the report, as Markdown; say $GITHUB_STEP_SUMMARY"),

@@ -89,14 +89,16 @@ export class Agent {
 }
 
 /**
- * The bound that is used up, in words; `undefined` if none is. A cost that is not known counts as one that is used up,
- * as in a run.
+ * The bound that is used up, in words; `undefined` if none is. A cost that is not known counts as one that is used up
+ * where nothing else is bounded, or the usage is not known either, as in a run.
  * @param {AgentUsage} usage
  * @param {Bounds} bounds
  */
 export function usedUp({ unknown, cost, unpriced, unreported, output, turns, workMs }, bounds) {
   if (unknown) return "what the agent has taken is not known";
-  if (bounds.cost !== undefined && unpriced > 0) return "the cost of an answer is not known";
+  const isAlone = Object.values(bounds).filter((bound) => bound !== undefined).length === 1;
+  if (bounds.cost !== undefined && unpriced > 0 && (isAlone || unreported > 0))
+    return "the cost of an answer is not known";
   if (bounds.outputTokens !== undefined && unreported > 0) return "the usage of an answer is not known";
   if (bounds.cost !== undefined && cost >= bounds.cost) return `${dollars(cost)} of ${dollars(bounds.cost)}`;
   if (bounds.outputTokens !== undefined && output >= Number(bounds.outputTokens))

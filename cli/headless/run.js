@@ -60,7 +60,9 @@ const end = (outcome, text) => ({ status: STATUS[outcome], outcome, text });
  */
 export async function runWorkflow(words, options) {
   const decision = /** @type {const} */ (["accept-rules", "more"]).find((name) => options[name] !== undefined);
-  if (decision !== undefined && !options.continue) throw new Failure(`--${decision} needs --continue.`);
+  // That costs are not known can be accepted before they are spent.
+  if (decision !== undefined && !options.continue && options.more !== "unknown")
+    throw new Failure(`--${decision} needs --continue.`);
   if (!words[0] && !options.continue) throw new Failure("pi-workflows run needs a NAME.");
   const limits = options.budget === undefined ? {} : boundsOf(options.budget);
   const bounds = words[0] === "-" ? limits : undefined;

@@ -1,10 +1,6 @@
 //! Budgets: near its end the agent is told of it, at its end the run pauses until the user gives more.
 
-use crate::sorted::Set;
-
-use crate::definition::{
-    Budget, BudgetBounds, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
-};
+use crate::definition::{Budget, KnownModel, Measure, trim};
 use crate::run::{
     Active, Allowance, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown, leave_over_budget,
 };
@@ -18,7 +14,7 @@ use super::effect::{Effect, Level, Reply};
 use super::state::{Engine, Mover, Waiter};
 
 /// The value of [`MORE_FLAG`](super::commands::MORE_FLAG) that accepts answers whose cost or usage is not known.
-const UNKNOWN: &str = "unknown";
+pub(super) const UNKNOWN: &str = "unknown";
 
 /// The result of [`Engine::widen_budgets`].
 pub(super) enum Widened {
@@ -51,7 +47,7 @@ impl Engine {
     pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
         let state = self.with_budgets_up_to_now(cx)?;
         let budgets = Active::resolve(&state, self.definitions.library())?.budgets();
-        if let Some(reason) = used_up(&budgets) {
+        if let Some(reason) = self.used_up(&budgets, cx) {
             if let Some(moved) = self.leave_over_budget(cx) {
                 let refusal = text::left_over_budget(&moved.told);
                 self.tell_move(moved, Mover::Budget, cx);
@@ -94,7 +90,7 @@ impl Engine {
         let budgets = active.budgets();
         let is_used_up = |budget: &&Spending| budget.bounds().any(|bound| bound.is_used_up());
         let is_other = |budget: &Spending| budget.key != own;
-        if budgets.iter().any(|budget| budget.unknown().is_some()) || budgets.iter().filter(is_used_up).any(is_other) {
+        if self.unknown(&budgets, cx).is_some() || budgets.iter().filter(is_used_up).any(is_other) {
             return None;
         }
         let bound = budgets.iter().find_map(|budget| budget.bounds().find(Bound::is_used_up))?;
@@ -122,7 +118,47 @@ impl Engine {
     /// The reason for which the run cannot go on: a budget is used up.
     pub(super) fn budget_used_up(&self, cx: &mut Cx) -> Option<PauseReason> {
         let state = self.with_budgets_up_to_now(cx)?;
-        used_up(&Active::resolve(&state, self.definitions.library())?.budgets())
+        self.used_up(&Active::resolve(&state, self.definitions.library())?.budgets(), cx)
+    }
+
+    /// The first budget that is used up, or of which it is not known.
+    fn used_up(&self, budgets: &[Spending], cx: &mut Cx) -> Option<PauseReason> {
+        if let Some((unknown, of)) = self.unknown(budgets, cx) {
+            let of = text::short_name(of);
+            return Some(match unknown {
+                Unknown::Cost => PauseReason::UnknownCost { of },
+                Unknown::Usage => PauseReason::UnknownUsage { of },
+            });
+        }
+        budgets.iter().find_map(|budget| {
+            let bound = budget.bounds().find(Bound::is_used_up)?;
+            let Bound { measure, spent, limit, is_least: _ } = bound;
+            Some(PauseReason::Budget { of: text::short_name(budget.of), measure, spent, limit })
+        })
+    }
+
+    /// The first budget whose spent amount is not known, and the reason. A missing price is none if the user was told of
+    /// it when the run started, and something else is bounded or the user has accepted that nothing is.
+    fn unknown<'a>(&self, budgets: &[Spending<'a>], cx: &mut Cx) -> Option<(Unknown, &'a str)> {
+        let all: Vec<_> = budgets.iter().filter_map(|budget| Some((budget.unknown()?, budget.of))).collect();
+        if all.is_empty() {
+            return None;
+        }
+        let is_other = |budget: &Spending| budget.bounds().any(|bound| bound.measure != Measure::Cost);
+        let is_bounded = budgets.iter().any(is_other);
+        let is_told =
+            self.running().is_some_and(|state| state.progress.uncounted || is_bounded) && self.is_told_price(cx);
+        all.into_iter().find(|(unknown, _)| !is_told || *unknown != Unknown::Cost)
+    }
+
+    /// Returns true if the user was told at the start of the run of each model without a price that can have answered: the
+    /// model at work is one of these, or has a price.
+    fn is_told_price(&self, cx: &mut Cx) -> bool {
+        let told = self.running().map_or(&[][..], |state| &state.progress.unpriced);
+        let Some(now) = cx.unless_gone(cx.host.model_setting()).filter(|_| !told.is_empty()) else { return false };
+        let is_priced = |known: &KnownModel| known.model == now.model && known.priced;
+        told.contains(&now.model.to_string())
+            || cx.unless_gone(cx.host.models()).is_some_and(|models| models.iter().any(is_priced))
     }
 
     /// The run was moved in a pause for a budget: the pause ends, or it is for a budget that holds where the run is
@@ -330,23 +366,6 @@ impl Engine {
         self.transition(new, cx);
         true
     }
-
-    /// The error of a workflow whose cost is bounded although a model that it uses has no price.
-    pub(super) fn unpriced_model(&self, workflow: &Workflow, cx: &mut Cx) -> Option<String> {
-        let library = self.definitions.library();
-        let phases = phases_with_cost(workflow, library);
-        if phases.is_empty() {
-            return None;
-        }
-        let models = cx.unless_gone(cx.host.models())?;
-        let current = cx.unless_gone(cx.host.model_setting());
-        let unpriced = |model: &Model| models.iter().any(|known: &KnownModel| known.model == *model && !known.priced);
-        phases.into_iter().find_map(|phase| {
-            let chosen = choose(&phase.model, library.aliases(), &models).ok();
-            let used = chosen.as_ref().or(current.as_ref())?;
-            unpriced(&used.model).then(|| text::unpriced_model(phase, &used.model))
-        })
-    }
 }
 
 /// A change of an [`Allowance`](crate::run::Allowance).
@@ -364,47 +383,6 @@ fn is_about_the_same(one: &PauseReason, other: &PauseReason) -> bool {
         }
         _ => one == other,
     }
-}
-
-/// The first budget that is used up, or of which it is not known.
-fn used_up(budgets: &[Spending]) -> Option<PauseReason> {
-    let unknown = budgets.iter().find_map(|budget| Some((budget.unknown()?, budget.of)));
-    if let Some((unknown, of)) = unknown {
-        let of = text::short_name(of);
-        return Some(match unknown {
-            Unknown::Cost => PauseReason::UnknownCost { of },
-            Unknown::Usage => PauseReason::UnknownUsage { of },
-        });
-    }
-    budgets.iter().find_map(|budget| {
-        let bound = budget.bounds().find(Bound::is_used_up)?;
-        let Bound { measure, spent, limit, is_least: _ } = bound;
-        Some(PauseReason::Budget { of: text::short_name(budget.of), measure, spent, limit })
-    })
-}
-
-/// The phases of a workflow, at any depth, whose cost is bounded.
-fn phases_with_cost<'a>(workflow: &'a Workflow, library: &'a Library) -> Vec<&'a Phase> {
-    let has_cost = |budget: &BudgetBounds| budget.has(Measure::Cost);
-    let mut found = Vec::new();
-    let mut seen = Set::new();
-    let mut ahead = vec![(workflow, false)];
-    while let Some((workflow, is_inside)) = ahead.pop() {
-        let is_bounded = is_inside || has_cost(&workflow.budget);
-        if !seen.insert((&workflow.key, is_bounded)) {
-            continue;
-        }
-        for entry in &workflow.phases {
-            match &entry.kind {
-                EntryKind::Phase(phase) if is_bounded || has_cost(&phase.budget) => found.push(&**phase),
-                EntryKind::Phase(_) => {}
-                EntryKind::Workflow { key, .. } => {
-                    ahead.extend(library.get(key).map(|nested| (nested, is_bounded)));
-                }
-            }
-        }
-    }
-    found
 }
 
 /// Reads the bound of the command line, such as `cost=2,time=30m`.

@@ -85,6 +85,12 @@ pub struct Progress {
     /// hold for its last visit.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub allowances: Records<Allowance>,
+    /// The models without a price whose answers no bound on the cost counts: the user was told so when the run started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unpriced: Vec<String>,
+    /// The user has started the run although nothing else bounds some of its phases.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub uncounted: bool,
     /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,

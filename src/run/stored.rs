@@ -479,6 +479,9 @@ fn progress(data: &Value) -> Progress {
             // Of another kind it holds as well.
             "rechecksLost" => progress.rechecks_lost |= *value != Value::Bool(false),
             "toolsAdded" => progress.tools_added = strings(value),
+            // What cannot be read is not told.
+            "unpriced" => progress.unpriced = strings(value).into_iter().take(MAX_NAMES).collect(),
+            "uncounted" => progress.uncounted = *value == Value::Bool(true),
             "forgotten" => progress.forgotten = usage(value),
             // Another name is none: the run gets a folder of its own.
             "runDir" => progress.run_dir = value.as_str().and_then(RunDir::stored),
@@ -1036,6 +1039,8 @@ mod tests {
                 broken: None,
                 visits: [("v".to_owned(), visit.clone()), ("w".to_owned(), begun.clone())].into(),
                 tools_added: vec!["grep".into()],
+                unpriced: vec!["local/llama".into()],
+                uncounted: true,
                 fresh_start: true,
                 users_model: Some(UsersModel {
                     user: ModelSetting { model: model("m"), thinking: Some(Thinking::Max) },

@@ -1,7 +1,7 @@
 //! Texts about budgets.
 
 use super::questions::Title;
-use crate::definition::{BoundValue, BudgetBounds, Measure, Model, Phase};
+use crate::definition::{BoundValue, BudgetBounds, Measure, Phase};
 use crate::run::{Active, Bound, PauseReason, Spending, Unknown};
 
 use super::names::{phase_title, short_name};
@@ -123,21 +123,47 @@ pub fn bad_bound(found: &str) -> String {
     )
 }
 
-/// Returns the error of a start with a model whose cost cannot be bounded.
-pub fn unpriced_model(phase: &Phase, model: &Model) -> String {
+/// Returns why a run would be without a bound: these phases, with these models, have one on the cost only.
+pub fn only_cost(phases: &[&Phase], models: &[String]) -> String {
+    let titles: Vec<String> = phases.iter().map(|phase| phase_title(phase)).collect();
+    format!("`cost` alone bounds {}, and pi has no price for {}", in_brief(&titles), in_brief(models))
+}
+
+/// Returns the question before a run starts without a bound.
+pub fn only_cost_question(why: &str) -> Title {
+    Title::new("Start without a bound? ", &format!("{why}.\nIts answers are not counted."))
+}
+
+/// Returns the error without a dialog: what starts the run.
+pub fn needs_bound(why: &str) -> String {
     format!(
-        "The cost of {} has a budget, but pi has no price for its model {model}. Choose another model, or remove `cost` from the budget.",
-        phase_title(phase)
+        "{why}. To start, give another bound, for example --workflow-budget=turns=40 (pi-workflows run: --budget turns=40), or --workflow-budget-more=unknown (--more=unknown): then its answers are not counted."
     )
 }
 
-/// Returns a line for each budget that holds, with what was spent of it.
+/// Returns the notice that these models are in no bound on the cost; `None` without one.
+pub fn uncounted(models: &[String]) -> Option<String> {
+    (!models.is_empty()).then(|| format!("`cost` does not count answers of {}: pi has no price.", in_brief(models)))
+}
+
+/// Returns the first of these names, and the number of the others.
+fn in_brief(names: &[String]) -> String {
+    let named: Vec<String> = names.iter().take(3).map(|name| short_name(name)).collect();
+    let more = names.len() - named.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", named.join(", "))
+}
+
+/// Returns a line for each budget that holds, with what was spent of it, and one for what is not counted.
 pub(super) fn budget_lines(active: &Active) -> Vec<String> {
     let line = |budget: Spending| {
         let bounds: Vec<String> = budget.bounds().map(|bound| spent(&bound)).collect();
         format!("Budget of “{}”: {}.", short_name(budget.of), bounds.join(", "))
     };
-    active.budgets().into_iter().map(line).collect()
+    let budgets = active.budgets();
+    let has_cost = budgets.iter().any(|budget| budget.bounds().any(|bound| bound.measure == Measure::Cost));
+    let uncounted = uncounted(&active.state.progress.unpriced).filter(|_| has_cost);
+    budgets.into_iter().map(line).chain(uncounted).collect()
 }
 
 /// Returns the amounts of a budget; `None` without one.

@@ -45,6 +45,14 @@ test("its usage is that of its answers and summaries", () => {
   assert.equal(usedUp(agent.usage, { turns: 3n }), "3 of 3 turns");
 });
 
+test("a cost without a price stops the agent where nothing else is bounded", () => {
+  const free = { ...new Agent().usage, turns: 2, unpriced: 2 };
+  assert.equal(usedUp(free, { cost: 1 }), "the cost of an answer is not known");
+  assert.equal(usedUp(free, { cost: 1, turns: 9n }), undefined);
+  assert.equal(usedUp({ ...free, cost: 1 }, { cost: 1, turns: 9n }), "$1.00 of $1.00");
+  assert.equal(usedUp({ ...free, unreported: 1 }, { cost: 1, turns: 9n }), "the cost of an answer is not known");
+});
+
 test("of a run whose cost is not known, the tokens that are known are told", () => {
   const run = { input: 1200, output: 50, cacheRead: 0, cacheWrite: 0, reasoning: 0, models: { m: 2 }, workMs: 3000 };
   const priced = { cost: 0.5, unpriced: 0, unreported: 0 };

@@ -113,6 +113,28 @@ for (const version of VERSIONS) {
       assert.equal(sessionFiles(sandbox).length, 1);
     });
 
+    test("a cost that is not known needs another bound, or a word", async (t) => {
+      const script = (/** @type {any} */ _, /** @type {number} */ index) => (index % 2 === 0 ? step("next") : REST);
+      const { run, model, sandbox } = await withPi(t, version, script, {
+        globalFiles: workflow("hello", ["plan"], { ...OFF, budget: { cost: 1 } }),
+      });
+      const none = await run("hello", "Do it");
+      assert.equal(none.status, 1, none.stderr);
+      assert.match(
+        none.stderr,
+        /`cost` alone bounds 🔹 Plan, and pi has no price for scripted\/scripted\. .*--more=unknown/,
+      );
+      assert.deepEqual([model.requests.length, sessionFiles(sandbox).length], [0, 0]);
+      for (const option of ["--more=unknown", "--budget=turns=9"]) {
+        const { status, stderr } = await run("hello", "Do it", option);
+        assert.deepEqual(
+          [status, /`cost` does not count answers of scripted\/scripted/.test(stderr)],
+          [0, true],
+          stderr,
+        );
+      }
+    });
+
     test("a stop by an outcome ends with 4, a question with 3 and why", async (t) => {
       const ends = workflow("ends", [{ id: "look", outcomes: { bad: "stop", good: "next" } }], OFF);
       const stopped = await withPi(t, version, [leave("bad"), REST], { globalFiles: ends });

@@ -189,31 +189,46 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a cost that cannot be known is an error at the start, and a pause later", LONG, async (t) => {
+    test("a cost without a price bounds nothing: the user is told, and asked where it is the only bound", async (t) => {
+      const why =
+        "`cost` alone bounds 🔹 Look, 🔹 Do, and pi has no price for scripted/scripted. To start, give another bound, for example --workflow-budget=turns=40 (pi-workflows run: --budget turns=40), or --workflow-budget-more=unknown (--more=unknown): then its answers are not counted.\n";
+      const uncounted = "`cost` does not count answers of scripted/scripted: pi has no price.\n";
+      const run = async (/** @type {object} */ budget, /** @type {string[]} */ ...args) => {
+        const { model, sandbox } = await stage(t, [at(1, read), ...Array(2).fill(at(1, step("next"))), at(1, rest)], {
+          globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget }),
+          files: FILES,
+        });
+        const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello The task", args });
+        return { told: [code, model.requests.length, stderr], sandbox };
+      };
+      const done = [0, 4, `${uncounted}Workflow The hello: DONE.\n`];
+      assert.deepEqual((await run({ cost: 1 })).told, [1, 0, why]);
+      assert.deepEqual((await run({ cost: 1 }, "--workflow-budget-more=unknown")).told, done);
+      assert.deepEqual((await run({ cost: 1 }, "--workflow-budget=turns=9")).told, done);
+      const { told, sandbox } = await run({ cost: 1, turns: 2 });
+      assert.deepEqual(told, [
+        1,
+        2,
+        `${uncounted}Workflow The hello: paused in 🔹 Look: the budget of “The hello” is used up: 2 of 2 turns.\n`,
+      ]);
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"], onDialog: () => "10" });
+      await rpc.promptAndSettle("/workflow :resume");
+      await rpc.prompt("/workflow :report");
+      const report = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:report").data;
+      assert.match(JSON.stringify(report), /\*\*Not counted in `cost`, as pi has no price:\*\* scripted\/scripted/);
+      await rpc.close();
+    });
+
+    test("a price that goes while the run is in progress is a pause", LONG, async (t) => {
       const files = workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } });
       const answers = [at(1, rest), at(1, read), at(1, step("next")), at(1, rest)];
-      const { model, sandbox } = await stage(t, answers, { globalFiles: files, files: FILES });
-      const run = await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
-      assert.deepEqual(
-        [run.code, run.stderr],
-        [
-          1,
-          "The cost of 🔹 Look has a budget, but pi has no price for its model scripted/scripted. Choose another model, or remove `cost` from the budget.\n",
-        ],
-      );
-      assert.equal(model.requests.length, 0);
-      // The price is gone while the run is in progress.
-      const models = join(sandbox.agent, "models.json");
-      const unpriced = readFileSync(models, "utf8");
-      const config = JSON.parse(unpriced);
-      for (const provider of Object.values(config.providers))
-        for (const entry of provider.models) Object.assign(entry, PRICES);
-      writeFileSync(models, JSON.stringify(config));
+      const { sandbox } = await stage(t, answers, { globalFiles: files, modelConfig: PRICES, files: FILES });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello The task");
       assert.equal(pause(await rpc.entries()), undefined);
       await rpc.close();
-      writeFileSync(models, unpriced);
+      const models = join(sandbox.agent, "models.json");
+      writeFileSync(models, readFileSync(models, "utf8").replace("1000", "0"));
       const again = await startRpc({ version, sandbox, args: ["--continue"] });
       await again.promptAndSettle("Go on.");
       assert.equal(pause(await again.entries()), "unknownCost");
@@ -328,6 +343,24 @@ test("an option allows more once, in the session with which pi starts", async (t
   assert.equal(model.requests.length, requests);
   assert.equal(pause(await rpc.entries()), "budget turns");
   await rpc.close();
+});
+
+test("the TUI asks before a run that only a cost bounds, which is not known", async (t) => {
+  const { model, sandbox } = await stage(t, [at(1, step("next")), at(1, rest)], {
+    projectFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } }),
+  });
+  const tui = await startTui({ sandbox });
+  await tui.submit("/workflow hello The task");
+  await tui.waitFor(/Start without a bound\? `cost` alone bounds 🔹 Look, 🔹 Do/);
+  await tui.press("Enter");
+  await tui.waitFor("The workflow is not started.");
+  await tui.submit("/workflow hello The task");
+  await tui.waitFor(/Start without a bound\?/);
+  assert.equal(model.requests.length, 0);
+  await tui.press("Down", "Enter");
+  await tui.waitFor(/`cost` does not count answers of scripted\/scripted: pi has no price\./);
+  await tui.waitFor(/🔹 Do \[2\/2\]/);
+  await tui.close();
 });
 
 test("the TUI asks how much more", async (t) => {

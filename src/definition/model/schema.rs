@@ -449,7 +449,7 @@ pub const INPUT_FIELDS: [Field; 6] = [
 
 table! {
     pub const BUDGET_FIELDS: [
-        /// The cost in US dollars, as pi reports it. Models without a price are refused.
+        /// The cost in US dollars, as pi reports it. Models without a price are not counted.
         "cost": Kind::OrInput(&Kind::Dollars(MAX_COST)) => "no bound",
         /// Output tokens, with those of reasoning.
         "outputTokens": Kind::OrInput(&Kind::Count(MAX_TOKENS)) => "no bound",

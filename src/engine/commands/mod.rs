@@ -8,6 +8,7 @@
 //! | `consent` | the consent to all commands of a run before it starts |
 //! | `replacement` | the confirmation before a project's workflow runs in the place of one of the user's own |
 //! | `many_agents` | the confirmation before a workflow of a project or a package starts many agents at once |
+//! | `unpriced` | models without a price where the cost is bounded: the notice, and the question before a run starts |
 //! | `controls` | `/workflow :status` and the like: the controls and their dispatch |
 //! | `moves` | the controls that move, pause, resume or cancel the run |
 //! | `show` | the controls that show something |
@@ -24,6 +25,7 @@ mod replacement;
 mod rules;
 mod show;
 mod start;
+mod unpriced;
 
 use crate::definition::{Stale, trim};
 use crate::protocol::{CANCEL_COMMAND, WORKFLOW_COMMAND};

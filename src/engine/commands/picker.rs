@@ -48,7 +48,7 @@ impl Engine {
         let title = text::Title::new("What is the task for ", &format!("{}?", text::quoted(name, 60)));
         self.ask_text(Waiter::User, title, |engine, task, cx| match task.filter(|task| !is_blank(task)) {
             Some(task) => {
-                let start = Start { command_name, task, values, allowed: Set::new() };
+                let start = Start { command_name, task, values, allowed: Set::new(), uncounted: false };
                 engine.start_or_ask(start, cx)
             }
             None => engine.not_started(cx),

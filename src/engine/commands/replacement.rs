@@ -17,6 +17,9 @@ impl Engine {
     /// Starts a run. If that reaches workflows of the project that replace the user's own, the user is asked
     /// before their first start in this project; without a user interface they are only named.
     pub(super) fn start_unless_replaced(&mut self, start: Start, cx: &mut Cx) -> Reply {
+        if let Some(reply) = self.ask_if_unbounded(&start, cx) {
+            return reply;
+        }
         let keys = self.replacements(&start.command_name);
         if keys.is_empty() {
             return self.start_unless_many(start, cx);

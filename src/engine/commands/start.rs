@@ -53,7 +53,9 @@ impl Engine {
         };
         if !is_blank(&task) {
             let command_name = name.to_owned();
-            return Ok(self.start_or_ask(Start { command_name, task, values, allowed: Set::new() }, cx));
+            return Ok(
+                self.start_or_ask(Start { command_name, task, values, allowed: Set::new(), uncounted: false }, cx)
+            );
         }
         if cx.ui.is_terminal() {
             return Ok(self.enter_task(name.to_owned(), values));
@@ -83,11 +85,6 @@ impl Engine {
                 cx.gone = true;
                 return Reply::None;
             }
-        }
-        let workflow = self.definitions.library().by_command_name(&start.command_name);
-        if let Some(error) = workflow.and_then(|workflow| self.unpriced_model(workflow, cx)) {
-            cx.fail(Level::Error, error);
-            return Reply::None;
         }
         if let Some(error) = self.bad_in_path(&start) {
             cx.fail(Level::Error, error);
@@ -156,7 +153,11 @@ impl Engine {
             cx.fail(Level::Error, error);
             return Reply::None;
         }
-        let Start { command_name, task, values, allowed } = start;
+        if let Some(reply) = self.ask_if_unbounded(start, cx) {
+            return reply;
+        }
+        let Start { command_name, task, values, allowed, uncounted } = start;
+        let unpriced = self.unpriced(command_name, cx).models;
         let library = self.definitions.library();
         let Some(workflow) = library.by_command_name(command_name) else {
             let text = unknown_workflow(command_name, library, cx);
@@ -164,7 +165,8 @@ impl Engine {
             return Reply::None;
         };
         let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
-        let state = state.with_inputs(workflow, values).bounded(&self.session.bound);
+        let mut state = state.with_inputs(workflow, values).bounded(&self.session.bound);
+        (state.progress.unpriced, state.progress.uncounted) = (unpriced, *uncounted);
         let (state, arrival) = begin(&state, library);
         if arrival == Arrival::Done {
             cx.fail(Level::Error, text::nothing_to_do(&state, library));
@@ -194,8 +196,10 @@ impl Engine {
             self.briefing.moved(Mover::User);
         }
         long_task::store(&state, cx);
+        let uncounted = text::uncounted(&state.progress.unpriced);
         self.transition(state, cx);
         rules::tell(self.definitions.library(), &key, cx);
+        uncounted.into_iter().for_each(|notice| cx.notify(Level::Warning, notice));
         cx.push(Effect::SetSessionName(session_name));
         if stopped {
             self.agent.prompt_at_rest = Some(prompt);
@@ -219,6 +223,8 @@ pub(super) struct Start {
     pub values: Map<String, String>,
     /// The commands that the user has allowed for it.
     pub allowed: Set<String>,
+    /// The user starts it although nothing that is counted bounds it.
+    pub uncounted: bool,
 }
 
 /// The usage of `/workflow`, with the workflows that can be started.

@@ -1,6 +1,7 @@
 //! Budgets.
 
 use super::*;
+use crate::definition::{KnownModel, Model, ModelSetting};
 use crate::run::PauseReason;
 use crate::usage::Usage;
 
@@ -711,5 +712,126 @@ fn a_bound_that_cannot_be_read_leaves_nothing_to_spend() {
         let started = session.command("workflow", "w x");
         assert!(notices(&started).contains("Nothing may be spent."), "{wrong}: {started:?}");
         assert_eq!(session.stored_run(), None);
+    }
+}
+
+/// A session whose model is `local/free`, without a price, beside `a/paid`, with the option `more`, and a workflow whose
+/// phase `b` has a model of its own.
+fn with_free_model(of_workflow: &str, model_of_b: &str, bound: Option<&str>, more: Option<&str>) -> Session {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    session.files.global.get_mut("w/workflow.yaml").unwrap().push_str(of_workflow);
+    if !model_of_b.is_empty() {
+        let phase = session.files.global.get_mut("w/b.md").unwrap();
+        *phase = phase.replacen("emoji", &format!("model: {model_of_b}\nemoji"), 1);
+    }
+    let known = ["local/free", "a/paid", "local/other"].map(|name| KnownModel {
+        model: named(name),
+        available: true,
+        priced: name == "a/paid",
+        context_window: 0,
+    });
+    session.files.models = Some(known.into());
+    uses(&session, "local/free");
+    let facts = Facts { budget: bound.map(Into::into), more: more.map(Into::into), ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    session
+}
+
+fn named(name: &str) -> Model {
+    let (provider, id) = name.split_once('/').unwrap();
+    Model { provider: provider.into(), id: id.into() }
+}
+
+fn uses(session: &Session, model: &str) {
+    *session.files.setting.borrow_mut() = Some(ModelSetting { model: named(model), thinking: None });
+}
+
+/// An answer whose usage is told, without a price.
+fn free() -> Usage {
+    Usage { turns: 1, unpriced: 1, output: 5, ..Usage::default() }
+}
+
+const UNCOUNTED: &str = "`cost` does not count answers of local/free: pi has no price.";
+
+#[test]
+fn a_cost_without_a_price_is_told_and_asked_for_where_nothing_else_is_bounded() {
+    let ab = "`cost` alone bounds * a, * b, and pi has no price for local/free";
+    let only = |of| format!("`cost` alone bounds * {of}, and pi has no price for local/free");
+    for (of_workflow, model_of_b, bound, asked) in [
+        ("budget: {cost: 1, turns: 9}", "", None, None),
+        ("budget: {cost: 1, time: 9m}", "a/paid", None, None),
+        ("budget: {cost: 1}", "", Some("turns=9"), None),
+        ("budget: {cost: 1}", "", None, Some(ab.to_owned())),
+        ("budget: {cost: 1}", "a/paid", None, Some(only("a"))),
+        ("budget: {cost: 1}", "", Some("cost=2"), Some(ab.to_owned())),
+        ("", "", Some("cost=2"), Some(ab.to_owned())),
+    ] {
+        let about = format!("{of_workflow} {bound:?}");
+        // Without a user interface, with the option and with a dialog.
+        for (has_ui, more) in [(false, None), (false, Some("unknown")), (true, None)] {
+            let mut session = with_free_model(&format!("{of_workflow}\n"), model_of_b, bound, more);
+            let start = Event::Command { name: "workflow".into(), arguments: "w x".into() };
+            let mut output = session.with_ui(has_ui, start);
+            if let (Some(asked), None) = (&asked, more) {
+                assert!(session.stored_run().is_none(), "{about}");
+                if !has_ui {
+                    let told = notices(&output);
+                    assert!(told.starts_with(&format!("{asked}. To start, give another bound")), "{told}");
+                    continue;
+                }
+                let Reply::Ask { ticket, request: Request::Select { title, options } } = output.reply else {
+                    panic!("{about}: {output:?}")
+                };
+                assert!(String::from(title).contains(asked), "{about}");
+                assert_eq!(options, ["No", "Yes"]);
+                output = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
+            }
+            assert!(notices(&output).contains(UNCOUNTED), "{about}: {output:?}");
+            let _ = session.on(Event::AgentStart);
+            session.has_taken(free());
+            assert_eq!(session.call().reply, Reply::None, "{about}");
+            // What has a price counts.
+            session.has_taken(Usage { cost: 2.0, ..free() });
+            assert!(session.stopped().contains("is used up: $2.00 of $"), "{about}");
+        }
+    }
+}
+
+#[test]
+fn a_run_without_a_bound_does_not_start_without_a_yes() {
+    let mut session = with_free_model("budget: {cost: 1}\n", "", None, None);
+    let Reply::Ask { ticket, .. } = session.command("workflow", "w x").reply else { panic!() };
+    let no = session.on(Event::Answer { ticket, answer: Answer::Selected(0) });
+    assert_eq!(notices(&no), "The workflow is not started.");
+    assert!(session.stored_run().is_none());
+    // Models with a price are not asked for.
+    uses(&session, "a/paid");
+    let started = session.command("workflow", "w x");
+    assert!(!notices(&started).contains("`cost`"), "{started:?}");
+    assert!(session.stored_run().unwrap().progress.unpriced.is_empty());
+}
+
+#[test]
+fn only_what_was_told_at_the_start_is_not_counted() {
+    let of_workflow = "budget: {cost: 1}\n";
+    // Another model without a price, an answer without usage, a process without the other bound.
+    for (model, taken, bound, pauses) in [
+        ("local/free", free(), Some("turns=9"), None),
+        ("a/paid", free(), Some("turns=9"), None),
+        ("local/other", free(), Some("turns=9"), Some("unknownCost")),
+        ("local/free", unreported(1), Some("turns=9"), Some("unknownUsage")),
+        ("local/free", free(), None, Some("unknownCost")),
+    ] {
+        let mut session = with_free_model(of_workflow, "", Some("turns=9"), None);
+        let _ = session.command("workflow", "w x");
+        let status = format!("{:?}", session.command("workflow", ":status").effects);
+        assert!(status.contains(UNCOUNTED), "{status}");
+        let _ = begin_with(&mut session, bound);
+        let _ = session.on(Event::AgentStart);
+        uses(&session, model);
+        session.has_taken(taken);
+        let _ = session.call();
+        let reason = session.pause().map(|reason| serde_json::to_value(reason).unwrap()["kind"].clone());
+        assert_eq!(reason, pauses.map(Into::into), "{model} {bound:?}");
     }
 }

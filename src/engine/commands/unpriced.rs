@@ -1,0 +1,109 @@
+//! Models without a price in a workflow whose cost is bounded: the user is told when a run starts, and asked before it where
+//! nothing else bounds a phase.
+
+use crate::definition::{Budget, BudgetBounds, EntryKind, KnownModel, Library, Measure, Phase, Workflow, choose};
+use crate::sorted::Set;
+use crate::text;
+
+use super::start::Start;
+use crate::engine::ask::{UsersWord, YesOrNo};
+use crate::engine::budget::UNKNOWN;
+use crate::engine::context::Cx;
+use crate::engine::effect::{Level, Reply};
+use crate::engine::state::{Engine, Waiter};
+
+/// Maximum number of such models that a run names. The answers of any other one pause it.
+const MAX_MODELS: usize = 20;
+
+/// What the bounds on the cost of a run do not count.
+#[derive(Debug, Default)]
+pub(super) struct Unpriced<'a> {
+    /// The models without a price that work on phases whose cost is bounded.
+    pub models: Vec<String>,
+    /// The phases in which such a model works and nothing else is bounded.
+    unbounded: Vec<&'a Phase>,
+}
+
+impl Engine {
+    /// Asks the user before a run starts in which nothing that can be counted bounds a phase; without a user interface
+    /// an option is needed. `None` if there is no such phase, or the user has said the word.
+    pub(super) fn ask_if_unbounded(&mut self, start: &Start, cx: &mut Cx) -> Option<Reply> {
+        let unpriced = self.unpriced(&start.command_name, cx);
+        if unpriced.unbounded.is_empty() || start.uncounted {
+            return None;
+        }
+        let why = text::only_cost(&unpriced.unbounded, &unpriced.models);
+        let mut start = start.clone();
+        start.uncounted = true;
+        if UsersWord::of_option(&mut self.session.more, |value| value == UNKNOWN).is_some() {
+            return Some(self.start_unless_replaced(start, cx));
+        }
+        if !cx.ui.exists() {
+            cx.fail(Level::Error, text::needs_bound(&why));
+            return Some(Reply::None);
+        }
+        let request = YesOrNo::Choice { title: text::only_cost_question(&why), no: "No", yes: "Yes" };
+        Some(self.ask_word(Waiter::User, request, |engine, word, cx| match word {
+            Some(_) => engine.start_unless_replaced(start, cx),
+            None => engine.tell_not_started(cx),
+        }))
+    }
+
+    /// Returns what the bounds on the cost of a run do not count; nothing where the models are not known.
+    pub(super) fn unpriced(&self, command_name: &str, cx: &mut Cx) -> Unpriced<'_> {
+        let library = self.definitions.library();
+        let mut found = Unpriced::default();
+        let workflow = library.by_command_name(command_name);
+        let phases = workflow.map(|workflow| phases_with_cost(workflow, &self.session.bound, library));
+        let Some(phases) = phases.filter(|phases| !phases.is_empty()) else { return found };
+        let Some(models) = cx.unless_gone(cx.host.models()) else { return found };
+        let current = cx.unless_gone(cx.host.model_setting());
+        for (phase, is_alone) in phases {
+            let chosen = choose(&phase.model, library.aliases(), &models).ok();
+            let used = chosen.as_ref().or(current.as_ref()).map(|setting| &setting.model);
+            let is_unpriced = |known: &&KnownModel| Some(&known.model) == used && !known.priced;
+            let Some(known) = models.iter().find(is_unpriced) else { continue };
+            let name = known.model.to_string();
+            if !found.models.contains(&name) && found.models.len() < MAX_MODELS {
+                found.models.push(name);
+            }
+            if is_alone && !found.unbounded.iter().any(|other| std::ptr::eq(*other, phase)) {
+                found.unbounded.push(phase);
+            }
+        }
+        found
+    }
+}
+
+/// The phases of a workflow, at any depth, in which an agent works and whose cost is bounded, each with true if nothing
+/// else is. `bound` is that of the command line.
+fn phases_with_cost<'a>(workflow: &'a Workflow, bound: &Budget, library: &'a Library) -> Vec<(&'a Phase, bool)> {
+    let other =
+        |budget: &BudgetBounds| Measure::ALL.iter().any(|measure| *measure != Measure::Cost && budget.has(*measure));
+    let with = |(cost, others): (bool, bool), budget: &BudgetBounds| {
+        (cost || budget.has(Measure::Cost), others || other(budget))
+    };
+    let of_bound =
+        |is: fn(&Measure) -> bool| Measure::ALL.iter().any(|measure| is(measure) && bound.get(*measure).is_some());
+    let outside = (of_bound(|measure| *measure == Measure::Cost), of_bound(|measure| *measure != Measure::Cost));
+    let mut found = Vec::new();
+    let mut seen = Set::new();
+    let mut ahead = vec![(workflow, outside)];
+    while let Some((workflow, around)) = ahead.pop() {
+        let inside = with(around, &workflow.budget);
+        if !seen.insert((&workflow.key, inside)) {
+            continue;
+        }
+        for entry in &workflow.phases {
+            match &entry.kind {
+                EntryKind::Phase(phase) if phase.is_of_agent() => {
+                    let (cost, others) = with(inside, &phase.budget);
+                    found.extend(cost.then_some((&**phase, !others)));
+                }
+                EntryKind::Phase(_) => {}
+                EntryKind::Workflow { key, .. } => ahead.extend(library.get(key).map(|nested| (nested, inside))),
+            }
+        }
+    }
+    found
+}
