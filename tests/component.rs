@@ -59,9 +59,9 @@ Look at *all* of it.
 For: Fix it
 
 **Tools in this phase:** all except edit, write; a call of one of those is refused. workflow_step always works.
-**Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
+**Hand-over:** what later phases must know goes into `summary`, at most 4,000 characters.
 
-When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.
+When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart from the beginning, use action='loop'.
 
 workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}";
 /// The prompt of the second phase.
@@ -81,9 +81,9 @@ You are working through this workflow, one phase at a time. Do the work of the c
 **What to do in this phase:**
 Do it after Look.
 
-**Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
+**Hand-over:** what later phases must know goes into `summary`, at most 4,000 characters.
 
-When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.
+When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart from the beginning, use action='loop'.
 
 workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}";
 

@@ -14,6 +14,7 @@ use crate::usage::Rule;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply};
+use super::event::Stop;
 use super::state::Engine;
 
 impl Engine {
@@ -81,6 +82,15 @@ impl Engine {
     /// Returns true if a message in the user's role waits for the agent.
     pub(super) fn has_waiting_message(cx: &mut Cx) -> bool {
         cx.unless_gone(cx.host.has_waiting_message().map(Some)).unwrap_or(false)
+    }
+
+    /// The agent is at rest, and may have been stopped behind the end of a run. Without a user interface pi takes a
+    /// stopped answer for a failure, with exit status 1, unless a message stands behind it.
+    pub(super) fn follow_stop(&self, cx: &mut Cx) {
+        let was_stopped = self.ending.is_over() && self.agent.last_stop == Stop::Aborted;
+        if was_stopped && self.ending.is_behind_end() && !self.ending.is_of_branch() && !cx.ui.exists() {
+            cx.push(Effect::Steer(text::STOPPED_BEHIND_END.into()));
+        }
     }
 
     /// A request to the model follows; there is none after the last answer.

@@ -1054,6 +1054,7 @@ mod report;
 mod run_dir;
 mod running;
 mod start_consent;
+mod tool_schema;
 mod tools;
 mod untrusted;
 mod values_in_rules;

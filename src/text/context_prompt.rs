@@ -1,5 +1,7 @@
 //! The context prompt of a phase, and the reminder in later agent runs.
 
+use std::borrow::Cow;
+
 use crate::sorted::Set;
 
 use crate::definition::{Entry, ToolPolicy, on_one_line};
@@ -14,7 +16,8 @@ use super::tools::tools_rule;
 use super::variables::{NONE, phase_variable};
 use super::{confinement, gate, results, steps};
 
-/// The last paragraph of the context prompt before the exact calls, without an `advanceReminder` of the workflow.
+/// The last paragraph of the context prompt before the exact calls, without an `advanceReminder` of the workflow. See
+/// [`default_reminder`].
 pub const DEFAULT_ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
 
 /// The same of a phase that is a branch of a parallel group.
@@ -118,9 +121,23 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         lines.extend(expected_outputs(phase));
         lines.push(String::new());
     }
-    let reminder = if active.is_whole_branch() { BRANCH_REMINDER } else { DEFAULT_ADVANCE_REMINDER };
-    lines.extend([own(&root.advance_reminder, reminder), String::new(), leaving_calls(active)]);
+    let reminder = own(&root.advance_reminder, &default_reminder(active));
+    lines.extend([reminder.trim_end().to_owned(), String::new(), leaving_calls(active)]);
     lines.join("\n")
+}
+
+/// Returns the default of `advanceReminder` for this phase: nothing of scopes where there is one, and of `loop` where the
+/// scope cannot be restarted.
+fn default_reminder(active: &Active) -> Cow<'static, str> {
+    if active.is_whole_branch() {
+        return BRANCH_REMINDER.into();
+    }
+    let (advance, restart) = DEFAULT_ADVANCE_REMINDER.split_once(" If ").unwrap_or((DEFAULT_ADVANCE_REMINDER, ""));
+    match active.scope.loopable {
+        false => advance.into(),
+        true if active.is_nested() => DEFAULT_ADVANCE_REMINDER.into(),
+        true => format!("{advance} If {}", restart.replace("restart the current scope from", "restart from")).into(),
+    }
 }
 
 /// Returns the reminder for a later agent run in the same phase, at most 300 bytes.
@@ -169,12 +186,8 @@ fn path(active: &Active) -> String {
 }
 
 fn hand_over_line(required: bool) -> String {
-    let begin = if required {
-        "this phase cannot be left without a summary: give"
-    } else {
-        "what later phases must know, give"
-    };
-    format!("**Hand-over:** {begin} workflow_step a `summary` of at most 4,000 characters.")
+    let begin = if required { "this phase cannot be left without a" } else { "what later phases must know goes into" };
+    format!("**Hand-over:** {begin} `summary`, at most 4,000 characters.")
 }
 
 /// Returns the instructions of the current phase with its variables resolved.
@@ -250,9 +263,9 @@ After Research, before Build: Add {phaseName} without edit, write. {unknown}
 **Available subagent profiles for this phase:** planner
 **All profiles:** planner
 **Tools in this phase:** all except edit, write; a call of one of those is refused. workflow_step always works.
-**Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
+**Hand-over:** what later phases must know goes into `summary`, at most 4,000 characters.
 
-When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.
+When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart from the beginning, use action='loop'.
 
 workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}"
         );

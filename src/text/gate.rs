@@ -23,6 +23,9 @@ const MAX_KEPT_TAIL: usize = 1024;
 /// Refusal of a tool call while a gate is checked.
 pub const GATE_OPEN: &str = "[workflow] The gate of the current phase is being checked. Wait for its result.";
 
+/// The message behind the answers of an agent that was stopped behind the end of a run.
+pub const STOPPED_BEHIND_END: &str = "The workflow has ended. The agent called tools after that, and was stopped.";
+
 /// Refusal of a tool call behind the end of a run.
 pub const BEHIND_END: &str = "[workflow] The workflow has ended: no more tools can be called. With the user's next message you have all tools again.";
 

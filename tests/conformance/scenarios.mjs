@@ -93,9 +93,14 @@ const rules = (rule, after = "") => [
   new RegExp(`(?:\\*\\*All profiles:\\*\\* \\(none\\)\\n|(\\*\\*All profiles:\\*\\* .*\\n))\\n(${after}.*)`, "g"),
   "$1" +
     (rule ? `**Tools in this phase:** ${rule}. workflow_step always works.\n` : "") +
-    "**Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.\n\n$2\n\n" +
+    "**Hand-over:** what later phases must know goes into `summary`, at most 4,000 characters.\n\n$2\n\n" +
     'workflow_step {"action": "next", "summary": "<what you found or did>"}',
 ];
+/** The context prompt names no scope where there is one. */
+const SCOPE = /** @type {Replacement} */ ([
+  "the next phase. If you need to restart the current scope from the beginning",
+  "the next phase. If you need to restart from the beginning",
+]);
 /** No profiles. */
 const NONE = /** @type {Replacement} */ ([
   "**Available subagent profiles for this phase:** (none)\n**All profiles:** \n",
@@ -158,7 +163,7 @@ export const scenarios = [
     model: [stop],
     actions: [run("/workflow hello Add a route")],
     looks: ["context"],
-    ours: [ROLE, steps("Step 0 (1/2 phases)", "▸ 1. 🔹 Analyze (current)", "  2. 🔹 Execute"), rules()],
+    ours: [ROLE, steps("Step 0 (1/2 phases)", "▸ 1. 🔹 Analyze (current)", "  2. 🔹 Execute"), rules(), SCOPE],
   },
   {
     name: "the context prompt of a nested phase",
@@ -203,7 +208,7 @@ export const scenarios = [
     model: [stop],
     actions: [run("/workflow hello Add a route")],
     looks: ["context"],
-    ours: [steps("Step 0 (1/2 phases)", "▸ 1. 🔹 Analyze (current)", "  2. 🔹 Execute"), NONE, rules()],
+    ours: [steps("Step 0 (1/2 phases)", "▸ 1. 🔹 Analyze (current)", "  2. 🔹 Execute"), NONE, rules(), SCOPE],
   },
   {
     name: "every variable of the context prompt",

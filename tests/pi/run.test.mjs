@@ -30,8 +30,9 @@ const WORKER =
   "You are working through this workflow, one phase at a time. Do the work of the current phase, and only that. Follow the phase instructions precisely.";
 const ORCHESTRATOR =
   "You are the ORCHESTRATOR for this workflow. You must NOT use the edit or write tools directly. All implementation work must be delegated to subagents via the delegate_to_subagents tool. Follow the phase instructions precisely.";
-const ADVANCE =
-  "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.\n\n" +
+/** @param {string} [scope] */
+const advance = (scope = "") =>
+  `When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart ${scope}from the beginning, use action='loop'.\n\n` +
   'workflow_step {"action": "next", "summary": "<what you found or did>"}';
 
 const HELLO = workflow("hello", [
@@ -70,9 +71,9 @@ ${list.join("\n")}
 **What to do in this phase:**
 Do ${name.toLowerCase()} for ${task}.
 
-${profiles ? `**Available subagent profiles for this phase:** ${profiles}\n**All profiles:** ${all}\n` : ""}**Hand-over:** what later phases must know, give workflow_step a \`summary\` of at most 4,000 characters.
+${profiles ? `**Available subagent profiles for this phase:** ${profiles}\n**All profiles:** ${all}\n` : ""}**Hand-over:** what later phases must know goes into \`summary\`, at most 4,000 characters.
 
-${ADVANCE}`;
+${advance(path.includes(" > ") ? "the current scope " : "")}`;
 }
 
 for (const version of VERSIONS) {

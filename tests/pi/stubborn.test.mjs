@@ -2,12 +2,14 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { withPi } from "../cli/with-pi.mjs";
 import { branchOf, branchesOf, panel, requestsOf } from "./harness/branches.mjs";
-import { some, VERSIONS } from "./harness/extent.mjs";
+import { ALL, some, VERSIONS } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
 import { custom, leave, toolResults, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/limited.mjs").Call} Call */
@@ -43,27 +45,79 @@ const pauseOf = (entries) => custom(entries, "workflow:state").at(-1).progress.p
 const PRICES = { cost: { input: 1000, output: 0, cacheRead: 0, cacheWrite: 0 } };
 const usage = { prompt: 10, completion: 1 };
 
-/** @param {import("node:test").TestContext} t @param {string} kind @param {object} fields */
-const staged = (t, kind, fields) =>
-  stage(t, (_request, index) => (index < FOR_EVER ? { calls: STUBBORN[kind](index), usage } : { text: "I rest." }), {
+/** @param {string} kind @param {number} index @param {object} [more] */
+const stubborn = (kind, index, more) =>
+  index < FOR_EVER ? { calls: STUBBORN[kind](index), usage, ...more } : { text: "I rest." };
+
+/** @param {import("node:test").TestContext} t @param {string} kind @param {object} fields @param {object} [more] */
+const staged = (t, kind, fields, more) =>
+  stage(t, (_request, index) => stubborn(kind, index, more), {
     globalFiles: workflow("w", [phase, "end"], { autoContinue: false, ...fields }),
     modelConfig: PRICES,
   });
 
+/**
+ * The bounds, and the most answers that each lets pass with one more for each agent at work.
+ * @type {Record<string, { fields?: object, args?: string[], measure: string, most: number }>}
+ */
+const BOUNDS = {
+  turns: { fields: { budget: { turns: 6 } }, measure: "turns", most: 6 },
+  cost: { fields: { budget: { cost: 0.06 } }, measure: "cost", most: 6 },
+  outputTokens: { fields: { budget: { outputTokens: 6 } }, measure: "outputTokens", most: 6 },
+  time: { fields: { budget: { time: "2s" } }, measure: "time", most: 6 },
+  "the command line": { args: ["--workflow-budget", "turns=6"], measure: "turns", most: 6 },
+};
+const PLACES = ["in the session", "in a branch"];
+const NO_REPEATS = { maxRepeats: 0, delaySeconds: 0 };
+
+/** Six answers take more than two seconds. @param {string} what */
+const delay = (what) => (what === "time" ? { delayMs: 350 } : {});
+
+/** Each kind of calls, each bound, in the session and in a branch; in `npm test` a few of each. */
+const CASES = Object.keys(STUBBORN)
+  .flatMap((kind) => Object.keys(BOUNDS).flatMap((what) => PLACES.map((place) => [kind, what, place])))
+  .filter(([kind, what], index) => (ALL ? what !== "outputTokens" || kind === "an unknown tool" : index % 11 === 0));
+
+/** In `npm test` another mode for every third kind. */
+const AFTER_DONE = Object.keys(STUBBORN).flatMap((kind, index) => {
+  const modes = ["pi -p", "pi-workflows run", "the terminal", "over RPC"];
+  if (ALL) return modes.map((mode) => [kind, mode]);
+  return index % 3 === 0 ? [[kind, modes[index / 3]]] : [];
+});
+
+/** One branch is stubborn, and the other ends. */
+const BRANCHES = ["one", "two"].map((id) => ({ ...phase, id }));
+
+/** @param {string} kind @param {string} what @returns {import("./harness/scripted-model.mjs").StepFunction} */
+const inBranch = (kind, what) => (request, index) =>
+  branchOf(request) === "One"
+    ? stubborn(kind, index, delay(what))
+    : { ...leave(branchOf(request) ? "good" : "", { summary: "Did it." }), usage, ...delay(what) };
+
 for (const version of VERSIONS) {
   suite(`pi ${version}: a model that does not do what it is told`, { concurrency: 2 }, () => {
-    for (const kind of some(Object.keys(STUBBORN))) {
-      test(`a budget of turns: ${kind}`, async (t) => {
-        const { model, sandbox } = await staged(t, kind, { budget: { turns: 6 } });
-        const rpc = await startRpc({ version, sandbox });
-        await rpc.promptAndSettle(TASK);
+    for (const [kind, what, place] of CASES)
+      test(`a budget by ${what}, ${place}: ${kind}`, async (t) => {
+        const { fields = {}, args, measure, most } = BOUNDS[what];
+        const { model, sandbox } =
+          place === "in a branch"
+            ? await stage(t, inBranch(kind, what), {
+                globalFiles: panel(BRANCHES, {}, { ...fields, autoContinue: NO_REPEATS }),
+                modelConfig: PRICES,
+              })
+            : await staged(t, kind, { ...fields, autoContinue: NO_REPEATS }, delay(what));
+        const rpc = await startRpc({ version, sandbox, args });
+        await rpc.promptAndSettle(place === "in a branch" ? "/workflow panel The task" : TASK);
         const reason = pauseOf(await rpc.entries());
-        assert.deepEqual([reason.kind, reason.measure], ["budget", "turns"]);
-        assert.ok(model.requests.length <= 7, `${model.requests.length} answers`);
+        assert.deepEqual([reason?.kind, reason?.measure], ["budget", measure]);
+        const agents = place === "in a branch" ? 2 : 1;
+        assert.ok(model.requests.length <= most + agents, `${model.requests.length} answers`);
+        t.diagnostic(`${model.requests.length} answers`);
         assert.deepEqual(rpc.extensionErrors(), []);
         await rpc.close();
       });
 
+    for (const kind of some(Object.keys(STUBBORN)))
       test(`calls without news: ${kind}`, async (t) => {
         const { model, sandbox } = await staged(t, kind, { autoContinue: { maxRepeats: 8, delaySeconds: 0 } });
         const rpc = await startRpc({ version, sandbox });
@@ -75,16 +129,42 @@ for (const version of VERSIONS) {
         assert.equal(texts.filter((text) => /brought nothing new/.test(text)).length, 1, "told once");
         await rpc.close();
       });
-    }
 
-    for (const [measure, bound] of Object.entries({ cost: 0.05, outputTokens: 5 }))
-      test(`a budget of ${measure}`, async (t) => {
-        const { model, sandbox } = await staged(t, "an unknown tool", { budget: { [measure]: bound } });
-        const rpc = await startRpc({ version, sandbox });
-        await rpc.promptAndSettle(TASK);
-        assert.equal(pauseOf(await rpc.entries()).measure, measure);
-        assert.equal(model.requests.length, 6);
-        await rpc.close();
+    for (const [kind, mode] of AFTER_DONE)
+      test(`after DONE, ${mode}: ${kind}`, async (t) => {
+        const { model, sandbox, run } = await withPi(
+          t,
+          version,
+          (_request, index) => (index === 0 ? leave("good", { summary: "Did it." }) : stubborn(kind, index)),
+          { globalFiles: workflow("w", [phase], { autoContinue: false }), modelConfig: PRICES },
+        );
+        switch (mode) {
+          case "pi -p": {
+            const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK });
+            assert.equal(code, 0, stderr);
+            break;
+          }
+          case "pi-workflows run": {
+            const { status, stderr } = await run("w", "Do it");
+            assert.equal(status, 0, stderr);
+            break;
+          }
+          case "the terminal": {
+            const tui = await startTui({ version, sandbox });
+            await tui.submit(TASK);
+            await tui.waitFor("The w Complete");
+            await tui.waitFor((screen) => !/Working/.test(screen));
+            await tui.close();
+            break;
+          }
+          default: {
+            const rpc = await startRpc({ version, sandbox });
+            await rpc.promptAndSettle(TASK);
+            await rpc.close();
+          }
+        }
+        t.diagnostic(`${model.requests.length - 1} answers after DONE`);
+        assert.ok(model.requests.length <= 2, `${model.requests.length - 1} answers after DONE`);
       });
 
     test("a budget that branches share", async (t) => {
@@ -213,6 +293,7 @@ for (const version of VERSIONS) {
       assert.ok(requestsOf(model, "One").length <= 9, `${requestsOf(model, "One").length} answers`);
       const { One: one } = branchesOf(await rpc.entries());
       assert.match(JSON.stringify(one), /brought nothing new/);
+      assert.equal(requestsOf(model, "Two").length, 1, "none after its last `next`");
       await rpc.close();
     });
   });

@@ -276,7 +276,7 @@ fn a_phase_can_demand_a_summary() {
     let a = session.files.global.get_mut("flat/a.md").unwrap();
     *a = a.replacen("name: a\n", "name: a\nsummary: required\n", 1);
     let _ = session.command("workflow", "flat x");
-    assert!(session.is_told_all().contains("this phase cannot be left without a summary"));
+    assert!(session.is_told_all().contains("this phase cannot be left without a `summary`"));
     for input in
         [r#"{"action":"next"}"#, r#"{"action":"next","summary":" \n"}"#, r#"{"action":"next","summary":["x"]}"#]
     {

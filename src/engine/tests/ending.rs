@@ -381,6 +381,24 @@ fn a_new_instance_knows_the_end() {
 }
 
 #[test]
+fn without_a_user_interface_a_message_follows_the_answer_that_was_stopped() {
+    for (ui, stop, told) in
+        [(Ui::None, Stop::Aborted, 1), (Ui::None, Stop::Completed, 0), (Ui::Program, Stop::Aborted, 0)]
+    {
+        let (mut session, _) = Session::behind(ends()[0].1);
+        session.ui = ui;
+        for _ in 0..3 {
+            let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
+        }
+        assert_eq!(session.on(Event::TurnStart).effects, [Effect::Abort]);
+        let _ = session.on(Event::AgentEnd { stop });
+        let effects = session.on(Event::AgentSettled).effects;
+        let told_now = effects.iter().filter(|effect| matches!(effect, Effect::Steer(_))).count();
+        assert_eq!(told_now, told, "{ui:?} {stop:?} {effects:?}");
+    }
+}
+
+#[test]
 fn a_chat_in_a_pause_has_its_tools_until_it_tries_to_move_the_run() {
     let mut session = Session::at_work();
     let state = session.engine.running().unwrap().clone();
