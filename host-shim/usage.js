@@ -124,7 +124,10 @@ function usedBy(entry) {
   const { type, message, usage } = entry;
   if (type === "message" && message?.role === "assistant") {
     const model = modelName(message.provider, message.responseModel ?? message.model);
-    return { model, usage: message.usage, always: !isNothing(message) };
+    const isNone = isNothing(message);
+    // pi appends one where the agent was stopped before the request.
+    const answers = isNone && message.stopReason === "aborted" ? 0 : 1;
+    return { model, usage: message.usage, answers, always: !isNone };
   }
   // A request beside the answers.
   if (type === "usage") return { model: modelName(entry.provider, entry.model), usage, answers: 0, always: true };

@@ -58,6 +58,12 @@ export const SCRIPTS = {
       (name === undefined || Object.entries(BENCHMARKS).some(([known, fit]) => known === name && fit.test(argument))),
   },
   test: TEST,
+  "test:model": {
+    needs: "test",
+    usage: "[-- --seed NUMBER | --seeds NUMBER]",
+    fits: (words) => words.length === 0 || /^--seeds?[ =][1-9]\d{0,6}$/.test(words.join(" ")),
+    file: "model",
+  },
   "test:all": { ...TEST, needs: "test:all", file: "test", env: { TESTS: "all" } },
   release: {
     needs: "build",

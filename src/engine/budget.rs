@@ -112,7 +112,9 @@ impl Engine {
             Arrival::Phase => "The phase has used up its budget, and the workflow goes on",
             Arrival::Done => "The phase has used up its budget, and the workflow ends",
         };
-        self.relocate(new, (arrival, Leaving::OverBudget), by, cx)
+        let moved = self.relocate(new, (arrival, Leaving::OverBudget), by, cx);
+        self.pause_behind_budget(cx);
+        moved
     }
 
     /// The reason for which the run cannot go on: a budget is used up.

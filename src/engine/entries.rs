@@ -22,6 +22,8 @@ use super::step_tool::{RUN_ENDED, result};
 /// The option of a question without an answer.
 const NOT_YET: &str = "Not yet";
 
+/// The reason for the pause of an entry to which the end of a budget has led.
+const LED_BY_BUDGET: &str = "the end of a budget led to it, and it is not begun by itself";
 /// The reason for the pause of an entry that was begun before, as far as anyone knows.
 const MAY_HAVE_RUN: &str = "it may have been interrupted, and is not begun again by itself";
 
@@ -63,6 +65,13 @@ impl Engine {
     pub(super) fn pause_at_entry(&mut self, reply: &Reply, cx: &mut Cx) {
         if self.has_entry_ahead() && !matches!(reply, Reply::Ask { .. }) {
             self.pause_entry(MAY_HAVE_RUN, cx);
+        }
+    }
+
+    /// Pauses a run that the end of a budget has brought to an entry without the model.
+    pub(super) fn pause_behind_budget(&mut self, cx: &mut Cx) {
+        if self.has_entry_ahead() {
+            self.pause_entry(LED_BY_BUDGET, cx);
         }
     }
 

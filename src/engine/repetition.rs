@@ -23,6 +23,9 @@ impl Engine {
         if cut_off > 0 {
             return self.after_cut_off(cut_off, max_idle, cx);
         }
+        // The calls of an answer that moves the run are of the phase that was left.
+        let moved = self.turn.left.is_some() || self.briefing.untold_move().is_some();
+        let calls = if moved { &[] } else { calls };
         let (before, now) = self.repetition.count(visit, calls, self.turn.gate_checked);
         if bound == 0 || self.pause_reason().is_some() {
             return;

@@ -11,7 +11,7 @@ const WAITING: u64 = 10_000;
 
 /// Counts the calls of the model, one after the other, that bring nothing new: a call that is refused, and a call that
 /// the model has already made in this visit of the phase, with the same result. A call of `workflow_step` has news if
-/// the run moves or a gate is checked. Never stored.
+/// a gate is checked. Never stored.
 #[derive(Debug, Default)]
 pub struct Repetition {
     visit: Option<VisitId>,

@@ -135,6 +135,21 @@ fn an_answer_that_is_cut_off_is_told_and_is_not_idle() {
     pauses(&idle_round(&mut session), "idle", IDLE, "the agent did nothing in 3 automatic continuations");
 }
 
+#[test]
+fn the_calls_of_an_answer_that_moves_the_run_do_not_count_in_the_next_phase() {
+    let mut session = Session::at_work();
+    session.one_answer = true;
+    assert_eq!(session.step("next").1["advanced"], true);
+    let next = EndedCall { refused: false, ..refused("workflow_step") };
+    let _ = session.on(Event::TurnEnd { queued: false, calls: &[next, refused("a")] });
+    let unknown = [refused("a")];
+    let turns = (1..=30).find(|_| {
+        let _ = session.on(Event::TurnEnd { queued: false, calls: &unknown });
+        session.engine.pause_reason().is_some()
+    });
+    assert_eq!(turns, Some(20));
+}
+
 fn is_steer(effect: &Effect) -> bool {
     matches!(effect, Effect::Steer(_))
 }

@@ -205,6 +205,23 @@ fn a_failed_step_leads_where_its_outcome_says() {
 }
 
 #[test]
+fn a_step_to_which_the_end_of_a_budget_leads_waits_for_the_user() {
+    let mut session = session(MIDDLE);
+    let phase = session.files.global.get_mut("w/a.md").unwrap();
+    *phase = phase.replacen("emoji", "budget: {turns: 1}\nonBudget: next\nemoji", 1);
+    let _ = session.command("workflow", "w x");
+    let _ = session.on(Event::AgentStart);
+    *session.files.usage.borrow_mut() = crate::usage::Usage { turns: 1, ..Default::default() };
+    let moved = session.on(Event::ToolCall { name: "bash", carries_calls: false });
+    assert!(matches!(&moved.reply, Reply::Block(text) if text.contains("* a → ")), "{moved:?}");
+    assert!(session.paused().unwrap().ends_with("the end of a budget led to it, and it is not begun by itself"));
+    *session.files.usage.borrow_mut() = crate::usage::Usage::default();
+    let _ = session.on(Event::AgentSettled);
+    let resumed = session.command("workflow", ":resume");
+    assert_eq!(asked(&resumed.reply).1, "gh pr view");
+}
+
+#[test]
 fn a_step_that_was_stopped_or_cannot_start_pauses() {
     for answer in [
         Answer::Cancelled,
