@@ -40,6 +40,9 @@ const NO_FILE = /^(?:<|builtin:)/;
  */
 const GUARDED = new Set(["tool_call", "tool_result"]);
 
+/** The maximum time for which extensions keep a child's session open that ends, in milliseconds. */
+const CLOSING = 4000;
+
 /** The maximum length of the first line of a session file, in bytes. */
 const MAX_HEADER = 64 * 1024;
 
@@ -133,11 +136,7 @@ function keepInactive(session, runtime, tools) {
  * @param {AgentSession} session
  */
 export async function closeChildSession(session) {
-  try {
-    await session.extensionRunner.emit({ type: "session_shutdown", reason: "quit" });
-  } catch {
-    // An extension that fails at the end keeps nothing open.
-  }
+  await atMost(CLOSING, session.extensionRunner.emit({ type: "session_shutdown", reason: "quit" }));
   session.dispose();
 }
 
@@ -151,13 +150,23 @@ async function endExtensions(extensions, { cwd, mode }) {
   const ends = extensions
     .filter(({ path }) => !NO_FILE.test(path))
     .flatMap(({ handlers }) => handlers.get("session_shutdown") ?? []);
-  for (const end of ends) {
-    try {
-      await end({ type: "session_shutdown", reason: "quit" }, { cwd, mode, hasUI: false });
-    } catch {
-      // As at the end of a session.
-    }
-  }
+  const context = { cwd, mode, hasUI: false };
+  const ended = ends.map(async (end) => end({ type: "session_shutdown", reason: "quit" }, context));
+  await atMost(CLOSING, Promise.allSettled(ended));
+}
+
+/**
+ * Waits for the end of extensions. One that fails or does not return keeps nothing open.
+ *
+ * @param {number} time in milliseconds
+ * @param {Promise<unknown>} ending
+ */
+async function atMost(time, ending) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, time)));
+  await Promise.race([ending.catch(() => {}), late]);
+  clearTimeout(timer);
 }
 
 /**

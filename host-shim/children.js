@@ -19,6 +19,9 @@ const BETWEEN_REPORTS = 250;
 /** The maximum time that the end of a session waits for its children, in milliseconds. */
 const END = 2000;
 
+/** The maximum time that a child takes to end when it is aborted, in milliseconds. */
+const ABORTING = 4000;
+
 /** The maximum length of the last call in a report, in characters. */
 const MAX_CALL = 200;
 
@@ -177,11 +180,12 @@ export class Children {
     await before;
     try {
       if (!signal.aborted) {
-        const session = await openChildSession(parent, child.start, signal);
+        const opening = openChildSession(parent, child.start, signal);
+        const session = await inTime(opening, signal, () => void opening.then(closeChildSession, () => {}));
         child.session = session;
         session.subscribe((event) => this.#watch(child, event));
         signal.addEventListener("abort", () => void session.abort().catch(() => {}), { once: true });
-        await work(session, child.start.prompt, signal);
+        await inTime(work(session, child.start.prompt, signal), signal);
       }
     } catch (error) {
       outcome = { tag: "failed", val: child.session ? messageOf(error) : whyNotStarted(error) };
@@ -259,6 +263,37 @@ export class Children {
       usage: usageSince(sessionManager, report),
       lastCall,
     };
+  }
+}
+
+/**
+ * Waits for a child, and a limited time when it is aborted: an extension that does not return holds no one up.
+ *
+ * @template T
+ * @param {Promise<T>} work
+ * @param {AbortSignal} signal
+ * @param {() => void} [leave] is called if it goes on unattended
+ * @returns {Promise<T>}
+ */
+async function inTime(work, signal, leave) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  let end = () => {};
+  const late = new Promise((_, reject) => {
+    end = () => {
+      timer = setTimeout(() => {
+        leave?.();
+        reject(new Error("It did not end."));
+      }, ABORTING);
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+  try {
+    return /** @type {T} */ (await Promise.race([work, late]));
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
   }
 }
 

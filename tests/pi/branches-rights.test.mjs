@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { branchesOf, childFiles, endsOf, panel, parentFiles, requestsOf, team, textIn } from "./harness/branches.mjs";
-import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS, variants } from "./harness/extent.mjs";
 import { bash, edit, write } from "./harness/limited.mjs";
 import { REPO, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -361,6 +361,49 @@ for (const version of VERSIONS) {
       assert.match(text(join(sandbox.project, "log")), /^\+(\+\+--|\+-\+-)$/);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
+
+    test("has one copy of an extension, which ends with it: 16 branches, 4 at a time", LONG, async (t) => {
+      const counted = `import { appendFileSync } from "node:fs";
+        export default (pi) => {
+          pi.on("session_start", () => appendFileSync("log", "+"));
+          pi.on("session_shutdown", () => appendFileSync("log", "-"));
+        };`;
+      const names = Array.from({ length: 16 }, (_, index) => `b${index}`);
+      const { sandbox } = await stage(t, team(), {
+        globalFiles: panel(names, { parallel: 4 }),
+        files: { "counted.ts": counted },
+      });
+      const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "counted.ts")] });
+      await rpc.promptAndSettle("/workflow panel The task");
+      const log = text(join(sandbox.project, "log"));
+      assert.deepEqual([log.split("+").length - 1, log.split("-").length - 1], [17, 16]);
+      let open = 0;
+      const most = Math.max(...[...log].map((sign) => (open += sign === "+" ? 1 : -1)));
+      assert.ok(most <= 5, log);
+      await rpc.close();
+    });
+
+    for (const where of variants(["session_start", "session_shutdown", "before_agent_start", "factory"])) {
+      test(`ends with Escape where an extension hangs: ${where}`, async (t) => {
+        const hangs = `export default async (pi) => {
+          globalThis.copies = (globalThis.copies ?? -1) + 1;
+          const isOfChild = globalThis.copies > 0;
+          const hang = (place) => (isOfChild && place === "${where}" ? new Promise(() => {}) : undefined);
+          await hang("factory");
+          for (const name of ["session_start", "session_shutdown", "before_agent_start"]) pi.on(name, () => hang(name));
+        };`;
+        const { sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b"]), files: { "hangs.ts": hangs } });
+        const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "hangs.ts")] });
+        const settled = rpc.waitForSettled();
+        await rpc.prompt("/workflow panel The task");
+        await rpc.waitFor(({ type }) => type === "tool_execution_start");
+        await sleep(1000);
+        await rpc.send({ type: "abort" });
+        await settled;
+        assert.deepEqual(rpc.extensionErrors(), []);
+        await rpc.close();
+      });
+    }
 
     test("sees nothing of the user interface but dialogs and notices with its name", LONG, async (t) => {
       const act = inChildren(`pi.on("tool_call", async (event, ctx) => {
