@@ -242,7 +242,7 @@ export const SESSION = "";
 export function drawnModel(seed, most) {
   const nature = draws(seed, "nature");
   const [manner, delayMs] = [nature.whole(0, 2), nature.chance(0.15) ? 150 : 0];
-  /** @type {Map<string, { count: number, spell?: string }>} */
+  /** The answers that each agent has given, and the kind that it gives for some time. @type {Map<string, { count: number, spell?: string }>} */
   const agents = new Map();
   /** @type {Turn[]} */
   const log = [];
@@ -257,6 +257,7 @@ export function drawnModel(seed, most) {
     const told = messageText(request.messages.at(-1) ?? { role: "" });
     const isOver = /→ (DONE|STOPPED|the end of the branch)|The workflow is paused|has ended|cancelled:/.test(told);
     if (known.count > 1 && draw.chance(0.03)) known.spell = draw.pick(Object.keys(ANSWERS));
+    else if (draw.chance(0.04)) known.spell = undefined;
     const weights = Object.fromEntries(Object.entries(ANSWERS).map(([name, [list]]) => [name, list[manner]]));
     const rests = index >= most || (isOver && draw.chance(0.75));
     const kind = rests ? "text alone" : (known.spell ?? draw.weighted(weights));
