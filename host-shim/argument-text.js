@@ -7,8 +7,12 @@ export class ArgumentText {
   /** The ids of this answer's calls whose arguments are incomplete. @type {Set<string>} */
   #incomplete = new Set();
 
+  #isWatching = false;
+
   /** @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi */
-  constructor(pi) {
+  watch(pi) {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
     pi.on("turn_start", () => this.#incomplete.clear());
     pi.on("message_update", ({ assistantMessageEvent: part }) => {
       if (part.type === "toolcall_start") this.#texts.delete(part.contentIndex);

@@ -45,10 +45,12 @@ export class BlockedStatus {
 }
 
 /**
+ * Returns true if a version of pi is this one or a later one.
+ *
  * @param {string} version
  * @param {[number, number, number]} least
  */
-function isAtLeast(version, least) {
+export function isAtLeast(version, least) {
   const numbers = version.split(".", 3).map((part) => Number.parseInt(part, 10));
   for (const [index, number] of least.entries()) {
     const own = numbers[index] ?? 0;

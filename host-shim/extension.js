@@ -12,6 +12,7 @@ import { fileImports } from "./files.js";
 import { folderImports } from "./folders.js";
 import { Guest, moment } from "./guest.js";
 import { JoinedPrompt } from "./joined-prompt.js";
+import { LastHandler } from "./last-handler.js";
 import { plainMessage } from "./messages.js";
 import { Models } from "./models.js";
 import { HeldNotifications, Notifications } from "./notifications.js";
@@ -90,6 +91,7 @@ export class Extension {
   #view;
   #models;
   #inputs = new Inputs();
+  #lastHandler = new LastHandler();
   #imports;
   /** @type {Children} */
   #children;
@@ -163,7 +165,7 @@ export class Extension {
       guest: this.#guest,
       calls: this.#calls,
       requests: this.#requests,
-      argumentText: new ArgumentText(pi),
+      argumentText: new ArgumentText(),
       joined,
     };
     this.#confinement = new Confinement(
@@ -304,8 +306,14 @@ export class Extension {
         this.#confinement.notConfined(event);
         return handlerResult(outcome, event);
       }
-      return after(this.#confinement.confine(event, outcome.val, context), (reason) =>
-        reason === undefined ? undefined : refusal(reason),
+      // Other extensions may change the event.
+      const { toolName, toolCallId, input } = event;
+      return this.#lastHandler.decide(event, () =>
+        after(this.#confinement.confine({ toolName, toolCallId, input }, outcome.val, context), (reason) => {
+          if (reason === undefined) return undefined;
+          this.#running.refuse(toolCallId);
+          return refusal(reason);
+        }),
       );
     });
   }
@@ -320,6 +328,7 @@ export class Extension {
   #onSessionStart(event, context) {
     this.#calls.context = context;
     this.#confinement.begin(context);
+    if (this.#manifest.confine) this.#lastHandler.begin(context);
     this.#shell = unlessFails(() => shellSettings(this.#parts.host.codingAgent, context)) ?? { user: {} };
     if (this.#manifest.children) this.#origin = Origin.of(this.#parts.host, context);
     if (!this.#childOf) this.#notifications?.begin(context);

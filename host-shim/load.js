@@ -10,9 +10,11 @@
 //     │                    ▼
 //     ├─ events ───▶ extension.js          adds the handlers, provides the imports, owns the other parts
 //     │                │   events.js           pi's events to the interface's, outcomes to results
-//     │                │   sandbox/            carries out the outcome `confine`
+//     │                │   sandbox/            carries out the outcome `confine`; last-handler.js: behind the
+//     │                │                       handlers of all extensions
 //     │                ▼
-//     ├─ tools.js ─────┤                   the guest's tools, and the calls that run
+//     ├─ tools.js ─────┤                   the guest's tools, and the calls that run; argument-text.js: none with
+//     │                │                   incomplete arguments
 //     ├─ commands.js ──┤                   the guest's commands; joined-prompt.js: none that pi has joined with
 //     │                │                   another text runs
 //     ├─ renderers.js ─┤                   its messages and entries, drawn by drawing.js
@@ -44,7 +46,8 @@
 //     the guest;
 //                        output-file.js    keeps the whole output of a command
 //                        shell.js          the settings of the shell, as at the session's start
-//                        turns.js          one dialog and one command after another, also those of children
+//                        turns.js          one dialog and one command after another, also those of children;
+//                                          dialog-turns.js: of all extensions, where pi loses dialogs
 //
 // Below all of them: interface.js (version and types), json.js, plain-text.js, messages.js, local-time.js.
 import { readFileSync } from "node:fs";

@@ -8,6 +8,7 @@ import { dirname, join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 import { unlessFails } from "./calls.js";
+import { dialogsFor } from "./dialog-turns.js";
 import { readOnly, readSettings } from "./packages.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").AgentSession} AgentSession */
@@ -38,17 +39,25 @@ const SESSIONS = new WeakMap();
 const WATCHED = new WeakSet();
 
 /**
- * Learns of each session that binds its extensions from now on.
+ * Learns of each session that binds its extensions from now on, and gives each its dialogs.
  * @param {Host["codingAgent"]} codingAgent
  */
-export function watchSessions({ AgentSession }) {
+export function watchSessions({ AgentSession, VERSION }) {
   const bind = AgentSession?.prototype?.bindExtensions;
   if (typeof bind !== "function" || WATCHED.has(AgentSession)) return;
   WATCHED.add(AgentSession);
   AgentSession.prototype.bindExtensions = function (/** @type {any} */ bindings) {
     SESSIONS.set(this.sessionManager, this);
-    return bind.call(this, bindings);
+    return bind.call(this, { ...bindings, uiContext: dialogsFor(VERSION, bindings) });
   };
+}
+
+/**
+ * The session of a context; `undefined` where pi does not show it.
+ * @param {Context} context
+ */
+export function sessionOf(context) {
+  return SESSIONS.get(context.sessionManager);
 }
 
 /**
@@ -56,7 +65,7 @@ export function watchSessions({ AgentSession }) {
  * @param {Context} context
  */
 export function settingsOf(context) {
-  return SESSIONS.get(context.sessionManager)?.settingsManager;
+  return sessionOf(context)?.settingsManager;
 }
 
 export class Origin {
@@ -86,7 +95,7 @@ export class Origin {
    * @param {Context} context
    */
   static of(host, context) {
-    const session = SESSIONS.get(context.sessionManager);
+    const session = sessionOf(context);
     return session && new Origin(host, session);
   }
 

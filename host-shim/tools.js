@@ -100,6 +100,7 @@ export class RunningCalls {
 export function registerTool({ pi, host, guest, calls, requests, argumentText }, running, tool) {
   const { name, label, description, parameters, promptSnippet, promptGuidelines, sequential } = tool;
   const draw = drawingWith(host, 0);
+  argumentText.watch(pi);
   pi.registerTool({
     name,
     label,

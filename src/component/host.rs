@@ -135,8 +135,10 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             let Some(first_kept) = first_kept else { return Ok(()) };
             api::begin_view(&first_kept, &summary.text, &summary.images_of)
         }
-        Effect::Steer(content) => steer(MOVED_MESSAGE_TYPE, content, true),
-        Effect::Brief(prompt) => steer(CONTEXT_MESSAGE_TYPE, prompt, false),
+        Effect::Steer(content) => steer(MOVED_MESSAGE_TYPE, content, true, false),
+        // pi takes it up before the request only if it may begin a turn.
+        Effect::TellAtStart(content) => steer(MOVED_MESSAGE_TYPE, content, true, true),
+        Effect::Brief(prompt) => steer(CONTEXT_MESSAGE_TYPE, prompt, false, false),
         Effect::KeepNewestContext(keep) => {
             api::keep_newest(CONTEXT_MESSAGE_TYPE, keep);
             Ok(())
@@ -246,9 +248,9 @@ fn store_state(data: &str) -> Result<(), types::Error> {
     }
 }
 
-fn steer(custom_type: &str, content: String, display: bool) -> Result<(), types::Error> {
+fn steer(custom_type: &str, content: String, display: bool, begins_turn: bool) -> Result<(), types::Error> {
     let message = types::CustomMessage { custom_type: custom_type.into(), content, display };
-    api::send_message(&message, false, Some(api::Delivery::Steer))
+    api::send_message(&message, begins_turn, Some(api::Delivery::Steer))
 }
 
 fn words(error: &store::StoreError) -> &str {

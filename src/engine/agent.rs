@@ -50,13 +50,14 @@ impl Engine {
         }
         self.end_rest(cx);
         self.keep_step_tool(cx)?;
+        self.agent.is_starting = true;
         Ok(self.briefing(cx))
     }
 
     /// A message in the user's role has reached the agent. After the end of a run the agent has rights again with a
-    /// message of the user's own, or with the prompt of the next run.
+    /// message of the user's own, or with the prompt of the next run. A pause lasts: the prompt may be older.
     pub(super) fn message_start(&mut self, from_user: bool) {
-        if from_user || self.has_run() {
+        if from_user || self.has_run() && self.ending.is_behind_end() {
             self.ending.prompted();
         }
     }
@@ -64,7 +65,31 @@ impl Engine {
     pub(super) fn agent_start(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         self.end_rest(cx);
         self.activity.begin_work(cx.unix_ms);
-        self.begin_view(cx)
+        self.begin_view(cx)?;
+        if std::mem::take(&mut self.agent.is_starting) {
+            self.tell_at_start(cx);
+        }
+        Ok(())
+    }
+
+    /// Tells the agent of a move: with its start, if it is about to start, else by a prompt.
+    pub(super) fn tell_or_prompt(&mut self, text: String, cx: &mut Cx) {
+        if self.agent.is_starting { self.briefing.note(text) } else { cx.prompt(text) }
+    }
+
+    /// The agent has started. It is told how the user has moved the run since `before_agent_start`, while other extensions
+    /// handled that event.
+    fn tell_at_start(&mut self, cx: &mut Cx) {
+        if self.ending.is_behind_end() {
+            self.stop_behind_end(cx);
+        } else if !self.ending.is_begun() && self.at_entry().is_none() && self.active().is_some() {
+            let note = self.briefing.take_note();
+            let prompt = self.give_missing_prompt();
+            let texts: Vec<String> = note.into_iter().chain(prompt).collect();
+            if !texts.is_empty() {
+                cx.push(Effect::TellAtStart(texts.join("\n\n")));
+            }
+        }
     }
 
     /// Specification: hook lifecycle, "updateStatus".

@@ -84,6 +84,7 @@ impl Engine {
     /// Specification: hook lifecycle, "Case B".
     pub(super) fn agent_settled(&mut self, cx: &mut Cx) {
         self.activity.end_work();
+        self.agent.is_starting = false;
         self.follow_stop(cx);
         self.ending.prompted();
         self.cancel_nested_calls(cx);

@@ -22,6 +22,8 @@ pub enum Effect {
     SendUserMessage(String),
     /// Tells the agent something before its next request to the model.
     Steer(String),
+    /// Tells the agent, which has just started, something with its first request to the model.
+    TellAtStart(String),
     /// Gives the agent the context prompt before its next request to the model.
     Brief(String),
     /// Sends the model the newest context prompt only, or all that it was given.

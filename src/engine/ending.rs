@@ -20,7 +20,7 @@ use super::state::Engine;
 impl Engine {
     /// The run of the workflow is paused or held: the agent's run ends, if it is at work.
     pub(super) fn end_agents_run(&mut self) {
-        if self.activity.is_working() {
+        if self.has_begun() {
             self.ending.begin();
         }
     }

@@ -433,7 +433,7 @@ impl Engine {
             if prompt.is_empty() {
                 prompt = told;
             }
-            cx.prompt(prompt);
+            self.tell_or_prompt(prompt, cx);
         }
     }
 }

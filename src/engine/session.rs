@@ -51,6 +51,7 @@ impl Engine {
         self.activity = Activity::taken_up(at_work);
         self.ending = Ending::default();
         self.agent.is_stopping = false;
+        self.agent.is_starting = false;
         self.agent.prompt_at_rest = None;
         self.take_up_limits(same_session, cx)?;
         self.take_up_attention(cx)?;

@@ -730,6 +730,7 @@ fn a_paused_run_can_be_moved_and_resumed() {
     let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
     let Reply::Inject { content: prompt, .. } = output.reply else { panic!() };
     assert!(prompt.starts_with("The user moved the workflow on: * a → * b.\n\n[Workflow path"));
+    assert_eq!(session.stop(), []);
     let effects = session.resume("").effects;
     assert_eq!(effects[1], status("The flat > * b [2/2]"));
     assert!(matches!(effects[2], Effect::SendUserMessage(_)));

@@ -66,7 +66,7 @@ impl Engine {
         }
         if !was_paused && !was_at_rest {
             cx.notify(Level::Info, "The workflow is not paused.");
-        } else if !self.activity.is_working()
+        } else if !self.has_begun()
             && let Some(reminder) = self.not_done()
         {
             cx.prompt(reminder);
@@ -225,7 +225,7 @@ impl Engine {
                 cx.push(Effect::Steer(format!("{told}\n\n{prompt}")));
             }
             (Arrival::Phase, false) if paused => self.briefing.note(told),
-            (Arrival::Phase, false) => cx.prompt(told),
+            (Arrival::Phase, false) => self.tell_or_prompt(told, cx),
         }
     }
 
@@ -241,7 +241,9 @@ impl Engine {
         let content = text::command_cancelled_message(&all);
         self.show_end(&state, content, cx);
         self.agent.prompt_at_rest = None;
-        if self.activity.is_working() && !stopped {
+        // A prompt of the next run waits until the agent is at rest.
+        self.agent.is_stopping |= self.agent.is_starting;
+        if self.has_begun() && !stopped {
             self.stop_behind_end(cx);
         }
         // The transcript of a terminal shows the end.

@@ -209,7 +209,7 @@ impl Engine {
             // The prompt goes into the present run of the agent, which got its context prompt when it started.
             prompt = format!("{prompt}\n\n{}", self.give_prompt());
         }
-        cx.prompt(prompt);
+        self.tell_or_prompt(prompt, cx);
         Reply::Settle
     }
 }

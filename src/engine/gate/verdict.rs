@@ -156,7 +156,7 @@ impl Engine {
             Verdict::Interrupted | Verdict::Overtaken | Verdict::Paused => false,
         };
         if tells_agent && !self.activity.is_working() && self.pause_reason().is_none() {
-            cx.prompt(text);
+            self.tell_or_prompt(text, cx);
             return Reply::None;
         }
         let steers = tells_agent && self.activity.is_working();

@@ -16,6 +16,8 @@ pub struct Agent {
     pub refused_moves: u32,
     /// The end of its last turn.
     pub last_stop: Stop,
+    /// It is about to start: other extensions may hold it up, and a prompt would not begin another run of it.
+    pub is_starting: bool,
     /// It was aborted for a move of the user, which ends its tool calls, and is not at rest yet.
     pub is_stopping: bool,
     /// Prompts it when it is at rest: it goes on in another phase.

@@ -64,6 +64,11 @@ impl Briefing {
         self.note = Some(note);
     }
 
+    /// Returns what the model is still to be told, which counts as told.
+    pub fn take_note(&mut self) -> Option<String> {
+        self.note.take()
+    }
+
     /// The context prompt of a phase.
     pub fn prompt(&self, active: &Active) -> String {
         text::context_prompt(active, self.role)

@@ -114,6 +114,11 @@ impl Engine {
         self.activity.is_working()
     }
 
+    /// Returns true if the agent is at work, or about to start.
+    pub(super) fn has_begun(&self) -> bool {
+        self.is_at_work() || self.agent.is_starting
+    }
+
     /// The run in progress.
     pub(super) fn running(&self) -> Option<&RunState> {
         self.run.state().filter(|state| state.is_running())
@@ -204,7 +209,7 @@ impl Engine {
         cx.effects.extend(model);
         let (ends, of_branch) = (self.has_run() && !new.is_running(), new.progress.branch.is_some());
         self.run.replace(new, self.definitions.library());
-        if ends && self.activity.is_working() {
+        if ends && self.has_begun() {
             self.ending.run_ended(of_branch);
         }
         self.set_status(cx);

@@ -293,3 +293,58 @@ fn a_phase_can_demand_a_summary() {
     let _ = session.command("workflow", ":next");
     assert_eq!(session.step("status").1["currentPath"][0]["phaseIndex"], 1);
 }
+
+#[test]
+fn what_the_user_moves_while_the_agent_starts_is_told_with_its_start() {
+    let starting = || {
+        let mut session = Session::new(&[("flat", &["a", "b"]), ("other", &["x"])]);
+        let _ = session.command("workflow", "flat task");
+        let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        session
+    };
+    let steers = |effects: &[Effect]| -> Vec<String> {
+        let text = |effect: &Effect| match effect {
+            Effect::TellAtStart(text) => Some(text.clone()),
+            Effect::SendUserMessage(_) => panic!("{effect:?}"),
+            _ => None,
+        };
+        effects.iter().filter_map(text).collect()
+    };
+    let mut session = starting();
+    assert_eq!(steers(&session.command("workflow", ":next").effects), [""; 0]);
+    let told = "The user moved the workflow on: * a → * b.\n\n[Workflow path: The flat ▸ * b]";
+    let [steer] = &steers(&session.on(Event::AgentStart).effects)[..] else { panic!() };
+    assert!(steer.starts_with(told), "{steer}");
+
+    let mut session = starting();
+    let _ = session.command("workflow", ":cancel");
+    assert_eq!(steers(&session.command("workflow", "other task").effects), [""; 0]);
+    assert!(session.on(Event::AgentStart).effects.contains(&Effect::Abort));
+    let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+    let effects = session.on(Event::AgentSettled).effects;
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))), "{effects:?}");
+
+    let mut session = starting();
+    let _ = session.command("workflow", ":next");
+    let _ = session.command("workflow", ":back");
+    let [steer] = &steers(&session.on(Event::AgentStart).effects)[..] else { panic!() };
+    assert!(steer.starts_with("The user moved the workflow back: * b → * a.\n\n[Workflow path: "), "{steer}");
+
+    let mut session = starting();
+    assert_eq!(steers(&session.on(Event::AgentStart).effects), [""; 0], "nothing happened");
+
+    for command in [":cancel", ":skip"] {
+        let mut session = starting();
+        let mut effects = session.command("workflow", command).effects;
+        if command == ":skip" {
+            effects.extend(session.command("workflow", ":skip").effects);
+        }
+        effects.extend(session.on(Event::AgentStart).effects);
+        assert!(effects.contains(&Effect::Abort), "{command}: {effects:?}");
+        assert!(matches!(session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply, Reply::Stop(_)));
+    }
+    let mut session = starting();
+    let _ = session.command("workflow", ":pause");
+    let _ = session.on(Event::AgentStart);
+    assert!(matches!(session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply, Reply::Stop(_)));
+}

@@ -132,6 +132,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
             let _ = session.on(Event::Input { from_user: true });
             let role = DefaultRole::Worker;
             assert_eq!(session.on(Event::BeforeAgentStart { role }), Output::default());
+            assert_eq!(session.stop(), []);
             for control in [":next", ":back", ":skip", ":pause"] {
                 let effects = session.command("workflow", control).effects;
                 assert_eq!(effects.len(), 1, "{index} {control}: {effects:?}");
