@@ -6,6 +6,7 @@ import { NOT_GRANTED } from "./calls.js";
 import { textOf } from "./drawing.js";
 import { json } from "./json.js";
 import { untrusted } from "./sandbox/index.js";
+import { fromLeaf } from "./branch-entries.js";
 import { usageSince } from "./usage.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext["sessionManager"]} Session */
@@ -262,15 +263,6 @@ function customEntries(session) {
   const fresh = new CustomEntries(session);
   known.set(session, fresh);
   return fresh;
-}
-
-/** The entries of the branch, newest first. @param {Session} session */
-export function* fromLeaf(session) {
-  let entry = session.getLeafEntry();
-  while (entry) {
-    yield entry;
-    entry = entry.parentId ? session.getEntry(entry.parentId) : undefined;
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
 // The usage of the entries of a session: tokens, cost, tool calls and time, as pi reports them.
-import { fromLeaf } from "./session.js";
+import { fromLeaf } from "./branch-entries.js";
 
 /** @typedef {import("./interface.js").Usage} Usage */
 /** @typedef {import("./interface.js").ModelUsage} ModelUsage */
@@ -18,13 +18,13 @@ import { fromLeaf } from "./session.js";
 
 /**
  * The sums up to a message, and the message: only what is newer is read again.
- * @type {WeakMap<import("./session.js").Session, { customType: string, id: string, sums: Sums }>}
+ * @type {WeakMap<import("./branch-entries.js").Session, { customType: string, id: string, sums: Sums }>}
  */
 const known = new WeakMap();
 
 /**
  * Returns the usage of the entries of the branch that are newer than the newest custom entry of a type.
- * @param {import("./session.js").Session} session
+ * @param {import("./branch-entries.js").Session} session
  * @param {string} customType
  * @returns {Usage}
  */

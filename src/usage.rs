@@ -4,7 +4,7 @@ use crate::sorted::Map;
 
 use serde::Serialize;
 
-use crate::definition::short;
+use crate::definition::{Refusal, short};
 
 /// Maximum number of names that are kept of a visit: models, and rules that refused calls.
 pub const MAX_NAMES: usize = 20;
@@ -43,6 +43,16 @@ impl Rule {
             Self::Budget => "budget",
             Self::Seal => "seal",
             Self::Pause => "pause",
+        }
+    }
+}
+
+impl From<&Refusal> for Rule {
+    fn from(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::Tool => Self::Tools,
+            Refusal::MayWrite | Refusal::Path { .. } | Refusal::Unresolved { .. } => Self::Write,
+            Refusal::Hidden { .. } => Self::Hide,
         }
     }
 }

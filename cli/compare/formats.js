@@ -1,12 +1,11 @@
 // The answer of a comparison as Markdown, JSON and HTML.
 import { columns } from "../runs/columns.js";
-import { dollars, duration, tokens } from "../runs/figures.js";
 import { METHOD } from "./answer.js";
+import { FIGURES } from "./figures.js";
 import { comparisonHtml } from "./html.js";
 
 /** @typedef {import("./answer.js").Answer} Answer */
 /** @typedef {import("./answer.js").Variant} Variant */
-/** @typedef {import("./answer.js").Spread} Spread */
 
 /** Formats of `compare`. @type {Record<string, (answer: Answer) => string>} */
 export const COMPARISON_FORMATS = {
@@ -16,45 +15,10 @@ export const COMPARISON_FORMATS = {
   html: comparisonHtml,
 };
 
-/**
- * The columns of figures: heading, and text of a variant.
- * @type {[heading: string, text: (variant: Variant) => string][]}
- */
-export const FIGURES = [
-  ["solved", ({ solved, trials }) => `${solved} of ${trials}`],
-  ["95 %", ({ interval }) => (interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "needs 2 tasks")],
-  ["false green", ({ falseGreen }) => String(falseGreen)],
-  [
-    "other ends",
-    ({ others }) =>
-      Object.entries(others)
-        .map((end) => end.toReversed().join(" "))
-        .join(", ") || "none",
-  ],
-  [
-    "cost",
-    ({ cost, unknownCost }) =>
-      [spreadText(cost, dollars), unknownCost > 0 ? `${unknownCost} unknown` : ""].filter(Boolean).join(", "),
-  ],
-  ["tokens", (variant) => spreadText(variant.tokens, tokens)],
-  ["time", ({ ms }) => spreadText(ms, duration)],
-  ["turns", ({ turns }) => spreadText(turns, String)],
-];
-
 const HEADINGS = ["", ...FIGURES.map(([heading]) => heading)];
 
 /** The cells below the headings. @param {Variant} variant */
 const row = (variant) => [variant.name, ...FIGURES.map(([, text]) => text(variant))];
-
-/** @param {Spread} spread @param {(value: number) => string} text */
-function spreadText(spread, text) {
-  if (!spread) return "";
-  const { least, median, greatest } = spread;
-  return text(least) === text(greatest) ? text(median) : `${text(median)} (${text(least)} to ${text(greatest)})`;
-}
-
-/** @param {number} share */
-const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
 
 /** @param {Answer} answer */
 function plain({ variants, tasks, pairs, notes }) {

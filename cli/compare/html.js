@@ -2,7 +2,7 @@
 import { line } from "../runs/html/data.js";
 import { page } from "../runs/html/page.js";
 import { METHOD } from "./answer.js";
-import { FIGURES } from "./formats.js";
+import { FIGURES } from "./figures.js";
 
 /** @param {import("./answer.js").Answer} answer */
 export function comparisonHtml(answer) {

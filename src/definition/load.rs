@@ -32,7 +32,7 @@ impl Library {
     ///
     /// Returns the workflows that could be loaded, and the diagnostics of the others.
     ///
-    /// Specification: architecture, "Workflow Loading"; configuration reference, all of it.
+    /// Specification: configuration reference, all of it.
     pub fn load(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
         read(files, None, &Work::new())
     }

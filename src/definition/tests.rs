@@ -429,7 +429,6 @@ mod context;
 mod empty;
 mod gates;
 mod groups;
-mod layers;
 mod limits;
 mod mistyped;
 mod models;

@@ -193,7 +193,7 @@ impl Engine {
             let own = permission(scope, name, carries_calls, &path, cx.host)?;
             if let Permission::Refused(refusal) = own {
                 let text = text::refusal(rules, name, &refusal);
-                return Ok(self.refuse(refusal.rule(), text));
+                return Ok(self.refuse((&refusal).into(), text));
             }
             if let Permission::Confined { .. } = own {
                 confining.push(rules);
@@ -203,7 +203,7 @@ impl Engine {
         Ok(match decision {
             Permission::Allowed => Reply::None,
             // Each set of rules was asked for it.
-            Permission::Refused(refusal) => self.refuse(refusal.rule(), name),
+            Permission::Refused(refusal) => self.refuse((&refusal).into(), name),
             Permission::Within(reach) => confine(reach, true, String::new(), Vec::new()),
             Permission::Confined { reach, network, unconfined } => {
                 let Err(reason) = cx.host.can_confine()? else {

@@ -5,7 +5,7 @@
 //! it, an event ends it, and whether the run goes on is a question to the state. So a branch that has ended is not
 //! worked on again, whatever ended the others.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
@@ -16,9 +16,9 @@ use crate::text::{self, BranchNow};
 use super::context::Cx;
 use super::effect::{ChildStart, Effect, Level, Reply};
 use super::event::{ChildEnd, ChildReport};
-use super::fresh_start::{prompt_mark, users_own};
 use super::long_task;
 use super::state::{Child, Engine, OpenGroup};
+use super::users_messages::{prompt_mark, users_own};
 
 /// The prompt by which a child goes on, or begins with an entry without the model.
 const RESUME: &str = "/workflow :resume";
@@ -421,13 +421,4 @@ fn handed_messages(state: &RunState, cx: &Cx) -> Result<Vec<String>, Stale> {
         messages.push(message.text);
     }
     Ok(messages)
-}
-
-/// The messages of the user that the run was given with which this branch was begun, newest first.
-pub(super) fn given_messages(cx: &Cx) -> Result<Vec<String>, Stale> {
-    let given = cx.host.entries(BRANCH_ENTRY_TYPE)?;
-    let given: Option<Value> = given.last().and_then(|data| serde_json::from_str(data).ok());
-    let messages = given.as_ref().and_then(|given| given.get("messages")?.as_array());
-    let texts = messages.into_iter().flatten().filter_map(Value::as_str);
-    Ok(texts.map(ToOwned::to_owned).collect())
 }

@@ -8,9 +8,9 @@ use crate::text;
 
 use super::ask::{UsersWord, YesOrNo};
 use super::commands::BUDGET_FLAG;
-use super::commands::moves::Moved;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
+use super::moved::Moved;
 use super::state::{Engine, Mover, Waiter};
 
 /// The value of [`MORE_FLAG`](super::commands::MORE_FLAG) that accepts answers whose cost or usage is not known.

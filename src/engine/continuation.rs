@@ -4,10 +4,10 @@ use crate::definition::{AutoContinue, Stale};
 use crate::run::{Arrival, PauseReason, RunState};
 use crate::text;
 
-use super::commands::moves::Moved;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
+use super::moved::Moved;
 use super::state::{Engine, Mover, Origin};
 use super::tools::lacks_step_tool;
 

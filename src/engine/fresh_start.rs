@@ -5,24 +5,18 @@
 //! leaves the earlier messages out of the requests of its first turn, and the compaction, which keeps that turn,
 //! follows it.
 
-use crate::sorted::Set;
-
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::definition::{Stale, UserMessage};
 use crate::protocol::{FRESH_TYPE, PROMPT_ENTRY_TYPE};
 use crate::run::Active;
 use crate::text;
 
-use super::branches::given_messages;
 use super::context::Cx;
 use super::effect::{Effect, Reply, Summary};
-use super::state::{Engine, fingerprint};
+use super::state::Engine;
+use super::users_messages::{prompt_mark, users_own};
 
-/// Field of the entry that marks a prompt.
-const FINGERPRINT: &str = "fingerprint";
-/// Maximum number of characters of a prompt that its fingerprint is made of: the host cuts long texts.
-const MAX_PROMPT: usize = 16_384;
 /// Maximum number of images of the user's messages that a phase sees.
 const MAX_IMAGES: u32 = 10;
 
@@ -97,35 +91,6 @@ impl Engine {
         };
         cx.effects = std::mem::take(&mut cx.effects).into_iter().flat_map(marked).collect();
     }
-}
-
-/// The user's own messages since the run began, newest first.
-pub(super) fn users_own(task_id: &str, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
-    let mut messages = cx.host.user_messages(task_id)?;
-    if !messages.is_empty() {
-        let marks = cx.host.entries(PROMPT_ENTRY_TYPE)?;
-        let mark = |data: &String| -> Option<String> {
-            let data: Value = serde_json::from_str(data).ok()?;
-            Some(data.get(FINGERPRINT)?.as_str()?.to_owned())
-        };
-        let marks: Set<String> = marks.iter().filter_map(mark).collect();
-        messages.retain(|message| !marks.contains(&prompt_fingerprint(&message.text)));
-    }
-    let given = given_messages(cx)?.into_iter();
-    messages.extend(given.map(|text| UserMessage { id: String::new(), text, images: 0 }));
-    Ok(messages)
-}
-
-/// Returns the data of the entry that marks a prompt.
-pub(super) fn prompt_mark(text: &str) -> Value {
-    json!({ FINGERPRINT: prompt_fingerprint(text) })
-}
-
-/// Returns the fingerprint by which a prompt is recognised in the session. The host removes control characters, cuts
-/// long texts and may trim them.
-fn prompt_fingerprint(text: &str) -> String {
-    let visible = text.chars().filter(|char| !char.is_control() && !char.is_whitespace());
-    fingerprint(&visible.take(MAX_PROMPT).collect::<String>())
 }
 
 fn is_to_start_fresh(active: &Active) -> bool {

@@ -59,6 +59,7 @@ mod limits;
 mod long_task;
 mod may;
 mod models;
+mod moved;
 mod panel;
 mod repetition;
 mod run_dir;
@@ -68,6 +69,7 @@ mod session;
 mod state;
 mod step_tool;
 mod tools;
+mod users_messages;
 
 use crate::definition::Stale;
 

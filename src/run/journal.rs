@@ -4,13 +4,11 @@
 //! **part** has of the records by key only those that changed since the entry before, `null` for one that is gone, and
 //! all other fields in full. [`restore`](super::restore) merges parts down to a complete entry.
 
-use serde::Serialize;
 use serde_json::Value;
-
-use crate::usage::is_default;
 
 use super::RunState;
 use super::bounds::{MAX_LENGTH, cut_texts};
+use super::mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark};
 use super::rules::PROGRESS_VERSION;
 use super::stored::{records_of, take_changes};
 
@@ -19,27 +17,6 @@ use super::stored::{records_of, take_changes};
 const MAX_SMALL: usize = 4 << 10;
 /// The number of records up to which the length is looked at.
 const MAX_FEW: usize = 64;
-/// Maximum number of parts after a complete entry.
-pub(super) const MAX_PARTS: u64 = 10_000;
-/// Length of the parts after a complete entry from which on the next one is complete, in bytes of JSON.
-pub(super) const MAX_PARTS_LENGTH: u64 = 16 << 20;
-
-/// The field of `progress` with the [`Mark`] of its entry.
-pub(super) const MARK: &str = "entry";
-
-/// The place of an entry among those of its run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Mark {
-    /// From 1. A part continues the entry of the number before.
-    pub number: u64,
-    /// The number of parts since the complete entry, this one included; 0 for a complete one.
-    #[serde(skip_serializing_if = "is_default")]
-    pub parts: u64,
-    /// The length of these parts, in bytes of JSON.
-    #[serde(skip_serializing_if = "is_default")]
-    pub length: u64,
-}
-
 #[derive(Debug, Default)]
 pub struct Journal(Last);
 

@@ -9,8 +9,8 @@ use crate::definition::{Condition, Measure, Model, ModelSetting, short};
 use crate::usage::{Usage, is_default};
 
 use super::{
-    Allowance, Branch, BranchRun, Evidence, HandedOutputs, LongTask, PhasePath, Records, RunDir, RunState, Seal,
-    Summary, Unusable,
+    Allowance, Branch, BranchRun, Broken, Evidence, HandedOutputs, LongTask, PhasePath, Records, RunDir, RunState,
+    Seal, Summary,
 };
 
 /// Maximum number of visits that are kept, the last ones.
@@ -126,14 +126,6 @@ pub struct UsersModel {
     pub run: Model,
     /// The model that was in use before: pi may end before it sets the other.
     pub before: Model,
-}
-
-/// An error in the stored entries of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
-    pub why: Unusable,
-    /// The run can go on with what was read.
-    pub is_usable: bool,
 }
 
 /// A choice of the user that holds for the visit, whatever the phase says.

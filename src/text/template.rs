@@ -10,7 +10,7 @@ pub type Variables<'a> = [(&'static str, Cow<'a, str>)];
 /// A name consists of ASCII letters, digits, `_`, `.`, `-`, `/` and `@`. An unknown name stays as it is written, with
 /// its braces. Values are not resolved again.
 ///
-/// Specification: template variables, "Resolution rules".
+/// Specification: template variables, "Overview".
 pub fn resolve(template: &str, variables: &Variables) -> String {
     resolve_with(template, |name| {
         variables.iter().find(|(known, _)| *known == name).map(|(_, value)| Cow::Borrowed(&**value))

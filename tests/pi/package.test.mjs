@@ -63,6 +63,7 @@ const PACKED = [
     "actions",
     "argument-text",
     "blocked-status",
+    "branch-entries",
     "calls",
     "child-session",
     "child-ui",

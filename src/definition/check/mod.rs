@@ -4,6 +4,7 @@ pub(crate) mod command_names;
 pub(crate) mod context;
 pub(crate) mod expected_calls;
 pub(crate) mod flow;
+pub(crate) mod known;
 pub(crate) mod limits;
 pub(crate) mod models;
 pub(crate) mod parallel;

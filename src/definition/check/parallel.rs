@@ -2,7 +2,8 @@
 //! files and values.
 
 use super::context::names_in;
-use super::flow::{Known, listed};
+use super::flow::listed;
+use super::known::Known;
 use crate::definition::diagnostic::{
     Anchor, FieldProblem, ParallelProblem, Problem, Step, Unplaced, Written, in_group,
 };

@@ -2,6 +2,7 @@
 
 use crate::sorted::{Map, Set};
 
+use super::known::Known;
 use super::work::Work;
 use super::{flow, parallel};
 use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
@@ -58,7 +59,7 @@ pub(crate) fn resolve(
         }
     }
     let names = Names::of(workflows, left_out);
-    let known = flow::Known::new(workflows.iter(), work);
+    let known = Known::new(workflows.iter(), work);
     // Each file with the groups in it; nested ones come first.
     let mut files: Vec<(&[Workflow], usize)> = Vec::new();
     let mut depths = &depths[..];

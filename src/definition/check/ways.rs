@@ -6,7 +6,7 @@
 
 use crate::sorted::{Map, Set};
 
-use super::flow::Known;
+use super::known::Known;
 use super::work::Work;
 use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
 use crate::definition::model::work::Step as RunStep;

@@ -123,20 +123,7 @@ impl FieldProblem {
                 let help = help.unwrap_or_else(|| suggestion(field, known, "fields"));
                 warning(format!("unknown field `{field}`; it has no effect")).help(help).marking(field)
             }
-            Self::UnknownRule { of, field, rule, here } => {
-                let unknown = error(format!("unknown field `{field}`")).marking(field);
-                let elsewhere = place_of(field).map(|place| format!("`{field}` belongs in {place}"));
-                let elsewhere = elsewhere.or_else(|| meant::help(field, *of));
-                let is_same = *here && field.eq_ignore_ascii_case(rule);
-                if let Some(help) = meant::gone(field, *of).or(elsewhere).filter(|_| !is_same) {
-                    unknown.help(help)
-                } else if *here {
-                    unknown.suggest(Some(rule))
-                } else {
-                    let place = place_of(rule).unwrap_or("the front matter of a phase file");
-                    unknown.help(format!("`{rule}` belongs in {place}"))
-                }
-            }
+            Self::UnknownRule { of, field, rule, here } => unknown_rule(*of, field, rule, *here),
             Self::BadCommandName { value } => {
                 let words = value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
                 let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
@@ -145,6 +132,22 @@ impl FieldProblem {
                     .suggest(Some(name).filter(|name| !name.is_empty()))
             }
         }
+    }
+}
+
+/// The words for an unknown field that means a rule, which may stand `here`.
+fn unknown_rule(of: Mapping, field: &str, rule: &'static str, here: bool) -> Description {
+    let unknown = error(format!("unknown field `{field}`")).marking(field);
+    let elsewhere = place_of(field).map(|place| format!("`{field}` belongs in {place}"));
+    let elsewhere = elsewhere.or_else(|| meant::help(field, of));
+    let is_same = here && field.eq_ignore_ascii_case(rule);
+    if let Some(help) = meant::gone(field, of).or(elsewhere).filter(|_| !is_same) {
+        unknown.help(help)
+    } else if here {
+        unknown.suggest(Some(rule))
+    } else {
+        let place = place_of(rule).unwrap_or("the front matter of a phase file");
+        unknown.help(format!("`{rule}` belongs in {place}"))
     }
 }
 

@@ -4,7 +4,6 @@
 //! for the `tests` of a phase.
 
 use crate::protocol::STEP_TOOL_NAME;
-use crate::usage;
 
 use super::confinement::Sandbox;
 use super::files::{Stale, WorkflowFiles, WriteTarget};
@@ -150,16 +149,6 @@ impl WritablePath {
             Some(self)
         } else {
             contains(self, other).then_some(other)
-        }
-    }
-}
-
-impl Refusal {
-    pub fn rule(&self) -> usage::Rule {
-        match self {
-            Self::Tool => usage::Rule::Tools,
-            Self::MayWrite | Self::Path { .. } | Self::Unresolved { .. } => usage::Rule::Write,
-            Self::Hidden { .. } => usage::Rule::Hide,
         }
     }
 }

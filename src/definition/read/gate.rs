@@ -149,31 +149,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
             (line, CheckKind::Run { command, timeout_ms })
         }
         (None, Some(path), None) => {
-            let path = path.replace('\\', "/");
-            if path.starts_with('/') || path.contains(':') || path.split('/').any(|part| part == "..") {
-                fields.report(&at("file"), GateProblem::OutsideProject { path });
-                return None;
-            }
-            if let Some((why, help)) = mistaken_path(&path) {
-                fields.report(&at("file"), LimitProblem::MistakenPath { field: "gate.file", path, why, help });
-                return None;
-            }
-            let named = with_names(&path);
-            if fast_glob::validate(&named).is_err() {
-                fields.report(&at("file"), GateProblem::BadGlob { field: "gate.file", path });
-                return None;
-            }
-            if expansions(&named) > MAX_EXPANSIONS {
-                fields.report(&at("file"), GateProblem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS });
-                return None;
-            }
-            let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {
-                Ok(contains) => contains,
-                Err(error) => {
-                    fields.report(&at("contains"), GateProblem::BadExpression { words: error.to_string() });
-                    return None;
-                }
-            };
+            let (path, contains) = checked_file(fields, here, &path, contains)?;
             (path.clone(), CheckKind::File { path, contains })
         }
         (None, None, Some(question)) => (question.clone(), CheckKind::Approve { question }),
@@ -192,6 +168,42 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
         return None;
     }
     Some(Check { label, kind, outcome, recheck })
+}
+
+/// The path and the expression of a check of a file; `None` after an error.
+fn checked_file(
+    fields: &mut Fields,
+    here: [Step; 2],
+    path: &str,
+    contains: Option<String>,
+) -> Option<(String, Option<Pattern>)> {
+    let at = |field| [here[0], here[1], Step::Key(field)];
+    let path = path.replace('\\', "/");
+    if path.starts_with('/') || path.contains(':') || path.split('/').any(|part| part == "..") {
+        fields.report(&at("file"), GateProblem::OutsideProject { path });
+        return None;
+    }
+    if let Some((why, help)) = mistaken_path(&path) {
+        fields.report(&at("file"), LimitProblem::MistakenPath { field: "gate.file", path, why, help });
+        return None;
+    }
+    let named = with_names(&path);
+    if fast_glob::validate(&named).is_err() {
+        fields.report(&at("file"), GateProblem::BadGlob { field: "gate.file", path });
+        return None;
+    }
+    if expansions(&named) > MAX_EXPANSIONS {
+        fields.report(&at("file"), GateProblem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS });
+        return None;
+    }
+    let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {
+        Ok(contains) => contains,
+        Err(error) => {
+            fields.report(&at("contains"), GateProblem::BadExpression { words: error.to_string() });
+            return None;
+        }
+    };
+    Some((path, contains))
 }
 
 /// `env` of the mapping at a path: a mapping of names of variables to names of values. `of` names it in diagnostics.

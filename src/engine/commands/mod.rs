@@ -19,7 +19,7 @@ mod complete;
 mod consent;
 mod controls;
 mod many_agents;
-pub(super) mod moves;
+mod moves;
 mod picker;
 mod replacement;
 mod rules;

@@ -9,21 +9,11 @@ use crate::engine::ask::UsersWord;
 use crate::engine::budget::Widened;
 use crate::engine::context::{Cx, Ui};
 use crate::engine::effect::{Effect, Level, Reply};
+use crate::engine::moved::Moved;
 use crate::engine::state::{Engine, Mover, Requester};
 
 /// Notice that the files of a run do not give its phase.
 const UNAVAILABLE: &str = "The workflow's files are no longer available.";
-
-/// A move of the run that the agent did not make.
-pub(in crate::engine) struct Moved {
-    /// The sentence for the agent.
-    pub told: String,
-    /// The phases between which the run moved.
-    pub from_to: String,
-    pub arrival: Arrival,
-    /// Running tool calls were stopped, and with them the agent.
-    stopped: bool,
-}
 
 impl Engine {
     /// The notice of a control that needs a phase: there is none.

@@ -8,7 +8,7 @@ use crate::run::PauseReason;
 use crate::sorted::Set;
 use crate::text;
 
-use super::if_stands;
+use super::standing::if_stands;
 use super::verdict::Outcome;
 use crate::engine::context::{Cx, Ui};
 use crate::engine::effect::{Effect, Reply};

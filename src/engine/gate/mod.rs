@@ -11,6 +11,7 @@
 
 mod consent;
 mod files;
+mod standing;
 mod verdict;
 
 use crate::definition::{CheckKind, Stale};
@@ -26,6 +27,7 @@ use super::step_tool::handing_over;
 
 pub(super) use consent::{ONCE, ONCE_IN_RUN, dialog, title_of};
 use files::{FileFailure, Work, check_file};
+use standing::{if_stands, if_stands_or_record};
 use verdict::Outcome;
 
 impl Engine {
@@ -149,33 +151,6 @@ impl Engine {
         let passed = result.passed;
         gate.record(result);
         if passed { self.make_checks(gate, cx) } else { self.close_gate(gate, Outcome::Failed, cx) }
-    }
-}
-
-/// Continues with a gate after an answer only if the gate still stands: it was not withdrawn, the run is where the gate
-/// was opened, and its rules hold.
-fn if_stands<T>(
-    gate: OpenGate,
-    then: impl FnOnce(&mut Engine, OpenGate, T, &mut Cx) -> Reply,
-) -> impl FnOnce(&mut Engine, T, &mut Cx) -> Reply {
-    if_stands_or_record(gate, |_, _| {}, then)
-}
-
-/// Does the same; where only the rules do not hold, the gate keeps what the answer tells.
-fn if_stands_or_record<T>(
-    mut gate: OpenGate,
-    record: impl FnOnce(&mut OpenGate, T),
-    then: impl FnOnce(&mut Engine, OpenGate, T, &mut Cx) -> Reply,
-) -> impl FnOnce(&mut Engine, T, &mut Cx) -> Reply {
-    move |engine, answer, cx| {
-        if !gate.stand.stands(engine.running()) {
-            return engine.gate_overtaken(&gate, cx);
-        }
-        if let Some(reason) = engine.held() {
-            record(&mut gate, answer);
-            return engine.gate_held(&gate, &reason, cx);
-        }
-        then(engine, gate, answer, cx)
     }
 }
 

@@ -10,6 +10,7 @@ mod briefing;
 mod children;
 mod definitions;
 mod ending;
+mod environment;
 mod fresh_start;
 mod gate;
 mod limits;

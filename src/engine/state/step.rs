@@ -6,7 +6,7 @@ use crate::definition::{Answer, Command};
 use crate::run::Active;
 use crate::text;
 
-use super::gate::{Planned, checked_env, environment};
+use super::environment::{Planned, checked_env, environment};
 use super::pending::Waiter;
 use super::place::Stand;
 use crate::engine::OutputFile;

@@ -1,0 +1,59 @@
+//! The variables of the environment of a command of the run.
+
+use crate::definition::{Command, ValueName, Variable};
+use crate::run::Active;
+use crate::text;
+
+/// The variables of a command, each with its value or the reason why the run lacks it.
+pub(super) type Planned = Vec<(String, Result<String, &'static str>)>;
+
+/// Maximum length of a value in the environment, in bytes: Linux bounds a variable by 128 KiB.
+const MAX_VARIABLE: usize = 100_000;
+
+/// The variables of a command with these values, or the reason why the run lacks one.
+///
+/// # Errors
+///
+/// If a value cannot be one, in words.
+pub(super) fn checked_env(planned: &[(String, Result<String, &str>)]) -> Result<Vec<(String, String)>, String> {
+    let mut env = Vec::new();
+    for (name, value) in planned {
+        let value = value.as_ref().map_err(|why| format!("{name} has no value: {why}"))?;
+        env.push((name.clone(), value.clone()));
+        if value.contains('\0') {
+            return Err(format!("the value of {name} has a NUL character"));
+        }
+        if value.len() > MAX_VARIABLE {
+            return Err(format!("the value of {name} is longer than {MAX_VARIABLE} bytes"));
+        }
+    }
+    Ok(env)
+}
+
+/// The variables of a command of a workflow at this depth of the path, with their values; a value that the run does not
+/// have is empty, but the path of its folder, which a command would take for the root, and its whole task.
+pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> Planned {
+    if command.env().is_empty() {
+        return Vec::new();
+    }
+    let Active { state, library, .. } = *active;
+    let inputs = state.inputs(depth, library);
+    let value = |name: &ValueName| match name {
+        ValueName::Input(name) => inputs.get(name).cloned(),
+        ValueName::Outcome(id) => state.outcome(depth, id, library).map(ToOwned::to_owned),
+        ValueName::Summary(id) => text::summary_of(state, id, library).map(ToOwned::to_owned),
+        ValueName::Item => state.item(depth, library).map(|item| item.text),
+        ValueName::Task => state.whole_task().map(ToOwned::to_owned),
+        ValueName::RunDir => state.run_dir_path().map(ToOwned::to_owned),
+        ValueName::Output { phase, name } => {
+            state.output(depth, (phase, name), library).map(|output| output.text().into_owned())
+        }
+    };
+    let variables = command.env().iter();
+    let given = |of: &Variable| match &of.value {
+        ValueName::RunDir => value(&of.value).ok_or(text::NO_RUN_DIR),
+        ValueName::Task => value(&of.value).ok_or(text::NO_WHOLE_TASK),
+        other => Ok(value(other).unwrap_or_default()),
+    };
+    variables.map(|of| (of.name.clone(), given(of))).collect()
+}
