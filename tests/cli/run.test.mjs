@@ -33,7 +33,7 @@ for (const version of VERSIONS) {
       assert.deepEqual([ended.status, ended.stdout], [0, ""], ended.stderr);
       // pi may be faster than the look at its session.
       assert.match(ended.stderr, /^((Plan|Build) · \d turns? · |Workflow The hello: DONE)/);
-      assert.match(ended.stderr, /\ndone · 3 turns · \S+ · \d+s\n$/);
+      assert.match(ended.stderr, /\ndone · 3 turns · \S+ tokens · cost unknown · \d+s\n$/);
       const result = JSON.parse(readFileSync(join(sandbox.project, "result.json"), "utf8"));
       assert.deepEqual(result.end, { status: 0, outcome: "done", text: "done" });
       assert.equal(result.outcome, "done");
@@ -140,7 +140,7 @@ for (const version of VERSIONS) {
       const stopped = await withPi(t, version, [leave("bad"), REST], { globalFiles: ends });
       const end = await stopped.run("ends", "Do it", "--quiet");
       assert.deepEqual([end.status, end.stdout], [4, ""]);
-      assert.match(end.stderr, /^stopped by an outcome of a phase · 2 turns · \S+ · \d+s\n$/);
+      assert.match(end.stderr, /^stopped by an outcome of a phase · 2 turns · \S+ tokens · cost unknown · \d+s\n$/);
       const asks = workflow("asks", [{ id: "look", gate: [{ approve: "Ship it?" }] }], OFF);
       const asking = await withPi(t, version, [step("next"), REST], { globalFiles: asks });
       const result = join(asking.sandbox.project, "r.json");
