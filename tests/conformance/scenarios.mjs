@@ -98,8 +98,8 @@ const rules = (rule, after = "") => [
 ];
 /** The context prompt names no scope where there is one. */
 const SCOPE = /** @type {Replacement} */ ([
-  "the next phase. If you need to restart the current scope from the beginning",
-  "the next phase. If you need to restart from the beginning",
+  /(\[Workflow path: [^>\n]*\][^]*?If you need to restart )the current scope /g,
+  "$1",
 ]);
 /** No profiles. */
 const NONE = /** @type {Replacement} */ ([
@@ -199,6 +199,7 @@ export const scenarios = [
       ),
       NONE,
       rules(),
+      SCOPE,
     ],
   },
   {
