@@ -770,7 +770,7 @@ fn a_cost_without_a_price_is_told_and_asked_for_where_nothing_else_is_bounded() 
         // Without a user interface, with the option and with a dialog.
         for (has_ui, more) in [(false, None), (false, Some("unknown")), (true, None)] {
             let mut session = with_free_model(&format!("{of_workflow}\n"), model_of_b, bound, more);
-            let start = Event::Command { name: "workflow".into(), arguments: "w x".into() };
+            let start = Event::Command { name: "workflow", arguments: "w x" };
             let mut output = session.with_ui(has_ui, start);
             if let (Some(asked), None) = (&asked, more) {
                 assert!(session.stored_run().is_none(), "{about}");
