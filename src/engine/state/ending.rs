@@ -74,17 +74,21 @@ impl Ending {
     /// A turn is over. `queued`: the agent gets a message of the user next, which the last answer is for.
     pub fn turn_over(&mut self, queued: bool) {
         self.0 = self.0.map(|(why, stage)| match stage {
-            Stage::Begun => (why, Stage::LastAnswer(0)),
+            // Nobody reads a closing answer of a branch.
+            Stage::Begun if why != Why::BranchEnd => (why, Stage::LastAnswer(0)),
             Stage::LastAnswer(turns) if queued && (why == Why::Pause || turns < MAX_WAITING) => {
                 (why, Stage::LastAnswer(turns.saturating_add(1)))
             }
-            Stage::LastAnswer(_) | Stage::Over => (why, Stage::Over),
+            Stage::Begun | Stage::LastAnswer(_) | Stage::Over => (why, Stage::Over),
         });
     }
 
     /// The answer failed: pi asks for it again.
     pub fn answer_failed(&mut self) {
-        self.0 = self.0.map(|(why, stage)| (why, if stage == Stage::Over { Stage::LastAnswer(0) } else { stage }));
+        self.0 = self.0.map(|(why, stage)| match stage {
+            Stage::Over if why != Why::BranchEnd => (why, Stage::LastAnswer(0)),
+            _ => (why, stage),
+        });
     }
 }
 
@@ -133,5 +137,8 @@ mod tests {
         ending.prompted();
         ending.end_pause();
         assert!(ending.is_behind_end());
+        ending.turn_over(false);
+        ending.answer_failed();
+        assert!(ending.is_over(), "no closing answer");
     }
 }
