@@ -29,6 +29,7 @@ const PACKED = [
     "answer",
     "compare",
     "enclosure",
+    "figures",
     "formats",
     "hidden",
     "html",
