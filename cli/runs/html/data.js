@@ -82,6 +82,7 @@ const fields = record({
   ...all(time, "startedAt", "endedAt"),
   task: text(6_000),
   inputs: named(line(200)),
+  unpriced: list(line(120)),
   session: record(all(line(400), "cwd", "file")),
   steps: amount,
   repeatedVisits: number,
