@@ -8,10 +8,12 @@ use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole, RulesOf};
 use crate::usage::Rule;
 
+use super::briefing::state::Mover;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::{EndedCall, Stop};
-use super::state::{Ended, Engine, InForce, Mover, Origin, Standing};
+use super::limits::state::InForce;
+use super::state::{Ended, Engine, Origin, Standing};
 
 impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.

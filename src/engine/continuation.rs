@@ -4,11 +4,12 @@ use crate::definition::{AutoContinue, Stale};
 use crate::run::{Arrival, PauseReason, RunState};
 use crate::text;
 
+use super::briefing::state::Mover;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
 use super::moved::Moved;
-use super::state::{Engine, Mover, Origin};
+use super::state::{Engine, Origin};
 use super::tools::lacks_step_tool;
 
 /// The continuation after the agent has stopped.

@@ -50,6 +50,7 @@ mod countdown;
 mod effect;
 mod ending;
 mod entries;
+mod environment;
 mod event;
 mod fresh_start;
 mod gate;

@@ -16,7 +16,8 @@ use super::commands::arguments;
 use super::context::{Context, Cx, Ui};
 use super::effect::{ChildStart, Effect, Level, Output, Reply, Request};
 use super::event::{Answer, ChildEnd, ChildReport, CommandEnd, Event, Facts, Stop};
-use super::state::{Caller, Engine, Waiter};
+use super::gate::state::Caller;
+use super::state::{Engine, Waiter};
 use super::step_tool::handing_over;
 
 /// Maximum number of steps that are played.

@@ -6,8 +6,9 @@ use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Level};
+use super::ending::state::Ending;
 use super::event::Facts;
-use super::state::{Activity, Ending, Engine};
+use super::state::{Activity, Engine};
 
 impl Engine {
     /// Loads the workflows and takes up the run that the session stores.

@@ -11,9 +11,11 @@ use crate::run::{
 use crate::text;
 
 use super::ask::YesOrNo;
+use super::briefing::state::Mover;
 use super::context::Cx;
 use super::effect::{Level, Reply, ToolResult};
-use super::state::{Caller, Engine, Mover, OpenGate, Requester, Standing, Waiter};
+use super::gate::state::{Caller, OpenGate, Requester};
+use super::state::{Engine, Standing, Waiter};
 
 /// Registration of a tool.
 #[derive(Debug)]

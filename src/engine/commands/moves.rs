@@ -6,11 +6,13 @@ use crate::run::{
 use crate::text;
 
 use crate::engine::ask::UsersWord;
+use crate::engine::briefing::state::Mover;
 use crate::engine::budget::Widened;
 use crate::engine::context::{Cx, Ui};
 use crate::engine::effect::{Effect, Level, Reply};
+use crate::engine::gate::state::Requester;
 use crate::engine::moved::Moved;
-use crate::engine::state::{Engine, Mover, Requester};
+use crate::engine::state::Engine;
 
 /// Notice that the files of a run do not give its phase.
 const UNAVAILABLE: &str = "The workflow's files are no longer available.";

@@ -9,10 +9,11 @@ use crate::text;
 use super::arguments::{self, Arguments};
 use super::rules;
 use crate::engine::ask::YesOrNo;
+use crate::engine::briefing::state::Mover;
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
 use crate::engine::long_task;
-use crate::engine::state::{Engine, Mover, Waiter};
+use crate::engine::state::{Engine, Waiter};
 use crate::engine::tools::lacks_step_tool;
 
 impl Engine {

@@ -12,7 +12,8 @@ use super::standing::if_stands;
 use super::verdict::Outcome;
 use crate::engine::context::{Cx, Ui};
 use crate::engine::effect::{Effect, Reply};
-use crate::engine::state::{CheckResult, Engine, OpenGate};
+use crate::engine::gate::state::{CheckResult, OpenGate};
+use crate::engine::state::Engine;
 
 /// Kind of the values in the store that remember a consent.
 const REMEMBERED: &str = "allowed-command";

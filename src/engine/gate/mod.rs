@@ -12,6 +12,7 @@
 mod consent;
 mod files;
 mod standing;
+pub(super) mod state;
 mod verdict;
 
 use crate::definition::{CheckKind, Stale};
@@ -22,7 +23,8 @@ use super::ask::{Command, Ran};
 use super::context::Cx;
 use super::effect::Reply;
 use super::event::CommandEnd;
-use super::state::{CheckResult, Engine, OpenGate, Requester};
+use super::gate::state::{CheckResult, OpenGate, Requester};
+use super::state::Engine;
 use super::step_tool::handing_over;
 
 pub(super) use consent::{ONCE, ONCE_IN_RUN, dialog, title_of};

@@ -2,7 +2,8 @@
 
 use crate::engine::context::Cx;
 use crate::engine::effect::Reply;
-use crate::engine::state::{Engine, OpenGate};
+use crate::engine::gate::state::OpenGate;
+use crate::engine::state::Engine;
 
 /// Continues with a gate after an answer only if the gate still stands: it was not withdrawn, the run is where the gate
 /// was opened, and its rules hold.

@@ -8,7 +8,9 @@ use crate::text;
 
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
-use crate::engine::state::{Caller, Engine, OpenGate, Passage, Requester, Waiter};
+use crate::engine::entries::state::Passage;
+use crate::engine::gate::state::{Caller, OpenGate, Requester};
+use crate::engine::state::{Engine, Waiter};
 use crate::engine::step_tool::{RUN_ENDED, handing_over, result};
 
 /// The end of the checks.

@@ -5,23 +5,12 @@
 
 mod activity;
 mod agent;
-mod attention;
-mod briefing;
-mod children;
 mod definitions;
-mod ending;
-mod environment;
-mod fresh_start;
-mod gate;
-mod limits;
-mod meter;
-mod model_keeper;
 mod pending;
-mod place;
-mod repetition;
+pub(super) mod place;
+mod purpose;
 mod run;
 mod session;
-mod step;
 
 use serde_json::Value;
 
@@ -32,28 +21,27 @@ use crate::protocol::{PANEL_FIELD, STATE_ENTRY_TYPE};
 use crate::run::{Active, Mark, PauseReason, Progress, RunState, Seal};
 use crate::text;
 
+use super::attention::state::Attention;
+use super::branches::state::Children;
+use super::briefing::state::Briefing;
+use super::budget::state::Meter;
 use super::context::{Cx, Ui};
 use super::effect::Effect;
+use super::ending::state::Ending;
+use super::fresh_start::state::FreshStart;
+use super::limits::state::Limits;
 use super::long_task;
+use super::models::state::ModelKeeper;
+use super::repetition::state::Repetition;
 
 pub(super) use activity::Activity;
 pub(super) use agent::{Agent, Origin, Turn};
-pub(super) use attention::{Attention, Wait};
-pub(super) use briefing::{Briefing, Mover};
-pub(super) use children::{Child, Children};
 pub(super) use definitions::Definitions;
-pub(super) use ending::Ending;
-pub(super) use fresh_start::FreshStart;
-pub(super) use gate::{Caller, CheckResult, OpenGate, Requester};
-pub(super) use limits::{InForce, Limits};
-pub(super) use meter::Meter;
-pub(super) use model_keeper::{ModelKeeper, VisitId};
-pub(super) use pending::{Pending, Purpose, Waiter, Waiting};
+pub(super) use pending::{Pending, Waiting};
 pub(super) use place::Stand;
-pub(super) use repetition::Repetition;
+pub(super) use purpose::{Purpose, Waiter};
 pub(super) use run::{Ended, Run, Standing, ToldHold};
 pub(super) use session::{Session, fingerprint};
-pub(super) use step::{OpenGroup, OpenQuestion, OpenStep, Passage};
 
 /// Workflows in one session: their definitions, and the run in progress.
 #[derive(Debug, Default)]

@@ -1,15 +1,14 @@
 //! Requests to the user or the host that are not answered yet.
 
 use crate::sorted::Map;
-use std::cell::Cell;
 use std::fmt;
-use std::rc::Rc;
 
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Reply};
 use crate::engine::event::Answer;
 
 use super::Engine;
+use super::purpose::{Purpose, Waiter};
 
 /// The pending requests by ticket.
 #[derive(Debug, Default)]
@@ -29,46 +28,6 @@ pub struct Waiting {
 
 /// A continuation after an answer.
 pub type Then = Box<dyn FnOnce(&mut Engine, Answer, &mut Cx) -> Reply>;
-
-/// A request that waits for an answer.
-#[derive(Debug, Clone)]
-pub struct Purpose {
-    pub waiter: Waiter,
-    /// Set if it is a check of a gate, or the consent to one.
-    pub gate: Option<Withdrawal>,
-}
-
-/// The party that waits for an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiter {
-    /// The user, by a command.
-    User,
-    /// The agent, by a call of its tool.
-    Call {
-        /// Another tool made the call.
-        nested: bool,
-    },
-}
-
-/// True after the user did something else while a gate is checked: the answer has no effect then. Copies share it.
-#[derive(Debug, Clone, Default)]
-pub struct Withdrawal(Rc<Cell<bool>>);
-
-impl Withdrawal {
-    fn withdraw(&self) {
-        self.0.set(true);
-    }
-
-    pub fn is_withdrawn(&self) -> bool {
-        self.0.get()
-    }
-}
-
-impl From<Waiter> for Purpose {
-    fn from(waiter: Waiter) -> Self {
-        Self { waiter, gate: None }
-    }
-}
 
 impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -161,6 +120,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::state::purpose::Withdrawal;
     use crate::engine::tests::with_cx;
 
     fn waiting(purpose: Purpose) -> Waiting {

@@ -2,7 +2,7 @@
 
 use crate::run::{PhasePath, RunState};
 
-use super::pending::{Purpose, Waiter, Withdrawal};
+use super::purpose::{Purpose, Waiter, Withdrawal};
 
 /// A run, and its visit of a phase.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,13 +1,16 @@
 //! The context prompt: the model gets it whole once, then reminders.
 
+pub(super) mod state;
+
 use crate::definition::ContextInjection;
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE};
 use crate::text;
 
+use super::briefing::state::Mover;
 use super::context::Cx;
 use super::effect::{Effect, Reply};
 use super::event::Stop;
-use super::state::{Engine, Mover};
+use super::state::Engine;
 
 impl Engine {
     /// Returns the context prompt for a run of the agent, or a reminder where the model has the prompt in view.

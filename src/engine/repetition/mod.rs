@@ -1,5 +1,7 @@
 //! An agent that does the same again and again, or whose answers are cut off: it is told, and then the run pauses.
 
+pub(super) mod state;
+
 use crate::definition::AutoContinue;
 use crate::run::PauseReason;
 use crate::text;
@@ -7,7 +9,8 @@ use crate::text;
 use super::context::Cx;
 use super::effect::Effect;
 use super::event::EndedCall;
-use super::state::{Engine, VisitId};
+use super::models::state::VisitId;
+use super::state::Engine;
 
 impl Engine {
     /// Counts the calls of a turn, after which the agent goes on. Half-way to the bound the agent is told, with another

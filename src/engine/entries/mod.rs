@@ -4,6 +4,8 @@
 //! The agent has no tools meanwhile. An entry that may have been interrupted, by the end of the process or another
 //! session, is not begun again without the user's `/workflow :resume`: it may not be repeatable.
 
+pub(super) mod state;
+
 use serde_json::{Value, json};
 
 use crate::definition::{Answer, AnswerText, Step, is_blank, is_space, label_of, trim};
@@ -12,11 +14,14 @@ use crate::run::{Active, Arrival, Evidence, Leaving, Outputs, PauseReason, given
 use crate::text;
 
 use super::ask::{Command, Ran};
+use super::briefing::state::Mover;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply, ToolResult};
+use super::entries::state::{OpenGroup, OpenQuestion, OpenStep, Passage};
 use super::event::CommandEnd;
+use super::gate::state::Requester;
 use super::gate::{ONCE, dialog, title_of};
-use super::state::{Engine, Mover, OpenGroup, OpenQuestion, OpenStep, Passage, Requester, Stand, Waiter};
+use super::state::{Engine, Stand, Waiter};
 use super::step_tool::{RUN_ENDED, result};
 
 /// The option of a question without an answer.

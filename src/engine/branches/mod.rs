@@ -5,6 +5,8 @@
 //! it, an event ends it, and whether the run goes on is a question to the state. So a branch that has ended is not
 //! worked on again, whatever ended the others.
 
+pub(super) mod state;
+
 use serde_json::json;
 
 use crate::definition::Stale;
@@ -13,11 +15,13 @@ use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, Paus
 use crate::sorted::Set;
 use crate::text::{self, BranchNow};
 
+use super::branches::state::Child;
 use super::context::Cx;
 use super::effect::{ChildStart, Effect, Level, Reply};
+use super::entries::state::OpenGroup;
 use super::event::{ChildEnd, ChildReport};
 use super::long_task;
-use super::state::{Child, Engine, OpenGroup};
+use super::state::Engine;
 use super::users_messages::{prompt_mark, users_own};
 
 /// The prompt by which a child goes on, or begins with an entry without the model.

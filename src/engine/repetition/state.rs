@@ -4,7 +4,7 @@ use crate::engine::event::EndedCall;
 use crate::protocol::STEP_TOOL_NAME;
 use crate::sorted::Set;
 
-use super::VisitId;
+use crate::engine::models::state::VisitId;
 
 /// A call that takes this time or more has news: it waits for something, in milliseconds.
 const WAITING: u64 = 10_000;

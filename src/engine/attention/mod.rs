@@ -1,13 +1,16 @@
 //! The user is told outside of pi that the run waits or has ended, by the user's `notify.yaml`; and pi shows that it
 //! waits.
 
+pub(super) mod state;
+
 use crate::definition::{Occasion, Stale};
 use crate::run::{RunState, RunStatus};
 use crate::text;
 
+use super::attention::state::Wait;
 use super::context::Cx;
 use super::effect::Level;
-use super::state::{Engine, Wait};
+use super::state::Engine;
 
 impl Engine {
     /// Reads `notify.yaml` for a session that begins, and tells the user if it has errors.

@@ -1,5 +1,7 @@
 //! Budgets: near its end the agent is told of it, at its end the run pauses until the user gives more.
 
+pub(super) mod state;
+
 use crate::definition::{Budget, KnownModel, Measure, trim};
 use crate::run::{
     Active, Allowance, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown, leave_over_budget,
@@ -7,11 +9,12 @@ use crate::run::{
 use crate::text;
 
 use super::ask::{UsersWord, YesOrNo};
+use super::briefing::state::Mover;
 use super::commands::BUDGET_FLAG;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::moved::Moved;
-use super::state::{Engine, Mover, Waiter};
+use super::state::{Engine, Waiter};
 
 /// The value of [`MORE_FLAG`](super::commands::MORE_FLAG) that accepts answers whose cost or usage is not known.
 pub(super) const UNKNOWN: &str = "unknown";

@@ -4,10 +4,10 @@ use crate::definition::{BoundValue, Check, CheckKind, Gate};
 use crate::run::{Active, CheckPlace, CheckedFiles, Evidence, Outputs, ProjectState, Recheck, RunState};
 use crate::text;
 
-use super::environment::{Planned, checked_env, environment};
-use super::pending::Waiter;
-use super::place::Stand;
-use super::step::Passage;
+use crate::engine::entries::state::Passage;
+use crate::engine::environment::{Planned, checked_env, environment};
+use crate::engine::state::Waiter;
+use crate::engine::state::place::Stand;
 
 /// The party that wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,8 @@
 //! leaves the earlier messages out of the requests of its first turn, and the compaction, which keeps that turn,
 //! follows it.
 
+pub(super) mod state;
+
 use serde_json::json;
 
 use crate::definition::{Stale, UserMessage};

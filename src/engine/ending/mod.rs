@@ -8,6 +8,8 @@
 //! the agent's run that belonged to it is refused. A message of the user that waits has its rights when it reaches the
 //! agent; a message of an extension has none.
 
+pub(super) mod state;
+
 use crate::protocol::STEP_TOOL_NAME;
 use crate::text;
 use crate::usage::Rule;

@@ -1,5 +1,7 @@
 //! The user's limits outside and inside of runs: when they are read, and `/workflow :limits`.
 
+pub(super) mod state;
+
 use serde_json::json;
 
 use crate::definition::{Found, Stale};

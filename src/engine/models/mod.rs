@@ -4,13 +4,16 @@
 //! that names none. In between the state of the run remembers the user's, so that they are set again after a restart. A
 //! model or a level that the user selects in a phase holds for this visit, and is the user's own from then on.
 
+pub(super) mod state;
+
 use crate::definition::{ModelSetting, Phase, Stale, choose};
 use crate::run::{Active, PauseReason, Pick, RunState, UsersModel, reason_to_hold};
 use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Level};
-use super::state::{Engine, VisitId};
+use super::models::state::VisitId;
+use super::state::Engine;
 
 impl Engine {
     /// Returns the effects that set the model which follows from a state. It is set only if another visit of a phase is

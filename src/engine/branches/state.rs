@@ -5,7 +5,7 @@ use crate::sorted::Map;
 use crate::run::{Branch, PauseReason, RunState};
 use crate::usage::Usage;
 
-use super::place::Place;
+use crate::engine::state::place::Place;
 
 /// The children of this instance. What they have done is stored with the run; what is here ends with the instance, as
 /// they do.

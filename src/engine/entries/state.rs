@@ -6,10 +6,10 @@ use crate::definition::{Answer, Command};
 use crate::run::Active;
 use crate::text;
 
-use super::environment::{Planned, checked_env, environment};
-use super::pending::Waiter;
-use super::place::Stand;
 use crate::engine::OutputFile;
+use crate::engine::environment::{Planned, checked_env, environment};
+use crate::engine::state::Waiter;
+use crate::engine::state::place::Stand;
 
 /// The call or the command that has brought the run to an entry without the model. It is answered when the run has left
 /// the last of these entries, or pauses at one.
