@@ -2,7 +2,8 @@
 
 /**
  * @typedef {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Report} Checked
- * @typedef {{ field: string, path: string, folders: string[], reason?: string }} GitFolders those that a rule stands for
+ * @typedef {{ field: string, path: string, folders: string[], reason?: string }} GitFolders the folders of git that a
+ *   rule stands for
  * @typedef {Pick<Checked, "diagnostics" | "summary"> & { gitFolders: GitFolders[] }} Report
  */
 
@@ -34,7 +35,10 @@ const end = ({ summary, gitFolders }) => [
   "",
 ];
 
-/** A workflow command. @param {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Diagnostic} diagnostic */
+/**
+ * A workflow command of GitHub Actions.
+ * @param {import("../target/types/interfaces/pi-workflows-tools-workflows.js").Diagnostic} diagnostic
+ */
 function annotation({ severity, file, place, message, help }) {
   const at = place ? { line: place.line, col: place.column, endColumn: place.endColumn } : {};
   const properties = Object.entries({ file, ...at }).map(([name, value]) => `${name}=${property(String(value))}`);

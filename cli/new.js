@@ -9,7 +9,7 @@ import { Failure, quoted } from "./words.js";
 const EXAMPLES = fileURLToPath(new URL("../workflows-examples", import.meta.url));
 
 /**
- * Returns the files of an example under another name, and those of the folder `_shared` if it needs them.
+ * Returns the files of an example under another name, and the files of the folder `_shared` if the example needs them.
  * @param {string} example
  * @param {string} name
  */
@@ -33,7 +33,7 @@ export function exampleFiles(example, name) {
 
 /** The folder of the tasks of this package for `compare`. */
 const EVALS = fileURLToPath(new URL("../evals-examples/bugfix", import.meta.url));
-/** Those of them that a new folder of tasks has. */
+/** The tasks that a new folder of tasks gets. */
 const FIRST_EVALS = ["csv-quotes", "leap-year"];
 
 /** Returns the files of a new folder of tasks. */
@@ -79,8 +79,8 @@ export function writeNew(folder, files) {
 }
 
 /**
- * Makes a folder and those above it. Not with `recursive`: Node retries forever where a folder is missing and cannot be
- * made, as in `/proc`.
+ * Makes a folder and the folders above it, without `recursive`: Node retries forever where a folder is missing and
+ * cannot be made, as in `/proc`.
  * @param {string} folder
  */
 function makeFolder(folder) {

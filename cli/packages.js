@@ -49,7 +49,7 @@ export async function isLoadedByPi(agentDir) {
   return packages.some((installed) => installed.name === name);
 }
 
-/** Returns true if a settings file lists packages. @param {() => string} read returns its text */
+/** Returns true if a settings file lists packages. @param {() => string} read returns the text of the file */
 function hasPackages(read) {
   try {
     const { packages } = JSON.parse(read());
@@ -60,7 +60,7 @@ function hasPackages(read) {
 }
 
 /**
- * Loads the pi that the command `pi` starts, or the one that is installed beside this package.
+ * Loads the pi that the command `pi` starts, or the pi that is installed beside this package.
  * @returns {Promise<import("../host-shim/packages.js").PackageSource | undefined>}
  */
 async function loadPi() {
@@ -80,15 +80,16 @@ async function loadPi() {
       const pi = await import(module);
       if (pi.DefaultPackageManager) return pi;
     } catch {
-      // The next one.
+      // The next module is tried.
     }
   }
   return undefined;
 }
 
 /**
- * Returns the package with workflows that a folder is or lies in; `undefined` if there is none. `only` is the path of
- * the folder in the package, if it is not the package's own. The folder `.pi` of a project is not part of a package.
+ * Returns the package with workflows that a folder is or lies in; `undefined` if there is no such package. `only` is
+ * the path of the folder in the package, unless the folder is the package's own. The folder `.pi` of a project is not
+ * part of a package.
  * @param {string} folder absolute
  * @returns {{ packages: Installed[], only?: string } | undefined}
  */

@@ -2,8 +2,8 @@
 // `pi-workflows`: checks and shows workflow files outside of pi.
 //
 // Exit status: 0; 1 if `check` fails or `may` says no; 2 if the command line is wrong or a file cannot be read or
-// written, with one line on standard error; that of `run` is in headless/run.js. `runs`, `report` and `stats` pass over
-// a session file that cannot be read, with a line on standard error.
+// written, with one line on standard error; the exit statuses of `run` are in headless/run.js. `runs`, `report` and
+// `stats` pass over a session file that cannot be read, with a line on standard error.
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,12 +30,12 @@ const PI_TOOLS = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
 /** An option with a value, of this form in the usage. @param {string} form @param {string} help */
 const text = (form, help) => ({ type: /** @type {const} */ ("string"), form: ` ${form}`, help });
-/** One that may be given several times. @param {string} form @param {string} help */
+/** An option with a value that may be given several times. @param {string} form @param {string} help */
 const texts = (form, help) => ({ ...text(form, help), multiple: /** @type {const} */ (true) });
 /** @param {string} help */
 const flag = (help) => ({ type: /** @type {const} */ ("boolean"), form: "", help });
 
-/** All options, with their help; the usage names the commands that take one. */
+/** All options, with their help; the usage names the commands that take an option. */
 const OPTIONS = {
   dir: text(
     "DIR",
@@ -128,8 +128,8 @@ const OPTIONS = {
  * @typedef {object} Command
  * @property {string} [form] the words behind the command in the usage
  * @property {string} does
- * @property {string} [other] another form, and what it does
- * @property {string} [takes] the words, if they are not those of the form; those in brackets may be absent
+ * @property {string} [other] another form, and its effect
+ * @property {string} [takes] the words, if they differ from the words of the form; words in brackets may be absent
  * @property {string} options the names of its options
  * @property {(words: string[], options: Options) => Result | Promise<Result>} run
  */
@@ -321,7 +321,7 @@ function create([name], options) {
 }
 
 /**
- * Writes new folders, and returns their paths with what to do next.
+ * Writes new folders, and returns their paths with the next steps.
  * @param {string} folder
  * @param {Parameters<typeof writeNew>[1]} files
  * @param {string} next
@@ -389,7 +389,8 @@ async function stats([workflow], options) {
 }
 
 /**
- * The keys of the workflows that a name may mean: the key itself, or else those with this command name too.
+ * The keys of the workflows that a name may mean: the key itself, or, without a workflow of this key, also the keys of
+ * workflows with this command name.
  * @param {string | undefined} name
  */
 async function keysOf(name) {
@@ -477,7 +478,6 @@ function main(parameters) {
 /** Returns true if an option may be given several times. @param {string} option */
 const isRepeated = (option) => "multiple" in (own(OPTIONS, option) ?? {});
 
-/** The whole usage. */
 function usage() {
   return [
     "Usage: pi-workflows COMMAND [options]; for one command: pi-workflows COMMAND --help\n",
@@ -513,7 +513,7 @@ function optionsOf(names) {
   });
 }
 
-/** An entry of the usage: what it is about, and beside it a text in lines. @param {string} about @param {string} text */
+/** An entry of the usage: its subject, and beside it a text in lines. @param {string} about @param {string} text */
 function entry(about, text) {
   const lines = text.match(/\S.{0,80}(?= |$)/g) ?? [];
   const head = `  ${about}`;
@@ -578,7 +578,7 @@ function packageVersion() {
 }
 
 /**
- * The text as it leaves this process: without control characters, and with what cannot be seen written out.
+ * The text as it leaves this process: without control characters, and with invisible characters written out.
  * @param {string} text
  */
 function shown(text) {

@@ -6,7 +6,6 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { listedPackages, packageAround } from "./packages.js";
 import { Failure, shortened } from "./words.js";
 
-/** pi's own folder. */
 export function agentDir() {
   const own = process.env.PI_CODING_AGENT_DIR;
   if (!own) return join(homedir(), ".pi", "agent");
@@ -19,8 +18,8 @@ export function agentDir() {
  */
 
 /**
- * The places of workflow files. `only` is the requested folder, as a path below the last of them, if it is not the
- * whole; `problem` is a line for the user.
+ * The places of workflow files. `only` is the requested folder, as a path below the last place, unless the last place
+ * itself was requested; `problem` is a line for the user.
  * @typedef {{ grants: Grant[], packages: import("../host-shim/packages.js").Installed[], only?: string, problem?:
  *   string }} Places
  */
@@ -54,7 +53,7 @@ export async function placesOf(dir) {
   if (existsSync(ofProject))
     return { grants: [project(ofProject)], packages: around?.only === undefined ? (around?.packages ?? []) : [] };
   if (around) return { grants: [], ...around };
-  // A file under another name counts too: it is a diagnostic.
+  // A file whose name has another form counts too: it gets a diagnostic.
   if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name)))
     return { grants: [project(folder)], packages: [] };
   // A link to a workflow's folder may be anywhere.
@@ -70,7 +69,7 @@ export const isProject = () => existsSync(join(".pi", "workflows"));
 export const isInPackage = () => !isProject() && packageAround(resolve(".")) !== undefined;
 
 /**
- * Returns the path; throws if there is something that is not a folder.
+ * Returns the path; throws if something other than a folder is there.
  * @param {string} path
  */
 function folderIfThere(path) {
@@ -91,7 +90,7 @@ function project(path) {
 }
 
 /**
- * The workflows folder of a workflow's folder: the nearest one above with that name, or else the parent.
+ * The workflows folder of a workflow's folder: the nearest folder above with the name `workflows`, or else the parent.
  * @param {string} folder
  */
 function rootOf(folder) {

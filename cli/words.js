@@ -31,7 +31,7 @@ const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\u2028\u2029]/gu;
 const EMOJI = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f\d#*]$/u;
 
 /**
- * Writes out the characters of a text that a reader cannot see as code points, those of JSON as its escapes.
+ * Writes out the invisible characters of a text: as code points, or in JSON as escapes.
  * @param {string} text
  * @param {boolean} isJson
  */
@@ -96,7 +96,7 @@ export function formatOf(formats, { format }, standard = "text") {
 /**
  * The parts before and behind the first `=` of each value of an option.
  * @param {string} option
- * @param {string} form its form, for a message
+ * @param {string} form the form of the option, for a message
  * @param {string[]} [values]
  * @returns {[string, string][]}
  */

@@ -10,7 +10,7 @@ import { agentDir } from "./places.js";
 import { inWords } from "./words.js";
 
 const MANIFEST = new URL("../package.json", import.meta.url);
-/** A folder of a run that there is not. */
+/** A sample of a run's folder; no such folder exists. */
 const SAMPLE = { name: "0123456789abcdef0123", path: ".pi/workflow-runs/0123456789abcdef0123" };
 const TOOLS = "pi-workflows:tools/workflows@0.1.0";
 
@@ -37,8 +37,9 @@ export function plain(record) {
 }
 
 /**
- * Starts the component with some folders of workflows, and the `agents` beside the last one. Paths of limits are
- * relative to the project of the last one. Its functions throw errors with the message as `payload`.
+ * Starts the component with some folders of workflows, and the folder `agents` beside the last one. Paths of limits are
+ * relative to the project of the last folder. The functions of the component throw errors with the message as
+ * `payload`.
  * @param {import("./places.js").Grant[]} grants absolute paths
  * @param {import("../host-shim/packages.js").Installed[]} [packages]
  * @returns {Workflows}
@@ -72,7 +73,7 @@ export function openWorkflows(grants, packages = []) {
 }
 
 /**
- * All imports of the component. Only those that are called outside of pi are implemented.
+ * All imports of the component. Only functions that are called outside of pi are implemented.
  * @param {object} files
  * @param {string} project
  * @returns {any}

@@ -1,5 +1,5 @@
-// The arguments of the model's calls as it has written them. Some versions of pi make a call with those before the place
-// where its arguments end or are no JSON, so a call could have half a text as its effect.
+// The arguments of the model's calls as the model has written them. Some versions of pi make a call even if its
+// arguments break off, with the part before that place: so a call could take effect with half a text.
 
 export class ArgumentText {
   /** The texts of the answer that is being given, by the position of their calls. @type {Map<number, string>} */
@@ -26,7 +26,7 @@ export class ArgumentText {
     });
   }
 
-  /** Returns true if the arguments of a call end before their end. @param {string} id */
+  /** Returns true if the arguments of a call are incomplete. @param {string} id */
   isIncomplete(id) {
     return this.#incomplete.has(id);
   }
@@ -34,7 +34,7 @@ export class ArgumentText {
 
 /**
  * Returns true for JSON, also where it has control characters in texts, or backslashes that escape nothing: pi reads
- * that too.
+ * such JSON too.
  *
  * @param {string} text
  */

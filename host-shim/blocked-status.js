@@ -1,7 +1,7 @@
 // Shows in pi's terminal that pi waits for the user where no dialog is open.
 
 /**
- * The first version of pi in which a component over the others can report it: pi sends OSC 7501 with `blocked`.
+ * The first version of pi in which an overlay component can report the wait: pi sends OSC 7501 with `blocked`.
  * @type {[number, number, number]}
  */
 const SINCE = [1, 5, 1];
@@ -11,14 +11,14 @@ export class BlockedStatus {
   #close;
   #isSupported;
 
-  /** @param {string} version that of pi */
+  /** @param {string} version the version of pi */
   constructor(version) {
     this.#isSupported = isAtLeast(version, SINCE);
   }
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context
-   * @param {string | undefined} message what pi waits for; `undefined`: it does not wait
+   * @param {string | undefined} message the reason for which pi waits; `undefined` if pi does not wait
    */
   set(context, message) {
     this.clear();
@@ -34,7 +34,7 @@ export class BlockedStatus {
       this.#close = () => done(undefined);
       return { render: () => [], invalidate: () => {} };
     }, options);
-    // Nothing is lost if pi cannot show it.
+    // Nothing is lost if pi cannot show the status.
     shown.catch(() => {});
   }
 
@@ -45,7 +45,7 @@ export class BlockedStatus {
 }
 
 /**
- * Returns true if a version of pi is this one or a later one.
+ * Returns true if a version of pi is `least` or a later one.
  *
  * @param {string} version
  * @param {[number, number, number]} least

@@ -1,4 +1,4 @@
-// Calls the guest on behalf of pi: one call at a time, each with the context of pi that it is for.
+// Calls the guest on behalf of pi: one call at a time, each with its context of pi.
 import { json } from "./json.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -12,7 +12,7 @@ const MAX_DEFERRAL = 100;
 
 export class Calls {
   #guest;
-  /** The context of the current call; between calls, that of the session. @type {Context | undefined} */
+  /** The context of the current call; between calls, the context of the session. @type {Context | undefined} */
   #context;
   /** The arguments of the tool call whose event is being handled. @type {unknown} */
   #toolInput = undefined;
@@ -26,7 +26,6 @@ export class Calls {
     this.#guest = guest;
   }
 
-  /** The context of the current call. */
   get context() {
     if (!this.#context) throw new Error("There is no session yet.");
     return this.#context;
@@ -47,14 +46,14 @@ export class Calls {
   }
 
   /**
-   * Calls a function of the guest. During another call, waits until that one has returned.
+   * Calls a function of the guest. During another call, waits until the other call has returned.
    *
    * @template {keyof GuestExports} Name
    * @param {Context | undefined} context
    * @param {Name} name
    * @param {Parameters<GuestExports[Name]>} parameters
-   * @returns {Eventually<ReturnType<GuestExports[Name]> | undefined>} a promise only if it had to wait, before the call
-   *   or for what the call has started; `undefined` if the instance trapped or there is none
+   * @returns {Eventually<ReturnType<GuestExports[Name]> | undefined>} a promise only if this call had to wait, for
+   *   another call or for the work that it started; `undefined` if the instance trapped or does not exist
    */
   call(context, name, ...parameters) {
     return this.#whenFree(() => this.#enter(context, name, parameters));
@@ -86,7 +85,7 @@ export class Calls {
 
   /**
    * Lets pi wait for the end of something before it goes on after the current call.
-   * @param {Promise<void>} started which is not rejected
+   * @param {Promise<void>} started a promise that is never rejected
    */
   waitFor(started) {
     this.#started = started;
@@ -124,7 +123,7 @@ export class Calls {
     if (this.#guest.busy) return Promise.resolve().then(() => this.#whenFree(call));
     this.#started = undefined;
     const result = call();
-    // TypeScript does not see that the call has changed it.
+    // TypeScript does not see that the call has changed `#started`.
     const started = /** @type {Promise<void> | undefined} */ (this.#started);
     return started ? started.then(() => result) : result;
   }
@@ -171,8 +170,8 @@ export class Calls {
 }
 
 /**
- * Returns true if the session of a context was replaced. pi's error for that has no class and no code of its own, and
- * its text may occur in any other error, for example in a path; but every access to such a context throws.
+ * Returns true if the session of a context was replaced. pi's error for this case has no class and no code of its own,
+ * and its text may occur in any other error, for example in a path; but every access to such a context throws.
  *
  * @param {Context | undefined} context
  */
@@ -185,13 +184,13 @@ export function isGone(context) {
   }
 }
 
-/** Returns the message of whatever was thrown, for the user. @param {unknown} error */
+/** Returns the message of a thrown value, for the user. @param {unknown} error */
 export function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
 
 /**
- * Returns the result of a look at something that may be gone, as with a session; `undefined` if that fails.
+ * Returns the result of a look at something that may be gone, as with a session; `undefined` if the look fails.
  *
  * @template T
  * @param {() => T} look

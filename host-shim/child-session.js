@@ -1,5 +1,5 @@
-// Opens the session of pi in which a child works: of what its parent's session was made of, and of nothing that came
-// later to the disk.
+// Opens the session of pi in which a child works. The session is made of the parts of the parent's session, and of
+// nothing that came to the disk later.
 import { closeSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -23,24 +23,24 @@ import { shareUserSettings } from "./shell.js";
  * @typedef {object} Parent
  * @property {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
  * @property {typeof import("@earendil-works/pi-coding-agent")} codingAgent
- * @property {Context} context that of the session
- * @property {import("./origin.js").Origin | undefined} origin of the session
+ * @property {Context} context the context of the parent's session
+ * @property {import("./origin.js").Origin | undefined} origin the origin of the parent's session
  * @property {(message: string) => void} tell shows a warning to the user
  * @property {string} name the package's name
  * @property {ExtensionFactory} factory
- * @property {import("./turns.js").Turns} turns those of the dialogs
+ * @property {import("./turns.js").Turns} turns the turns of the dialogs
  */
 
 /** The path of an extension that is no file: one of pi's own, or of the program that embeds pi. */
 const NO_FILE = /^(?:<|builtin:)/;
 
 /**
- * The events by which an extension decides about tool calls. In a child the functions of the session handle them, with
- * the state that they have there.
+ * The events by which an extension decides about tool calls. In a child the functions of the session handle these
+ * events, with their state in the session.
  */
 const GUARDED = new Set(["tool_call", "tool_result"]);
 
-/** The maximum time for which extensions keep a child's session open that ends, in milliseconds. */
+/** The maximum time for which extensions can delay the end of a child's session, in milliseconds. */
 const CLOSING = 4000;
 
 /** The maximum length of the first line of a session file, in bytes. */
@@ -51,7 +51,7 @@ const MAX_HEADER = 64 * 1024;
  *
  * @param {Parent} parent
  * @param {ChildStart} child
- * @param {AbortSignal} signal closes its dialogs
+ * @param {AbortSignal} signal closes the dialogs of the child
  * @returns {Promise<AgentSession>}
  */
 export async function openChildSession(parent, child, signal) {
@@ -69,7 +69,7 @@ export async function openChildSession(parent, child, signal) {
     projectTrusted: context.isProjectTrusted(),
   });
   shareUserSettings(settingsManager, origin.session.settingsManager);
-  // Last of what can fail: an extension may start processes, which end with the session.
+  // The last step that can fail: an extension may start processes, which end with the session.
   const extensions = await extensionsOf(parent, origin, signal);
   const { session } = await codingAgent.createAgentSession({
     cwd,
@@ -80,7 +80,7 @@ export async function openChildSession(parent, child, signal) {
     sessionManager,
     model,
     thinkingLevel: child.thinking === undefined || child.thinking === "other" ? pi.getThinkingLevel() : child.thinking,
-    // Only these can be active: those that the session allows.
+    // Only the tools that the session allows can be active.
     tools: pi.getAllTools().map(({ name }) => name),
   });
   try {
@@ -113,12 +113,12 @@ export async function openChildSession(parent, child, signal) {
 }
 
 /**
- * Keeps tools inactive that are not active in the parent's session when an extension registers one: pi then activates
- * all that a session allows.
+ * Keeps tools inactive that are not active in the parent's session: when an extension registers a tool, pi activates
+ * all tools that a session allows.
  *
  * @param {AgentSession} session
  * @param {Extensions["runtime"]} runtime
- * @param {string[]} tools those that are active in the parent's session
+ * @param {string[]} tools the active tools of the parent's session
  */
 function keepInactive(session, runtime, tools) {
   const refresh = runtime.refreshTools;
@@ -132,7 +132,7 @@ function keepInactive(session, runtime, tools) {
 }
 
 /**
- * Ends a child's session: its extensions handle the end, and nothing of it goes on.
+ * Ends a child's session: its extensions handle the end, and all its work stops.
  * @param {AgentSession} session
  */
 export async function closeChildSession(session) {
@@ -141,7 +141,7 @@ export async function closeChildSession(session) {
 }
 
 /**
- * Ends extensions that no session has: each gets the end of a session, and what it has started ends.
+ * Ends extensions that belong to no session: each extension gets the end of a session, and its work stops.
  *
  * @param {Loaded[]} extensions
  * @param {Context} context
@@ -156,7 +156,7 @@ async function endExtensions(extensions, { cwd, mode }) {
 }
 
 /**
- * Waits for the end of extensions. One that fails or does not return keeps nothing open.
+ * Waits for the end of extensions. An extension that fails or does not return delays nothing.
  *
  * @param {number} time in milliseconds
  * @param {Promise<unknown>} ending
@@ -170,7 +170,7 @@ async function atMost(time, ending) {
 }
 
 /**
- * Keeps the models of the session, which a child shares: a copy of an extension changes none of them.
+ * Keeps the models of the session, which a child shares: a copy of an extension changes no model.
  * @param {Extensions["runtime"]} runtime
  */
 function keepModels(runtime) {
@@ -182,8 +182,8 @@ function keepModels(runtime) {
 }
 
 /**
- * The models of the session. pi gives extensions its registry of models only, which is a view of this object. It has the
- * keys of the session too.
+ * The models of the session. pi gives extensions its registry of models only, which is a view of this object. The
+ * object has the keys of the session too.
  *
  * @param {Context} context
  */
@@ -194,8 +194,8 @@ function modelRuntimeOf({ modelRegistry }) {
 }
 
 /**
- * The texts that pi read for the session, which a child reads again neither at its start nor later. The bodies of skills
- * are read when they are used, as in the session.
+ * The texts that pi read for the session, of which a child reads none again. The bodies of skills are read when they
+ * are used, as in the session.
  *
  * @param {import("./origin.js").Origin} origin
  * @param {Extensions} extensions
@@ -220,8 +220,8 @@ function resourcesOf({ session: { resourceLoader: of } }, extensions) {
 }
 
 /**
- * The extensions of a child: a copy of each of the session's that is a file, for its tools, and for its handlers of all
- * events but those by which it decides about tool calls; behind them the child's own.
+ * The extensions of a child: a copy of each extension of the session that is a file, and behind the copies the child's
+ * own extension. A copy gives its tools, and its handlers of all events that are not in `GUARDED`.
  *
  * @param {Parent} parent
  * @param {import("./origin.js").Origin} origin
@@ -246,7 +246,7 @@ async function extensionsOf(parent, { session, own, others }, signal) {
   const { runtime } = loaded;
   for (const [flag, value] of session.resourceLoader.getExtensions().runtime.flagValues)
     runtime.flagValues.set(flag, value);
-  // The session has registered the same.
+  // The session has the same registrations.
   for (const kind of ["Provider", "NativeProvider", "VirtualModel"])
     /** @type {any} */ (runtime)[`pending${kind}Registrations`] = [];
   const guarded = others.map((other) => guardedBy(other, copies.get(other.resolvedPath) ?? bare(other), signal));
@@ -254,8 +254,8 @@ async function extensionsOf(parent, { session, own, others }, signal) {
 }
 
 /**
- * Returns true if pi still has the extensions of this session as it loaded them, and reads none of them again. It has
- * all of them or none.
+ * Returns true if pi still has the extensions of this session as it loaded them, and reads none of them again. pi has
+ * all of the extensions or none.
  *
  * @param {Parent} parent
  * @param {Loaded | undefined} own this extension, as pi has loaded it
@@ -289,7 +289,7 @@ async function load({ codingAgent, context: { cwd } }, paths, extensionFactories
     appendSystemPrompt: [],
     extensionFactories,
   });
-  // It would install packages, and search folders that have come into the place of files.
+  // The package manager would install packages, and search folders that have replaced files.
   if (!("packageManager" in loader)) throw new Error("this version of pi searches for extensions by itself");
   const none = { extensions: [], skills: [], prompts: [], themes: [] };
   const metadata = { source: "cli", scope: "temporary", origin: "top-level" };
@@ -302,8 +302,8 @@ async function load({ codingAgent, context: { cwd } }, paths, extensionFactories
 }
 
 /**
- * Has the functions of the session's extension decide about the tool calls of a child, also those that it adds later.
- * One that does not return holds no child up that is aborted.
+ * Lets the functions of the session's extension decide about the tool calls of a child, also functions that the
+ * extension adds later. A function that does not return does not hold up a child that is aborted.
  *
  * @param {Loaded} of
  * @param {Loaded} copy
@@ -318,7 +318,7 @@ function guardedBy(of, copy, signal) {
 }
 
 /**
- * An extension that has nothing yet.
+ * An extension without tools and handlers.
  *
  * @param {Loaded} of
  * @returns {Loaded}
@@ -358,8 +358,8 @@ function modelOf({ modelRegistry, model }, wanted) {
 }
 
 /**
- * Returns a session for a child: an earlier one of this session that can be opened, or else a new one. They lie in a
- * folder beside the file of this session, so that pi takes none of them for the newest session of the project.
+ * Returns a session for a child: an earlier one of this session that can be opened, or else a new one. The sessions of
+ * children lie in a folder beside the file of this session, so none is the newest session of the project for pi.
  *
  * @param {typeof import("@earendil-works/pi-coding-agent")} codingAgent
  * @param {Context["sessionManager"]} own
@@ -375,7 +375,7 @@ function sessionOf({ SessionManager }, own, cwd, earlier) {
     try {
       return { sessionManager: SessionManager.open(earlier, folder, cwd), isNew: false };
     } catch {
-      // A new one takes its place.
+      // A new session takes the place of this one.
     }
   }
   return { sessionManager: SessionManager.create(cwd, folder, { parentSession: file }), isNew: true };
@@ -385,7 +385,7 @@ function sessionOf({ SessionManager }, own, cwd, earlier) {
  * Returns true if a file is the session of a child of the session in `parent`.
  *
  * @param {string} parent
- * @param {string} folder that of the sessions of its children
+ * @param {string} folder the folder of the sessions of its children
  * @param {string} file
  */
 export function isChildOf(parent, folder, file) {

@@ -1,5 +1,5 @@
-// The user interface of a child: the dialogs and notifications of its parent's, which begin with its label. Everything
-// else has no effect.
+// The user interface of a child: the dialogs and notifications of its parent, which begin with the child's label.
+// Everything else has no effect.
 import { unlessFails } from "./calls.js";
 import { plainText } from "./plain-text.js";
 

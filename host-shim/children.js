@@ -11,7 +11,7 @@ import { usageSince } from "./usage.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Child} ChildStart */
 /** @typedef {import("./interface.js").ChildOutcome} ChildOutcome */
-/** The manifest's grant: how many run at a time. @typedef {{ max: number }} ChildrenGrant */
+/** The manifest's grant: the number of children that run at a time. @typedef {{ max: number }} ChildrenGrant */
 
 /** The minimum time between two reports of a child's tool calls, in milliseconds. */
 const BETWEEN_REPORTS = 250;
@@ -30,13 +30,13 @@ class Running {
   controller = new AbortController();
   /** @type {AgentSession | undefined} */
   session;
-  /** The last report was made at this time, in milliseconds. */
+  /** The time of the last report, in milliseconds. */
   reported = 0;
   /** @type {NodeJS.Timeout | undefined} */
   timer;
   /** @type {string | undefined} */
   lastCall;
-  /** Resolves when it has ended. @type {Promise<void>} */
+  /** Resolves when the child has ended. @type {Promise<void>} */
   ended = Promise.resolve();
 
   /** @param {ChildStart} start */
@@ -46,11 +46,11 @@ class Running {
 }
 
 export class Children {
-  /** Those that run, by key. @type {Map<string, Running>} */
+  /** The children that run, by key. @type {Map<string, Running>} */
   #running = new Map();
-  /** Those that no longer report, but have not ended. @type {Set<Promise<void>>} */
+  /** The children that no longer report, but have not ended. @type {Set<Promise<void>>} */
   #ending = new Set();
-  /** Called when one has ended. @type {Set<() => void>} */
+  /** Called when a child has ended. @type {Set<() => void>} */
   #waiting = new Set();
   /** Shows the progress of a request that waits. @type {((text: string) => void) | undefined} */
   #show;
@@ -62,7 +62,7 @@ export class Children {
    * @param {import("./calls.js").Calls} calls
    * @param {ChildrenGrant | undefined} grant
    * @param {(start: ChildStart, context: Context) => Omit<import("./child-session.js").Parent, "context">} parentOf
-   *   what a child is made of
+   *   returns the parts of a child's session
    */
   constructor(calls, grant, parentOf) {
     this.#calls = calls;
@@ -70,7 +70,7 @@ export class Children {
     this.#parentOf = parentOf;
   }
 
-  /** True if the manifest grants them. */
+  /** True if the manifest grants children. */
   get isGranted() {
     return this.#grant !== undefined;
   }
@@ -88,10 +88,10 @@ export class Children {
   /**
    * Waits until no child runs.
    *
-   * @param {string} text is shown meanwhile, or what `children.show` sets
+   * @param {string} text the progress that is shown until `children.show` sets another text
    * @param {(text: string) => void} show
-   * @param {AbortSignal} signal aborts all of them
-   * @returns {Promise<boolean>} true if they were aborted so
+   * @param {AbortSignal} signal aborts all children
+   * @returns {Promise<boolean>} true if the signal aborted the children
    */
   async wait(text, show, signal) {
     const abort = () => this.abortAll();
@@ -129,7 +129,7 @@ export class Children {
     return this.#ending.size > 0;
   }
 
-  /** Waits for their end, for a limited time. */
+  /** Waits a limited time for the end of all children. */
   async ended() {
     const late = new Promise((resolve) => setTimeout(resolve, END).unref());
     await Promise.race([Promise.all(this.#ending), late]);
@@ -147,11 +147,11 @@ export class Children {
     const parent = { ...this.#parentOf(start, context), context };
     this.#running.set(start.key, child);
     if (before) this.#forget(before);
-    // One that was aborted has ended first: both may be of one session.
+    // An aborted child with this key ends before this one begins: both may use one session.
     child.ended = this.#run(child, parent, before?.ended);
   }
 
-  /** No report of a child is delivered any more. @param {Running} child */
+  /** Stops the delivery of a child's reports. @param {Running} child */
   #forget({ ended, timer }) {
     clearTimeout(timer);
     this.#ending.add(ended);
@@ -163,14 +163,14 @@ export class Children {
     const child = this.#running.get(key);
     if (!child) return;
     child.controller.abort();
-    // It waits for the end of what it aborts.
+    // The promise waits for the end of the aborted work.
     void child.session?.abort().catch(() => {});
   }
 
   /**
    * @param {Running} child
    * @param {import("./child-session.js").Parent} parent
-   * @param {Promise<void>} [before] it begins behind this, and at the earliest when the call that starts it has
+   * @param {Promise<void>} [before] the child begins after this, and not before the call that starts the child has
    *   returned
    */
   async #run(child, parent, before = Promise.resolve()) {
@@ -212,7 +212,7 @@ export class Children {
    * @param {any} event
    */
   #watch(child, event) {
-    // At once: what the guest bounds is bounded before the next request to the model.
+    // At once, so that the guest can apply its bounds before the next request to the model.
     if (event.type === "turn_end") return this.#tell(child);
     if (event.type !== "tool_execution_start") return;
     child.lastCall = callOf(event);
@@ -231,7 +231,7 @@ export class Children {
   }
 
   /**
-   * Delivers an event of a child, unless it is one of a session or an instance that has ended.
+   * Delivers an event of a child, unless the child's session or instance has ended.
    *
    * @param {Running} child
    * @param {() => import("./interface.js").Event} event
@@ -267,12 +267,12 @@ export class Children {
 }
 
 /**
- * Waits for a child, and a limited time when it is aborted: an extension that does not return holds no one up.
+ * Waits for the work of a child. After an abort the wait is limited: an extension may not return.
  *
  * @template T
  * @param {Promise<T>} work
  * @param {AbortSignal} signal
- * @param {() => void} [leave] is called if it goes on unattended
+ * @param {() => void} [leave] is called if the work goes on after the wait
  * @returns {Promise<T>}
  */
 async function inTime(work, signal, leave) {
@@ -298,7 +298,7 @@ async function inTime(work, signal, leave) {
 }
 
 /**
- * Has the agent of a child work until it is at rest.
+ * Lets the agent of a child work until the agent is at rest.
  *
  * @param {AgentSession} session
  * @param {string} prompt

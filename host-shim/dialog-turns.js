@@ -1,5 +1,5 @@
-// In the terminal of pi before 1.4 a dialog takes the place of the one that is open, which is then never answered. There
-// the dialogs of all extensions are shown one after another, and one whose place a component has taken is shown again.
+// In the terminal of pi before 1.4 a new dialog replaces the open dialog, which is then never answered. For these
+// versions the dialogs of all extensions are shown one after another, and a replaced dialog is shown again.
 import { isAtLeast } from "./blocked-status.js";
 import { Turns } from "./turns.js";
 
@@ -9,9 +9,9 @@ import { Turns } from "./turns.js";
 const SINCE = [1, 4, 0];
 
 /**
- * Returns the dialogs for a session that binds its extensions to these.
+ * Returns the dialogs to which a session binds its extensions.
  *
- * @param {string} version that of pi
+ * @param {string} version the version of pi
  * @param {{ mode?: string, uiContext?: Ui }} bindings
  */
 export function dialogsFor(version, { mode, uiContext }) {

@@ -10,7 +10,7 @@ import { Turns } from "./turns.js";
 const CANCELLED = { tag: "cancelled" };
 
 export class Dialogs {
-  /** Also of the dialogs of children. */
+  /** The turns of the dialogs, also of children. */
   turns = new Turns();
 
   /**

@@ -8,15 +8,15 @@ import { plainText } from "./plain-text.js";
 /** @typedef {import("@earendil-works/pi-tui").Component} Component */
 
 /**
- * A component that is made when it is first rendered, and for each width: pi may create components during a call of the
- * guest, which must not be entered again then.
+ * A component that makes its content when it is rendered, once for each width: pi may create components during a call
+ * of the guest, and the guest must not be called again during that call.
  *
  * @implements {Component}
  */
 class Drawing {
   /** @type {Component | undefined} */
   #component;
-  /** The width that it was made for. */
+  /** The width of the current content. */
   #width = 0;
   #make;
 
@@ -41,12 +41,12 @@ class Drawing {
 /**
  * Returns a function that renders drawings.
  * @param {import("./load.js").Host} host
- * @param {number} padding columns on the left and on the right; pi's frame of a tool has its own
+ * @param {number} padding columns on the left and on the right; pi's frame of a tool has padding of its own
  */
 export function drawingWith({ tui, codingAgent }, padding) {
   /**
    * @param {Theme} theme
-   * @param {(width: number) => Description | undefined} describe gets the columns that it has
+   * @param {(width: number) => Description | undefined} describe gets the number of columns
    */
   return (theme, describe) =>
     new Drawing((width) => {

@@ -40,27 +40,27 @@ const MAX_INPUTS = 100;
 
 /**
  * The inputs whose messages have not reached the agent: pi does not tell the source of a message. A message whose text
- * is not that of an input, because something has changed it, has an unknown source.
+ * is not the text of an input, because an extension has changed it, has an unknown source.
  */
 export class Inputs {
   /** @type {{ text: string, source: import("./interface.js").InputSource }[]} */
   #waiting = [];
 
-  /** An input was given. Returns its source. @param {PiEvent} event */
+  /** Notes an input, and returns its source. @param {PiEvent} event */
   given({ text, source: given }) {
     const source = known(SOURCES, given);
     this.#waiting = [...this.#waiting, { text: String(text), source }].slice(-MAX_INPUTS);
     return source;
   }
 
-  /** A message has reached the agent. Returns its source. @param {PiEvent} message */
+  /** Returns the source of a message that has reached the agent. @param {PiEvent} message */
   arrived({ content }) {
     const texts = typeof content === "string" ? [content] : (content ?? []).map((/** @type {any} */ { text }) => text);
     const index = this.#waiting.findIndex(({ text }) => texts.includes(text));
     return index < 0 ? "other" : this.#waiting.splice(index, 1)[0].source;
   }
 
-  /** The agent is at rest: nothing waits. */
+  /** Forgets all inputs: the agent is at rest, so no input waits. */
   clear() {
     this.#waiting = [];
   }
@@ -143,7 +143,7 @@ function carriesCalls(pi, name) {
 }
 
 /**
- * Returns the stop reason of the last answer; `undefined` if there is none.
+ * Returns the stop reason of the last answer; `undefined` without an answer.
  *
  * @param {{ role: string, stopReason?: string }[]} messages
  * @param {Context} context

@@ -55,8 +55,8 @@ export function userShell({ createLocalBashOperations, getAgentDir }, { prefix, 
 }
 
 /**
- * Returns the environment that pi gives command lines, with more variables. pi takes one that is given in the place of
- * its own.
+ * Returns the environment that pi gives command lines, with more variables. pi uses this environment in place of its
+ * own.
  * @param {string} agentDir
  * @param {[string, string][]} variables
  * @returns {NodeJS.ProcessEnv}
@@ -81,7 +81,7 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [], apart =
   /** @type {ErrorStream | undefined} */
   let errors;
   const whole = apart ? new Whole() : undefined;
-  // Its reason is how the command line ends.
+  // The reason of its abort tells the end of the command line.
   const stop = new AbortController();
   const stopped = () => /** @type {"timed-out" | "cancelled" | undefined} */ (stop.signal.reason);
   /** @type {NodeJS.Timeout | undefined} */
@@ -135,7 +135,7 @@ export function killGroup(child, signal = "SIGKILL") {
     if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, signal);
     else child.kill(signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
@@ -153,24 +153,25 @@ export function showSeconds(text, show) {
 }
 
 /**
- * The standard error of a command line, apart from its standard output: pi's shell gives one stream of both. It goes
- * through a named pipe, of which pi holds both ends, so that nothing is on the disk and a long one does not hold the
- * command line up. The shell itself redirects it before it reads the command line, as it runs the user's prefix.
+ * The standard error of a command line, apart from its standard output: pi's shell gives one stream of both. Standard
+ * error goes through a named pipe, of which pi holds both ends, so nothing is on the disk, and a long output does not
+ * delay the command line. The shell itself redirects standard error before it reads the command line, as it runs the
+ * user's prefix.
  */
 class ErrorStream {
   #end = new Tail();
-  /** The beginning, for a file with the whole output. @type {Buffer[]} */
+  /** The beginning of standard error, for a file with the whole output. @type {Buffer[]} */
   #beginning = [];
   #kept = 0;
   #folder = "";
   #path = "/dev/null";
-  /** The ends of the pipe: one for reading, and one for writing, without which it would end before it begins. @type {number[]} */
+  /** The ends of the pipe. Without its end for writing the pipe would end before it begins. @type {number[]} */
   #descriptors = [];
   /** @type {Socket | undefined} */
   #stream;
 
   constructor() {
-    // Its shells have named pipes, and no program that makes one is found from here: there it is lost.
+    // No program that makes named pipes for the shells of Windows is found from here: standard error is lost.
     if (process.platform === "win32") return;
     this.#folder = mkdtempSync(join(tmpdir(), "pi-command-"));
     try {
@@ -185,7 +186,7 @@ class ErrorStream {
       const writing = openSync(this.#path, constants.O_WRONLY | constants.O_NONBLOCK);
       this.#descriptors.push(writing);
       if (process.platform === "linux") {
-        // From here on it has no name that stays behind a kill.
+        // From here on the pipe has no name, so a kill leaves no file behind.
         this.#removeFolder();
         this.#path = `/proc/${process.pid}/fd/${writing}`;
       }
@@ -209,7 +210,7 @@ class ErrorStream {
   }
 
   /**
-   * Adds it to an output, of which the tail gets the end, and closes it.
+   * Adds standard error to the tail and to the whole output, and closes the pipe.
    * @param {Tail} tail
    * @param {import("./output-file.js").OutputFile | undefined} whole
    */
@@ -222,7 +223,7 @@ class ErrorStream {
     tail.bytes = bytes + this.#end.bytes;
   }
 
-  /** Reads what the pipe still has, and not what a process that is left goes on to write. */
+  /** Reads the rest in the pipe, but not what a remaining process goes on to write. */
   #readRest() {
     const [reading] = this.#descriptors;
     this.#stream?.destroy();

@@ -38,9 +38,9 @@ import { View } from "./view.js";
  * @typedef {object} ChildOf
  * @property {string} label the name of the child for the user
  * @property {string | undefined} handed the value that its component is given
- * @property {Context["sessionManager"]} session that of its parent: its folders are the child's
+ * @property {Context["sessionManager"]} session the session of the parent, whose folders are the child's
  * @property {import("./turns.js").Turns} commands the turns of command lines, one at a time for all children
- * @property {Notifications | undefined} notifications those of its parent
+ * @property {Notifications | undefined} notifications the notifications of the parent
  */
 
 /**
@@ -108,7 +108,7 @@ export class Extension {
    * @param {import("./load.js").Host} host
    * @param {import("./load.js").Manifest} manifest
    * @param {import("./interface.js").Instantiate} instantiate
-   * @param {ChildOf} [childOf] if it is that of a child
+   * @param {ChildOf} [childOf] set for the extension of a child
    */
   constructor(pi, host, manifest, instantiate, childOf) {
     this.#childOf = childOf;
@@ -226,11 +226,11 @@ export class Extension {
             return refused;
           });
         case "before_agent_start":
-          // The run of the agent uses the model that the guest has set, in whichever call.
+          // Waits for the queue, so that the agent's run uses the model that the guest has set in any call.
           return after(this.#models.queue, () => this.#deliver(name, event, context));
         case "model_select":
         case "thinking_level_select":
-          // pi sets no other model before this returns, so it must not wait for what the guest sets now.
+          // pi sets no other model before this handler returns, so the handler must not wait for the queue.
           void this.#deliver(name, event, context);
           return undefined;
         default:
@@ -259,7 +259,7 @@ export class Extension {
   }
 
   /**
-   * Sends a message with the next request. pi stores it after that turn, so that no other request follows from it.
+   * Sends a message with the next request. pi stores it after that turn, so the message causes no other request.
    * @param {import("./interface.js").CustomMessage} message
    * @param {Context} context
    */

@@ -16,8 +16,8 @@ import { Snapshot } from "./snapshot.js";
 /**
  * A folder that the manifest grants. `agent`: below pi's agent directory. `project`: below the project's configuration
  * directory; `cwd`: below the working directory. The latter two only while the user trusts the project, and only if the
- * folder lies in the working directory after links are followed. Links in a folder of `agent` lead anywhere, but those of
- * files in the folder itself, which hold as soon as they change; in others links lead within the folder.
+ * folder lies in the working directory after links are followed. Links in a folder of `agent` may lead anywhere, except
+ * links in place of the folder's own files, whose changes hold at once. In others links lead within the folder.
  * @typedef {object} FolderGrant
  * @property {string} name the component's name for it
  * @property {"agent" | "project" | "cwd"} base
@@ -26,8 +26,8 @@ import { Snapshot } from "./snapshot.js";
  */
 
 /**
- * The folders of the installed pi packages whose `package.json` has a field. Those of the project's settings only while
- * the user trusts the project.
+ * The folders of the installed pi packages whose `package.json` has a field. Packages of the project's settings count
+ * only while the user trusts the project.
  * @typedef {object} PackageGrant
  * @property {string} name the beginning of the component's names for them
  * @property {"packages"} base
@@ -112,8 +112,8 @@ export function fieldOf(value, keys) {
  * @property {string} name the component's name for it
  * @property {() => string} path
  * @property {(() => string) | undefined} within the project that must contain it after links are followed
- * @property {boolean} [anywhere] true if links in it may lead anywhere, but those of its own files
- * @property {() => boolean} granted returns true if it may be read now
+ * @property {boolean} [anywhere] true if links in it may lead anywhere, except links in place of its own files
+ * @property {() => boolean} granted returns true if the folder may be read now
  * @property {boolean} listed true if `roots` includes it
  * @property {import("./interface.js").InstalledPackage} [installed] the package whose folder it is
  */
@@ -124,7 +124,7 @@ export function fieldOf(value, keys) {
  * @property {string} at the path that led to it, which may contain links
  * @property {string} root the real path of its root
  * @property {string} real its own real path
- * @property {boolean} anywhere true if links in it may lead anywhere
+ * @property {boolean} anywhere true if links in the folder may lead anywhere
  */
 
 /**
@@ -135,7 +135,7 @@ export function fieldOf(value, keys) {
  * @returns {FileImports}
  */
 export function filesBelow(fixed, cwd, more = () => []) {
-  /** The folders that `roots` returned last, and those that it does not list. */
+  /** The folders that `roots` returned last, and the folders that `roots` does not list. */
   let folders = fixed;
   /** @type {Snapshot | undefined} */
   let snapshot;
@@ -264,7 +264,7 @@ export function filesBelow(fixed, cwd, more = () => []) {
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * Reads a file by the real path of its folder. Returns `undefined` if it may be a link.
+ * Reads a file by the real path of its folder. Returns `undefined` if the path may be a link.
  * @param {string} file
  */
 function readUnlessLink(file) {
@@ -286,7 +286,7 @@ function readThroughLink(file, resolved) {
   try {
     return readFileAndStat(resolved());
   } catch (/** @type {any} */ error) {
-    // A file that is to be there, and one that is not there, are not the same.
+    // A link that leads nowhere is not the same as a missing file.
     if (error.code === "ENOENT" && lstatSync(file, { throwIfNoEntry: false }))
       throw fileError({ tag: "failed", val: "it is a link that leads nowhere" });
     throw error;
@@ -338,8 +338,8 @@ function spelled(folder, path) {
 }
 
 /**
- * Returns entries with their names in the composed form of Unicode, which most keyboards write; those that differ in
- * their form only with their own names. Sorted by these names.
+ * Returns entries with their names in the composed form of Unicode, which most keyboards write; entries whose names
+ * differ only in their form keep their own names. Sorted by these names.
  * @param {import("node:fs").Dirent[]} entries
  */
 function composed(entries) {
@@ -388,7 +388,7 @@ function below(folder, name) {
 }
 
 /**
- * Returns the kind of a link's target and its path below the root, or its whole path; `other` if it may not lead there.
+ * Returns the kind of a link's target and its path below the root, or its whole path; `other` if the link may not.
  * @param {Place} folder
  * @param {string} path
  * @param {boolean} isOfRoot true for a name in the root itself

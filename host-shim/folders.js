@@ -2,8 +2,8 @@
 // session.
 //
 // The name of a folder is a hash of the session's ID and the key, so nothing that a session stores is a path. Each
-// folder is opened without following links, and on Linux its entries are reached through its descriptor: what its name
-// leads to meanwhile does not matter.
+// folder is opened without following links, and on Linux its entries are reached through its descriptor: a change of
+// what its name leads to does not matter.
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -46,7 +46,7 @@ const HAS_DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/f
  * @param {Calls} calls
  * @param {FoldersGrant | undefined} grant
  * @param {string} configDirName
- * @param {import("./session.js").Session} [session] the session whose folders these are; if absent, that of the call
+ * @param {import("./session.js").Session} [session] the session of these folders; if absent, the session of the call
  * @returns {import("./interface.js").Imports["pi:extension/folders"]}
  */
 export function folderImports(calls, grant, configDirName, session) {
@@ -93,7 +93,7 @@ export function createFile(wanted, stem) {
  * @typedef {object} Wanted
  * @property {Pick<import("@earendil-works/pi-coding-agent").ExtensionContext, "cwd" | "sessionManager" |
  *   "isProjectTrusted">} context
- * @property {import("./session.js").Session} [session] the session whose folder it is; if absent, that of the context
+ * @property {import("./session.js").Session} [session] the session of the folder; if absent, the context's session
  * @property {FoldersGrant | undefined} grant
  * @property {string} configDirName
  * @property {string} key
@@ -135,12 +135,12 @@ function nameOf(session, key) {
  * @param {string} cwd
  * @param {string[]} place the folders above it
  * @param {string} name
- * @param {string | undefined} copyOf the folder beside it with which it begins
+ * @param {string | undefined} copyOf the folder beside it whose files a new folder gets
  * @param {(folder: string, shown: string) => T} use is called with the path by which its entries are reached
  */
 function openFolder(cwd, place, name, copyOf, use) {
   /**
-   * @param {string} folder its path by which its entries are reached
+   * @param {string} folder the path by which the entries of the folder are reached
    * @param {string} shown
    * @param {string[]} names
    * @returns {T}
@@ -263,7 +263,7 @@ export function within(path, shown, work) {
 }
 
 /**
- * Returns the descriptor of an open folder; `undefined` on systems where its entries have no paths by it.
+ * Returns the descriptor of an open folder; `undefined` on systems where entries have no paths by a descriptor.
  * @param {string} path
  * @param {number} flags
  */

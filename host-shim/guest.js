@@ -68,7 +68,7 @@ export class Guest {
   }
 
   /**
-   * Calls an export. Returns `undefined` if the instance traps, or if there is none.
+   * Calls an export. Returns `undefined` if the instance traps, or if there is no instance.
    * @template {keyof GuestExports} Name
    * @param {Name} name
    * @param {Parameters<GuestExports[Name]>} parameters

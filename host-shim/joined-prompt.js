@@ -1,10 +1,10 @@
 // The first prompt of pi's command line. pi makes one text of standard input, of `@file` arguments and of the first
-// message. A command of the guest does not run where it stands behind another text; where another text begins with it,
-// that text decides what runs, and may be a stranger's. Neither starts anything.
+// message. A command of the guest behind another text does not run. If another text, perhaps a stranger's, begins with
+// a command of the guest, that text decides what runs. So no joined prompt starts anything.
 import { unlessFails } from "./calls.js";
 import { exitsAfterPrompt } from "./context.js";
 
-/** The first prompt was looked at; the user types those that follow. */
+/** True once the first prompt was examined; the user types all later prompts. */
 let isOver = false;
 
 export class JoinedPrompt {

@@ -38,7 +38,7 @@ export function json(value, limit = Infinity) {
 }
 
 /**
- * Replaces unpaired surrogates. `JSON.stringify` escapes these and no other ones.
+ * Replaces unpaired surrogates. `JSON.stringify` escapes unpaired surrogates and no other ones.
  * @param {string} text
  */
 function wellFormed(text) {

@@ -1,18 +1,18 @@
-// Does something with a tool call behind the handlers of all extensions, also of those that pi loads later. They see the
-// call as the model has made it, and what they change in it is there. pi has no event for that; but all its tool calls go
-// through one method of the session.
+// Acts on a tool call after the handlers of all extensions, also of extensions that pi loads later. The handlers see
+// the call as the model has made it, and their changes of the call hold here. pi has no event for this moment, but all
+// its tool calls go through one method of the session.
 import { sessionOf } from "./origin.js";
 
 /** @typedef {import("./events.js").PiEvent} PiEvent */
 /** @typedef {() => unknown} Decide returns the result of a handler, or a promise of it */
 
 export class LastHandler {
-  /** The calls whose event pi sends, with what is to be done. @type {WeakMap<PiEvent, Decide | undefined>} */
+  /** The calls whose event pi sends, with the decisions about them. @type {WeakMap<PiEvent, Decide | undefined>} */
   #calls = new WeakMap();
   /** The parts of sessions that are watched. @type {WeakSet<object>} */
   #watched = new WeakSet();
 
-  /** The session begins. @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context */
+  /** Watches a session that begins. @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context */
   begin(context) {
     const runner = /** @type {any} */ (sessionOf(context)?.extensionRunner);
     const emit = runner?.emitToolCall;
@@ -28,8 +28,8 @@ export class LastHandler {
   }
 
   /**
-   * Decides about the call of an event when all handlers have returned, if none refuses it; at once where pi does not
-   * show the session.
+   * Decides about the call of an event when all handlers have returned and none has refused the call; at once if pi
+   * does not show the session.
    *
    * @param {PiEvent} event
    * @param {Decide} decide

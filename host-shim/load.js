@@ -61,7 +61,7 @@ import { Extension } from "./extension.js";
  * @typedef {object} Host
  * @property {typeof import("@earendil-works/pi-coding-agent")} codingAgent
  * @property {typeof import("@earendil-works/pi-tui")} tui
- * @property {() => undefined} [evaluation] one for each time that pi has evaluated that module
+ * @property {() => undefined} [evaluation] a value of its own for each evaluation of that module by pi
  */
 
 /**
@@ -81,10 +81,10 @@ import { Extension } from "./extension.js";
  * @property {boolean} projectState true if the component may know the state of the project's files, and the paths of
  *   those that change
  * @property {boolean} confine true if tool calls can be confined for the component
- * @property {import("./children.js").ChildrenGrant | undefined} children how many children the component may have at a
- *   time
- * @property {string} [joinedPrompt] told where a command of the component is only a part of pi's first prompt, which then
- *   does nothing
+ * @property {import("./children.js").ChildrenGrant | undefined} children the number of children that the component may
+ *   have at a time
+ * @property {string} [joinedPrompt] the text that the user is told if a command of the component is only a part of pi's
+ *   first prompt, which then does nothing
  * @property {string} folder the folder of the package
  * @property {{ name: string } | undefined} store the store that the component may use
  * @property {import("./folders.js").FoldersGrant | undefined} folders the place of the folders that the component may

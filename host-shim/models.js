@@ -1,5 +1,5 @@
-// Models and thinking levels. pi sets a model asynchronously, and a guest's calls are synchronous: what a guest sets,
-// and the messages that it sends after that, is queued, and pi waits for the queue before it goes on after the guest's
+// Models and thinking levels. pi sets a model asynchronously, and a guest's calls are synchronous: so the settings of a
+// guest, and the messages that the guest sends after them, are queued, and pi waits for the queue after the guest's
 // call.
 import { NOT_GRANTED, isGone, messageOf, unlessFails } from "./calls.js";
 import { known } from "./interface.js";
@@ -12,7 +12,7 @@ import { known } from "./interface.js";
 /** @type {readonly ThinkingLevel[]} */
 export const LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** The maximum number of events that are waited for: a guest need not subscribe to them. */
+/** The maximum number of events that are waited for: a guest need not subscribe to such events. */
 const MAX_UNREPORTED = 8;
 
 export class Models {
@@ -71,7 +71,6 @@ export class Models {
     });
   }
 
-  /** The end of the queue; `undefined` if it is empty. */
   get queue() {
     return this.#last;
   }
@@ -87,7 +86,7 @@ export class Models {
 
   /**
    * Handles an event `model_select`: returns true if it is the result of a call of the guest. A model that the user
-   * selects while another one is in the queue is set again after it, or the guest's would replace it.
+   * selects while another one is in the queue is set again after it, or the guest's model would replace it.
    * @param {{ provider: string, id: string }} model
    * @param {Context} context of the event
    */
@@ -98,8 +97,8 @@ export class Models {
   }
 
   /**
-   * Handles an event `thinking_level_select` in the same way. It is the result of a call of the guest also if pi
-   * chooses a level for a model that it sets.
+   * Handles an event `thinking_level_select` in the same way. The event is the result of a call of the guest also if pi
+   * chooses a level for a model that the guest sets.
    * @param {string} level
    * @param {Context} context of the event
    */
@@ -198,7 +197,7 @@ export class Models {
   }
 
   /**
-   * Does what may change the level. pi may deliver the event of it later, after the handlers of others.
+   * Does work that may change the level. pi may deliver the event of a change after other extensions' handlers.
    * @param {() => unknown} work
    */
   async #reporting(work) {

@@ -18,7 +18,7 @@ const APART = 60_000;
 /** The time after which a program is stopped, in milliseconds. */
 const TIME_LIMIT = 10_000;
 
-/** The notifications of one pi. Those of its children go through it too. */
+/** The notifications of one pi. The notifications of the children of that pi go through this object too. */
 export class Notifications {
   /** The time of the last key, or of the start of the session in a terminal. */
   #lastKey = -Infinity;
@@ -42,7 +42,7 @@ export class Notifications {
     this.#lastKey = performance.now();
   }
 
-  /** A session starts. @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context */
+  /** Watches a terminal for keys. @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context */
   begin(context) {
     this.#isTerminal = context.mode === "tui";
     if (!this.#isTerminal) return;
@@ -89,7 +89,7 @@ export class Notifications {
         fail(`did not end within ${TIME_LIMIT / 1000} seconds and was stopped.`);
         killGroup(child);
       }, TIME_LIMIT);
-      // pi does not wait for it.
+      // pi does not wait for the timer.
       timer.unref();
       child.unref();
       child.on("error", (error) => {
@@ -148,7 +148,7 @@ export class HeldNotifications {
 }
 
 /**
- * Returns what makes the terminal show a notification: OSC 99 for kitty, OSC 9 for iTerm2, OSC 777 for others.
+ * Returns the sequence that shows a notification: OSC 99 for kitty, OSC 9 for iTerm2, OSC 777 for others.
  * @param {string} title
  * @param {string} text
  * @param {NodeJS.ProcessEnv} env
@@ -162,7 +162,7 @@ export function terminalNotification(title, text, env) {
           ? `\x1b]9;${head}: ${body}\x07`
           : `\x1b]777;notify;${head.replaceAll(";", ",")};${body}\x07`,
       ];
-  // tmux passes on what stands in a sequence of its own, if its option `allow-passthrough` is on.
+  // tmux passes on a sequence inside of one of its own, if its option `allow-passthrough` is on.
   return sequences
     .map((sequence) => (env.TMUX ? `\x1bPtmux;${sequence.replaceAll("\x1b", "\x1b\x1b")}\x1b\\` : sequence))
     .join("");

@@ -1,8 +1,8 @@
 // The parts of a session, as pi holds them in memory since the session's start or the last `/reload`: the only source
 // of its children.
 //
-// pi gives an extension no way to its session. But pi exports the class, and each session binds its extensions by one
-// method before it tells them of its start.
+// pi gives an extension no way to its session. But pi exports the class of sessions, and each session binds its
+// extensions by one method before it tells them of its start.
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -16,7 +16,7 @@ import { readOnly, readSettings } from "./packages.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").LoadExtensionsResult["extensions"][number]} Loaded */
 /** @typedef {import("./load.js").Host} Host */
 
-/** The kind of messages whose renderer tells an extension of this loader from others. There are no such messages. */
+/** The kind of messages whose renderer tells an extension of this loader from others. There is no such message. */
 export const EVALUATION = "pi-extension:evaluation";
 
 /** The files and folders that pi reads for a session, in the project's and the user's folder of configuration, and in folders of context. */
@@ -39,7 +39,7 @@ const SESSIONS = new WeakMap();
 const WATCHED = new WeakSet();
 
 /**
- * Learns of each session that binds its extensions from now on, and gives each its dialogs.
+ * Learns of each session that binds its extensions from now on, and gives each session its dialogs.
  * @param {Host["codingAgent"]} codingAgent
  */
 export function watchSessions({ AgentSession, VERSION }) {
@@ -84,7 +84,7 @@ export class Origin {
     const isOwn = (/** @type {Loaded} */ { messageRenderers }) => messageRenderers.get(EVALUATION) === host.evaluation;
     /** This extension, as pi has loaded it. */
     this.own = extensions.find(isOwn);
-    /** The others of the session, in the order in which pi loaded them. */
+    /** The other extensions of the session, in the order in which pi loaded them. */
     this.others = extensions.filter((extension) => !isOwn(extension));
     this.#files = this.#read();
   }
@@ -112,7 +112,7 @@ export class Origin {
     return this.session.sessionManager.getCwd();
   }
 
-  /** Returns what is to be told of files that differ from those that pi read; `undefined` if it was told, or none does. */
+  /** Returns a warning, once, if files differ from the files that pi read; otherwise `undefined`. */
   toTell() {
     if (this.#isTold) return undefined;
     const now = this.#read();

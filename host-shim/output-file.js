@@ -1,5 +1,5 @@
-// The file with the whole output of a command line. It is written while the command line runs: what a killed pi has
-// received is in it.
+// The file with the whole output of a command line. It is written while the command line runs: the output that pi had
+// received before a kill is in the file.
 import { closeSync, writeSync } from "node:fs";
 
 import { messageOf } from "./calls.js";
@@ -8,7 +8,7 @@ import { named } from "./folders.js";
 /** The maximum size of the file in bytes, with the note at the end of output that is longer. */
 export const MAX = 10_000_000;
 
-/** The room for this note, in bytes. */
+/** The room for the note, in bytes. */
 const NOTE = 100;
 
 export class OutputFile {
@@ -17,7 +17,7 @@ export class OutputFile {
   #file;
   #size = 0;
   #closed = false;
-  /** Why not all of the output is in it. @type {string | undefined} */
+  /** The reason why the file lacks output. @type {string | undefined} */
   #failure;
 
   /** @param {() => { descriptor: number, path: string }} create is called when there is output */
@@ -30,7 +30,7 @@ export class OutputFile {
     return this.#closed || this.#failure !== undefined || this.#size >= MAX - NOTE;
   }
 
-  /** Adds output. @param {Buffer} data */
+  /** @param {Buffer} data */
   add(data) {
     if (data.length === 0 || this.isFull) return;
     try {
@@ -53,8 +53,8 @@ export class OutputFile {
   }
 
   /**
-   * Closes it, and returns its path, or why it does not have the output; `undefined` if there was none. Later output is
-   * ignored.
+   * Closes the file, and returns its path, or the reason why the file lacks output; `undefined` if there was no output.
+   * Later output is ignored.
    * @param {number} total the size of the output in bytes
    * @returns {import("./interface.js").CommandResult["outputFile"]}
    */

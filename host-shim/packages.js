@@ -21,7 +21,7 @@ import { untrusted } from "./sandbox/index.js";
  * @property {Scope} scope
  * @property {string} name the name in its manifest; without a valid one, made of the name of its folder
  * @property {unknown} manifest the value of its `package.json`
- * @property {() => boolean} granted returns true if it may be read now
+ * @property {() => boolean} granted returns true if the package may be read now
  */
 
 /** The maximum size of a `package.json` and of a settings file, in bytes. */
@@ -31,7 +31,7 @@ const MAX_FILE_SIZE = 1024 * 1024;
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*$/i;
 
 /**
- * Returns a function that returns the installed packages, each folder once, those of the user's settings first. It
+ * Returns a function that returns the installed packages, each folder once, packages of the user's settings first. It
  * throws only errors of the bases: packages that pi cannot find, or whose manifest cannot be read, are left out.
  * @param {PackageSource} source
  * @param {Bases} bases
@@ -39,7 +39,7 @@ const PACKAGE_NAME = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*$/i;
  */
 export function installedPackages({ DefaultPackageManager, SettingsManager }, bases) {
   if (!DefaultPackageManager || !SettingsManager) return () => [];
-  /** The packages of the settings that were read last: pi may run npm to find the folder of one. */
+  /** The packages of the settings that were read last: pi may run npm to find the folder of a package. */
   let known = { settings: "", located: /** @type {{ path: string, scope: Scope }[]} */ ([]) };
 
   const locate = (/** @type {Settings} */ settings) => {
@@ -115,7 +115,7 @@ export function readSettings({ cwd: currentCwd, agentDir: currentAgentDir, confi
 }
 
 /**
- * A storage of settings that is not changed: pi's own locks the files, and writes to their folders for it.
+ * A storage of settings that is not changed: pi's own storage locks the files, and writes to their folders to do so.
  * @param {Settings} settings
  * @returns {Parameters<typeof import("@earendil-works/pi-coding-agent").SettingsManager.fromStorage>[0]}
  */

@@ -1,8 +1,8 @@
 // The state of the project's files: the tree of its git work tree, and what has changed since earlier trees.
 //
-// git runs in the sandbox, without network, and may write one folder of its own below pi's agent directory: that of the
-// trees. Files are hashed, not copied. An agent may have written whatever lies on the disk, so git takes little from
-// there:
+// git runs in the sandbox, without network, and may write one folder of its own below pi's agent directory: the folder
+// of the trees. Files are hashed, not copied. An agent may have written whatever lies on the disk, so git takes little
+// from there:
 //
 //   configuration   each request makes new repositories, with a configuration of its own. Those of the project and of
 //                   the user can name programs (filters, `core.fsmonitor`, remotes), and are not used.
@@ -42,7 +42,7 @@ import {
 
 /** @typedef {import("./interface.js").ProjectState} ProjectState */
 
-/** The folder of the data of extensions in pi's agent directory, and in it that of the folders of trees. */
+/** The folder of the data of extensions in pi's agent directory, and in it the folder for the folders of trees. */
 const DATA = "extension-data";
 const STATES = "project-states";
 
@@ -64,8 +64,8 @@ const MAX_PATHS = 10;
 const TREE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
- * The environment of git. No repository of a request has a remote: that git fetches nothing, which is a program, holds
- * without it too.
+ * The environment of git. git must fetch nothing, because a fetch starts a program. This holds without these variables
+ * too: no repository of a request has a remote.
  */
 const GIT = {
   GIT_CONFIG_NOSYSTEM: "1",
@@ -173,7 +173,7 @@ for earlier; do
   cat "$TMPDIR/changes"
 done`;
 
-/** For each work tree, the end of the requests so far: one follows the other. @type {Map<string, Promise<unknown>>} */
+/** For each work tree, the end of the requests so far, which run one by one. @type {Map<string, Promise<unknown>>} */
 const queues = new Map();
 /** For each work tree that is too large, the reason. No request looks at it again. @type {Map<string, string>} */
 const tooLarge = new Map();
@@ -249,7 +249,7 @@ export async function projectState({ granted, cwd, agentDir, sessionFile }, sinc
  * @param {string} top
  */
 function folderOf(agentDir, top) {
-  // The user may have put a link to it.
+  // The folder may be a link of the user.
   const data = join(agentDir, DATA);
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const path = `${STATES}/${createHash("sha256").update(top).digest("hex").slice(0, 20)}`;

@@ -17,8 +17,8 @@ import { Turns } from "./turns.js";
 /**
  * Shows the progress of a command line.
  * @typedef {object} Progress
- * @property {(stop: () => void) => () => void} begin lets the user stop the command line; returns a function that ends
- *   this and hides the progress
+ * @property {(stop: () => void) => () => void} begin lets the user stop the command line; returns a function that
+ *   withdraws this and hides the progress
  * @property {(text: string) => void} show
  */
 
@@ -56,7 +56,6 @@ export class Requests {
     this.#projectStateGranted = projectState;
   }
 
-  /** The turns of the dialogs. */
   get turns() {
     return this.#dialogs.turns;
   }
@@ -102,7 +101,7 @@ export class Requests {
    * @param {Context} context
    * @param {bigint} ticket
    * @param {Request} request
-   * @param {AbortSignal[]} signals each of them cancels the request
+   * @param {AbortSignal[]} signals each signal cancels the request
    * @param {Progress} progress
    * @returns {Promise<Answer>}
    */

@@ -119,7 +119,7 @@ export function newestMessage(session, customType) {
  */
 export function userMessages(session, since, limit) {
   const found = [];
-  // Those of the messages that are behind an entry with the field.
+  // The number of messages that are behind an entry with the field.
   let behind = 0;
   for (const entry of fromLeaf(session)) {
     if (entry.type === "custom" && entry.customType === since.customType) {
@@ -164,8 +164,8 @@ export function viewSize(session) {
 }
 
 /**
- * Writes the file of a session that pi has not written yet, and has pi go on with it. The file that exists must be the
- * one that pi appends to: pi would fail to create it again.
+ * Writes the file of a session that pi has not written yet, and lets pi continue with the file. The file that exists
+ * must be the one that pi appends to: pi would fail to create it again.
  *
  * @param {Session} session
  */
@@ -266,9 +266,9 @@ function customEntries(session) {
 }
 
 /**
- * The entries of the branch, newest first. If one is missing that another names, a line of the file was lost, for
- * example on a full disk: then `undefined`, and the entries before that other one in the file. Their order ends in any
- * case.
+ * The entries of the branch, newest first. If an entry names a parent that is missing, a line of the file was lost, for
+ * example on a full disk: then `undefined` follows, and after it the entries before the child in the file. The
+ * iteration ends in any case.
  *
  * @param {Session} session
  */

@@ -1,5 +1,5 @@
-// The settings of pi's shell, of a session: as pi read them at its start or at the last `/reload`. A project's file of
-// settings can be replaced at any time, so it is not opened again.
+// The settings of pi's shell in a session, as pi read them at the session's start or at the last `/reload`. A project's
+// file of settings can be replaced at any time, so it is not opened again.
 import { settingsOf } from "./origin.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -7,13 +7,13 @@ import { settingsOf } from "./origin.js";
 
 /**
  * @typedef {object} ShellSettings
- * @property {string} [prefix] what pi's `bash` runs before each command line
- * @property {UserShell} user what of it the user has set; a project has no part in it
+ * @property {string} [prefix] the text that pi's `bash` runs before each command line
+ * @property {UserShell} user the part that the user has set; a project has no influence on it
  */
 
 /** @typedef {{ prefix?: string, path?: string }} UserShell */
 
-/** The user's settings of the sessions of children, whose own are those of the user and of the project in one. @type {WeakMap<object, object>} */
+/** The user's settings for children's sessions, whose own include the project's. @type {WeakMap<object, object>} */
 const ofUsers = new WeakMap();
 
 /**
@@ -34,7 +34,7 @@ export function shellSettings({ SettingsManager, getAgentDir }, context) {
 }
 
 /**
- * Has the user's settings of a session stay known in one of its children.
+ * Makes the user's settings of a session known in one of its children.
  * @param {SettingsManager} child
  * @param {SettingsManager} parent
  */

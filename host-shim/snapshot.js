@@ -46,8 +46,8 @@ export class Snapshot {
   /**
    * Records that a file was read.
    *
-   * Time stamps are coarse: two changes in quick succession may have the same one. If a file changed just before it was
-   * read, a further change might not be visible, so the snapshot never counts as unchanged.
+   * Time stamps are coarse: two changes in quick succession may have the same time stamp. If a file changed just before
+   * it was read, a further change might not be visible, so the snapshot never counts as unchanged.
    * @param {string} path may contain links
    * @param {Stamp} stamp before the file was read
    */

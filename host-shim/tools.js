@@ -21,7 +21,7 @@ const INCOMPLETE_CALL =
 
 /** The calls of all tools that have begun and not ended. */
 export class RunningCalls {
-  /** In the order of their beginning. @type {Map<string, import("./interface.js").ToolCall>} */
+  /** The running calls, in the order of their beginning. @type {Map<string, import("./interface.js").ToolCall>} */
   #running = new Map();
   /** The beginnings of the calls of this turn that are not refused, in milliseconds. @type {Map<string, number>} */
   #begun = new Map();
@@ -42,7 +42,7 @@ export class RunningCalls {
     this.#begun.set(call.id, performance.now());
   }
 
-  /** A call is refused. @param {unknown} id */
+  /** Notes that a call is refused. @param {unknown} id */
   refuse(id) {
     this.end(id);
     this.#begun.delete(String(id));
@@ -69,7 +69,7 @@ export class RunningCalls {
   }
 
   /**
-   * Returns the calls of a turn that is over. pi tells the extension of no call that it refuses itself.
+   * Returns the calls of a turn that is over. pi does not tell the extension of a call that pi itself refuses.
    * @param {any} event pi's event `turn_end`
    * @returns {import("./interface.js").EndedCall[]}
    */

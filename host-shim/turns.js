@@ -24,7 +24,7 @@ export class Turns {
       this.#open -= 1;
       done();
     };
-    // One that did not wait for the others does not end their turns.
+    // A turn that did not wait for the earlier turns does not end them.
     return { waits, ready, end: () => void before.then(over) };
   }
 }

@@ -73,7 +73,7 @@ export class Ui {
     if (context) unlessFails(() => this.#notify(context, message, level));
   }
 
-  /** The session ends. */
+  /** Ends with the session. */
   end() {
     this.#watch.stop();
     this.#blocked.clear();

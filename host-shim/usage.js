@@ -12,12 +12,12 @@ import { fromLeaf } from "./branch-entries.js";
  * @property {number} work milliseconds
  * @property {number} wait milliseconds
  * @property {{ requests: number, tokens: bigint, cost: number }} warm the requests that kept the prompt cache
- * @property {number | undefined} time the time up to which work and waiting are counted: that of the newest message, or
- *   of the state entry before the first one
+ * @property {number | undefined} time the time up to which work and waiting are counted: the time of the newest
+ *   message, or of the state entry before the first message
  */
 
 /**
- * The sums up to a message, and the message: only what is newer is read again.
+ * The sums up to a message, and the message: only newer entries are read.
  * @type {WeakMap<import("./branch-entries.js").Session, { customType: string, id: string, sums: Sums }>}
  */
 const known = new WeakMap();
@@ -52,7 +52,7 @@ export function usageSince(session, customType) {
 
 /**
  * Returns empty sums.
- * @param {number} [time] the time of the entry before the first one that is counted
+ * @param {number} [time] the time of the entry before the first counted entry
  * @returns {Sums}
  */
 export function noUsage(time) {
@@ -115,7 +115,7 @@ function toolCallsOf({ type, message }) {
 
 /**
  * The usage that an entry carries, and the model to which pi attributes it. `always`: the entry is of a request to a
- * model, so a usage of 0 is one that the provider has not told.
+ * model, so a usage of 0 means that the provider has told none.
  * @typedef {{ model: string | undefined, usage: any, answers?: number, always?: boolean }} Used
  */
 
@@ -125,7 +125,7 @@ function usedBy(entry) {
   if (type === "message" && message?.role === "assistant") {
     const model = modelName(message.provider, message.responseModel ?? message.model);
     const isNone = isNothing(message);
-    // pi appends one where the agent was stopped before the request.
+    // pi appends an empty answer if the agent was stopped before the request.
     const answers = isNone && message.stopReason === "aborted" ? 0 : 1;
     return { model, usage: message.usage, answers, always: !isNone };
   }
@@ -165,7 +165,7 @@ function add(models, { model, usage, answers = 1, always = false }) {
   const sum = models.get(model) ?? { model, answers: 0, ...noTokens, cost: 0, unpriced: 0, unreported: 0 };
   models.set(model, sum);
   const cost = number(usage?.cost?.total);
-  // From pi 1.5.0 on: the total is what the provider has billed, no estimate from prices.
+  // From pi 1.5.0 on the total may be the amount that the provider has billed, not an estimate from prices.
   const isBilled = usage?.cost?.totalFromProvider === true && isAmount(usage.cost.total);
   const counts = countsOf(usage);
   const tokens = counts.map((count) => Math.floor(number(count)));
@@ -196,7 +196,7 @@ function isAmount(value) {
   return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }
 
-/** An amount, or 0 for anything that is none. @param {unknown} value @returns {number} */
+/** An amount, or 0 for a value that is no amount. @param {unknown} value @returns {number} */
 function number(value) {
   return isAmount(value) ? /** @type {number} */ (value) : 0;
 }

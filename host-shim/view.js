@@ -9,7 +9,8 @@ import { imagesOf } from "./session.js";
 /** @typedef {import("./session.js").Session} Session */
 
 /**
- * The messages from one entry of the session on, and a summary with images of user messages in place of those before.
+ * The messages from one entry of the session on, and a summary with images of user messages in place of the earlier
+ * messages.
  * @typedef {{ firstKept: string, summary: string, imagesOf: string[] }} Begun
  */
 
@@ -22,7 +23,7 @@ export class View {
   #own = new Set();
   /** @type {Begun | undefined} */
   #begun;
-  /** Messages of the guest that pi stores after the turn at hand. @type {Message[]} */
+  /** Messages of the guest that pi stores after the current turn. @type {Message[]} */
   #coming = [];
 
   /**
@@ -59,7 +60,7 @@ export class View {
   }
 
   /**
-   * Adds a message to the next request, which pi stores after that turn. Returns false if the model has its text in view.
+   * Adds a message to the next request; pi stores it after that turn. Returns false if the text is already in view.
    * @param {Extract<Message, { role: "custom" }>} message
    * @param {Pick<Session, "buildSessionProjection">} session
    */
@@ -70,7 +71,7 @@ export class View {
     return true;
   }
 
-  /** Ends the view that `begin` began, and what `send` sent is stored. */
+  /** Ends the view that `begin` began, and forgets the messages of `send`, which pi has stored. */
   end() {
     this.#begun = undefined;
     this.#coming = [];
@@ -85,8 +86,8 @@ export class View {
 
 /**
  * Replaces the messages before an entry of the session by a summary. Returns the same list if the entry is not on the
- * branch. Other extensions may have changed, added or removed messages. What was said since the entry is never left
- * out: if it is not found, it is taken from the session.
+ * branch. Other extensions may have changed, added or removed messages. A message since the entry is never left out: if
+ * it is not found in the list, it is taken from the session.
  *
  * @param {Messages} messages
  * @param {Begun} begun
@@ -100,7 +101,7 @@ export function withoutEarlier(messages, begun, session, own) {
   let first = entries.findIndex(({ sourceEntry }) => sourceEntry.id === firstKept);
   if (first < 0) {
     if (!session.getBranch().some(({ id }) => id === firstKept)) return messages;
-    first = 1; // A later compaction left it out. Its summary comes first.
+    first = 1; // A later compaction left the entry out. The summary of the compaction comes first.
   }
   const of = (/** @type {typeof entries} */ some) =>
     some.flatMap((entry) => entry.messages.filter(({ role }) => String(role) !== "system"));
@@ -113,10 +114,10 @@ export function withoutEarlier(messages, begun, session, own) {
 }
 
 /**
- * Returns the messages behind the last of the earlier ones, or from the first of the later ones on.
+ * Returns the messages behind the last earlier message, or from the first later message on.
  * @param {Messages} messages
- * @param {Messages} earlier those of the session before the cut
- * @param {Messages} later and behind it
+ * @param {Messages} earlier the messages of the session before the cut
+ * @param {Messages} later the messages of the session behind the cut
  * @param {ReadonlySet<string>} own
  */
 function since(messages, earlier, later, own) {
@@ -132,8 +133,8 @@ function since(messages, earlier, later, own) {
 }
 
 /**
- * Tells which messages of the session a message is one of, by the first way to compare them that tells only one of the
- * two.
+ * Tells if a message is one of the earlier or of the later messages of the session, by the first comparison that holds
+ * for only one of the two.
  *
  * @param {Message} message
  * @param {Messages} earlier
@@ -147,7 +148,7 @@ function ageOf(message, earlier, later) {
   return "unknown";
 }
 
-/** A text from this length on, in UTF-16 code units, is that of one message only. */
+/** The length, in UTF-16 code units, from which a text belongs to one message only. */
 const LONG = 40;
 
 /** The ways to compare a message with one of the session, the surest first. @type {((a: Message, b: Message) => boolean)[]} */
@@ -216,11 +217,11 @@ const isOfUser = ({ role }) => USERS.includes(role);
 
 /**
  * Makes one message of messages in a row that the model is sent as the user's, if one of them is the guest's: templates
- * of some models refuse two messages of one role in a row. A summary counts as one of the guest's where others are.
+ * of some models refuse two messages of one role in a row. The summary of a compaction counts as the guest's.
  *
  * @param {Messages} messages
  * @param {ReadonlySet<string>} own the types of custom messages of the guest
- * @param {boolean} begun a summary of the guest is there
+ * @param {boolean} begun true if there is a summary of the guest
  * @param {import("./load.js").Host["codingAgent"]["convertToLlm"]} convertToLlm
  * @returns {Messages}
  */

@@ -13,11 +13,11 @@ import { LEVEL, interval, pairsNeeded, signTest, spread } from "./statistics.js"
  * @typedef {object} Variant
  * @property {string} name
  * @property {string} definition
- * @property {string} model empty: the user's own
+ * @property {string} model empty for the user's own model
  * @property {number} trials
  * @property {number} solved
- * @property {number} falseGreen it said that it was done, and the check failed
- * @property {Record<string, number>} others the other endings
+ * @property {number} falseGreen trials that ended as done although the check failed
+ * @property {Record<string, number>} others the number of trials by each other ending
  * @property {[low: number, high: number]} [interval] of 95 % for the share of solved trials
  * @property {Spread} cost of the trials whose cost is known
  * @property {number} unknownCost trials whose cost is not known
@@ -30,7 +30,7 @@ import { LEVEL, interval, pairsNeeded, signTest, spread } from "./statistics.js"
  * @typedef {{ trials: number, solved: number, falseGreen: number, shown: Shown[] }} Cell
  * @typedef {{ name: string, cells: (Cell | undefined)[] }} TaskRow the cells in the order of the variants
  * @typedef {{ first: string, second: string, more: number, less: number, alike: number, p: number, text: string }} Pair
- *   the second against the first
+ *   the second variant compared with the first
  *
  * @typedef {object} Answer
  * @property {Variant[]} variants
@@ -44,7 +44,7 @@ export const METHOD =
   "p: exact two-sided sign test on the tasks that differ.";
 
 /**
- * Returns what trials tell. Of a task that was changed only the newest version counts.
+ * Returns the results of trials. If a task was changed, only trials of its newest version count.
  * @param {Found[]} all
  * @param {string} base the folder that paths are relative to
  * @returns {Answer}
@@ -84,7 +84,7 @@ export function answerOf(all, base) {
   return { variants, tasks, pairs, notes };
 }
 
-/** Names that tell the groups apart: with the model and the digest where they differ. @param {Found[]} firsts */
+/** Distinct names: with the model if models differ, with the digest if names are equal. @param {Found[]} firsts */
 function namesOf(firsts) {
   const models = new Set(firsts.map(({ model }) => model)).size > 1;
   const named = firsts.map(({ variant, model }) => (models ? `${variant} (${model || "own model"})` : variant));
@@ -125,7 +125,7 @@ const solvedOf = (trials) => trials.filter(({ solved }) => solved).length;
 /** @param {Found} trial */
 const isFalseGreen = ({ ending, solved }) => ending === "done" && !solved;
 
-/** The end of a check that may be broken; it may also be the agent that broke it. @param {Found["check"]} check */
+/** The end of a check that the agent or the check's author may have broken. @param {Found["check"]} check */
 export const unusual = (check) =>
   check && (check.signal !== null || (check.status ?? 0) > 125) ? `: the check ended ${words(check)}` : "";
 
@@ -153,7 +153,7 @@ function cellOf(base, trials) {
 }
 
 /**
- * Compares two variants by the tasks, with the numbers of trials that both have.
+ * Compares two variants by the tasks. Of each task only trials count whose numbers both variants have.
  * @param {[name: string, trials: Found[]]} first
  * @param {[name: string, trials: Found[]]} second
  * @returns {Pair}

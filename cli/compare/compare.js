@@ -27,17 +27,17 @@ import { PACKAGES, carryOut, makeAgentFolder, removeFolder, sessionIn } from "./
 
 /** The agent without a workflow. */
 const NONE = "none";
-/** After so many errors one after the other no trial is started: a key or the network may be missing. */
+/** The number of errors in a row after which no trial is started: a key or the network may be missing. */
 const MAX_ERRORS = 3;
-/** The exit status if the user does not want it. */
+/** The exit status if the user declines the comparison. */
 const NOT_STARTED = 2;
-/** Above these the user is asked. */
+/** The number of trials and the cost above which the user is asked. */
 const ASK_ABOVE = { trials: 10, cost: 2 };
-/** The greatest numbers. */
+/** The maximum values of the options. */
 const MAX = { repeat: 1000, jobs: 16, shards: 1000 };
 
 /**
- * Carries out the command.
+ * Runs `pi-workflows compare`.
  * @param {string[]} words names of workflows; without `--tasks` more folders of results
  * @param {import("../pi-workflows.js").Options} options
  * @returns {Promise<{ output: string, status?: number, problems?: string[] }>}
@@ -144,7 +144,7 @@ function ownModel() {
 }
 
 /**
- * All trials: in blocks of one task and number, in which the order of the variants changes.
+ * All trials, in blocks of one task and one number. The order of the variants changes from block to block.
  * @param {{ variants: string[], definitions: Map<string, string>, tasks: Task[], repeat: number, model: string }}
  *   comparison
  * @returns {{ block: number, planned: Planned }[]}
@@ -256,11 +256,11 @@ async function carryOutAll(
 }
 
 /**
- * Carries out trials, as many at a time as there are slots, and returns the exit status. Throws if it is aborted.
+ * Carries out trials, one at a time in each slot, and returns the exit status. Throws if the signal is aborted.
  * @param {Planned[]} left
  * @param {object} comparison
  * @param {number} comparison.count the number of all trials
- * @param {Found[]} comparison.paid those that have ended before
+ * @param {Found[]} comparison.paid the trials that have ended before
  * @param {Map<string, Task>} comparison.tasks
  * @param {string[]} comparison.slots
  * @param {Results} comparison.results
@@ -279,7 +279,7 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
   const work = async (/** @type {string} */ slot) => {
     for (const planned of queue) {
       if (ended.aborted || errors >= MAX_ERRORS || spent >= maxCost || (unknown > 0 && maxCost < Infinity)) return;
-      // Another process may have done it while the user was asked.
+      // Another process may have carried out the trial while the user was asked.
       if (results.has(planned)) {
         done += 1;
         continue;
@@ -332,7 +332,7 @@ async function runTrials(left, { count, paid, tasks, slots, results, maxCost, co
 const tell = (text) => process.stderr.write(`${plainText(text)}\n`);
 
 /**
- * The mean costs of the variants, for the trials that are left; `undefined` if one has none yet.
+ * The mean costs of the variants, for the trials that are left; `undefined` if a variant has no known cost yet.
  * @param {Planned[]} left
  * @param {Found[]} before
  */
@@ -354,7 +354,7 @@ function estimateOf(left, before) {
 }
 
 /**
- * The way in which tasks can be hidden here, and the reason if not from everything.
+ * The way in which tasks can be hidden here, and the reason if tasks cannot be hidden from everything.
  * @returns {{ hidden: import("./results.js").Hidden, reason?: string }}
  */
 function hiding() {
@@ -381,7 +381,7 @@ const withPath = ([program, ...words]) => [
   ...words.map((word) => resolve(word)),
 ];
 
-/** @param {string[]} paths those that are not there are left out */
+/** @param {string[]} paths paths that do not exist are left out */
 const realPaths = (paths) => paths.filter((path) => existsSync(path)).map((path) => realpathSync(path));
 
 /** @template T @param {T[]} items @param {(item: T) => boolean} isFirst @returns {[T[], T[]]} */

@@ -1,8 +1,8 @@
-// The enclosure of a trial on Linux: its pi and all that this starts, also the commands of gates, run in namespaces of
-// their own, in which the tasks and the other trials are not there. All of them end with pi.
+// The enclosure of a trial on Linux: pi and all processes that pi starts, also the commands of gates, run in namespaces
+// of their own, in which the tasks and the other trials do not exist. All these processes end with pi.
 //
-// util-linux makes the namespaces, not bubblewrap: that covers a part of `/proc` for root, and the kernel then refuses
-// the sandbox of a phase a `/proc` of its own.
+// util-linux makes the namespaces, not bubblewrap: bubblewrap covers a part of `/proc` for root, and the kernel then
+// refuses to give the sandbox of a phase a `/proc` of its own.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,15 +13,15 @@ import { shellQuoted } from "../../host-shim/sandbox/index.js";
 /**
  * The paths of an enclosure, absolute and without links.
  * @typedef {object} Enclosure
- * @property {string[]} hidden folders that are empty; none of them is below another
- * @property {string[]} shown folders, at most three, that are there although they are below hidden ones
+ * @property {string[]} hidden folders that appear empty; no folder is below another
+ * @property {string[]} shown folders, at most three, that stay visible below hidden folders
  * @property {string[]} fixed folders that cannot be written
  */
 
 const NAMESPACES = "unshare --user --map-current-user --keep-caps --mount --pid --fork --kill-child --mount-proc";
-/** Without rights over the mounts. With what is left root can make the sandbox of a phase. */
+/** Drops the rights over mounts. With the remaining rights root can make the sandbox of a phase. */
 const WITHOUT_RIGHTS = "setpriv --bounding-set -all,+setfcap --inh-caps -all --ambient-caps -all";
-/** The first process must stay: the others end with it. */
+/** The first process must stay: the other processes end with the first. */
 const FIRST = `"$@"; exit $?`;
 /** The descriptors of the folders that are shown. */
 const DESCRIPTORS = [7, 8, 9];
@@ -47,7 +47,7 @@ export function enclosed(command, { hidden, shown, fixed }) {
     ),
   ];
   const close = open.map(([descriptor]) => `${descriptor}<&-`).join(" ");
-  // The folder at hand would lead to those above it as they were.
+  // The old working directory would lead to the folders above it as they were before.
   const inside = [
     "set -e",
     "here=$(pwd -P)",

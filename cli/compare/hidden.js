@@ -42,7 +42,7 @@ function linkedTrees(common) {
       return tree === undefined ? [] : [dirname(resolve(folder, name, tree.trim()))];
     });
   } catch {
-    // There are none.
+    // The folder of git has no linked work trees.
     return [];
   }
 }

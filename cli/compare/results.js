@@ -1,4 +1,4 @@
-// The folder of results: a folder for each trial, which counts once its trial.json is there.
+// The folder of results: one folder for each trial. A trial counts once its folder has a trial.json.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -14,8 +14,8 @@ import { Failure, shortened } from "../words.js";
  */
 
 /**
- * The way in which the tasks were hidden: from all that ran in a trial; from the tools of its agent, not from the
- * commands of gates and steps; not.
+ * The processes of a trial from which the tasks were hidden: all processes; the tools of the agent, but not the
+ * commands of gates and steps; none.
  * @typedef {"from everything" | "from tools" | "no"} Hidden
  */
 
@@ -26,20 +26,20 @@ import { Failure, shortened } from "../words.js";
  * @property {string} definition a digest of the workflow with its texts
  * @property {string} task
  * @property {string} taskDigest
- * @property {string} model as it was asked for; empty: the user's own
+ * @property {string} model as requested; empty for the user's own model
  * @property {number} number from 1
  * @property {Ending} ending
  * @property {string} text the end in words
- * @property {boolean} solved it is done, and the check passed
+ * @property {boolean} solved true if the run is done and the check passed
  * @property {import("./script.js").ScriptEnd} [check]
- * @property {Hidden} hidden the tasks
+ * @property {Hidden} hidden the processes from which the tasks were hidden
  * @property {number} startedAt since 1970
  * @property {number} ms the time of the run, without `setup` and the check
- * @property {boolean} [unknown] true if more was taken than the figures that follow, or nothing of it is known
+ * @property {boolean} [unknown] true if the usage was more than the figures that follow, or is unknown
  * @property {number} turns
  * @property {number} tokens
  * @property {number} cost of the answers that have a price
- * @property {number} unpriced answers without one
+ * @property {number} unpriced answers without a price
  */
 
 /**
@@ -58,7 +58,7 @@ export const MAX_FILE = 64 * 2 ** 20;
 /** @param {string | Buffer} text */
 export const digest = (text) => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** The name of a trial's folder; another one for each trial. @param {Planned} trial */
+/** The name of a trial's folder, unique to the trial. @param {Planned} trial */
 export function nameOf({ variant, definition, task, taskDigest, model, number }) {
   const key = digest(JSON.stringify([variant, definition, task, taskDigest, model, number])).slice(0, 8);
   return `${task}-${variant.replace(/[^\w.-]+/g, "_").slice(0, 60)}-${number}-${key}`;
@@ -75,7 +75,7 @@ export class Results {
     this.#lock = join(folder, "comparison");
   }
 
-  /** Takes the folder for this process, and ends what a killed one has left. */
+  /** Takes the folder for this process, and ends the processes that a killed process has left. */
   async take() {
     mkdirSync(this.#folder, { recursive: true });
     await takeForProcess(this.#lock, "these results");
@@ -98,7 +98,7 @@ export class Results {
     return trialOf(this.#folder, `${nameOf(trial)}/${FILE}`) !== undefined;
   }
 
-  /** The folder of a trial that begins; it is empty. @param {Planned} trial @param {string} session its path */
+  /** Makes the empty folder of a trial that begins. @param {Planned} trial @param {string} session its path */
   begin(trial, session) {
     const folder = join(this.#folder, nameOf(trial));
     rmSync(folder, { recursive: true, force: true });
@@ -107,12 +107,12 @@ export class Results {
     return folder;
   }
 
-  /** The trial is lost. @param {string} folder */
+  /** Removes the folder of a lost trial. @param {string} folder */
   drop(folder) {
     rmSync(folder, { recursive: true, force: true });
   }
 
-  /** From here on the trial counts. @param {string} folder @param {Trial} trial */
+  /** Stores the record of a trial, which counts from then on. @param {string} folder @param {Trial} trial */
   end(folder, trial) {
     untrusted.replaceFile(this.#folder, `${basename(folder)}/${FILE}`, `${JSON.stringify(trial, null, 2)}\n`);
     rmSync(join(folder, BEGUN), { force: true });
@@ -124,8 +124,8 @@ export class Results {
 }
 
 /**
- * Returns the trials of folders of results. A trial that is in several of them, by a copy or because it was done again,
- * counts once: the first.
+ * Returns the trials of folders of results. A trial that is in several folders, because it was copied or repeated,
+ * counts once: the first one counts.
  * @param {string[]} folders also folders above them
  * @returns {{ trials: Found[], problems: string[] }}
  */
@@ -177,7 +177,7 @@ function trialOf(root, path) {
   }
 }
 
-/** The text of a file of a trial; `undefined` if there is none that can be read. @param {string} root @param {string} path */
+/** The text of a file of a trial; `undefined` if the file cannot be read. @param {string} root @param {string} path */
 export function textOf(root, path) {
   try {
     return String(untrusted.readFile(root, path, MAX_FILE));

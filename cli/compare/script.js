@@ -11,12 +11,12 @@ import { untrusted } from "../../host-shim/sandbox/index.js";
 const MAX_OUTPUT = 1_000_000;
 
 /**
- * The end of a script; `late`: it was stopped at its time limit.
+ * The end of a script; `late`: the script was stopped at its time limit.
  * @typedef {{ status: number | null, signal: string | null, late: boolean }} ScriptEnd
  */
 
 /**
- * Runs a line of the shell in a process group of its own, which ends with it.
+ * Runs a line of the shell in a process group of its own. The group ends with the line.
  * @param {string} line
  * @param {{ cwd: string, env: NodeJS.ProcessEnv, output: string, time: number, signal: AbortSignal }} options
  * @returns {Promise<ScriptEnd>}
@@ -32,7 +32,7 @@ export async function runScript(line, { cwd, env, output, time, signal }) {
  * Waits for the end of a process.
  * @param {import("node:child_process").ChildProcess} child
  * @param {"exit" | "close"} event
- * @param {() => void} end ends it, at its time limit or when it is aborted
+ * @param {() => void} end ends the process, at its time limit or when the signal aborts
  * @param {number} time
  * @param {AbortSignal} signal
  * @returns {Promise<ScriptEnd>}

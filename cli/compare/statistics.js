@@ -1,6 +1,6 @@
 // The statistics of comparisons: an interval for a share of solved trials, and a test of paired differences.
 
-/** Trials of one task: how many were solved, of how many. @typedef {{ solved: number, trials: number }} Cluster */
+/** The solved trials of one task, and all its trials. @typedef {{ solved: number, trials: number }} Cluster */
 
 /** The 97.5 % quantile of the normal distribution. */
 const Z = 1.959963984540054;
@@ -32,8 +32,8 @@ export function wilson(share, trials) {
 }
 
 /**
- * The design effect of Rao and Scott (1992): how many times as large the variance of the share is as that of
- * independent trials. `undefined` if it cannot be estimated: of one task, or if all trials end alike.
+ * The design effect of Rao and Scott (1992): the variance of the share divided by the variance for independent trials.
+ * `undefined` if the effect cannot be estimated: for one task, or if all trials end alike.
  * @param {Cluster[]} tasks
  */
 export function designEffect(tasks) {
@@ -48,9 +48,9 @@ export function designEffect(tasks) {
 
 /**
  * An interval of 95 % for the share of solved trials in tasks like these: Wilson's, with the effective number of
- * trials. That is their number by the design effect, which is at least 1, and where the effect cannot be estimated the
- * number of tasks; less for few tasks, by the quantiles of Student's distribution (Korn and Graubard, 1998).
- * `undefined` of fewer than two tasks: one tells nothing about others.
+ * trials. The effective number is the number of trials divided by the design effect, which counts as at least 1, or the
+ * number of tasks where the effect cannot be estimated; it is less for few tasks, by the quantiles of Student's
+ * distribution (Korn and Graubard, 1998). `undefined` for fewer than two tasks: one task tells nothing about others.
  * @param {Cluster[]} tasks
  * @returns {[low: number, high: number] | undefined}
  */
@@ -64,14 +64,14 @@ export function interval(tasks) {
 }
 
 /**
- * The two-sided exact sign test: how probable a split at least as uneven is if both sides are equally good; 1 without a
- * difference.
+ * The two-sided exact sign test: the probability of a split at least as uneven if both sides are equally good; 1
+ * without a difference.
  * @param {number} more
  * @param {number} less
  */
 export function signTest(more, less) {
   const all = more + less;
-  // The logarithms of the binomial coefficients of 0 to the lesser side, by 2^all.
+  // The logarithms of the binomial coefficients of 0 to the lesser side, divided by 2^all.
   let term = all * Math.log(0.5);
   let tail = 0;
   for (let index = 0; index <= Math.min(more, less); index += 1) {
@@ -85,7 +85,7 @@ export function signTest(more, less) {
 export const LEVEL = 0.05;
 
 /**
- * The number of differing pairs of which, with some the other way, the rest would be more than chance.
+ * The number of differing pairs that would be significant if `others` of them went the other way.
  * @param {number} others
  */
 export function pairsNeeded(others) {
@@ -95,7 +95,7 @@ export function pairsNeeded(others) {
 }
 
 /**
- * The least, the median and the greatest of some numbers; `undefined` of none.
+ * The least, the median and the greatest of some numbers; `undefined` without numbers.
  * @param {number[]} values
  */
 export function spread(values) {

@@ -25,7 +25,7 @@ const run = promisify(execFile);
 
 /**
  * @typedef {object} Task
- * @property {string} name that of its folder
+ * @property {string} name the name of its folder
  * @property {string} folder absolute, links followed
  * @property {string} digest of all its files
  * @property {string} text
@@ -47,7 +47,6 @@ const DAY = 24 * 3600_000;
 const MAX_TEXT = 2 ** 20;
 const MAX_TASK = 2 * 2 ** 30;
 
-/** The names of the parts of a task. */
 const PARTS = { text: "task.md", project: "project", setup: "setup", check: "check" };
 
 /**
@@ -100,7 +99,7 @@ export const isMapping = (value) => typeof value === "object" && value !== null 
 
 /**
  * Reads a `task.md`.
- * @param {string} file its name in errors
+ * @param {string} file the name of the file in errors
  * @param {string} content
  * @param {Readers} readers
  * @returns {Pick<Task, "text" | "inputs" | "timeout" | "checkTimeout" | "budget" | "repo">}
@@ -142,7 +141,7 @@ export function readTask(file, content, { readYaml, readBounds }) {
       const ms = Number(timeMs);
       if (ms <= DAY && Object.values(others).every((bound) => bound === undefined)) return ms;
     } catch {
-      // Told below.
+      // The error is reported below.
     }
     expected(name, "a duration like `30m` or `1h 30m`, or a number of seconds, at most a day", value);
     return standard;
@@ -216,7 +215,7 @@ export function digestOf(folder) {
       left -= stat.size;
       if (left < 0) throw new Failure(`${folder} has more than ${MAX_TASK / 2 ** 30} GiB.`);
       const chunk = Buffer.allocUnsafe(64 * 1024);
-      // Its beginning, if it grows.
+      // Of a file that grows, only the first `size` bytes count.
       for (let rest = stat.size; rest > 0;) {
         const length = readSync(descriptor, chunk, 0, Math.min(chunk.length, rest), null);
         if (length === 0) break;
@@ -242,15 +241,15 @@ export function digestOf(folder) {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Leaves of a submodule the history of its commit. Its clone has all that its repository has. */
+/** Removes from a submodule everything but the history of its commit: the clone has the whole repository. */
 const FORGET = `for remote in $(git remote); do git remote remove "$remote"; done
 git for-each-ref --format='delete %(refname)' | git update-ref --stdin
 rm -f "$(git rev-parse --git-dir)/FETCH_HEAD"
 git reflog expire --expire=now --all && git gc --quiet --prune=now`;
 
 /**
- * Returns the folder of a task's project. That of a repository is made below `work`, once: with the history of its
- * commit, and without a remote, so that a later solution is not in it; nor in its submodules.
+ * Returns the folder of a task's project. A repository is cloned below `work`, once, with the history of its commit and
+ * without a remote: neither the clone nor its submodules contain a later solution.
  * @param {Task} task
  * @param {string} work
  * @param {AbortSignal} [signal]

@@ -1,4 +1,4 @@
-// One trial of a comparison: a fresh copy of a project, a run in it, and the check of what it left.
+// One trial of a comparison: a fresh copy of a project, a run in the copy, and the check of the result.
 import { execFile, spawn, spawnSync } from "node:child_process";
 import {
   closeSync,
@@ -51,12 +51,12 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
 /**
  * The values that all trials of a comparison share.
  * @typedef {object} Common
- * @property {string} work a folder for temporary files, with those of the trials
+ * @property {string} work a folder for temporary files, also those of the trials
  * @property {string} agent pi's agent folder of a trial, before its limits
  * @property {string[]} fixed folders of the user that no trial may write
  * @property {string} [limits] the user's own limits
  * @property {import("./results.js").Hidden} hidden
- * @property {string[]} hide what no agent may read
+ * @property {string[]} hide files and folders that no agent may read
  * @property {string[]} slots the folders of the trials that are at work at the same time
  * @property {import("../workflows.js").Workflows["readYaml"]} readYaml
  * @property {string} [model]
@@ -65,10 +65,10 @@ const ENDINGS = { 0: "done", 3: "paused", 4: "stopped", 5: "cancelled", 6: "budg
  */
 
 /**
- * Carries out a trial, and returns it; `undefined` if it was aborted.
+ * Carries out a trial, and returns its record; `undefined` if the signal aborted the trial.
  * @param {Planned} planned
  * @param {Task} task
- * @param {string} slot the folder in which it works
+ * @param {string} slot the folder in which the trial works
  * @param {string} results the folder of its results
  * @param {Common} common
  * @param {AbortSignal} signal
@@ -101,7 +101,7 @@ export async function carryOut(planned, task, slot, results, common, signal) {
     const result = resultIn(results);
     Object.assign(trial, { ms, ...figuresOf(result) });
     const ending = isLate ? "timeout" : (ENDINGS[status ?? 1] ?? "error");
-    // Instead of the project a link could lead to the task.
+    // The agent could have replaced the project by a link to the task.
     const isThere = lstatSync(project, { throwIfNoEntry: false })?.isDirectory() === true;
     const check = ending === "done" && isThere ? await checkOf(task, slot, { env, results, signal }) : undefined;
     const text = !isThere
@@ -118,8 +118,8 @@ export async function carryOut(planned, task, slot, results, common, signal) {
 }
 
 /**
- * Returns the text of the `limits.yaml` of a trial: the user's, and more hidden paths. A trial has a home of its own, so
- * `~` is written out.
+ * Returns the text of the `limits.yaml` of a trial: the user's limits with more hidden paths. A trial has a home of its
+ * own, so `~` is written out.
  * @param {string | undefined} limits
  * @param {string[]} hide
  * @param {string} home
@@ -164,10 +164,9 @@ async function prepare(task, slot, common) {
 }
 
 /**
- * Makes what each trial gets as pi's agent folder: the user's models, settings, packages and workflows, and links to
- * the keys.
+ * Makes pi's agent folder for all trials: the user's models, settings, packages and workflows, and links to the keys.
  * @param {string} agent the folder to make
- * @param {string} own the user's
+ * @param {string} own the user's agent folder
  * @param {import("../places.js").Grant[]} grants the folders of workflows
  * @param {string[]} leftOut folders that are not copied
  */
@@ -189,8 +188,8 @@ export function makeAgentFolder(agent, own, grants, leftOut) {
 }
 
 /**
- * Copies the files of a folder, if there is one, links followed. Links that lead out of a project, pipes and devices are
- * left out, as pi would not read them.
+ * Copies the files of a folder, if the folder exists, and follows links. Links that lead out of a project, pipes and
+ * devices are left out, because pi would not read them.
  * @param {string} from
  * @param {string} to
  * @param {string[]} leftOut folders that are not copied
@@ -223,7 +222,7 @@ function copyFiles(from, to, leftOut, within) {
 /**
  * Copies a folder as it is, with links and pipes, which Node cannot copy.
  * @param {string} from
- * @param {string} to a new one
+ * @param {string} to a new folder
  */
 const copy = (from, to) => promisify(execFile)("cp", ["-a", "--", from, to]);
 
@@ -279,7 +278,7 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
   const child = spawn(process.execPath, [CLI, "run", ...options, "--task-file=-", "--", name], {
     cwd: join(slot, "project"),
     env,
-    // Ctrl+C is for the comparison.
+    // Ctrl+C reaches only the comparison.
     detached: true,
     stdio: ["pipe", "ignore", "pipe"],
   });
@@ -297,7 +296,7 @@ async function run({ variant }, task, { slot, env, results, common, signal }) {
   return { status, isLate: late, ms: Math.round(performance.now() - started) };
 }
 
-/** The session of the trial in a slot. Its pi writes there, and cannot reach the results. @param {string} slot */
+/** The session of the trial in a slot: the trial's pi cannot reach the results. @param {string} slot */
 export const sessionIn = (slot) => join(slot, "session/session.jsonl");
 
 /** Copies the session of a trial, with those of its child agents, to its results. @param {string} slot @param {string} results */
@@ -311,7 +310,7 @@ function keepSession(slot, results) {
 }
 
 /**
- * Writes the program that is the pi of a trial, beside its folder, and returns its path.
+ * Writes the program that a trial runs as pi, beside the folder of the trial, and returns the program's path.
  * @param {string} slot
  * @param {Common} common
  */
@@ -326,8 +325,8 @@ function programOf(slot, { work, pi, hidden, hide, fixed }) {
 }
 
 /**
- * Checks a copy of the project, with the parts of the task that the check may need beside it. Where the system can, it
- * is confined: it may write the copy and a home, and has the network.
+ * Checks a copy of the project, with the parts of the task that the check may need beside it. If the system can confine
+ * the check, the check may write only the copy and a home; it has the network.
  * @param {Task} task
  * @param {string} slot
  * @param {{ env: NodeJS.ProcessEnv, results: string, signal: AbortSignal }} place
@@ -335,11 +334,11 @@ function programOf(slot, { work, pi, hidden, hide, fixed }) {
 async function checkOf(task, slot, { env, results, signal }) {
   const place = join(slot, "checked");
   const [project, home] = ["project", "home"].map((name) => join(place, name));
-  // Not below what is writable: a confined command line sees it in another place.
+  // Not below a writable folder: a confined command line sees its temporary folder at another path.
   const temporary = join(slot, "checked-tmp");
   for (const folder of [place, home, temporary]) mkdirSync(folder, { mode: 0o700 });
   await copy(join(slot, "project"), project);
-  // Under a name that no link of the agent can know.
+  // A random name, which no link of the agent can lead to.
   const own = mkdtempSync(join(place, "task-"));
   for (const name of checkParts(task)) await copy(join(task.folder, name), join(own, name));
   const line = `exec ${shellQuoted(join(own, "check"))}`;
@@ -349,7 +348,7 @@ async function checkOf(task, slot, { env, results, signal }) {
   return runScript(whole, { cwd: project, env: clean, output, time: task.checkTimeout, signal });
 }
 
-/** A line that is confined where the system can. @type {typeof lineInFolder} */
+/** A command line, confined if the system can confine it. @type {typeof lineInFolder} */
 function confined(line, folder, places) {
   try {
     canConfine();
@@ -360,7 +359,7 @@ function confined(line, folder, places) {
 }
 
 /**
- * The result that `pi-workflows run` wrote, if it did; its report goes beside it.
+ * Returns the result that `pi-workflows run` wrote, if it wrote one, and writes its report beside the result.
  * @param {string} results
  * @returns {any}
  */
@@ -374,7 +373,7 @@ function resultIn(results) {
   }
 }
 
-/** The figures of a run. Without its result they are not known. @param {any} result */
+/** The figures of a run, unknown without its result. @param {any} result */
 function figuresOf(result) {
   const usage = result?.usage;
   const number = (/** @type {unknown} */ value) => (typeof value === "number" && value >= 0 ? value : 0);

@@ -1,12 +1,12 @@
-// The agent without a workflow, for comparisons: what it has taken, by the records that its pi writes, and how it ended.
-// Its session file does not tell that: the agent can write it.
+// The agent without a workflow, for comparisons: its usage and its end, from the records that its pi writes. The
+// session file is no source for them: the agent can write the file.
 import { count, noUsage, usageOf } from "../../host-shim/usage.js";
 import { dollars, duration } from "../runs/figures.js";
 
 /** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} Bounds */
 /** @typedef {import("./pi.js").PiRecord} PiRecord */
 
-/** The usage of an agent; the names are those of a report. @typedef {Agent["usage"]} AgentUsage */
+/** The usage of an agent, with the names of a report. @typedef {Agent["usage"]} AgentUsage */
 
 /** The fields of the usage of a model. */
 const FIELDS = /** @type {const} */ ([
@@ -24,15 +24,15 @@ export class Agent {
   #sums = noUsage();
   /** @type {any} */
   #last;
-  /** The answers that have ended, and the turns: each turn has one. */
+  /** The number of ended answers, and so of turns: each turn has one answer. */
   #answers = 0;
   #turns = 0;
-  /** A turn has begun, and has not ended. */
+  /** True if a turn has begun and has not ended. */
   #isAtWork = false;
-  /** Something is missing between the records. */
+  /** True if records are missing. */
   #hasGap = false;
 
-  /** @param {PiRecord | undefined} record without one there was a line that is none */
+  /** @param {PiRecord | undefined} record `undefined` for a line that is no record */
   onRecord(record) {
     if (!record) {
       this.#hasGap = true;
@@ -72,7 +72,7 @@ export class Agent {
     const sum = (/** @type {"answers" | typeof FIELDS[number]} */ field) =>
       models.reduce((all, model) => all + Number(model[field]), 0);
     return {
-      /** True if there was more than these sums. */
+      /** True if the usage was more than these sums. */
       unknown: this.#hasGap,
       turns: sum("answers"),
       .../** @type {Record<typeof FIELDS[number], number>} */ (
@@ -89,8 +89,8 @@ export class Agent {
 }
 
 /**
- * The bound that is used up, in words; `undefined` if none is. A cost that is not known counts as one that is used up
- * where nothing else is bounded, or the usage is not known either, as in a run.
+ * The bound that is used up, in words; `undefined` if no bound is used up. As in a run, an unknown cost counts as used
+ * up if nothing else is bounded or if the usage is unknown too.
  * @param {AgentUsage} usage
  * @param {Bounds} bounds
  */

@@ -1,4 +1,4 @@
-// The words of the user of a terminal to a run: answers to the questions of pi, and messages where it waits for one.
+// The user's input to a run from a terminal: answers to the questions of pi, and messages when the run waits for one.
 import { ask, line } from "./questions.js";
 
 /** @typedef {import("../runs/find.js").Run} Run */
@@ -67,14 +67,14 @@ export class Conversation {
     });
   }
 
-  /** The agent is at rest: if nothing goes on by itself, the user says how, or pi ends. @param {Pi} pi */
+  /** Unless the run goes on by itself, asks the user for a message, or ends pi. @param {Pi} pi */
   #atRest(pi) {
     const sent = this.#sent;
     setTimeout(() => {
       if (this.#isAtWork || this.#hasCountdown || this.#signal.aborted) return;
       this.#turn = this.#turn.then(async () => {
         const run = this.#newestRun();
-        // Several events tell of one rest.
+        // Several events report the same rest.
         if (this.#isAtWork || this.#hasCountdown || sent !== this.#sent) return;
         if (!run || run.outcome !== "running" || this.#signal.aborted) return pi.finish();
         const { signal } = (this.#waiting = new AbortController());

@@ -1,17 +1,17 @@
-// The files that a command writes for the user at the end of a run. The agent may have put something else in their place
-// meanwhile, or in an earlier run.
+// The files that a command writes for the user at the end of a run. The agent may have replaced such a file by
+// something else, in this run or in an earlier one.
 import { closeSync, constants, fstatSync, openSync, realpathSync, statSync, writeSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 import { untrusted } from "../../host-shim/sandbox/index.js";
 import { Failure, shortened } from "../words.js";
 
-/** The time in which a pipe takes what it gets, in milliseconds. */
+/** The time in which a pipe must take a text, in milliseconds. */
 const PATIENCE = 10_000;
 
 /**
- * Returns a function that writes a file, which replaces another one, a link too, or is appended to it; a pipe or device
- * that is there now gets the text as it is.
+ * Returns a function that writes a text to a file. The text replaces a file or link of this name, or is appended to the
+ * file; a pipe or device that exists now gets the text as it is.
  * @param {string} file
  * @param {boolean} appends
  * @returns {(text: string) => void}
@@ -30,7 +30,7 @@ export function outputTo(file, appends) {
 
 /** @param {string} path @param {import("node:fs").Stats} stat @param {string} text */
 function intoDevice(path, stat, text) {
-  // A pipe that nobody reads is not waited for.
+  // The opening does not wait for a reader of a pipe.
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);
   try {
     const { dev, ino } = fstatSync(descriptor);

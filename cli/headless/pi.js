@@ -1,4 +1,4 @@
-// Starts pi without its terminal interface, and reads what it tells.
+// Starts pi without its terminal interface, and reads its records.
 import { spawn, spawnSync } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,7 +19,7 @@ const MAX_LINE = 64 * 2 ** 20;
 /** A record that pi writes in JSON or RPC mode. @typedef {Record<string, any> & { type: string }} PiRecord */
 
 /**
- * Returns the command that starts pi: that of the option `--pi`, or `pi`.
+ * Returns the command that starts pi: the value of the option `--pi`, or `pi`.
  * @param {string | undefined} path a program, or a JavaScript file for this Node
  * @returns {[string, ...string[]]}
  */
@@ -60,30 +60,30 @@ function isOlder(version, oldest) {
 }
 
 /**
- * The end of a pi: its status, or the signal that ended it; `hung`: it was stopped because it did not start.
+ * The end of a pi: its status, or the signal that ended it; `hung`: pi was stopped because it did not start.
  * @typedef {{ status: number | null, signal: NodeJS.Signals | null, hung: boolean }} PiEnd
  */
 
-/** A pi that runs. */
+/** A running pi. */
 export class Pi {
   #child;
   #hung = false;
   /** @type {NodeJS.Timeout | undefined} */
   #patience;
-  /** It was ended from here. */
+  /** True if this process ended pi. */
   isEnded = false;
-  /** Resolves when it has ended and all that it wrote was read. @type {Promise<PiEnd>} */
+  /** Resolves when pi has ended and its whole output was read. @type {Promise<PiEnd>} */
   ended;
 
   /**
    * @param {[string, ...string[]]} command
    * @param {string[]} args
    * @param {object} listeners
-   * @param {(record: PiRecord | undefined) => void} listeners.onRecord gets none for a line that is no record
+   * @param {(record: PiRecord | undefined) => void} listeners.onRecord gets `undefined` for a line that is no record
    * @param {(line: string) => void} listeners.onError gets each line of standard error
    */
   constructor([program, ...before], args, { onRecord, onError }) {
-    // In a process group of its own: Ctrl+C comes to this process alone, which ends pi in order.
+    // pi has a process group of its own: Ctrl+C reaches only this process, which then ends pi in order.
     this.#child = spawn(program, [...before, ...args], { stdio: ["pipe", "pipe", "pipe"], detached: true });
     const { stdin, stdout, stderr } = this.#child;
     stdin.on("error", () => {});
@@ -107,11 +107,10 @@ export class Pi {
         resolve({ status, signal, hung: this.#hung });
       });
     });
-    // It is awaited later.
+    // The promise is awaited later.
     this.ended.catch(() => {});
   }
 
-  /** The process id. */
   get pid() {
     return this.#child.pid;
   }
@@ -121,12 +120,12 @@ export class Pi {
     this.#child.stdin.write(`${JSON.stringify(record)}\n`);
   }
 
-  /** There is nothing more to write: in RPC mode pi ends, in JSON mode it begins with the prompt. @param {string} [prompt] */
+  /** Closes standard input: pi ends in RPC mode, and begins with the prompt in JSON mode. @param {string} [prompt] */
   finish(prompt = "") {
     this.#child.stdin.end(prompt);
   }
 
-  /** Ends pi, in order if it can. */
+  /** Ends pi, in order if possible. */
   end() {
     this.isEnded = true;
     this.#signal("SIGTERM");
@@ -147,14 +146,17 @@ export class Pi {
   }
 }
 
-/** Calls a function when the user or the system ends this process, until the returned one. @param {NodeJS.SignalsListener} listener */
+/**
+ * Calls a function when the user or the system ends this process, until the returned function is called.
+ * @param {NodeJS.SignalsListener} listener
+ */
 export function onInterrupt(listener) {
   const signals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
   for (const signal of signals) process.on(signal, listener);
   return () => signals.forEach((signal) => process.off(signal, listener));
 }
 
-/** Ends a pi that another process has started, in order if it can. @param {number} pid */
+/** Ends a pi that another process has started, in order if possible. @param {number} pid */
 export async function endProcess(pid) {
   const ended = (/** @type {NodeJS.Signals | 0} */ name) => {
     try {
@@ -185,7 +187,7 @@ function eachLine(stream, use) {
     lines.forEach(use);
     if (rest.length <= MAX_LINE) return;
     rest = "";
-    // It is too long to be one.
+    // The line is too long to be a record.
     use("");
   });
   stream.on("end", () => {
@@ -194,7 +196,7 @@ function eachLine(stream, use) {
 }
 
 /**
- * The words of a pi that has ended by itself before it should, with the last line that it wrote to standard error.
+ * The message about a pi that ended by itself too early, with the last line of its standard error.
  * @param {PiEnd} end
  * @param {string} last
  */

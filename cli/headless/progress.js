@@ -1,4 +1,4 @@
-// Shows on standard error what a run does: in a terminal one line that changes, elsewhere a line for each phase.
+// Shows the progress of a run on standard error: in a terminal one line that changes, elsewhere a line for each phase.
 import { plainText } from "../../host-shim/plain-text.js";
 import { cell } from "../runs/columns.js";
 import { cost, counted, duration, tokensOf } from "../runs/figures.js";
@@ -21,7 +21,7 @@ export class Progress {
     this.#isLive = !isQuiet && process.stderr.isTTY === true;
   }
 
-  /** Shows how a run stands. @param {Run} run */
+  /** Shows the position of a run. @param {Run} run */
   run(run) {
     const { phaseTitle } = run.state;
     const place = cell(phaseTitle, 60);
@@ -36,7 +36,7 @@ export class Progress {
     if (!this.#isQuiet) this.always(text);
   }
 
-  /** Shows a line that stays, also if it is to be quiet. @param {string} text */
+  /** Shows a line that stays, also in quiet mode. @param {string} text */
   always(text) {
     if (this.#held) return void this.#held.push(text);
     const live = this.#live;

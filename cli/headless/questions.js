@@ -1,4 +1,4 @@
-// Asks the user of a terminal what pi asks.
+// Asks the user of a terminal the questions of pi.
 import { createInterface } from "node:readline/promises";
 
 import { plainText } from "../../host-shim/plain-text.js";
@@ -71,7 +71,8 @@ export async function line(question, signal) {
 }
 
 /**
- * A terminal that is closed refuses the mode that readline sets back when it ends, in an event that nobody can catch.
+ * readline restores the mode of the terminal at its end. A closed terminal refuses that, by an error in an event that
+ * nobody can catch.
  */
 function allowClosedTerminal() {
   const { stdin } = process;

@@ -26,15 +26,14 @@ import { Progress, figures } from "./progress.js";
 
 /** The functions that write the files of `--result` and `--summary`. @typedef {{ result?: (text: string) => void, summary?: (text: string) => void }} Outputs */
 
-/** Exit statuses. */
 const STATUS = { done: 0, error: 1, paused: 3, stopped: 4, cancelled: 5, budget: 6 };
-/** Kinds of pauses at the end of a budget, or because what was spent is not known. */
+/** Kinds of pauses at the end of a budget, or because of an unknown cost or usage. */
 const BUDGET_PAUSES = ["budget", "unknownCost", "unknownUsage"];
 /** The kind of a pause because the model failed. */
 const MODEL_PAUSE = "modelError";
 /**
- * The time after which a run whose time is over is ended from outside, in milliseconds: a model that does not answer is
- * no event in it.
+ * The time after its time limit at which a run is ended from outside, in milliseconds: while the model does not answer,
+ * the run gets no event.
  */
 const LATE = 5000;
 /** The maximum delay of `setTimeout`, in milliseconds. */
@@ -43,7 +42,7 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 const REFRESH = 1000;
 
 /**
- * The end of a run: the exit status, and one line; `seal` is that of changed rules for which it waits.
+ * The end of a run: the exit status, and one line; `seal` is the seal of the changed rules for which the run waits.
  * @typedef {{ status: number, outcome: Run["outcome"] | "error" | "interrupted" | "budget", text: string, seal?: string }} End
  */
 
@@ -54,13 +53,13 @@ const ACCEPTS_RULES = /--accept-workflow-rules=([\w:]+)/;
 const end = (outcome, text) => ({ status: STATUS[outcome], outcome, text });
 
 /**
- * Carries out the command, and returns its exit status.
+ * Runs `pi-workflows run`, and returns the exit status.
  * @param {string[]} words
  * @param {import("../pi-workflows.js").Options} options
  */
 export async function runWorkflow(words, options) {
   const decision = /** @type {const} */ (["accept-rules", "more"]).find((name) => options[name] !== undefined);
-  // That costs are not known can be accepted before they are spent.
+  // The user can accept unknown costs in advance.
   if (decision !== undefined && !options.continue && options.more !== "unknown")
     throw new Failure(`--${decision} needs --continue.`);
   if (!words[0] && !options.continue) throw new Failure("pi-workflows run needs a NAME.");
@@ -84,7 +83,7 @@ export async function runWorkflow(words, options) {
   await takeForProcess(session, "this session");
   let isOver = true;
   try {
-    // Its command was killed.
+    // The command that worked on the session was killed.
     if (worker?.pi !== undefined) await endProcess(worker.pi);
     const known = new Set(before.map(({ state }) => state.taskId));
     const headless = new Headless(
@@ -105,11 +104,11 @@ export async function runWorkflow(words, options) {
 }
 
 /**
- * Tells how a run has ended, writes the files that the user wants, and returns the exit status.
+ * Reports the end of a run, writes the files that the user wants, and returns the exit status.
  * @param {End} end
  * @param {Headless} headless
  * @param {string} session
- * @param {Agent | undefined} agent one without a workflow
+ * @param {Agent | undefined} agent set for an agent without a workflow
  * @param {import("../pi-workflows.js").Options} options
  * @param {Outputs} outputs
  */
@@ -197,13 +196,13 @@ class Headless {
   #run;
   /** @type {NodeJS.Signals | undefined} */
   #interruptedBy;
-  /** The agent has worked and come to rest. */
+  /** True if the agent has worked and come to rest. */
   #isAtRest = false;
   #hasWorkflow;
   #limits;
-  /** The bound that is used up, if nothing in pi ends it then. @type {string | undefined} */
+  /** The bound that an agent without a workflow has used up. @type {string | undefined} */
   #usedUp;
-  /** Its time is over, and nothing has come that would have ended it. */
+  /** True if the run's time is over and no event came in which the run could end itself. */
   #isLate = false;
   /** @type {Pi | undefined} */
   #pi;
@@ -215,7 +214,8 @@ class Headless {
    * @param {(run: Run) => boolean} isMeant
    * @param {boolean} isQuiet
    * @param {boolean} hasWorkflow
-   * @param {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} limits those of `--budget`
+   * @param {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} limits the bounds of
+   *   `--budget`
    */
   constructor(session, isMeant, isQuiet, hasWorkflow, limits) {
     this.#hasWorkflow = hasWorkflow;
@@ -265,7 +265,7 @@ class Headless {
       onError: (text) => this.#onError(text),
     });
     if (isTerminal) pi.send({ id: "start", type: "prompt", message: prompt });
-    // On the command line it could be an option of pi or a file, and is bounded by the system.
+    // As an argument, the prompt could be taken for an option of pi or a file, and the system bounds its length.
     else pi.finish(prompt);
     this.#pi = pi;
     const offInterrupt = onInterrupt((name) => {
@@ -275,7 +275,7 @@ class Headless {
       pi.end();
     });
     const refresh = setInterval(() => this.#refresh(true), REFRESH);
-    // A terminal waits for the user as long as that takes.
+    // In a terminal the run waits for the user without a time limit.
     const { timeMs } = this.#limits;
     const endLate = () => {
       this.#isLate = true;
@@ -324,7 +324,7 @@ class Headless {
     if (this.#usedUp !== undefined) this.#pi?.end();
   }
 
-  /** Shows how the run stands. @param {boolean} isLate the time has come for it */
+  /** Shows the position of the run. @param {boolean} isLate true to read it even shortly after a reading */
   #refresh(isLate) {
     const now = Date.now();
     if (!isLate && now - this.#readAt < REFRESH) return;
@@ -333,7 +333,7 @@ class Headless {
       const run = this.newestRun();
       if (run) this.progress.run(run);
     } catch {
-      // The end of the run tells what is wrong with its session.
+      // The end of the run reports an error in its session.
     }
   }
 
@@ -357,7 +357,7 @@ class Headless {
     const late = `its time is over, and ${run ? run.state.phaseTitle : "the agent"} has not answered`;
     if (this.#isLate && (!run || isOpen(run))) return end("budget", `the budget is used up: ${late}`);
     const hasEnded = piEnd.signal === null && (piEnd.status === 0 || piEnd.status === 1);
-    // pi itself begins with the reason; a crash ends with it.
+    // An error of pi begins with the reason; a crash ends with the reason.
     const told = hasEnded ? this.#firstError : this.#lastError;
     if (!this.#hasWorkflow) {
       const { failure } = this.agent;
@@ -383,7 +383,7 @@ class Headless {
   }
 }
 
-/** The end of a run as its session has it; `undefined` if it goes on. @param {Run} run @returns {End | undefined} */
+/** The end of a run by its session; `undefined` if the run goes on. @param {Run} run @returns {End | undefined} */
 function endOf(run) {
   const { outcome, state } = run;
   if (outcome === "done" || outcome === "cancelled") return end(outcome, outcome);
@@ -410,19 +410,19 @@ function sessionOf({ session, continue: goesOn }) {
   return newest.session.file;
 }
 
-/** The runs of a session file, newest first; none if it cannot be read yet. @param {string} session */
+/** The runs of a session file, newest first; none if the file cannot be read yet. @param {string} session */
 function runsIn(session) {
   return existsSync(session) ? findRuns({ sessions: session }).runs : [];
 }
 
-/** The maximum size of a file with a task, in bytes: the component takes no longer ones. */
+/** The maximum size of a file with a task, in bytes: the component takes no longer task. */
 const MAX_TASK_FILE = 2 ** 20;
 
-/** The words behind NAME: the task and those before it. @typedef {{ task?: string, words: string[] }} Given */
+/** The words behind NAME: the task and the words before it. @typedef {{ task?: string, words: string[] }} Given */
 
 /**
- * Tells the task from the words before it, which are values of inputs.
- * @param {string[]} words those behind NAME
+ * Separates the task from the words before the task, which are values of inputs.
+ * @param {string[]} words the words behind NAME
  * @param {import("../pi-workflows.js").Options} options
  * @returns {Promise<Given & { task: string }>}
  */
@@ -452,7 +452,7 @@ async function readTask(file) {
 }
 
 /**
- * The prompt that starts the run, or has it go on.
+ * The prompt that starts or continues the run.
  * @param {string | undefined} name
  * @param {Given} words
  * @param {import("../pi-workflows.js").Options} options
@@ -480,7 +480,7 @@ async function promptOf(name, { task, words }, { input = [], continue: goesOn, m
   }
   const escaped = (/** @type {string} */ value) => value.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, "$&$&");
   const written = given.map(([name, value]) => `${name}="${escaped(value)}"`);
-  // Behind `--` nothing is a value.
+  // Words behind `--` are no values of inputs.
   return `/workflow ${[name, ...written, "--", task].join(" ")}`;
 }
 
@@ -526,7 +526,7 @@ async function argumentsOf(session, options) {
 }
 
 /**
- * Writes the files that the user wants, and returns what went wrong.
+ * Writes the files that the user wants, and returns the errors.
  * @param {Outputs} outputs
  * @param {Run | undefined} run
  * @param {End} end
@@ -551,5 +551,5 @@ function write({ result, summary }, run, end, session, usage) {
   });
 }
 
-/** A word as a shell takes it. @param {string} word */
+/** A word, quoted for a shell. @param {string} word */
 const shellQuoted = (word) => (/^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

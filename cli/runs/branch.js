@@ -16,7 +16,7 @@ import { isStateEntry } from "./sessions.js";
  */
 
 /**
- * A function that is called for state entries and for the entries below those for which it returned a node.
+ * A function that is called for state entries and for each entry below an entry for which the function returned a node.
  * @template {Node} N
  * @typedef {(node: Node, parent: N | undefined, entry: Entry) => N | undefined} Enter
  */
@@ -28,7 +28,7 @@ const MAX_NODES = 1_000_000;
  * Follows branches from state entries on.
  * @template {Node} N
  * @param {SessionFile} file
- * @param {number} offset the start of the line with which it begins
+ * @param {number} offset the start of the first line
  * @param {Enter<N>} enter
  * @param {(start: Entry) => void} [see] is called for each entry, before `enter`
  */
@@ -57,7 +57,8 @@ export function follow(file, offset, enter, see = () => {}) {
 }
 
 /**
- * The parents of entries, to find where a branch is cut: pi goes on with the entries before in the file if one is lost.
+ * The parents of entries, to find where a branch is cut: if an entry is lost, pi goes on with the entries before it in
+ * the file.
  */
 export class Parents {
   /** @type {Map<string, string | undefined>} */

@@ -17,8 +17,8 @@ const CONFIG = ".pi";
  */
 
 /**
- * Removes the folders of runs in the project in which nothing was changed since a time, if the user says yes: real
- * folders with the name of one, in this place, and nothing else.
+ * Removes the folders of runs in the project in which nothing was changed since a time, if the user says yes. Removes
+ * only real folders in this place with the name of a run's folder.
  * @param {number} sinceMs in milliseconds since 1970
  * @returns {Promise<{ output: string, problems: string[], status: number }>}
  */
@@ -34,7 +34,7 @@ export async function cleanRuns(sinceMs) {
   /** @type {string[]} */
   const problems = [];
   let removed = 0;
-  // The question may have stood for long.
+  // Much time may have passed until the answer.
   inPlace((place) => {
     const names = new Set(old.map(({ name }) => name));
     for (const { name } of oldIn(place, sinceMs).filter(({ name }) => names.has(name))) {
@@ -54,7 +54,8 @@ export async function cleanRuns(sinceMs) {
 }
 
 /**
- * Calls a function with the path by which the entries of the place are reached; `undefined` if there is no such place.
+ * Calls a function with the path by which the entries of the place are reached; `undefined` if the place does not
+ * exist.
  * @template T
  * @param {(place: string) => T} work
  */
@@ -84,7 +85,7 @@ function oldIn(place, sinceMs) {
       const { changedMs, files } = lookThrough(join(place, name), name);
       return changedMs < sinceMs ? [{ name, changedMs, files }] : [];
     } catch {
-      // Its age is not known.
+      // The age of the folder is not known.
       return [];
     }
   });
@@ -112,7 +113,7 @@ function lookThrough(path, shown) {
 }
 
 /**
- * Removes a folder with everything in it. A link is removed, not what it leads to.
+ * Removes a folder with everything in it. A link is removed, not its target.
  * @param {string} path
  * @param {string} shown
  */

@@ -15,7 +15,7 @@ export function cell(text, most) {
   return characters.length > most ? `${characters.slice(0, most).join("")}…` : line;
 }
 
-/** The last column is not made narrower than this. */
+/** The minimum width of the last column. */
 const MIN_WIDTH = 20;
 
 /**

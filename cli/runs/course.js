@@ -12,9 +12,10 @@ import { openSession, taskOf } from "./sessions.js";
 
 /**
  * @typedef {object} RunInFile
- * @property {string[]} states the data of the run's newest state entry, and of those that it continues, newest first
- * @property {import("../../host-shim/interface.js").Usage | undefined} since the usage of the entries after it;
- *   `undefined` if the run has ended
+ * @property {string[]} states the data of the run's newest state entry, and of the entries that it continues, newest
+ *   first
+ * @property {import("../../host-shim/interface.js").Usage | undefined} since the usage of the entries after the newest
+ *   state entry; `undefined` if the run has ended
  * @property {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Outcome} outcome
  * @property {{ file: string, id: string, cwd: string }} session
  * @property {ReturnType<typeof courseIn>} course

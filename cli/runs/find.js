@@ -1,4 +1,4 @@
-// The runs that session files know.
+// The runs in session files.
 import { count, noUsage, usageOf } from "../../host-shim/usage.js";
 import { openWorkflows, plain } from "../workflows.js";
 import { Parents, follow, upTo } from "./branch.js";
@@ -19,22 +19,23 @@ import { readSessions, taskOf } from "./sessions.js";
  *
  * A run, as its newest state in a session file tells it.
  * @typedef {object} Run
- * @property {State["outcome"] | "lost"} outcome replaced: another run began on its branch before it had ended; lost:
- *   the process that worked on it has ended, and the run has not
- * @property {number} [pid] the process of `pi-workflows run` that works on it
+ * @property {State["outcome"] | "lost"} outcome replaced: another run began on the branch before this run had ended;
+ *   lost: the process that worked on the run has ended, but the run has not
+ * @property {number} [pid] the process of `pi-workflows run` that works on the run
  * @property {State} state
- * @property {string} stateId the id of its entry
- * @property {number} storedAt the time of its entry
- * @property {number} lastAt the time of its newest entry
+ * @property {string} stateId the id of the state's entry
+ * @property {number} storedAt the time of the state's entry
+ * @property {number} lastAt the time of the run's newest entry
  * @property {State["usage"]} usage of the whole run, also after its newest state; `undefined` if unknown
  * @property {{ file: string, id: string, cwd: string }} session
  * @property {boolean} copied the run did not move in this file: pi copied its entries from another session
  *
- * The newest state of a run, the lines of all its states in the order of the file, and what the entries after it tell.
+ * The newest state of a run, the lines of all its states in the order of the file, and the reading of the entries after
+ * the newest state.
  * @typedef {{ taskId: string, lines: Line[], entry: StateEntry, later: Later }} Newest
  *
- * The reading of the entries after a state: the usage that belongs to the run, if another run began, if some of them
- * are lost, and the time of the newest one, NaN if unknown.
+ * The reading of the entries after a state: the usage that belongs to the run, if another run began, if entries are
+ * lost, and the time of the newest entry, NaN if unknown.
  * @typedef {{ since?: import("../../host-shim/interface.js").Usage, replaced: boolean, isLost?: boolean, lastAt: number
  *   }} Later
  */
@@ -66,7 +67,7 @@ export function runsOf(file) {
  * @param {SessionFile} file
  * @param {Map<string, Line[]>} states
  * @param {number} newestLine the start of the line of the file's newest state
- * @param {boolean} isParsed lines are parsed: the component could not read what was cut out of them
+ * @param {boolean} isParsed lines are parsed: the component could not read the data that was cut out of the lines
  * @returns {Run[]}
  */
 function readNewest(file, states, newestLine, isParsed) {
@@ -105,7 +106,7 @@ function runOf(file, newest) {
   const lastAt = Math.max(entry.time, later.lastAt) || entry.time;
   const works = state.outcome === "running" ? processOf(file.path) : undefined;
   const pid = works?.isAlive ? works.pid : undefined;
-  // Another pi may have gone on with it.
+  // Another pi may have continued the run.
   const hasGoneOn = works?.ended !== undefined && lastAt > works.ended;
   const outcome = works?.isAlive === false && !hasGoneOn ? "lost" : state.outcome;
   const stored = { stateId: entry.id, storedAt: entry.time, copied: entry.time < createdAt };
@@ -129,7 +130,7 @@ export function stateOf(file, newest) {
   const most = COPIES * state.older;
   const { before, start, isCut } = statesBefore(file, newest);
   states.push(...before.slice(0, most).map((line) => file.dataAt(line)));
-  // Where pi finds that an entry is lost it goes on with those before in the file.
+  // If pi finds that an entry is lost, pi goes on with the entries before it in the file.
   if (before.length < state.older && isCut()) {
     const earlier = lines.filter((line) => line.start < start).slice(-most);
     states.push("", ...earlier.reverse().map((line) => file.dataAt(line)));
@@ -153,7 +154,7 @@ function read(states, { since, replaced }) {
 
 /**
  * Returns the lines of the run's older states on the branch of the newest one, newest first. `isCut`: an entry before
- * the oldest of them is lost; `start` is that of its line.
+ * the oldest of these states is lost; `start` is the start of that state's line.
  * @param {SessionFile} file
  * @param {Newest} newest
  */
@@ -181,7 +182,7 @@ function statesBefore(file, { taskId, lines, entry: { id } }) {
 export const isOpen = ({ outcome }) => outcome === "running" || outcome === "paused" || outcome === "lost";
 
 /**
- * Notes what the entries after the newest states tell.
+ * Notes the usage, the end and the time of the entries after the newest states.
  * @param {SessionFile} file
  * @param {Newest[]} open
  * @param {number} newestLine the start of the line of the file's newest state
@@ -221,8 +222,8 @@ export function usageAfter([state, ...entries]) {
 /**
  * Returns the runs of session files, newest first, and a line for each file that cannot be read.
  *
- * A session that pi forked contains copies of the entries of another one. A run that did not move in it is left out if
- * another file has it.
+ * A session that pi forked contains copies of the entries of another session. A run that did not move in the forked
+ * session is left out if another file has the run.
  * @param {import("./sessions.js").Selection & { workflows?: string[] }} selection `workflows`: the keys of workflows
  */
 export function findRuns(selection) {
@@ -239,7 +240,8 @@ export function findRuns(selection) {
 }
 
 /**
- * The runs of one session stay in their order, whatever its clock said: a run counts as no older than those before it.
+ * The runs of one session stay in their order, whatever the clock of the session said: a run counts as no older than
+ * the runs before it.
  * @param {Run[]} runs each file's oldest first
  */
 function newestFirst(runs) {

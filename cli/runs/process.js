@@ -8,7 +8,7 @@ import { untrusted } from "../../host-shim/sandbox/index.js";
 import { Failure } from "../words.js";
 
 /**
- * A process: its number, and when it started, for another one may get its number later.
+ * A process: its number and its start, because another process may get the number later.
  * @typedef {{ pid: number, started: string }} Process
  */
 
@@ -20,7 +20,7 @@ const MAX_FILE = 10_000;
 /**
  * Notes that this process works on a session.
  * @param {string} session
- * @param {{ pi?: number, ended?: number }} [more] the process of its pi; the time at which its work ended, while the
+ * @param {{ pi?: number, ended?: number }} [more] the process of its pi; the time at which the work ended although the
  *   run has not
  */
 export function noteProcess(session, { pi, ended } = {}) {
@@ -37,27 +37,27 @@ export function noteProcess(session, { pi, ended } = {}) {
 }
 
 /**
- * Notes that this process works on a session. Throws if another one does.
+ * Notes that this process works on a session. Throws if another process works on it.
  * @param {string} session
- * @param {string} named the session in that message
+ * @param {string} named the session as the error names it
  */
 export async function takeForProcess(session, named) {
   const other = processOf(session);
   if (other?.isAlive) throw new Failure(`Process ${other.pid} works on ${named}.`);
   noteProcess(session);
-  // Of several that start at the same time, the last one to note itself goes on.
+  // Of several processes that start at the same time, the last one to write its note goes on.
   await sleep(100);
   if (processOf(session)?.pid !== process.pid) throw new Failure(`Another process works on ${named}.`);
 }
 
-/** This process works no longer on a session. @param {string} session */
+/** Notes that this process no longer works on a session. @param {string} session */
 export function forgetProcess(session) {
   rmSync(fileOf(session), { recursive: true, force: true });
 }
 
 /**
- * The process that works, or worked, on a session; `undefined` if none was noted or its note cannot be read. `pi`: its
- * pi, if it still works.
+ * The process that works, or worked, on a session; `undefined` if there is no note that can be read. `pi`: the pi of
+ * the process, if that pi still works.
  * @param {string} session
  * @returns {{ pid: number, isAlive: boolean, pi?: number, ended?: number } | undefined}
  */
@@ -89,7 +89,7 @@ const isAlive = ({ pid, started }) => startOf(pid) === started;
 /** @param {number} pid @returns {Process} */
 const identity = (pid) => ({ pid, started: startOf(pid) });
 
-/** When a process started, in the system's words; empty if there is none. @param {number} pid */
+/** The start of a process, in the system's words; empty if there is no such process. @param {number} pid */
 function startOf(pid) {
   try {
     if (process.platform !== "linux")

@@ -1,4 +1,4 @@
-// The report of a run that a session file knows.
+// The report of a run in a session file.
 import { Failure, quoted, shortened } from "../words.js";
 import { courseOf } from "./course.js";
 import { isOpen, reader } from "./find.js";
@@ -28,11 +28,11 @@ const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padSta
 const MAX_LISTED = 5;
 
 /**
- * Returns the run with a task ID or the beginning of one; without it, the newest run. Of several sessions with the run,
- * the one that went on last counts.
+ * Returns the run with a task ID or the beginning of a task ID; without either, the newest run. Of several sessions
+ * with the run, the session that went on last counts.
  * @param {Run[]} runs newest first
  * @param {string | undefined} beginning
- * @param {boolean} isOfProject the runs are those of one project
+ * @param {boolean} isOfProject true if all runs are of one project
  */
 export function runOf(runs, beginning, isOfProject) {
   const [newest] = runs;
@@ -60,7 +60,6 @@ export function runOf(runs, beginning, isOfProject) {
 }
 
 /**
- * Returns the report of a run.
  * @param {Run} run
  * @returns {Report}
  */

@@ -19,7 +19,7 @@ export const MAX_LINE = 8 * 2 ** 20;
 /** The greatest file that is read, in bytes: a file with holes costs an agent nothing. */
 const MAX_SESSION = 4 * 2 ** 30;
 
-/** The number of bytes in which pi writes what an entry is. */
+/** The number of bytes at the beginning of an entry in which pi writes its kind. */
 const BEGINNING = 512;
 
 /** pi reads a session's header within this number of bytes. */
@@ -29,11 +29,11 @@ const MAX_HEADER = 2 ** 20;
 const CHILDREN = ".children";
 
 const STATE = "workflow:state";
-// The end of the field's name: it begins with a rare letter, which makes the search fast. With a quotation mark it
-// cannot be part of a text: there it has a backslash.
+// The end of the name of the field. Its first letter is rare, which makes the search fast. The quotation mark shows
+// that this is no part of a text: in a text the mark has a backslash.
 const FIELD = Buffer.from('Type"');
 const NAMES_STATE = new RegExp(`^Type"[ \\t]*:[ \\t]*"${STATE}"`);
-/** Maximum length of the field from there, with blanks. */
+/** Maximum length of the field from `FIELD` on, with blanks. */
 const MAX_FIELD = 64;
 const TASK_ID = Buffer.from('"taskId":"');
 const USAGE = Buffer.from('usage":');
@@ -46,13 +46,13 @@ const WRITTEN = new RegExp(
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** It fits into the processor's cache, so that the search costs little more than reading. */
+/** The buffer fits into the processor's cache, so that the search costs little more than reading. */
 const CHUNK = Buffer.allocUnsafeSlow(2 ** 18);
 
 /**
  * Session files that a command reads.
  * @typedef {object} Selection
- * @property {boolean} [all] those of all projects
+ * @property {boolean} [all] the session files of all projects
  * @property {string} [sessions] a folder of session files, or a session file
  * @property {number} [since] only files that were changed since, in milliseconds since 1970
  *
@@ -68,7 +68,7 @@ const CHUNK = Buffer.allocUnsafeSlow(2 ** 18);
  * A function that gets a line until it returns false.
  * @typedef {(line: Buffer, isWhole: boolean, isEnded: boolean, place: Line) => boolean} UseLine
  *
- * A state entry: its data as JSON, and the place of its line. The id is empty if it has none.
+ * A state entry: its data as JSON, and the place of its line. The id is empty if the entry has none.
  * @typedef {{ id: string, time: number, data: string, line: Line, mayBeActive: boolean }} StateEntry
  *
  * An entry of a session that was parsed. Its other fields can have any value.
@@ -134,9 +134,9 @@ export class SessionFile {
 
   /**
    * Most states are followed by a newer one of their run and never parsed. An id in quotation marks cannot be part of a
-   * text: there they have a backslash.
+   * text: in a text the marks have a backslash.
    * @param {Buffer} line
-   * @param {boolean} isEnded a process that was killed leaves half a line at the end
+   * @param {boolean} isEnded false for half a line at the end, which a killed process leaves
    * @param {Line} place
    * @param {(taskId: string, line: Line) => void} use
    */
@@ -200,7 +200,8 @@ export class SessionFile {
    * Calls a function for each entry from an offset on. Messages of the user and results of tools without a usage, and
    * entries that are too long, have only the fields that pi writes first, without their content.
    * @param {number} offset the start of a line
-   * @param {(start: Entry) => boolean} matters tells which entries are given; it gets the fields that pi writes first
+   * @param {(start: Entry) => boolean} matters returns true for the entries that `use` gets; its argument has the
+   *   fields that pi writes first
    * @param {(entry: Entry, line: Line) => void} use
    */
   eachEntry(offset, matters, use) {
@@ -217,7 +218,7 @@ export class SessionFile {
 
   /** Returns true if an entry has this id. @param {string} id */
   hasEntry(id) {
-    // In quotation marks it cannot be part of a text.
+    // An id in quotation marks cannot be part of a text.
     const ids = [":", ": "].map((colon) => Buffer.from(`"id"${colon}${JSON.stringify(id)}`));
     let isThere = false;
     this.#eachLine(0, this.#size, (line) => {
@@ -227,7 +228,7 @@ export class SessionFile {
     return isThere;
   }
 
-  /** Returns the entry in a line; `undefined` if it is none. @param {Line} line */
+  /** Returns the entry in a line; `undefined` if the line is no entry. @param {Line} line */
   entryAt(line) {
     return parsed(this.#text(line));
   }
@@ -239,11 +240,12 @@ export class SessionFile {
   }
 
   /**
-   * Calls a function for each line until it returns false. Of a line that is too long it gets only the beginning.
+   * Calls a function for each line until it returns false. Of a line that is too long the function gets only the
+   * beginning.
    * @param {number} from
    * @param {number} to
    * @param {UseLine} use
-   * @param {Buffer} [mark] most lines without it are passed over, which is faster
+   * @param {Buffer} [mark] most lines without this mark are passed over, which is faster
    */
   #eachLine(from, to, use, mark) {
     /** The parts of the line in earlier chunks. @type {Buffer[]} */
@@ -364,7 +366,7 @@ export function readSessions(selection, use) {
  * @template T
  * @param {string} path
  * @param {(file: SessionFile) => T} use
- * @param {(stats: import("node:fs").Stats) => boolean} [isMeant] tells if it is to be read
+ * @param {(stats: import("node:fs").Stats) => boolean} [isMeant] returns true if the file is to be read
  */
 export function openSession(path, use, isMeant = () => true) {
   const { descriptor, stat } = opened(path);
@@ -385,7 +387,7 @@ function opened(path) {
   }
 }
 
-/** The reason without the path, which stands before it. @param {any} error */
+/** The reason of an error, without the path that stands before the reason. @param {any} error */
 const reason = (error) => /^[A-Z]+: ([^,]+)/.exec(error?.message ?? "")?.[1] ?? inWords(error);
 
 /**
@@ -417,7 +419,7 @@ export function newSessionFile(id) {
   return join(folder, `${new Date().toISOString().replace(/[:.]/g, "-")}_${id}.jsonl`);
 }
 
-/** The folder that the user has set for sessions of all projects; `undefined` if there is none. */
+/** The folder that the user has set for sessions of all projects; `undefined` without such a setting. */
 function ownFolder() {
   const ofProject = settingsFolder(() => projectSettings(process.cwd(), ".pi"));
   const folder =
@@ -493,7 +495,7 @@ class Progress {
   next() {
     this.#count += 1;
     const now = Date.now();
-    // One file is read again and again while `run` shows how it stands.
+    // One file is read again and again while `run` shows its progress.
     if (!process.stderr.isTTY || this.#total === 1 || now - this.#shownAt < 100) return;
     process.stderr.write(`\rReading session ${this.#count} of ${this.#total}`);
     this.#shownAt = now;

@@ -24,7 +24,7 @@ const MIN_RUNS = 5;
  * @property {number} from the start of the first run
  * @property {number} to the start of the last run
  * @property {{ key: string, name: string, title: string, figures: Figures }[]} phases
- * @property {Figures} whole of whole runs that are done
+ * @property {Figures} whole the figures of whole runs that are done
  */
 
 /**
@@ -84,7 +84,7 @@ function wholeOf({ workMs, waitMs, cost, unpriced, gateFailures, refusals }) {
 
 /** @param {Run[]} runs */
 function phasesOf(runs) {
-  // A phase that was not left has no full figures, and a skipped one has none of its own.
+  // A phase that was not left has no full figures, and a skipped phase has no figures of its own.
   const left = runs.flatMap(({ state }) =>
     state.phases.filter((phase) => phase.endedAt !== undefined && !phase.skipped),
   );

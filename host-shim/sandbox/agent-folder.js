@@ -1,5 +1,5 @@
-// pi's agent folder, which some limits keep as it is although it lies in a writable folder: it has the user's settings
-// and limits, extensions that pi loads, and the sessions.
+// pi's agent folder, which some limits keep unchanged even in a writable folder: the agent folder has the user's
+// settings and limits, extensions that pi loads, and the sessions.
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, parse, resolve, sep } from "node:path";
 
@@ -43,7 +43,7 @@ function linksTo(path) {
 }
 
 /**
- * Returns those of the writable paths that do not lie in what is kept.
+ * Returns the writable paths that do not lie in a kept folder.
  * @param {string[]} writable
  * @param {Kept | undefined} kept
  */

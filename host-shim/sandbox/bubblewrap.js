@@ -27,10 +27,10 @@ import { isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("./command-line.js").Sandbox} Sandbox */
 
-/** The usual folders of system programs. They come before those of PATH, which may be writable for the user. */
+/** The usual folders of system programs, before the folders of PATH, which the user may be able to write. */
 export const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
-/** The folder for temporary files inside of the sandbox. It is a private one of the session. */
+/** The folder for temporary files inside of the sandbox. The folder is private to the session. */
 export const TEMPORARY = process.platform === "linux" ? realPath("/tmp") : "/tmp";
 
 /**
@@ -57,8 +57,8 @@ const FIRST = "/dev/sh";
 
 /**
  * The command line of the first process. Its first argument is the id of pi, the others are the command. Descriptor 5
- * is the status of bubblewrap: pi must still be its parent, or the kernel would not have noticed the end of pi, which
- * came before bubblewrap asked for it. The shell's own messages about the command are left out.
+ * is the status of bubblewrap: pi must still be the parent of bubblewrap: otherwise pi ended before bubblewrap asked
+ * the kernel to be killed with its parent. The shell's own messages about the command are left out.
  * @param {string} check lines that end the shell unless the sandbox is built as it should be
  */
 const firstLine = (check) => `read -r PI_CONFINED <&5
@@ -109,7 +109,7 @@ function bubblewrapArguments(sandbox) {
     for (const path of foldersAround([...readOnly, ...hidden, ...fixed, ...unreadable, dirname(temporary)], writable))
       mounts.bind(path, { writable: true });
     for (const path of fixed) addFixed(path, mounts);
-    // It also holds the process ids of the session.
+    // The folder above `temporary` also holds the process ids of the session.
     if (writable.some((path) => isBelow(temporary, path))) mounts.empty(dirname(temporary), { writable: true });
     for (const path of readOnly) mounts.bind(path);
     if (everything) args.push("--ro-bind-try", "/sys", "/sys");
@@ -192,8 +192,8 @@ export function bubblewrapLine(line, sandbox) {
   const args = mounts.args.map(quoted).join(" ");
   const check = quoted(firstLine(mounts.check(quoted(stat))));
   const shell = `"\${BASH:-/bin/sh}"`;
-  // The kernel lets nobody reach into a process whose program cannot be read. Without a copy it is the filter alone
-  // that does.
+  // The kernel lets nobody reach into a process whose program cannot be read. Without a copy only the filter prevents
+  // this.
   const first = canCopy(program) ? `--perms 0111 --file 4 ${FIRST}` : `--symlink ${shell} ${FIRST}`;
   const descriptors = `3<${filterFile(sandbox.sockets === true)} 4<${shell} 5</proc/$$/stat ${OUTSIDE}</ </dev/null`;
   return {
@@ -219,7 +219,7 @@ function filterFile(sockets) {
     const folder = mkdtempSync(join(tmpdir(), "pi-confined-filter-"));
     try {
       descriptor = openSync(join(folder, "filter"), "wx+", 0o600);
-      // In full, also where the disk takes only a part at a time: a part of it would be another filter.
+      // Writes the whole filter, also if the disk takes only a part at a time: a part would be another filter.
       writeFileSync(descriptor, filter);
       filters.set(sockets, descriptor);
     } finally {

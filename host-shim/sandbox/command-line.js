@@ -11,27 +11,27 @@ import { realPath } from "./write-target.js";
 /**
  * The sandbox of one command line. All paths are absolute and exist.
  * @typedef {object} Sandbox
- * @property {string[]} writable none of them is below another; `/` is everything
+ * @property {string[]} writable no path is below another; `/` is everything
  * @property {string[]} readOnly paths that stay read-only in writable folders, and can be read in the system's folder
  *   for temporary files
  * @property {boolean} network
- * @property {boolean} [sockets] true if sockets in the file system can be used: all that are not its own are covered
+ * @property {boolean} [sockets] true if sockets in the file system can be used: sockets of other programs are covered
  * @property {string} cwd
  * @property {string} temporary the folder for temporary files
  * @property {string[]} hidden folders and files that appear empty, whatever is writable
  * @property {string[]} fixed links in writable folders that stay as they are
  * @property {string[]} kept folders of `readOnly` that keep their names
  * @property {string[]} unreadable files and folders that can be neither read nor written
- * @property {import("./session-folder.js").StandIns} standIns what is in their place on Linux
+ * @property {import("./session-folder.js").StandIns} standIns the stand-ins for `unreadable` on Linux
  */
 
 /**
- * A confined command line, and what it rests on.
+ * A confined command line, and the paths on which it rests.
  * @typedef {object} Confined
  * @property {string} line
- * @property {string[]} places paths that must stay in place while it runs: absolute, without links
- * @property {string[]} sealed paths in which it changes nothing
- * @property {() => void} close to be called when it has ended
+ * @property {string[]} places paths that must stay in place while the command line runs: absolute, without links
+ * @property {string[]} sealed paths in which the command line changes nothing
+ * @property {() => void} close to be called when the command line has ended
  */
 
 /** Neither writable nor hidden paths. @satisfies {Partial<Sandbox>} */
@@ -77,7 +77,7 @@ export function lineInFolder(line, folder, places) {
 }
 
 /**
- * Returns a confined command line that no other one can disturb.
+ * Returns a confined command line that no other command line can disturb.
  * @param {string} line without NUL
  * @param {Sandbox} sandbox
  */

@@ -33,13 +33,13 @@ const MAX_LINE = 128 * 1024 - 1;
 const MAX_READ_ONLY = { paths: 200, bytes: 24 * 1024 };
 /** The maximum number of paths that are named in a result for one reason. */
 const MAX_NAMED = 5;
-/** The reasons for which something in the list is read-only. */
+/** The reasons for which a path in the list is read-only. */
 const READ_ONLY = {
   closed: "it cannot be reached or searched",
   linked: "files there have other names (hard links) elsewhere, which a write would change too",
   tracked: "something hidden is tracked in it, and its absence would be committed",
 };
-/** The time in which what another session runs must end, in milliseconds: a longer wait could be one for each other. */
+/** The longest wait for another session, in milliseconds: in longer waits two sessions could wait for each other. */
 const PATIENCE = 5000;
 
 export class Confinement {
@@ -49,11 +49,11 @@ export class Confinement {
    */
   #commands = new Map();
   /**
-   * The calls of `grep` that have not ended, by call: no command line may lead them elsewhere.
+   * The calls of `grep` that have not ended, by call: no command line may redirect the names of a running search.
    * @type {Map<string, import("./running-commands.js").Search>}
    */
   #searches = new Map();
-  /** Aborts when the session ends. It is also the owner of what the session runs. */
+  /** Aborts when the session ends. The controller is also the owner of the session's command lines and searches. */
   #session = new AbortController();
   /** The folder of the session; `undefined` until it is needed. @type {SessionFolder | undefined} */
   #folder;
@@ -78,8 +78,8 @@ export class Confinement {
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
    * @param {{ codingAgent: typeof import("@earendil-works/pi-coding-agent") }} host
-   * @param {boolean} granted true if the manifest grants it
-   * @param {() => string | undefined} [prefix] returns what pi runs before each command line
+   * @param {boolean} granted true if the manifest grants confinement
+   * @param {() => string | undefined} [prefix] returns the text that pi runs before each command line
    * @param {(message: string) => void} [tell] tells the user
    */
   constructor(pi, { codingAgent }, granted, prefix = () => undefined, tell = () => {}) {
@@ -95,7 +95,7 @@ export class Confinement {
   /** The start of the session, in milliseconds. */
   #since = 0;
 
-  /** The session begins. @param {Context} context */
+  /** Notes the start of a session, and decides the folders of git. @param {Context} context */
   begin(context) {
     this.#since = Date.now();
     try {
@@ -132,7 +132,7 @@ export class Confinement {
   }
 
   /**
-   * Confines a tool call. Waits for a limited time if it could meet what another session of this process runs.
+   * Confines a tool call. Waits for a limited time if the call could meet a command or search of another session.
    * @param {Call} call
    * @param {Limits} limits
    * @param {Context} context
@@ -174,7 +174,7 @@ export class Confinement {
     try {
       if (toolName === "bash" && typeof input?.command === "string") {
         this.#observe();
-        // Again for every call: one without limits could have put a link in its place.
+        // The folder is opened again for every call: a call without limits could have put a link in its place.
         this.#folder = sessionFolder(context.sessionManager.getSessionId(), this.#session);
         const { command, line } = this.#begin(input.command, limits, context, this.#folder);
         input.command = line;
@@ -202,8 +202,8 @@ export class Confinement {
   }
 
   /**
-   * Confines a search in a folder. Names are not hidden, so only `grep` is kept from folders around what is hidden;
-   * then nothing else may run that could put something else in the place of what it searches.
+   * Confines a search in a folder. Names are not hidden, so only `grep` is kept from folders around hidden paths. While
+   * `grep` runs, no command line may run that could replace a searched path.
    * @param {Call} call
    * @param {import("./hidden-paths.js").Hidden} hidden
    * @param {Context} context
@@ -228,8 +228,8 @@ export class Confinement {
   }
 
   /**
-   * Returns the paths that a command line can neither read nor write. Those that do not exist are created for the time
-   * in which it runs: only what exists can be covered by a mount, and they may come meanwhile.
+   * Returns the paths that a command line can neither read nor write. Paths that do not exist are created while the
+   * command line runs: a mount can cover only an existing path, and another program may create the path meanwhile.
    * @param {string[]} rules
    * @param {Context} context
    * @param {object} holder of the placeholders
@@ -242,10 +242,10 @@ export class Confinement {
         placeholders.create(directory ? `${path}/` : path, holder);
       } catch (error) {
         if (isPassing(error)) throw error;
-        // It cannot be reached or created: no process of this user can.
+        // No process of this user can reach or create the path.
       }
     }
-    // With what was created, since a name in another mount is found by the file.
+    // Looked up with the created paths, since a name in another mount is found by its file.
     const names = findHidden(rules, context.cwd).names();
     return outermost(process.platform === "linux" ? names.filter(isThere) : names);
   }
@@ -279,7 +279,7 @@ export class Confinement {
   }
 
   /**
-   * Returns a confined command line, and what it rests on.
+   * Returns a confined command line, and the paths on which it rests.
    * @param {string} line
    * @param {Limits} limits
    * @param {Context} context
@@ -309,7 +309,7 @@ export class Confinement {
     this.#clean(temporary);
     const cwd = realPath(context.cwd);
     const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
-    // Elsewhere it is read-only already, and what a file of the project names must not be mounted over other mounts.
+    // Elsewhere it is read-only already, and a path from a file of the project must not be mounted over other mounts.
     const own = ["/proc", "/dev", "/sys", TEMPORARY, dirname(temporary)];
     const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
     const readOnly = [...this.#readOnlyBelow(writable, keptNames), ...git, ...keptNames];
@@ -359,8 +359,8 @@ export class Confinement {
   }
 
   /**
-   * Returns a command line with the prefix of the settings. pi runs the prefix outside of the sandbox too, where what it
-   * changes in the shell is lost.
+   * Returns a command line with the prefix of the settings. pi runs the prefix outside of the sandbox too, where its
+   * changes of the shell are lost.
    * @param {string} line
    */
   #withPrefix(line) {
@@ -369,8 +369,8 @@ export class Confinement {
   }
 
   /**
-   * Creates a writable path that does not exist. Returns false if it cannot be reached or created: then a command
-   * cannot either.
+   * Creates a writable path that does not exist. Returns false if the path cannot be reached or created: then no
+   * command can do so either.
    * @param {string} path
    * @param {object} holder of the placeholders
    */
@@ -390,8 +390,8 @@ export class Confinement {
   }
 
   /**
-   * Returns the folders of keys, and the links to them that a command line could replace. Creates those that it could
-   * create, for good: if another pi removed one, the kernel would take away what hides it here.
+   * Returns the folders of keys, and the links to them that a command line could replace. Creates the folders that the
+   * command line could create, for good: if another pi removed such a folder, its mount here would vanish.
    * @param {string[]} writable
    */
   #hide(writable) {
@@ -407,7 +407,7 @@ export class Confinement {
         if (existsSync(path) && !hidden.includes(path)) hidden.push(path);
       } catch (error) {
         if (isPassing(error)) throw error;
-        // It cannot be reached or created: a command line, which has no more rights, cannot do so either.
+        // The folder cannot be reached or created: a command line, which has no more rights, cannot do so either.
       }
     }
     return { hidden, fixed };
@@ -415,10 +415,10 @@ export class Confinement {
 
   /**
    * Returns the paths in writable paths that must stay read-only: the files that have other names outside of them (hard
-   * links), and the folders that cannot be searched for such files; if these are too many, the innermost folders that
-   * contain them and are not too many. It looks at every call: whatever runs beside pi can create links.
+   * links), and the folders that cannot be searched for such files; if there are too many, the innermost folders that
+   * contain all of them and are few enough. Every call searches: any program beside pi can create links.
    * @param {string[]} writable
-   * @param {string[]} kept folders in them that are read-only
+   * @param {string[]} kept read-only folders in the writable paths
    */
   #readOnlyBelow(writable, kept) {
     if (writable.includes("/")) return [];
@@ -443,7 +443,7 @@ export class Confinement {
 
   /**
    * Removes files that have links to the outside from the folder for temporary files. The whole folder is put aside if
-   * it cannot be searched. While a command line uses the folder, it is as clean as when the first one began.
+   * it cannot be searched. While command lines use the folder, it is as clean as when the first began.
    * @param {string} temporary
    */
   #clean(temporary) {
@@ -456,14 +456,14 @@ export class Confinement {
   }
 
   /**
-   * A call runs without limits.
+   * Notes a call that runs without limits.
    * @param {Call} call
    */
   notConfined({ input }) {
     this.#fileTools.allow(input);
   }
 
-  /** The session has ended. */
+  /** Notes the end of the session. */
   end() {
     const [session, folder] = [this.#session, this.#folder];
     session.abort();
@@ -493,7 +493,7 @@ export class Confinement {
   }
 
   /**
-   * A tool call has ended.
+   * Notes the end of a tool call.
    * @param {string} id
    */
   #ended(id) {
@@ -511,8 +511,8 @@ export class Confinement {
 }
 
 /**
- * Returns the file or folder, at most so deep in a writable folder, that is or contains a file; for a file that is
- * listed itself, the file.
+ * Returns the file or folder, at most `depth` levels below a writable folder, that is or contains a file; the file
+ * itself if it is listed.
  * @param {string} file
  * @param {string[]} writable
  * @param {number} depth
@@ -523,7 +523,7 @@ function entryOf(file, writable, depth) {
 }
 
 /**
- * Returns true if a path lies in a writable path, and of these others none is nearer around it, or in it.
+ * Returns true if a path lies in a writable path, and no other of these paths lies in it, or contains it more closely.
  * @param {string} path
  * @param {string[]} writable
  * @param {string[]} others
@@ -535,7 +535,7 @@ function isOnlyIn(path, writable, others) {
 }
 
 /**
- * Returns what two looks have found: a command line that runs beside may link and unlink a file in its own folders.
+ * Returns the files that two looks have found: a running command line may link and unlink files in its own folders.
  * @param {() => import("./hard-links.js").Found} look
  */
 function lasting(look) {
@@ -550,8 +550,8 @@ function lasting(look) {
 }
 
 /**
- * Returns true if an error may be gone a moment later, also by what a command line itself does, for example if it makes
- * room on a full disk.
+ * Returns true if an error may be gone a moment later, also because of a command line itself, for example one that
+ * makes room on a full disk.
  * @param {any} error
  */
 function isPassing(error) {
@@ -563,7 +563,7 @@ function isThere(path) {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    return false; // It cannot be reached.
+    return false; // The path cannot be reached.
   }
 }
 

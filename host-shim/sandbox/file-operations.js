@@ -3,9 +3,9 @@
 // A name can lead elsewhere between a check and the use of it. So a file is opened first, then the check asks where the
 // opened file is, and its content is reached through the descriptor. On Linux `O_PATH` opens without an effect on what
 // is opened, the kernel tells the place of a descriptor, and `/proc/self/fd/N/name` is a name in an opened folder, so
-// that also new files and folders are created in a folder that was checked. Elsewhere Node has no such means: there the
-// place is the one that the name leads to after the file was opened, and a link can be in the way of a new file or
-// folder when it is created.
+// that also new files and folders are created in a folder that was checked. On other systems Node has no such means:
+// the place is the target of the name after the file was opened, and a link can be in the way when a new file or folder
+// is created.
 import {
   closeSync,
   constants,
@@ -34,14 +34,14 @@ import { isBelow, realPath } from "./write-target.js";
  */
 
 const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } = constants;
-// Windows does not have these.
+// Windows lacks these flags.
 const { O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 /**
- * Opens a file or folder without access to its content. Node does not name it; it is the same on all processors that
- * Node supports.
+ * Opens a file or folder without access to its content. Node has no name for this flag; its value is the same on all
+ * processors that Node supports.
  */
 const O_PATH = 0o10000000;
-/** A folder as such. */
+/** Opens a folder itself, not through a link. */
 const FOLDER = O_PATH | O_DIRECTORY | O_NOFOLLOW;
 
 /** The place that the kernel tells for a file or folder without a name. */
@@ -56,11 +56,11 @@ const write = promisify(writeFile);
 
 /**
  * Returns the operations for `createReadToolDefinition`, `createEditToolDefinition` and `createWriteToolDefinition` of
- * pi. Each one throws if it would read or write a file that is not in these paths or is hidden, or create something
- * elsewhere.
+ * pi. Each operation throws if it would read or write a file that is not in these paths or is hidden, or create
+ * something elsewhere.
  * @param {string[]} writable absolute, without links; `/` is everything
- * @param {() => Hidden} [hidden] returns what is hidden now
- * @param {Pick<import("./agent-folder.js").Kept, "check">} [kept] what stays as it is
+ * @param {() => Hidden} [hidden] returns the hidden paths of this moment
+ * @param {Pick<import("./agent-folder.js").Kept, "check">} [kept] the names that stay unchanged
  * @param {boolean} [byDescriptor] true on Linux
  */
 export function fileOperations(
@@ -160,7 +160,7 @@ class Paths {
     this.#hidden().check(place, stat);
     this.#kept.check(place, stat);
     if (!this.#everything) this.checkPlace(place);
-    // To open another one could take for ever.
+    // Opening anything else could take for ever.
     if (!stat.isFile() && !stat.isDirectory()) throw new Error(`${place} is not a regular file`);
     if (this.#everything) return;
     if (stat.isFile() && stat.nlink > 1)
@@ -196,7 +196,7 @@ class Opened {
     this.#descriptor = openSync(path, flags, 0o666);
   }
 
-  /** A name that leads to it. */
+  /** A name that leads to the opened file. */
   get name() {
     return `/proc/self/fd/${this.#descriptor}`;
   }
@@ -205,10 +205,10 @@ class Opened {
     return fstatSync(this.#descriptor, { bigint: true });
   }
 
-  /** Its path. @returns {string} */
+  /** The path of the opened file. @returns {string} */
   get place() {
     const place = readlinkSync(this.name);
-    // Without its name in a writable path, another name may be left, elsewhere.
+    // If the name in a writable path was removed, another name may be left elsewhere.
     if (REMOVED.test(place)) throw new Error(`${place.replace(REMOVED, "")} was removed or replaced meanwhile`);
     return place;
   }
@@ -234,8 +234,7 @@ class FilesByDescriptor extends Files {
   open(path, flags) {
     const opened = this.#opened(realPath(path), (flags & O_CREAT) !== 0);
     try {
-      // The number of its names comes first: a name that is removed after it has been counted leaves the file without a
-      // place.
+      // The number of names is read first: a name that is removed after that leaves the file without a place.
       const { stat } = opened;
       this.paths.checkFile(opened.place, stat);
       return openSync(opened.name, flags & ~O_CREAT);
@@ -269,7 +268,7 @@ class FilesByDescriptor extends Files {
   }
 
   /**
-   * Opens a folder. Creates it, and those above it, if they do not exist.
+   * Opens a folder. Creates the folder, and the folders above it, if they do not exist.
    * @param {string} path
    * @returns {Opened}
    */
@@ -286,7 +285,7 @@ class FilesByDescriptor extends Files {
       try {
         mkdirSync(name);
       } catch (error) {
-        // Another call has created it.
+        // Another call has created the folder.
         if (codeOf(error) !== "EEXIST") throw error;
       }
       return new Opened(name, FOLDER);

@@ -5,13 +5,13 @@
 // tool. Nothing is opened before the tool runs: a call that another extension refuses, or that is aborted, leaves
 // nothing behind.
 //
-// A descriptor in the place of the call's path is shorter and was tried, but the handlers of extensions that are loaded
-// later, guards of paths among them, see it instead of the path.
+// A descriptor in place of the call's path would be shorter and was tried, but then the handlers of extensions that are
+// loaded later, guards of paths among them, see the descriptor instead of the path.
 import { fileOperations } from "./file-operations.js";
 
 /** @typedef {"read" | "edit" | "write"} FileTool */
 /**
- * The files that a call may write, and those that it may not read.
+ * The files that a call may write, and the files that it may not read.
  * @typedef {{ writable: string[], hidden: () => import("./hidden-paths.js").Hidden, kept?: import("./agent-folder.js").Kept }} Reach
  */
 /** @typedef {import("@earendil-works/pi-coding-agent").ToolDefinition<any, any, any>} ToolDefinition */
@@ -23,8 +23,7 @@ export class FileTools {
   /** The definitions that were registered. @type {Map<string, ToolDefinition>} */
   #registered = new Map();
   /**
-   * The tools that are registered since before the agent's current turn: it uses those that there were at its
-   * beginning.
+   * The tools that were registered before the agent's current turn began: a turn uses the tools of its beginning.
    * @type {Set<string>}
    */
   #inUse = new Set();
@@ -71,7 +70,7 @@ export class FileTools {
    */
   #definition(name) {
     const { createReadToolDefinition, createEditToolDefinition, createWriteToolDefinition } = this.#codingAgent;
-    // The folder is that of the context of each call.
+    // Each call works in the folder of its own context.
     const create = (/** @type {Reach} */ { writable, hidden, kept }) => {
       const operations = fileOperations(writable, hidden, kept);
       if (name === "edit") return createEditToolDefinition("", { operations });
@@ -122,8 +121,8 @@ export class FileTools {
   }
 
   /**
-   * Returns the reason for refusing calls of a tool that is not pi's; `undefined` for one of pi's. The user is told once
-   * which extension it is.
+   * Returns the reason for refusing calls of a tool that is not pi's; `undefined` for a tool of pi. The user is told
+   * once which extension has replaced the tool.
    * @param {string} name
    */
   replaced(name) {
@@ -145,7 +144,7 @@ export class FileTools {
   #otherTool(name) {
     const found = this.#pi.getAllTools().find((tool) => tool.name === name);
     const own = this.#registered.get(name)?.promptGuidelines;
-    // pi returns the list of a definition itself.
+    // For a registered definition pi returns the definition's own list, not a copy.
     const isOther = found?.sourceInfo.source !== "builtin" && (own === undefined || found?.promptGuidelines !== own);
     return isOther ? { path: found?.sourceInfo.path ?? "of an unknown origin" } : undefined;
   }

@@ -1,9 +1,9 @@
 // The folders of git of a project, which may lie elsewhere: those of linked work trees, of submodules and of the work
 // trees around it.
 //
-// Their paths stand in files that an agent may have written. So what these files name is only ever hidden or made
-// read-only, and never created; it is writable only if it names the work tree in turn, in a place where only those
-// write who may write all of it.
+// Their paths stand in files that an agent may have written. So a folder that these files name is only ever hidden or
+// made read-only, and never created. It is writable only if it names the work tree in turn, at a place where nobody can
+// write who may not write the whole folder.
 import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
@@ -32,8 +32,8 @@ export const isObject = (path) => OBJECT.test(path);
 /** @typedef {{ tree: string, folder: string }} WorkTree a work tree, and its folder of git; both without links */
 
 /**
- * The work trees that were around a folder when a session began in it: who changes a file that names a folder of git
- * does not get at that folder.
+ * The work trees that were around a folder when a session began in it: a later change of a file that names a folder of
+ * git gives no access to that folder.
  * @type {Map<string, WorkTree[]>}
  */
 const atStart = new Map();
@@ -51,7 +51,7 @@ export function noteWorkTrees(folder) {
 
 /**
  * Returns the folders of git, absolute and without links, of all work trees in which one of these paths is tracked:
- * commands must not change them while it is hidden, or its absence would be committed.
+ * commands must not change these folders while such a path is hidden, or its absence would be committed.
  * @param {string[]} paths absolute, without links
  */
 export function trackingGitFolders(paths) {
@@ -66,11 +66,11 @@ export function trackingGitFolders(paths) {
 }
 
 /**
- * Returns the folders that `.git/` stands for in `hide`: those of the work tree at a folder, or of all around it, the
- * ones that work trees share, those of submodules, and the folders from which these take objects.
+ * Returns the folders that `.git/` stands for in `hide`: the folders of the work tree at a folder, or of all around it;
+ * the folders that work trees share; the folders of submodules; the folders from which all these take objects.
  * @param {string} place absolute, without links
  * @param {boolean} around
- * @throws {Error} if they cannot be told
+ * @throws {Error} if the folders cannot be determined
  */
 export function hiddenGitFolders(place, around) {
   const own = gitFolderAt(place, true);
@@ -101,7 +101,7 @@ export function hiddenGitFolders(place, around) {
 
 /**
  * Returns the folders that `.git/` stands for in `write`, of the innermost work tree around a folder, or the reason for
- * which it stands for none; nothing outside of work trees.
+ * which `.git/` stands for no folder; nothing outside of work trees.
  * @param {string} start absolute, without links
  * @returns {{ folders: string[], reason?: string } | undefined}
  */
@@ -121,12 +121,12 @@ export function writableGitFolders(start) {
 }
 
 /**
- * Returns the folders of git that a path of `hide` or `write` stands for now, or the reason for which it stands for none.
+ * Returns the folders of git that a path of `hide` or `write` stands for now, or the reason why it stands for none.
  * @param {string} field
  * @param {string} path one of a folder `.git`
  * @param {string} cwd
  * @returns {{ folders: string[], reason?: string }}
- * @throws {Error} if they cannot be told
+ * @throws {Error} if the folders cannot be determined
  */
 export function gitFoldersOf(field, path, cwd) {
   const git = absolutePath(path, cwd);
@@ -173,7 +173,7 @@ function gitFolderAt(tree, strict) {
 
 /**
  * Returns the folder of git that work trees share.
- * @param {string} folder that of one of them
+ * @param {string} folder the folder of git of one work tree
  * @param {boolean} [strict] throws if a file cannot be read
  */
 export function commonGitFolder(folder, strict = false) {
@@ -213,7 +213,7 @@ function workTreeOfConfig(folder) {
 }
 
 /**
- * Returns the folders of objects from which a folder of git takes some.
+ * Returns the folders of objects from which a folder of git takes objects.
  * @param {string} folder
  */
 function otherObjects(folder) {
@@ -236,7 +236,7 @@ function otherObjects(folder) {
 const isThere = (path) => attempt(() => lstatSync(path)) !== undefined;
 
 /**
- * Returns true if the index of a folder of git has a path, or something below it; also if it cannot be understood.
+ * Returns true if the index of a folder of git has a path, or something below it; or cannot be understood.
  * @param {string} path
  * @param {string} folder
  */
@@ -254,7 +254,7 @@ function isTracked(path, folder) {
 /** @typedef {{ name: string, mode: number }} Entry */
 
 /**
- * Returns the entries of the index of a folder of git. Those of a split index include some that were removed since.
+ * Returns the entries of the index of a folder of git. A split index also gives entries that were removed since.
  * @param {string} folder
  * @throws {Error} if the index cannot be understood
  */
@@ -272,8 +272,8 @@ function entriesOf(folder) {
 }
 
 /**
- * Returns the entries of an index, and the hash of the one with the others if it is split; `undefined` if it has another
- * form, or not these hashes.
+ * Returns the entries of an index, and of a split index the hash of the index with the other entries; `undefined` if
+ * the index has another form or other hashes.
  * @param {Buffer} bytes
  * @param {number} hash
  * @returns {{ entries: Entry[], shared?: string } | undefined}
@@ -317,10 +317,10 @@ function parsed(bytes, hash) {
 }
 
 /**
- * Returns what a function reads; `undefined` if it is not there, or cannot be read.
+ * Returns the result of a function that reads a file; `undefined` if the file does not exist or cannot be read.
  * @template T
  * @param {() => T} read
- * @param {boolean} [strict] throws if it cannot be read
+ * @param {boolean} [strict] throws if the file cannot be read
  * @returns {T | undefined}
  */
 function attempt(read, strict = false) {

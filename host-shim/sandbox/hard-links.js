@@ -5,12 +5,12 @@ import { dirname } from "node:path";
 
 import { isObject } from "./git-folders.js";
 
-/** The maximum length of the path of a folder that is returned, in bytes: each is part of a command line. */
+/** The maximum length of the path of a folder that is returned, in bytes: each path is part of a command line. */
 const MAX_PATH = 1024;
 /** The character in the place of bytes that are not UTF-8. */
 const REPLACED = "\uFFFD";
 
-/** @typedef {{ linked: string[], closed: string[], sockets: string[] }} Found `sockets` are all that were seen */
+/** @typedef {{ linked: string[], closed: string[], sockets: string[] }} Found `sockets` are all seen sockets */
 
 /**
  * Returns the files in the given files and folders that have a hard link outside of them (`linked`), and the outermost
@@ -88,7 +88,7 @@ class Search {
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (!stat || stat.isDirectory() || stat.nlink < 2) return;
-      // A local clone shares it with another one. git writes neither again, and its folder must stay writable.
+      // A local clone shares the object. git writes neither name again, and the object's folder must stay writable.
       if ((stat.mode & 0o222) === 0 && isObject(path)) return;
       const id = `${stat.dev}:${stat.ino}`;
       const file = this.#files.get(id) ?? { missing: stat.nlink, paths: [] };

@@ -1,9 +1,8 @@
-// The paths that are hidden from a tool call: files, and folders with everything below, by all names that they have
-// here.
+// The paths that are hidden from a tool call: files, and folders with everything below, by all their names.
 //
-// A rule names a path, through links or not, whether it exists or not. What it leads to has other names too: those in
-// other mounts of its file system, and hard links. Both are looked for at every call, since whatever runs beside pi can
-// make them.
+// A rule names a path, through links or not, existing or not. The target of the path has other names too: names in
+// other mounts of its file system, and hard links. Every call looks for both, since any program beside pi can make
+// them.
 import { lstatSync, readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
@@ -25,8 +24,8 @@ import { absolutePath, isBelow, realPath, spellings } from "./write-target.js";
 const UNREACHABLE = ["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"];
 
 /**
- * The places to which each path has led: who removes a link does not get at what it led to, in no session of this
- * process.
+ * The places to which each path has led: the removal of a link gives no access to its former target, in any session of
+ * this process.
  * @type {Map<string, Set<string>>}
  */
 const placesByPath = new Map();
@@ -66,9 +65,9 @@ function placesOf(path) {
 }
 
 export class Hidden {
-  /** The names of the places, without those of hard links. @type {string[]} */
+  /** The names of the places, without names of hard links. @type {string[]} */
   #names;
-  /** The files and folders themselves. @type {Set<string>} */
+  /** The identities of the hidden files and folders. @type {Set<string>} */
   #ids = new Set();
   #cwd;
 
@@ -89,7 +88,7 @@ export class Hidden {
   }
 
   /**
-   * Returns all names of what is hidden, those of hard links in the working directory too.
+   * Returns all names of the hidden files and folders, also names of hard links in the working directory.
    * @throws {Error} if there may be names that are not found
    */
   names() {
@@ -132,7 +131,7 @@ export class Hidden {
   }
 
   /**
-   * Returns true if a file is one of these, or lies in one, by any of its names.
+   * Returns true if a file is hidden, or lies in a hidden folder, by any of its names.
    * @param {string} place its path, without links
    * @param {Stat} [stat] if it exists
    */
@@ -143,7 +142,7 @@ export class Hidden {
     );
   }
 
-  /** The names of what is hidden, without those of hard links. */
+  /** The names of the hidden files and folders, without names of hard links. */
   get folders() {
     return this.#names;
   }
@@ -166,7 +165,7 @@ export class Hidden {
     return this.#names.some((name) => isBelow(path, name));
   }
 
-  /** Returns the hidden files with several names, and how many of the names are not among what is hidden. */
+  /** Returns the hidden files with several names, and the number of the names that are not hidden. */
   #linked() {
     /** @type {Map<string, number>} */
     const missing = new Map();
@@ -174,7 +173,7 @@ export class Hidden {
     const ofGit = this.places.filter(({ ofGit }) => ofGit);
     const visit = (/** @type {Buffer} */ path, /** @type {Stat} */ stat) => {
       const name = path.toString();
-      // Another clone has the object too, with its other name.
+      // Another clone has the object too, under the other name.
       if (isObject(name) && ofGit.some(({ path }) => isBelow(name, path))) return;
       missing.set(idOf(stat), (missing.get(idOf(stat)) ?? Number(stat.nlink)) - 1);
     };
@@ -216,7 +215,7 @@ function eachFileWithNames(paths, visit, isLeftOut = () => false, atClosed = ref
 }
 
 /**
- * Returns the names in a folder. That of another user, who has closed it, has none: no file in it can be reached.
+ * Returns the names in a folder. A folder that another user has closed has none: no file in it can be reached.
  * @param {Buffer} folder
  * @param {import("node:fs").BigIntStats} stat
  * @param {(folder: string) => unknown} atClosed
@@ -273,7 +272,7 @@ export const mountsOf = (id) =>
  */
 export function mountOf(path, mounts) {
   const around = mounts.filter(({ point }) => isBelow(path, point));
-  // Of several the innermost, and of those at one place the last one, is the one in view.
+  // Of several mounts the innermost is in view, and of several mounts at one place the last.
   const own = around.reduce((found, mount) => (mount.point.length >= found.point.length ? mount : found), around[0]);
   return { own, inside: own === undefined ? path : join(own.root, relative(own.point, path)) };
 }

@@ -40,7 +40,7 @@ export { isBelow, namesLike, resolveWrite } from "./write-target.js";
  * @property {boolean} [keepsAgentFolder] true if pi's agent folder cannot be written although it lies in a writable
  *   folder
  * @property {boolean} network true if command lines reach the network
- * @property {string} notice what follows the output of a command line that failed because of its limits
+ * @property {string} notice the text that follows the output of a command line that failed because of its limits
  * @property {string[]} [signs] parts of such an output, in lower case
  */
 

@@ -1,8 +1,8 @@
-// The mounts of a command line on Linux: one list, of which bubblewrap gets its arguments, and by which the first process
-// of the sandbox compares what bubblewrap has built before the command begins.
+// The mounts of a command line on Linux: one list. bubblewrap gets its arguments from the list, and the first process
+// of the sandbox compares the built mounts with the list before the command begins.
 //
-// bubblewrap goes by names, also with `--bind-fd`, which mounts what the descriptor's name leads to. So each place is
-// opened without following links, and stays open: it is known by its device and inode, which nothing else can get
+// bubblewrap goes by names, also with `--bind-fd`, which mounts the target of the descriptor's name. So each place is
+// opened without following links, and stays open: a place is known by its device and inode, which no other file can get
 // meanwhile. docs/architecture.md says why this cannot be raced.
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
@@ -22,7 +22,7 @@ const NOT_STARTED =
 /**
  * A path where something is mounted.
  * @typedef {object} Point
- * @property {boolean} isItself true if what is mounted is the file or folder with this path
+ * @property {boolean} isItself true if the file or folder with this path is itself mounted
  * @property {string | undefined} inside the device and inode of what is mounted; `undefined` for an empty folder
  * @property {string} outside the device and inode of the file or folder with this path outside of the sandbox
  * @property {string | undefined} closed a folder above that the command line cannot search: it can change nothing there
@@ -41,7 +41,7 @@ export class Mounts {
   #opened = [];
   #covers;
 
-  /** @param {string[]} covers paths that are covered at last: what is mounted in them before is not seen */
+  /** @param {string[]} covers paths that are covered last: earlier mounts in these paths are not seen */
   constructor(covers) {
     this.#covers = covers;
   }
@@ -156,7 +156,7 @@ unset PI_CONFINED`;
 const each = (paths, body) => (paths.length > 0 ? `for p in ${paths.map(quoted).join(" ")}; do ${body}; done` : "");
 
 /**
- * Returns a folder above a path that `root` cannot search without capabilities. Other users do not get there.
+ * Returns a folder above a path that `root` cannot search without capabilities. Other users cannot get below it.
  * @param {string} path
  */
 function closedAbove(path) {

@@ -1,23 +1,23 @@
 // Files and folders that are created because a confined command line may write them, or may not read them: only what
 // exists can be mounted. There is one object, `placeholders`: several command lines, of several sessions in this
-// process, may rest on one of them, and it is removed after the last.
+// process, may rest on one placeholder, which is removed after the last of these command lines.
 import { closeSync, lstatSync, rmdirSync, unlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
 import { createFile, inFolder, makeFolder } from "./untrusted-files.js";
 
 /**
- * A created file or folder, with its time of creation, and who rests on it.
+ * A created file or folder, with its time of creation, and the holders that rest on it.
  * @typedef {{ path: string, directory: boolean, created: bigint, holders: Set<object> }} Placeholder
  */
 
 export class Placeholders {
-  /** By the file or folder itself, which may have several paths; outermost first. @type {Map<string, Placeholder>} */
+  /** By file or folder, which may have several paths; outermost first. @type {Map<string, Placeholder>} */
   #created = new Map();
 
   /**
-   * Creates a file or folder, and the folders above it, unless it exists. What is there, and was created so, stays
-   * until `release`.
+   * Creates a file or folder, and the folders above it, unless it exists. An existing placeholder stays until
+   * `release`.
    * @param {string} path absolute; a folder ends with `/`
    * @param {object} holder
    */
@@ -31,7 +31,7 @@ export class Placeholders {
       this.#created.get(idOf(found))?.holders.add(holder);
       return;
     }
-    // No link is followed, which another command line may put on the way.
+    // No link is followed: another command line may put one on the way.
     if (directory) makeFolder("/", name);
     else closeSync(createFile("/", name));
     const stat = lstatSync(name, { bigint: true });
@@ -56,13 +56,13 @@ export class Placeholders {
           else if (stat.size === 0n && stat.mtimeNs === created) unlinkSync(name);
         });
       } catch {
-        // It was used, or is gone.
+        // The placeholder was used, or is gone.
       }
     }
   }
 }
 
-/** The one of this process. */
+/** The placeholders of this process. */
 export const placeholders = new Placeholders();
 
 /** @param {import("node:fs").BigIntStats} stat */

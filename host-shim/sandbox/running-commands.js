@@ -1,11 +1,11 @@
 // The confined command lines and searches that run, of all sessions in this process. There is one object,
 // `runningCommands`.
 //
-// Mounts go by names, and the kernel takes one away if another process removes or replaces what it lies on. So a command
-// line does not begin while another one runs, of whatever session, of which one could move what the other one rests on.
-// And a search goes by names, which others may change.
+// Mounts go by names, and the kernel takes a mount away if another process removes or replaces the path on which it
+// lies. So a command line does not begin while another command line runs, of any session, if one of the two could move
+// a path on which the other rests. A search goes by names too, which a command line may change.
 //
-// A call's events do not tell how long its command line runs: a tool may call another one and end before it, and an
+// A call's events do not tell how long its command line runs: a tool may call another tool and end before it, and an
 // aborted call ends without an event. So each shell stores its process id in a folder outside of every sandbox.
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
@@ -22,28 +22,28 @@ const MAX_ID = 100;
 const LOOK = 50;
 
 /**
- * The paths that a command line may change, and those on which it rests. All paths are absolute, without links and
+ * The paths that a command line may change, and the paths on which it rests. All paths are absolute, without links and
  * without a slash at the end.
  * @typedef {object} Reach
  * @property {string[]} writable
  * @property {string} temporary the folder for temporary files
- * @property {string[]} places paths that must stay in place while it runs, and that it cannot move itself
- * @property {string[]} sealed paths in which it changes nothing
+ * @property {string[]} places paths that must stay in place while the command line runs, and that it cannot move itself
+ * @property {string[]} sealed paths in which the command line changes nothing
  */
 
 /**
  * A command line that runs, or is about to.
  * @typedef {object} Command
- * @property {object} owner whose it is: one object for each session
+ * @property {object} owner the object of the session to which it belongs
  * @property {Reach} reach
- * @property {() => void} release called when it has ended
+ * @property {() => void} release called when the command line has ended
  * @property {string} file its shell stores its process id here
  * @property {boolean} ended true if its call has ended
  */
 
 /** A search by names, in the folder or file `place`. @typedef {{ owner: object, place: string }} Search */
 
-/** A call cannot begin while something of another session runs; it can afterwards. */
+/** The error of a call that cannot begin while a command line or search of another session runs, but can afterwards. */
 export class Busy extends Error {}
 
 export class RunningCommands {
@@ -51,7 +51,7 @@ export class RunningCommands {
   #commands = new Set();
   /** @type {Set<Search>} */
   #searches = new Set();
-  /** Called when something has ended. @type {Set<() => void>} */
+  /** Called when a command line or search has ended. @type {Set<() => void>} */
   #waiting = new Set();
   /** True if the end of this process is awaited. */
   #awaitsExit = false;
@@ -62,7 +62,7 @@ export class RunningCommands {
    * Throws if a command line cannot begin now.
    * @param {object} owner
    * @param {Reach} reach
-   * @throws {Busy} if it can later
+   * @throws {Busy} if it can begin later
    */
   check(owner, reach) {
     for (const search of this.#searches) {
@@ -75,7 +75,7 @@ export class RunningCommands {
       const path = moved(reach, other) ?? moved(other, reach);
       if (path === undefined) continue;
       const could = `is running, and one of the two could replace ${path}, to which the other is held`;
-      // pi asks for all calls of an answer before the first one begins, so to wait for one's own would not end.
+      // pi asks for all calls of an answer before the first one begins, so a wait within a session would not end.
       if (whose === owner) throw new Error(`another command ${could}. Run one command after the other`);
       throw new Busy(`a command of another agent ${could}`);
     }
@@ -86,7 +86,7 @@ export class RunningCommands {
    * @param {string} line
    * @param {object} owner
    * @param {Reach} reach
-   * @param {() => void} release called when it has ended
+   * @param {() => void} release called when the command line has ended
    * @param {string} folder for process ids
    * @returns {{ command: Command, line: string }} `line` is counted while it runs
    */
@@ -132,7 +132,7 @@ export class RunningCommands {
   }
 
   /**
-   * Returns true if a command line of an owner runs, or one of which only the process is known.
+   * Returns true if a command line of an owner runs, or a command line of which only the process is known.
    * @param {object} owner
    * @param {string} folder for process ids
    */
@@ -148,7 +148,7 @@ export class RunningCommands {
   }
 
   /**
-   * Waits until something has ended, or has perhaps.
+   * Waits until a command line or search has ended, or may have ended.
    * @param {number} milliseconds the maximum
    * @param {AbortSignal} [signal]
    */
@@ -225,12 +225,12 @@ export class RunningCommands {
   }
 }
 
-/** The one of this process. */
+/** The command lines and searches of this process. */
 export const runningCommands = new RunningCommands();
 
 /**
- * Returns a place of one command line that the other one could move, or a folder around it. What is a place for both, or
- * lies where the other one changes nothing, is a mount for it too and stays.
+ * Returns a place of one command line, or a folder around a place, that the other command line could move. A place of
+ * both, or a place where the other changes nothing, is a mount for the other too and stays.
  * @param {Reach} one
  * @param {Reach} other
  */
@@ -251,7 +251,7 @@ function moved(one, other) {
 /** @param {string} a @param {string} b */
 const meets = (a, b) => isBelow(a, b) || isBelow(b, a);
 
-/** Returns true if the shell runs that stored its process id in a file, or is about to. @param {string} file */
+/** Returns true if the shell that stores its process id in a file runs, or is about to. @param {string} file */
 function isRunning(file) {
   try {
     const id = String(readFile(dirname(file), basename(file), MAX_ID));

@@ -1,7 +1,7 @@
 // The filter of system calls for confined command lines on Linux, as a program of the kernel's seccomp.
 //
 // Mounts and namespaces do not stop a process from connecting to the socket of a daemon that runs outside of them,
-// which could do anything in its place. The filter refuses
+// which could do anything on its behalf. The filter refuses
 //
 // - sockets other than those of IP and netlink: no vsock; no sockets in the file system and no abstract ones, unless the
 //   command line has a network of its own, and what it could reach in the file system is covered (sockets.js);
@@ -104,7 +104,7 @@ export function seccompFilter(architecture, sockets = false) {
     ...(sockets ? [] : [{ code: EQUAL, value: socketpair, then: "pair" }]),
     { code: EQUAL, value: clone, then: "namespace" },
     { code: EQUAL, value: unshare, then: "namespace" },
-    // Its flags lie in memory, where a filter cannot see them. C libraries use `clone` in its absence.
+    // The flags of `clone3` lie in memory, where a filter cannot see them. Without `clone3` C libraries use `clone`.
     { code: EQUAL, value: clone3, then: "absent" },
     { code: EQUAL, value: ioUringSetup, then: "absent" },
     ...keys.map((value) => ({ code: EQUAL, value, then: "absent" })),

@@ -1,5 +1,5 @@
-// The folder for temporary files of a session's confined command lines, and what is stored beside it. The folder above
-// is not visible in any sandbox.
+// The folder for temporary files of a session's confined command lines, and the files beside it. The folder above is
+// not visible in any sandbox.
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,12 +12,12 @@ import { realPath } from "./write-target.js";
  * @typedef {object} SessionFolder
  * @property {string} temporary the folder for temporary files: it outlives this process, as the session does
  * @property {string} running a folder with the process ids of the command lines
- * @property {StandIns} standIns what is in the place of hidden files and folders
+ * @property {StandIns} standIns the stand-ins for hidden files and folders
  */
 
 /** The users of the folder that belongs to this process. @type {Set<object>} */
 const users = new Set();
-/** True if what belongs to this process is removed at its end. */
+/** True if the folders of this process are removed at its end. */
 let removesAtExit = false;
 
 /**
@@ -46,7 +46,7 @@ function ofProcess(parent) {
 }
 
 /**
- * An empty file and an empty folder that nobody may read: without capabilities `root` neither.
+ * An empty file and an empty folder that nobody may read, nor `root` without capabilities.
  * @typedef {{ file: string, folder: string }} StandIns
  */
 
@@ -67,7 +67,7 @@ function makeUnreadable({ file, folder }) {
 }
 
 /**
- * Removes what belongs to this process, if nobody else uses it.
+ * Removes the folders of this process, if they have no other user.
  * @param {SessionFolder} folder
  * @param {object} user
  */

@@ -1,6 +1,6 @@
 // The sockets in the file system that belong to programs outside of the sandbox. A command line without a network may
-// use sockets, and a daemon that it reaches could do anything in its place: so each of these is covered. Abstract
-// sockets belong to the network, of which the command line has its own.
+// use sockets, and a daemon that it reaches could do anything on its behalf: so each such socket is covered. Abstract
+// sockets belong to the network, and the command line has a network of its own.
 //
 // Neither a read-only mount nor the filter of system calls keeps from connecting to a name.
 import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
@@ -15,7 +15,7 @@ const FOLDERS = ["/run", "/var/run", "/mnt/wslg"];
 const DEPTH = 2;
 /** The entries of these folders that hold programs on some systems. */
 const PROGRAMS = ["current-system", "booted-system", "opengl-driver", "opengl-driver-32", "wrappers"];
-/** The flag of a socket that others can connect to, and the type of those that others can send to, in `/proc/net/unix`. */
+/** In `/proc/net/unix`: the flag of a socket that takes connections, and the type of a socket that takes datagrams. */
 const [LISTENS, DATAGRAM] = [0x10000, 2];
 /** The maximum number of covers. */
 const MAX_COVERS = 200;
@@ -25,13 +25,13 @@ const MAX_COVERS = 200;
  * @typedef {object} Places
  * @property {string[]} kept folders and files that the command line sees or writes
  * @property {string} [temporary] the system's folder for temporary files, if the command line does not see it
- * @property {string[]} covered what it does not see in any case
- * @property {string[]} found the sockets in the folders that it may write
- * @property {number} since those that came later, and are none of this system's network, are of command lines
+ * @property {string[]} covered paths that the command line does not see in any case
+ * @property {string[]} found the sockets in the folders that the command line may write
+ * @property {number} since sockets that came later, and are not of this system's network, belong to command lines
  */
 
 /**
- * Returns the files and folders that must be covered, none below another; `undefined` if they cannot be told.
+ * Returns the files and folders that must be covered, none below another; `undefined` if they cannot be determined.
  * @param {Places} places all without links
  * @returns {string[] | undefined}
  */
@@ -41,7 +41,7 @@ export function socketCovers({ kept, temporary, covered, found, since }) {
     const isSeen = (/** @type {string} */ path) =>
       temporary === undefined || !isBelow(path, temporary) || kept.some((other) => isBelow(path, other));
     const ofUser = process.env.XDG_RUNTIME_DIR ?? "";
-    // It may be any folder, in which other things are too.
+    // The user's folder may be any folder, and contain other files too.
     const mixed = !isAbsolute(ofUser) || kept.some((path) => isBelow(path, realPath(ofUser)));
     const keptFolders = [...kept, ...PROGRAMS.map((name) => join("/run", name)).filter(isThere)];
     const folders = [
@@ -66,7 +66,7 @@ export function socketCovers({ kept, temporary, covered, found, since }) {
       ...placed,
       ...found.filter((path) => lstatSync(path).ctimeMs < since),
     ].flatMap((path) => (isSocket(path) && isReached(realPath(path)) ? [realPath(path)] : []));
-    // With another name it would be reached by that one.
+    // A socket with another name could be reached by that name.
     if (sockets.some((path) => lstatSync(path).nlink > 1)) return undefined;
     const all = [...folders, ...sockets];
     const seen = [...new Set([...all, ...otherMounts(all)])].filter(
@@ -111,7 +111,7 @@ function socketsIn(folder, depth) {
       return entry.isDirectory() && depth > 1 ? socketsIn(path, depth - 1) : [];
     });
   } catch {
-    return []; // A command line, which has no more rights, cannot look into it either.
+    return []; // A command line, which has no more rights, cannot look into the folder either.
   }
 }
 
@@ -134,7 +134,7 @@ function ofOtherNetworks() {
         return own === undefined ? [] : namesIn(here, own, inside);
       });
     } catch {
-      return []; // It has ended.
+      return []; // The process has ended.
     }
   });
 }
@@ -152,8 +152,8 @@ function folderOf(id) {
 }
 
 /**
- * Returns the names of the sockets in the network of a process to which others can connect or send. Relative ones count
- * from the folder in which their process worked at that time.
+ * Returns the names of the sockets in the network of a process to which others can connect or send. Relative names
+ * count from the folder in which their process worked at that time.
  * @param {string} id
  */
 function named(id) {
@@ -169,7 +169,7 @@ function isSocket(path) {
   try {
     return lstatSync(realPath(path), { throwIfNoEntry: false })?.isSocket() === true;
   } catch {
-    return false; // It cannot be reached.
+    return false; // The socket cannot be reached.
   }
 }
 
@@ -185,7 +185,7 @@ function isReached(path) {
     const { uid, gid, mode } = lstatSync(folder);
     const bits = uid === own[0] ? 0o100 : own.slice(1).includes(gid) ? 0o010 : 0o001;
     if (mode & bits) continue;
-    // The bits of the group are those of all in a list of rights.
+    // With an access control list, the bits of the group are the mask of the whole list.
     if (bits === 0o001 && mode & 0o010) throw new Error(`${folder} may be closed`);
     return false;
   }

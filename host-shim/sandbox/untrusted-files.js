@@ -1,10 +1,10 @@
-// Files and folders at places that an agent can write: it can put a link, a pipe, a device, a second name of another
-// file or something endless there, before they are opened and at any moment meanwhile.
+// Files and folders at places that an agent can write: the agent can put a link, a pipe, a device, a second name of
+// another file or something endless there, before they are opened and at any moment meanwhile.
 //
-// A place is a trusted root, which may be reached through links, and a path below it, of which no part may be one. The
-// path is walked part by part. On Linux each part is opened with `O_PATH`, which has no effect on what is opened, and the
-// next one is a name in the opened folder (`/proc/self/fd/N/name`), so what names lead to meanwhile does not matter.
-// Elsewhere Node has no such means: there each part is looked at before and after the opening.
+// A place is a trusted root, which may be reached through links, and a path below it, no part of which may be a link.
+// The path is walked part by part. On Linux each part is opened with `O_PATH`, which has no effect on what is opened,
+// and the next one is a name in the opened folder (`/proc/self/fd/N/name`), so what names lead to meanwhile does not
+// matter. On other systems Node has no such means: each part is checked before and after the opening.
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -23,11 +23,11 @@ import {
 import { join, sep } from "node:path";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
-// Windows does not have these.
+// Windows lacks these flags.
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 /**
- * Opens a file or folder without access to its content. Node does not name it; it is the same on all processors that
- * Node supports.
+ * Opens a file or folder without access to its content. Node has no name for this flag; its value is the same on all
+ * processors that Node supports.
  */
 export const O_PATH = 0o10000000;
 
@@ -41,9 +41,9 @@ const BY_DESCRIPTOR = process.platform === "linux" && existsSync("/proc/self/fd"
 
 /** An opened file, folder, pipe or device, which stays the same whatever its name leads to. */
 export class Place {
-  /** A descriptor that cannot be read; `undefined` where there are none. @type {number | undefined} */
+  /** A descriptor without access to the content, if the system has such descriptors. @type {number | undefined} */
   descriptor;
-  /** A path that leads to it. @type {string} */
+  /** A path that leads to the opened file. @type {string} */
   name;
   /** Its path as users know it. @type {string} */
   path;
@@ -94,7 +94,7 @@ export class Place {
     return this;
   }
 
-  /** Throws if a name on the way leads elsewhere by now. Descriptors stay where they are. */
+  /** Throws if a name on the way leads elsewhere by now. A place with a descriptor needs no check. */
   confirm() {
     if (this.descriptor !== undefined || this.#above === undefined) return;
     this.#above.confirm();
@@ -209,7 +209,7 @@ export function openUserFile(path, { flags = 0, place } = {}) {
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw refusal(path, stat.isDirectory() ? "EISDIR" : "ENXIO");
-    // One that was replaced since then was there.
+    // A file that was replaced since then was at the place.
     const isThere = (/** @type {string} */ now) => now === place || now === `${place} (deleted)`;
     if (place !== undefined && BY_DESCRIPTOR && !isThere(readlinkSync(`/proc/self/fd/${descriptor}`)))
       throw refusal(path, "ESTALE");

@@ -92,7 +92,7 @@ export function realPath(path, links = 0) {
 
 /**
  * Returns the paths in the file system whose names differ from those of a path in their form of Unicode at most; the
- * path itself if there is none.
+ * path itself if there is no such path.
  * @param {string} path absolute
  */
 export function spellings(path) {
@@ -109,8 +109,8 @@ export function spellings(path) {
 }
 
 /**
- * Returns the names in a folder that differ from a name in their form of Unicode at most, the same one first; the name
- * itself if there is none.
+ * Returns the names in a folder that differ from a name in their form of Unicode at most, the name itself first; only
+ * the name itself if there is no other.
  * @param {string} folder
  * @param {string} name
  */
@@ -122,7 +122,7 @@ export function namesLike(folder, name) {
   try {
     names = readdirSync(folder).filter((other) => other.normalize() === form);
   } catch {
-    // There is none, or nobody sees it.
+    // The folder does not exist, or cannot be read.
   }
   if (names.length === 0 || names.includes(name)) return [name, ...names.filter((other) => other !== name)];
   return names;

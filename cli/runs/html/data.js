@@ -99,7 +99,7 @@ const fields = record({
  * @typedef {ReturnType<typeof usageOf>} Usage
  */
 
-/** `unknown`: nothing is recorded. @param {any} value */
+/** `unknown`: no usage is recorded. @param {any} value */
 function usageOf(value) {
   const { refusals, models, ...sums } = usage(value);
   const some = (/** @type {[string, number][]} */ counts) => counts.filter(([, times]) => times > 0).slice(0, 100);

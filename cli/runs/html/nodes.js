@@ -3,17 +3,16 @@
 import { clock, counted, day } from "../figures.js";
 
 /**
- * A phase, or a row that has as little as its name.
+ * A phase, or a row that may have nothing but a name.
  * @typedef {Pick<import("./data.js").Phase, "name"> & Partial<import("./data.js").Phase> & { part?: any }} Row
  */
 
-/** The elements of SVG. */
 const OF_SVG = ["svg", "pattern", "path", "g", "rect", "text", "title"];
 
 /**
  * Makes an element: `h("p.note", { id: "a" }, "text", …)`. Lists are joined, and `undefined`, `false` and `""` left out.
  * @param {string} name with its classes
- * @param {...any} parts perhaps its attributes, and its children
+ * @param {...any} parts its attributes, if any, and its children
  * @returns {Element}
  */
 export function h(name, ...parts) {
@@ -54,7 +53,7 @@ export const date = (ms) => h("time", { datetime: new Date(ms).toISOString() }, 
 /** A percentage of the width. @param {number} number */
 export const percent = (number) => `${Number(number.toFixed(2))}%`;
 
-/** A mark in a list of what the colours mean. @param {string} className @param {any} [shape] */
+/** A mark in the legend of the colours. @param {string} className @param {any} [shape] */
 export const swatch = (className, shape = { x: 1, y: 1, width: 24, height: 12 }) =>
   h("svg", { width: 26, height: 14, "aria-hidden": "true" }, h(`rect.${className}`, shape));
 
@@ -82,8 +81,7 @@ export const phaseName = ({ key, name, depth = 0, current, skipped }) =>
  */
 
 /**
- * A table; a narrow screen shows its rows as blocks. The first cell names its row. A column with nothing in it is left
- * out.
+ * A table; a narrow screen shows its rows as blocks. The first cell names its row. An empty column is left out.
  * @template {object} T
  * @param {Column<NoInfer<T>>[]} columns
  * @param {(T & { part?: any })[]} items `part`: a heading above the row

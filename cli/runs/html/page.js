@@ -7,7 +7,7 @@ import { visible } from "../../words.js";
 import { line, reportData } from "./data.js";
 import { STYLE } from "./style.js";
 
-/** When the texts have this length in all, in characters, of each further one only the beginning is left. */
+/** The length of all texts, in characters, after which only the beginning of each further text is kept. */
 const MAX_TEXT = { all: 1_000_000, beginning: 100 };
 
 /** The modules of each page. */
@@ -23,8 +23,8 @@ export function reportHtml(report) {
 /**
  * @param {string} title
  * @param {unknown} data
- * @param {string} view the function that draws it
- * @param {string[]} modules those of the view
+ * @param {string} view the function that draws the page
+ * @param {string[]} modules the modules of the view
  */
 export function page(title, data, view, modules) {
   const script = `"use strict";{\n${[...COMMON, ...modules].map(source).join("")}show(${view});\n}`;
@@ -35,7 +35,7 @@ export function page(title, data, view, modules) {
     length += part.length;
     return printable(part);
   };
-  // In a script no text ends it, and none begins a comment.
+  // No text can end the script or begin a comment in it.
   const json = JSON.stringify(data, clean).replaceAll("<", "\\u003c");
   const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(STYLE)}; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
@@ -71,5 +71,5 @@ function source(path) {
 /** The digest of a part of the page, for its policy. @param {string} text */
 const digest = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** A text without control characters, with what cannot be seen written out. @param {string} text */
+/** A text without control characters, with invisible characters written out. @param {string} text */
 const printable = (text) => visible(plainText(text.replace(/\r\n?/g, "\n")), false).toWellFormed();

@@ -15,7 +15,7 @@ import { bdi, h, inParts, percent, phaseName, swatch } from "./nodes.js";
  * @property {string} reason
  * @property {number} x percentage of the width where it begins
  * @property {number} width in percent
- * @property {boolean} cut it is longer than it is drawn
+ * @property {boolean} cut true if the stretch is drawn shorter than its time
  */
 
 /** Maximum numbers of drawn things. */
@@ -33,16 +33,16 @@ export const KINDS = new Map([
 
 /** The recorded kinds of spans, in the order of their precedence. */
 const RECORDED = ["gate", "work", "pause", "wait"];
-/** Kinds with a length that tells something; the others are shortened. */
+/** The kinds whose stretches are drawn to scale; stretches of other kinds are shortened. */
 const BUSY = new Set(["work", "gate", "visit"]);
-/** In percent of the width that is to scale. */
+/** Widths in percent of the width that is to scale. */
 const MIN_VISIT = 1;
 const BUSY_CUT = 40;
 const CUT = 4;
 const ALL_CUTS = 50;
-/** Less time than this is not worth a cut of others, in milliseconds. */
+/** The least time for which others are cut, in milliseconds. */
 const SHORT = 10_000;
-/** Shorter times are not cut, in milliseconds. */
+/** The least time that is cut, in milliseconds. */
 const MIN_CUT = 1_000;
 
 /** The endings of visits that are marked. */
@@ -99,7 +99,7 @@ function stretchesOf(visits, spans) {
 function cutLong(stretches) {
   const busy = stretches.filter(({ kind }) => BUSY.has(kind)).sort((one, other) => length(other) - length(one));
   let shown = sum(busy, length);
-  // A long one leaves no room for the others.
+  // A long stretch leaves no room for the others.
   for (const stretch of busy) {
     const rest = shown - length(stretch);
     if (rest < SHORT || length(stretch) <= 8 * rest) break;
@@ -137,7 +137,7 @@ function place(stretches) {
  * The timeline with its legend.
  * @param {Visit[]} visits
  * @param {Span[]} spans
- * @param {Row[]} phases in the order of the workflow; one that only the visits know comes last
+ * @param {Row[]} phases in the order of the workflow; a phase that only the visits name comes last
  */
 export function timeline(visits, spans, phases) {
   const stretches = stretchesOf(visits, spans);
@@ -257,7 +257,7 @@ function axis(stretches, letters) {
     ),
     places.map((place, index) => {
       const at = { x: percent(place), "text-anchor": place === 0 ? "start" : place === 100 ? "end" : "middle" };
-      // A narrow screen shows every second one.
+      // A narrow screen shows every second time.
       const isRare = place % 50 > 0;
       const isNewDay = days[index] !== days[isRare ? index - 1 : index - 2];
       return h(

@@ -10,7 +10,7 @@ import { ENDINGS, KINDS, timeline } from "./timeline.js";
  * @typedef {import("./nodes.js").Row} Row
  */
 
-/** Maximum numbers of things. */
+/** Maximum numbers of shown items. */
 const MAX = { phases: 300, bars: 30, visits: 150, pauses: 40, evidence: 200, outputs: 200, summaries: 60, models: 6 };
 
 /** The outcomes, each with its mark, its words and its class. @type {Map<string, [string, string, string]>} */
