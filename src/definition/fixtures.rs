@@ -11,9 +11,9 @@ type Snapshot = ([BTreeMap<String, String>; 2], Vec<(Package, BTreeMap<String, S
 /// Files in memory, by path from their root.
 #[derive(Default)]
 pub struct Files {
-    /// Those of the root `global`, at `~/workflows`.
+    /// The files of the root `global`, at `~/workflows`.
     pub global: BTreeMap<String, String>,
-    /// Those of the root `project`, at `.pi/workflows`.
+    /// The files of the root `project`, at `.pi/workflows`.
     pub project: BTreeMap<String, String>,
     /// The project's own files.
     pub tree: BTreeMap<String, String>,
@@ -23,11 +23,11 @@ pub struct Files {
     pub snapshot: RefCell<Option<Snapshot>>,
     /// pi does not trust the project: the files of the root `project` are not read.
     pub untrusted: bool,
-    /// Links, by `ROOT/PATH`: the path from the root that each leads to.
+    /// Links, by `ROOT/PATH`, each with its target as a path from the root.
     pub links: BTreeMap<String, String>,
     /// The names of the registered tools.
     pub tools: Vec<&'static str>,
-    /// Those that the model is shown.
+    /// The tools that the model is shown.
     pub active_tools: RefCell<Option<Vec<String>>>,
     /// The data of the session's state entries, newest first.
     pub states: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Files {
     pub has_waiting_message: bool,
     /// The tools whose calls run.
     pub running_tools: Vec<String>,
-    /// The paths to which a link leads, and with them everything below.
+    /// The paths to which a link leads; everything below these paths counts too.
     pub linked: Vec<String>,
     /// The reason why commands cannot be confined.
     pub cannot_confine: Option<String>,
@@ -60,13 +60,13 @@ pub struct Files {
     pub kept: BTreeMap<String, String>,
     /// The name of the folder of each run.
     pub run_dir: String,
-    /// The reason why there is none.
+    /// The reason why runs have no folder.
     pub no_run_dir: Option<String>,
     /// The folders that were opened: the run, and the name of the folder to copy.
     pub run_dirs: RefCell<Vec<(String, Option<String>)>>,
     /// The files that were written in folders of runs: the run and the name, and the text.
     pub run_files: RefCell<Vec<(String, String)>>,
-    /// The reason why they cannot be written.
+    /// The reason why files in folders of runs cannot be written.
     pub no_run_file: Option<String>,
     /// The entries with whole tasks.
     pub tasks: Vec<String>,
@@ -87,7 +87,7 @@ impl Files {
         }
     }
 
-    /// A path without links.
+    /// Returns a path without links.
     fn real(&self, root: &str, path: &str) -> String {
         let mut real = String::new();
         for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -155,7 +155,7 @@ impl WorkflowFiles for Files {
         Ok(self.tools.iter().map(|tool| (*tool).to_owned()).collect())
     }
 
-    /// The project lies at `/project`, the home directory at `/home`.
+    /// Resolves a path in the project at `/project` and the home directory at `/home`.
     fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
         if path.contains('\0') {
             return Ok(Err("it has a NUL character".into()));
@@ -180,7 +180,7 @@ impl WorkflowFiles for Files {
     }
 }
 
-/// An installed package whose `pi-workflows.workflows` has this value, with these files.
+/// Returns an installed package whose `pi-workflows.workflows` has this value, with these files.
 pub fn package(
     name: &str,
     scope: PackageScope,
@@ -194,7 +194,7 @@ pub fn package(
     (Package { name, scope, workflows }, all)
 }
 
-/// A phase of this id; its name is the id with a capital.
+/// Returns a phase with this id; its name is the id with a capital.
 pub fn phase(id: &str) -> Phase {
     let mut name = id.to_owned();
     name.get_mut(..1).unwrap().make_ascii_uppercase();
@@ -223,7 +223,7 @@ pub fn phase(id: &str) -> Phase {
     }
 }
 
-/// A workflow of these phases; `@key` is a nested one.
+/// Returns a workflow with these phases; `@key` is a nested workflow.
 pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
     Workflow {
         key: key.into(),
@@ -265,13 +265,13 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
     }
 }
 
-/// A library of such workflows.
+/// Returns a library of workflows as [`workflow`] makes them.
 pub fn library(workflows: &[(&str, &[&str])]) -> Library {
     let workflows = workflows.iter().map(|(key, phases)| workflow(key, phases)).collect();
     Library::new(workflows, &mut Vec::new())
 }
 
-/// Returns the workflow `w`: a plan with a list of tasks, a group of two phases for each of them, or for each item of
+/// Returns the workflow `w`: a plan with a list of tasks, a group of two phases for each task or for each item of
 /// another list, and an end.
 pub fn for_each(each: &str) -> Library {
     let mut files = Files::default();

@@ -17,7 +17,7 @@ use super::read::unlisted::Lint;
 use super::user_file;
 
 impl Library {
-    /// Makes a library of workflows, and leaves out those whose references cannot be followed.
+    /// Makes a library of workflows, and leaves out workflows whose references cannot be followed.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for tests"))]
     pub fn new(workflows: Vec<Workflow>, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut unplaced = Vec::new();
@@ -27,22 +27,23 @@ impl Library {
         library
     }
 
-    /// Reads all roots. A workflow in a later root replaces one of the same key in an earlier root. The key of a
-    /// package's workflow has the package in front, so that it replaces none of the user or the project.
+    /// Reads all roots. A workflow in a later root replaces the workflow with the same key in an earlier root. The key
+    /// of a package's workflow begins with the package, so such a workflow replaces no workflow of the user or the
+    /// project.
     ///
-    /// Returns the workflows that could be loaded, and the diagnostics of the others.
+    /// Returns the workflows that could be loaded, and the diagnostics of the other workflows.
     ///
     /// Specification: configuration reference, all of it.
     pub fn load(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
         read(files, None, &Work::new())
     }
 
-    /// Does the same with warnings. It takes longer: files that no workflow lists are looked at too.
+    /// Like [`Self::load`], with warnings. A check takes longer: it looks at files that no workflow lists, too.
     pub fn check(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
         Self::check_in(&files.surroundings()?, files)
     }
 
-    /// Does the same with these names of tools and profiles.
+    /// Like [`Self::check`], with these names of tools, profiles and models.
     pub fn check_in(surroundings: &Surroundings, files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
         read(files, Some(surroundings), &Work::new())
     }
@@ -172,7 +173,7 @@ impl Taken {
             let is_earlier = |first: Option<&usize>| first.copied() < root && first.is_some();
             let first = self.keys.get(&workflow.key.to_lowercase());
             let scope_of = |root: &usize| roots.get(*root)?.package.as_ref().map(|package| package.scope);
-            // Of two packages of one name, both in the user's settings, neither is the project's.
+            // A package in the user's settings replaces no package with the same name.
             let is_of_project = root.as_ref().and_then(scope_of) != Some(PackageScope::User);
             if is_of_project && is_earlier(first) {
                 replacing.keys.insert(workflow.key.clone());
@@ -191,7 +192,7 @@ pub(crate) fn profiles_outside(surroundings: &Surroundings) -> impl Iterator<Ite
     folders.map(|folder| Diagnostic::new(folder, ToolProblem::ProfilesOutside))
 }
 
-/// Makes a library of what was read, and leaves out the workflows with errors.
+/// Makes a library of the parts that were read, and leaves out the workflows with errors.
 fn build(mut parts: Parts, work: &Work, unplaced: &mut Vec<Unplaced>) -> Library {
     parts.workflows = with_groups(parts.workflows);
     references::resolve(&mut parts.workflows, &mut parts.left_out, work, unplaced);
@@ -200,7 +201,7 @@ fn build(mut parts: Parts, work: &Work, unplaced: &mut Vec<Unplaced>) -> Library
     library
 }
 
-/// The workflows with the groups in them, each behind its workflow.
+/// Returns the workflows with the groups in them, each group behind its workflow.
 fn with_groups(workflows: Vec<Workflow>) -> Vec<Workflow> {
     let with_groups = |mut workflow: Workflow| {
         let groups = std::mem::take(&mut workflow.groups);

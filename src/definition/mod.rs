@@ -5,12 +5,12 @@
 //!
 //! | folder | | uses |
 //! | --- | --- | --- |
-//! | `model` | what a workflow is; no parsing | |
-//! | `diagnostic` | what is wrong, in words, and where | `model` |
+//! | `model` | the types of a workflow; no parsing | |
+//! | `diagnostic` | problems, in words, and their places | `model` |
 //! | `read` | from bytes to the model | `model`, `diagnostic` |
-//! | `check` | what is true of the model | `model`, `diagnostic` |
+//! | `check` | checks of the model | `model`, `diagnostic` |
 //! | `load` | reads all roots, checks, and finds the places | all |
-//! | `user_file` | reads a file of the user's own: the limits of every session, and how the user is notified | all |
+//! | `user_file` | reads a user's own file: the limits of every session, or the settings of notifications | all |
 
 mod check;
 mod diagnostic;

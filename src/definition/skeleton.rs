@@ -1,6 +1,6 @@
 //! The files of a new workflow.
 
-/// Returns the files of a new workflow: path in its folder, and text. It runs without changes.
+/// Returns the files of a new workflow: path in its folder, and text. The workflow runs without changes.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ fn keys(library: &Library) -> Vec<&str> {
     library.iter().map(|workflow| workflow.key.as_str()).collect()
 }
 
-/// A workflow with this `workflow.yaml` is left out, for these reasons.
+/// Checks that a workflow with this `workflow.yaml` is left out, for these reasons.
 #[track_caller]
 fn refused(yaml: &str, diagnostics: &[&str]) {
     let (library, found) = load(&[("w/workflow.yaml", yaml), ("w/a.md", PHASE)]);
@@ -30,7 +30,7 @@ fn refused(yaml: &str, diagnostics: &[&str]) {
     assert_eq!(keys(&library), [""; 0]);
 }
 
-/// A workflow with this phase file is left out, for these reasons.
+/// Checks that a workflow with this phase file is left out, for these reasons.
 #[track_caller]
 fn phase_refused(phase: &str, diagnostics: &[&str]) {
     let (library, found) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", phase)]);

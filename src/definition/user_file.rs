@@ -1,4 +1,4 @@
-//! A file of the user's own: when it is read, and what it says.
+//! Files of the user's own: reading and content.
 
 use super::check::limits::path_problems;
 use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, Severity, Step, UserFileProblem};
@@ -12,16 +12,16 @@ use super::read::{notify, user_limits, yaml};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found<T> {
     Nothing,
-    /// It cannot be read or has these errors.
+    /// The file cannot be read, or has these errors.
     Unusable(Vec<Diagnostic>),
     Content(T),
 }
 
-/// The content of a file of the user's own.
+/// A type that a file of the user's own is read into.
 pub trait UserContent: Sized + PartialEq {
     const FILE: UserFile;
 
-    /// Understands the text of the file; with `check` its warnings are reported too. `None` after an error, which is
+    /// Reads the text of the file; with `check` its warnings are reported too. `None` after an error, which is
     /// reported.
     fn understand(
         file: (&str, &str),
@@ -45,7 +45,7 @@ impl<T> Default for FileOf<T> {
 }
 
 impl<T: UserContent> FileOf<T> {
-    /// The content of the file when it was last read.
+    /// Returns the content of the file when it was last read.
     pub fn found(&self) -> &Found<T> {
         &self.found
     }
@@ -54,7 +54,7 @@ impl<T: UserContent> FileOf<T> {
     ///
     /// # Errors
     ///
-    /// If the session is gone; what was found before stays.
+    /// If the session is gone; the content found before stays.
     pub fn refresh(&mut self, files: &dyn WorkflowFiles) -> Result<bool, Stale> {
         let (bytes, found) = match read::<T>(files)? {
             Read::Absent => (None, Found::Nothing),
@@ -106,7 +106,7 @@ fn read<T: UserContent>(files: &dyn WorkflowFiles) -> Result<Read, Stale> {
     }
 }
 
-/// The file as a user would write it.
+/// Returns the path of the file as a user would write it.
 fn shown_path<T: UserContent>(files: &dyn WorkflowFiles) -> Result<String, Stale> {
     let roots = files.roots()?;
     let root = roots.iter().find(|root| root.name == USERS_ROOT);
@@ -114,7 +114,7 @@ fn shown_path<T: UserContent>(files: &dyn WorkflowFiles) -> Result<String, Stale
     Ok(root.map_or_else(|| name.to_owned(), |root| join(&root.path, name)))
 }
 
-/// Understands the bytes of the file; `None` after an error, which is among the diagnostics.
+/// Reads the bytes of the file; `None` after an error, which is among the diagnostics.
 fn understood<T: UserContent>(
     bytes: &[u8],
     files: &dyn WorkflowFiles,
@@ -130,8 +130,7 @@ fn understood<T: UserContent>(
     Ok((content, diagnostics))
 }
 
-/// Of limits that cannot be understood nothing holds for sure. Whoever wrote them wanted a limit: everything is
-/// refused.
+/// Limits that cannot be understood refuse everything: the user wanted a limit, and no limit holds for sure.
 impl UserContent for UserLimits {
     const FILE: UserFile = LIMITS_FILE;
 

@@ -1,5 +1,5 @@
 //! Notifications outside of pi: a run waits or has ended. Each text begins with words of this program, so that no
-//! program that gets it as an argument takes it for an option or a file.
+//! program takes the text for an option or a file when it gets the text as an argument.
 
 use crate::definition::{Diagnostic, Library, on_one_line};
 use crate::run::{Active, RunState, cut};
@@ -39,7 +39,7 @@ fn line(text: &str) -> String {
     cut(&on_one_line(text), MAX_TEXT)
 }
 
-/// Returns the warning that a `notify.yaml` has no effect, for this error in it.
+/// Returns the warning that a `notify.yaml` has no effect because of this error.
 pub fn unusable_notifications(problem: &Diagnostic) -> String {
     let (place, message) = (problem.location(), problem.message());
     format!("You are not notified outside of pi: {place}: {message}")

@@ -20,11 +20,11 @@ const MAX_LABEL: usize = 24;
 /// The newest activity of a branch, beside its stored state.
 #[derive(Debug, Default)]
 pub struct BranchNow {
-    /// A child works on it.
+    /// A child agent works on the branch.
     pub works: bool,
-    /// The title of its phase.
+    /// The title of the phase that the child is in.
     pub phase: Option<String>,
-    /// The tool that it called last, with the beginning of an argument.
+    /// The tool that the child called last, with the beginning of an argument.
     pub last_call: Option<String>,
 }
 
@@ -32,7 +32,8 @@ pub fn branch_name(branch: &Branch) -> String {
     short(&on_one_line(&branch.name), MAX_NAME)
 }
 
-/// Returns the words with which the dialogs and notices of a branch begin. Its name may be a text of an agent.
+/// Returns the words with which the dialogs and notices of a branch begin. The name of a branch may be a text of an
+/// agent.
 pub fn branch_label(branch: &Branch) -> String {
     format!("Branch {}", quoted(&branch.name, MAX_LABEL))
 }
@@ -71,7 +72,7 @@ pub fn branch_usage(state: &RunState, branch: &Branch) -> Usage {
     used
 }
 
-/// Returns a line for a branch: how it stands, its turns and cost, and what it did last.
+/// Returns a line for a branch: its state, its turns and cost, and its last action.
 pub fn branch_line(state: &RunState, branch: &Branch, now: &BranchNow) -> String {
     let run = state.branch_run(branch);
     let (mark, how) = match run {
@@ -92,8 +93,8 @@ pub fn branch_line(state: &RunState, branch: &Branch, now: &BranchNow) -> String
     format!("{mark} {}: {}", branch_name(branch), parts.join(" · "))
 }
 
-/// Returns a line for each branch of the parallel group at a path; none for any other entry, or before the run has come
-/// there.
+/// Returns a line for each branch of the parallel group at a path; no lines for any other entry, or before the run has
+/// reached the group.
 pub fn branch_lines(
     state: &RunState,
     path: &PhasePath,
@@ -108,14 +109,14 @@ pub fn branch_lines(
     branches.map(|branch| branch_line(&state, &branch, &now(&branch))).collect()
 }
 
-/// Returns the file of the session of each branch, if it has one, as [`branch_lines`] returns their lines.
+/// Returns the file of the session of each branch, if it has one, in the order of [`branch_lines`].
 pub(super) fn branch_files(state: &RunState, path: &PhasePath, library: &Library) -> Vec<Option<String>> {
     let state = state.seen_at(path);
     let file = |branch: &Branch| state.branch_run(branch)?.session.as_deref().map(on_one_line);
     state.branches(library).iter().map(file).collect()
 }
 
-/// Returns how many branches of the group at which a run is have ended, and of how many; `None` at any other entry.
+/// Returns the number of ended branches, and of all branches, of the group that a run is at; `None` at any other entry.
 pub fn branches_ended(state: &RunState, library: &Library) -> Option<String> {
     state.parallel_group(library)?;
     let branches = state.branches(library);
@@ -123,7 +124,7 @@ pub fn branches_ended(state: &RunState, library: &Library) -> Option<String> {
     Some(format!("{} of {}", branches.iter().filter(has_ended).count(), branches.len()))
 }
 
-/// Returns what the branches of a group have handed over, for the agent that goes on.
+/// Returns the results that the branches of a group have handed over, for the agent that goes on.
 pub fn branches_told(active: &Active) -> String {
     let state = active.state;
     let branches = state.branches(active.library);

@@ -32,12 +32,12 @@ pub fn left_over_budget(told: &str) -> String {
     format!("[workflow] {told} This call is refused.")
 }
 
-/// Returns a note on where a phase leads that has used up its budget; `None` if the run pauses.
+/// Returns a note with the target of a phase that has used up its budget; `None` if the run pauses.
 pub(super) fn over_budget_note(phase: &Phase) -> Option<String> {
     phase.on_budget.as_ref().map(|to| format!("budget used up: → {}", to.word()))
 }
 
-/// Returns what the agent is told near the end of budgets. `goes_on`: the run goes on without the user then.
+/// Returns the message for the agent near the end of budgets. With `goes_on`, the run then goes on without the user.
 pub fn budget_nearly_used_up(budgets: &[&Spending], goes_on: bool) -> String {
     let mut bounds = Vec::new();
     for budget in budgets {
@@ -53,7 +53,7 @@ pub fn budget_nearly_used_up(budgets: &[&Spending], goes_on: bool) -> String {
     format!("The budget is nearly used up. {}.\nFinish within it: at its end {then}.", bounds.join("; "))
 }
 
-/// Returns the title of the dialog that asks for more.
+/// Returns the title of the dialog that asks for more budget.
 pub fn budget_question(reason: &PauseReason, measure: Measure) -> Title {
     let unit = match measure {
         Measure::Cost => "US dollars, for example 1.00",
@@ -64,7 +64,7 @@ pub fn budget_question(reason: &PauseReason, measure: Measure) -> Title {
     Title::new("Paused: ", &format!("{reason}.\nHow much more? ({unit})"))
 }
 
-/// Returns the question before a command adds this to a budget.
+/// Returns the question before a command adds `more` to a budget.
 pub fn more_question(reason: &PauseReason, more: &str) -> Title {
     Title::new("Paused: ", &format!("{reason}.\nAdd {}?", short_name(more)))
 }
@@ -74,7 +74,7 @@ pub fn unknown_question(reason: &PauseReason) -> Title {
     Title::new("Paused: ", &format!("{reason}.\nGo on, and do not count such answers?"))
 }
 
-/// Returns the notice without a dialog: the option that allows more.
+/// Returns the notice in the place of a dialog: the option that allows more.
 pub fn budget_notice(reason: &PauseReason, measure: Measure) -> String {
     let example = command(measure).rsplit('+').next().unwrap_or_default();
     needs_option(&format!("Paused: {reason}."), example)
@@ -86,7 +86,7 @@ pub fn needs_option(question: &str, more: &str) -> String {
     format!("{first} To allow more, with /workflow :resume: --workflow-budget-more={}", short_name(more))
 }
 
-/// Returns the notice that the user has accepted what is not known.
+/// Returns the notice that the user has accepted answers of unknown cost or usage.
 pub fn unknown_accepted(unknown: Unknown) -> &'static str {
     match unknown {
         Unknown::Cost => "Answers whose cost is not known are not counted in the budget.",
@@ -115,7 +115,7 @@ pub(super) fn command(measure: Measure) -> &'static str {
     }
 }
 
-/// Returns what is wrong in the bound of the command line.
+/// Returns the error for a wrong bound on the command line.
 pub fn bad_bound(found: &str) -> String {
     format!(
         "expected amounts of `cost`, `outputTokens`, `time` and `turns`, each once, such as `cost=2,time=30m`, found {}",
@@ -123,7 +123,7 @@ pub fn bad_bound(found: &str) -> String {
     )
 }
 
-/// Returns why a run would be without a bound: these phases, with these models, have one on the cost only.
+/// Returns the reason why a run has no bound: `cost` alone bounds these phases, and these models have no price.
 pub fn only_cost(phases: &[&Phase], models: &[String]) -> String {
     let titles: Vec<String> = phases.iter().map(|phase| phase_title(phase)).collect();
     format!("`cost` alone bounds {}, and pi has no price for {}", in_brief(&titles), in_brief(models))
@@ -134,19 +134,19 @@ pub fn only_cost_question(why: &str) -> Title {
     Title::new("Start without a bound? ", &format!("{why}.\nIts answers are not counted."))
 }
 
-/// Returns the error without a dialog: what starts the run.
+/// Returns the error in the place of a dialog: the options that start the run.
 pub fn needs_bound(why: &str) -> String {
     format!(
         "{why}. To start, give another bound, for example --workflow-budget=turns=40 (pi-workflows run: --budget turns=40), or --workflow-budget-more=unknown (--more=unknown): then its answers are not counted."
     )
 }
 
-/// Returns the notice that these models are in no bound on the cost; `None` without one.
+/// Returns the notice that bounds on the cost do not count these models; `None` without such models.
 pub fn uncounted(models: &[String]) -> Option<String> {
     (!models.is_empty()).then(|| format!("`cost` does not count answers of {}: pi has no price.", in_brief(models)))
 }
 
-/// Returns the first of these names, and the number of the others.
+/// Returns the first names, and the number of the other names.
 fn in_brief(names: &[String]) -> String {
     let named: Vec<String> = names.iter().take(3).map(|name| short_name(name)).collect();
     let more = names.len() - named.len();
@@ -154,7 +154,7 @@ fn in_brief(names: &[String]) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-/// Returns a line for each budget that holds, with what was spent of it, and one for what is not counted.
+/// Returns a line for each budget that holds, with the spent amounts, and a line for answers that are not counted.
 pub(super) fn budget_lines(active: &Active) -> Vec<String> {
     let line = |budget: Spending| {
         let bounds: Vec<String> = budget.bounds().map(|bound| spent(&bound)).collect();
@@ -166,7 +166,7 @@ pub(super) fn budget_lines(active: &Active) -> Vec<String> {
     budgets.into_iter().map(line).chain(uncounted).collect()
 }
 
-/// Returns the amounts of a budget; `None` without one.
+/// Returns the amounts of a budget; `None` without amounts.
 pub(super) fn budget_note(budget: &BudgetBounds) -> Option<String> {
     let amounts = budget.0.iter().map(|(measure, limit)| match (measure, limit) {
         (Measure::Cost | Measure::Time, BoundValue::Fixed(limit)) => amount(*measure, *limit),
@@ -181,7 +181,7 @@ pub(super) fn budget_note(budget: &BudgetBounds) -> Option<String> {
     (!amounts.is_empty()).then(|| format!("budget: {}", amounts.join(", ")))
 }
 
-/// Returns what was spent, and the limit: `$1.25 of $2.50`, `at least $1.25 of $2.50`.
+/// Returns the spent amount and the limit: `$1.25 of $2.50`, `at least $1.25 of $2.50`.
 pub(super) fn spent(bound: &Bound) -> String {
     let Bound { measure, spent, limit, is_least } = *bound;
     let least = if is_least { "at least " } else { "" };

@@ -1,4 +1,5 @@
-//! The exact calls of `workflow_step` that leave a phase: a model copies a call better than it makes one of a description.
+//! The exact calls of `workflow_step` that leave a phase. A model copies a call more reliably than it makes a call from
+//! a description.
 
 use crate::definition::{Phase, ValueType, is_blank, trim};
 use crate::run::Active;
@@ -12,8 +13,8 @@ const MAX_CALLS: usize = 4;
 /// The summary of an exact call, in place of the agent's own.
 const SUMMARY: &str = "<what you found or did>";
 
-/// Returns the calls that leave the phase, one for each outcome in the order of the file; of many outcomes one call
-/// behind their list.
+/// Returns the calls that leave the phase, one for each outcome in the order of the file; for many outcomes, a list of
+/// the outcomes and one call.
 pub(super) fn leaving_calls(active: &Active) -> String {
     let phase = active.phase;
     let outcomes = &phase.outcomes;
@@ -65,14 +66,14 @@ fn placeholder(name: &str) -> String {
     format!("<{name}>")
 }
 
-/// Returns true if a summary is that of an exact call, or in its form: `<…>`.
+/// Returns true if a summary is copied from an exact call, or has the form of its summary: `<…>`.
 pub fn is_placeholder(summary: &str) -> bool {
     let inside = trim(summary).strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let is_copy = trim(summary).eq_ignore_ascii_case(trim(SUMMARY.trim_matches(['<', '>'])));
     is_copy || inside.is_some_and(|inside| !inside.contains(['<', '>', '\n']) && !is_blank(inside))
 }
 
-/// Returns the end of a refusal of a `next` for its form: the exact calls.
+/// Returns the end of the refusal of a malformed `next`: the exact calls.
 pub(super) fn call_again(active: &Active) -> String {
     let calls = leaving_calls(active);
     match active.phase.outcomes.is_empty() {
@@ -81,7 +82,7 @@ pub(super) fn call_again(active: &Active) -> String {
     }
 }
 
-/// Returns the refusal of a `next` without the outcome that the phase needs, or with an unknown one.
+/// Returns the refusal of a `next` without the outcome that the phase needs, or with an unknown outcome.
 pub fn outcome_missing(active: &Active, given: &str) -> String {
     let title = phase_title(active.phase);
     let found = match given {

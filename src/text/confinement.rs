@@ -72,12 +72,12 @@ fn wider(limits: &Limits) -> Vec<String> {
     wider
 }
 
-/// Returns the paths, with `./` for `.`, which would be lost before a full stop.
+/// Returns the paths, with `./` for `.`, because a `.` would be lost before a full stop.
 fn shown(write: &[String]) -> Vec<Cow<'_, str>> {
     write.iter().map(|path| if path == "." { "./".into() } else { unescaped(path) }).collect()
 }
 
-/// Those whose rules decide about a tool call.
+/// The source of the rules that decide on a tool call.
 #[derive(Debug, Clone, Copy)]
 pub enum RulesOf<'a> {
     /// The current phase.
@@ -87,7 +87,7 @@ pub enum RulesOf<'a> {
 }
 
 impl<'a> RulesOf<'a> {
-    /// Where they hold.
+    /// Returns words for the place where the rules hold.
     fn place(self) -> String {
         match self {
             Self::Phase(active) => format!("in the {} phase", active.phase.name),
@@ -95,7 +95,7 @@ impl<'a> RulesOf<'a> {
         }
     }
 
-    /// The beginning of a text for the model.
+    /// Returns the beginning of a text for the model.
     fn tag(self) -> &'static str {
         match self {
             Self::Phase(_) => "[workflow]",
@@ -129,7 +129,8 @@ impl<'a> RulesOf<'a> {
 /// The beginning of a text for the model that is about the user's limits.
 const LIMITS_TAG: &str = "[limits]";
 
-/// Returns what a rule refuses, behind which its place can stand, and why; in words for the model and the user.
+/// Returns the refused action, which words for the place of the rule can follow, and the reason; for the model and the
+/// user.
 pub fn refused(refusal: &Refusal, tool: &str) -> (String, Option<String>) {
     let through =
         |target: &Option<String>| target.as_ref().map_or(String::new(), |to| format!(" (through a link: {to})"));
@@ -234,8 +235,8 @@ const NETWORK_ERRORS: [&str; 11] = [
 /// The errors of programs that are refused to read.
 const READ_ERRORS: [&str; 2] = ["permission denied", "eacces"];
 
-/// Returns what the output of a command contains that failed because of the limits, in lower case. Other causes give
-/// some of these messages too: the notice tells the rules, not the cause.
+/// Returns texts in lower case that the output of a command contains if the command failed because of the limits. Some
+/// of these texts have other causes too: the notice tells the rules, not the cause.
 pub fn failure_signs(network: bool, hidden: &[String]) -> Vec<&'static str> {
     let network: &[&str] = if network { &[] } else { &NETWORK_ERRORS };
     let reading: &[&str] = if hidden.is_empty() { &[] } else { &READ_ERRORS };
@@ -244,7 +245,7 @@ pub fn failure_signs(network: bool, hidden: &[String]) -> Vec<&'static str> {
 
 /// Returns the line that is appended to the result of a command that failed because of the limits.
 ///
-/// `rules` are those that confine the command.
+/// `rules` are the rules that confine the command.
 pub fn confinement_notice(rules: &[RulesOf], reach: &Reach, network: bool) -> String {
     let writable = reach.writable.as_ref().map(|places| {
         let mut named: Vec<&str> = Vec::new();
@@ -287,7 +288,7 @@ fn tag_of(rules: &[RulesOf]) -> &'static str {
     rules.last().map_or(LIMITS_TAG, |of| of.tag())
 }
 
-/// Where rules hold, in words for an agent in their phase.
+/// Returns words for the place where rules hold, for an agent in their phase.
 fn place_of(rules: &[RulesOf]) -> &'static str {
     let of_user = rules.iter().any(|of| matches!(of, RulesOf::User(_)));
     match (of_user, rules.len()) {

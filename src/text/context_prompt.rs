@@ -20,7 +20,7 @@ use super::{confinement, gate, results, steps};
 /// [`default_reminder`].
 pub const DEFAULT_ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
 
-/// The same of a phase that is a branch of a parallel group.
+/// The default `advanceReminder` of a phase that is a whole branch of a parallel group.
 const BRANCH_REMINDER: &str =
     "When you finish this phase, call the workflow_step tool with action='next' to end the branch.";
 
@@ -126,8 +126,8 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     lines.join("\n")
 }
 
-/// Returns the default of `advanceReminder` for this phase: nothing of scopes where there is one, and of `loop` where the
-/// scope cannot be restarted.
+/// Returns the default of `advanceReminder` for this phase. It does not mention scopes if there is only one, and does
+/// not mention `loop` if the scope cannot be restarted.
 fn default_reminder(active: &Active) -> Cow<'static, str> {
     if active.is_whole_branch() {
         return BRANCH_REMINDER.into();
@@ -199,7 +199,7 @@ pub fn phase_instructions(active: &Active) -> String {
 
 /// Resolves the template of instructions, `roleInstruction` or `advanceReminder`.
 ///
-/// `previousPhaseName` and `nextPhaseName` are those of the innermost scope; `depth` as in [`run_variable`].
+/// `previousPhaseName` and `nextPhaseName` are phases of the innermost scope; `depth` as in [`run_variable`].
 ///
 /// Specification: template variables, "Phase Instructions Variables".
 fn resolve_own(template: &str, active: &Active, depth: usize) -> String {

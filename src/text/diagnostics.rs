@@ -6,8 +6,8 @@ use crate::definition::{Diagnostic, Library, Severity, Workflow, on_one_line};
 
 use super::questions::counted;
 
-/// The notice at the start of a session, on one line; `None` if no file has errors. A single error is given with its
-/// place, several in one file with the file.
+/// Returns the notice at the start of a session, on one line; `None` if no file has errors. A single error is given
+/// with its place, several errors in one file with the file.
 pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Option<String> {
     let errors = count(diagnostics, Severity::Error);
     let mut of_errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error);
@@ -23,7 +23,7 @@ pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Optio
     Some(format!("{what}: /workflow :check"))
 }
 
-/// All diagnostics, each with its place, the line there and its help; last, their number.
+/// Returns all diagnostics, each with its place, the line there and its help; last, the number of diagnostics.
 pub fn check_report(library: &Library, diagnostics: &[Diagnostic]) -> String {
     let mut blocks: Vec<String> = diagnostics.iter().map(diagnostic_text).collect();
     let mut summary = check_summary(library.iter().count(), library.left_out().len(), diagnostics);
@@ -32,7 +32,7 @@ pub fn check_report(library: &Library, diagnostics: &[Diagnostic]) -> String {
     blocks.join("\n\n")
 }
 
-/// The number of diagnostics; without diagnostics, that of workflows.
+/// Returns the number of diagnostics; without diagnostics, the number of workflows.
 pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnostic]) -> String {
     let warnings = count(diagnostics, Severity::Warning);
     let errors = diagnostics.len() - warnings;
@@ -47,8 +47,8 @@ pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnosti
     format!("{}, {}.{left_out}", counted(errors, "error"), counted(warnings, "warning"))
 }
 
-/// The packages of these workflows, each with the number of its workflows, as a sentence behind another one; `None` if
-/// no workflow comes from a package.
+/// Returns the packages of these workflows, each with the number of its workflows, as a sentence behind another one;
+/// `None` if no workflow comes from a package.
 pub fn package_counts<'a>(workflows: impl Iterator<Item = &'a Workflow>) -> Option<String> {
     let mut packages: Map<&str, usize> = Map::new();
     for package in workflows.filter_map(Workflow::package) {
@@ -59,7 +59,7 @@ pub fn package_counts<'a>(workflows: impl Iterator<Item = &'a Workflow>) -> Opti
     (!packages.is_empty()).then(|| format!(" From packages: {}.", on_one_line(&packages.join(", "))))
 }
 
-/// One diagnostic. Editors and terminals make a link of the first line.
+/// Returns one diagnostic. Editors and terminals make a link of the first line.
 pub fn diagnostic_text(diagnostic: &Diagnostic) -> String {
     let severity = match diagnostic.severity() {
         Severity::Failure | Severity::Error => "error",

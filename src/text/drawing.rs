@@ -81,8 +81,8 @@ fn collapsed(text: &str, limit: usize, expanded: bool) -> Cow<'_, str> {
 /// Maximum length of an outcome in the line of a call, in characters.
 const MAX_OUTCOME: usize = 80;
 
-/// Draws a result of `workflow_step`: its first line and one on what was passed over, or all lines if `expanded`; as
-/// Markdown if the run has ended or a cancellation is pending.
+/// Draws a result of `workflow_step`: its first line and the line with the passed-over entries, or all lines if
+/// `expanded`; as Markdown if the run has ended or a cancellation is pending.
 pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     let details: Value = serde_json::from_str(details).unwrap_or_default();
     let ends = details.get("cancelPending").is_some()

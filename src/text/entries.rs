@@ -20,8 +20,8 @@ pub fn step_progress(of: &str) -> String {
     format!("{} {}", Step::EMOJI, short_name(of))
 }
 
-/// Returns the summary of a step: the end of its output. What is cut off has the path of the `file` in its place, if
-/// there is one.
+/// Returns the summary of a step: the end of its output. The path of the `file`, if there is one, stands in the place
+/// of the part that is cut off.
 pub fn step_summary(output: &str, file: Option<&str>) -> String {
     let output = output.trim();
     let from = output.chars().count().saturating_sub(MAX_SUMMARY);
@@ -40,8 +40,8 @@ pub fn output_not_kept(of: &str, why: &str) -> String {
     format!("The whole output of “{}” is not kept: {why}", short_name(of))
 }
 
-/// Returns the beginning of the name of the file with the output of a step: its id, and the numbers of the items it is
-/// repeated for.
+/// Returns the beginning of the name of the file with the output of a step: the id of the step, and the numbers of the
+/// items for which the step is repeated.
 pub fn output_file_name(active: &Active) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let id = active.phase.id.chars().take(MAX_FILE_NAME);
@@ -50,7 +50,7 @@ pub fn output_file_name(active: &Active) -> String {
     items.fold(id, |name, item| format!("{name}.{}", item.saturating_add(1)))
 }
 
-/// Returns why a step has failed: how its command ended, and the last line of its output.
+/// Returns the reason why a step has failed: the end of its command, and the last line of its output.
 pub fn step_failed(end: &str, output: &str) -> String {
     match output.lines().rev().find(|line| !line.trim().is_empty()) {
         Some(line) => format!("it failed, {end}: {}", line.trim()),
@@ -112,7 +112,7 @@ pub fn answer_text_title(answer: &Answer) -> Title {
     Title::new("What should the agent know for ", &format!("{label}?{may_be_empty}"))
 }
 
-/// Adds a number to options that are the same as others: the dialog tells them apart by their words.
+/// Adds a number to options with equal words: the dialog tells options apart by their words.
 pub fn make_different(options: &mut [String]) {
     for index in 1..options.len() {
         let (before, rest) = options.split_at_mut(index);
@@ -126,7 +126,7 @@ pub fn make_different(options: &mut [String]) {
     }
 }
 
-/// Returns why an outcome with a text is no answer to a question; `None` if it is one.
+/// Returns the reason why an outcome with a text is no answer to a question; `None` for an answer.
 pub fn bad_answer(question: &definition::Question, outcome: &str, given: &str) -> Option<String> {
     let Some(answer) = question.answers.iter().find(|answer| answer.outcome == outcome) else {
         let names = question.answers.iter().map(|answer| {

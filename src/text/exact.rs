@@ -1,9 +1,9 @@
 //! Texts from files in questions to the user: every character is visible, and no text can imitate the words of this
 //! package.
 
-/// Characters that are invisible, look like a blank, change the order of others, or have no agreed appearance:
-/// Unicode's `Default_Ignorable_Code_Point`, general categories Cc, Cf, Co, Zl, Zp, Zs without U+0020, and the
-/// blank characters of other categories. Sorted.
+/// Characters that are invisible, look like a blank, change the order of other characters, or have no agreed
+/// appearance: Unicode's `Default_Ignorable_Code_Point`, general categories Cc, Cf, Co, Zl, Zp, Zs without U+0020, and
+/// the blank characters of other categories. Sorted.
 const HIDDEN: [(char, char); 38] = [
     ('\0', '\u{1f}'),
     ('\u{7f}', '\u{a0}'),
@@ -164,8 +164,8 @@ fn framed_line(line: &str) -> String {
     shown
 }
 
-/// Returns a line of [`framed`] as lines of at most `width` columns, each with a bar; another line is returned as it
-/// is. The line is broken before a space, a word only if it does not fit. The rest of a broken line, its space
+/// Returns a line of [`framed`] as lines of at most `width` columns, each with a bar; a line without a bar is returned
+/// as it is. The line is broken before a space, a word only if it does not fit. The rest of a broken line, its space
 /// included, follows directly after the mark `↪`.
 pub fn wrapped(line: &str, width: usize) -> Vec<String> {
     let Some(content) = line.strip_prefix(BAR).and_then(|line| line.strip_prefix(' ')) else {
@@ -196,7 +196,7 @@ pub fn wrapped(line: &str, width: usize) -> Vec<String> {
     }
 }
 
-/// Returns the parts of a framed line that are not broken: a character, one that is written out, a number of spaces.
+/// Returns the unbreakable parts of a framed line: a character, a written-out character, or a number of spaces.
 fn units(mut content: &str) -> Vec<&str> {
     let mut units = Vec::new();
     while let Some(first) = content.chars().next() {
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(wrapped("no frame, but a long line", 8), ["no frame, but a long line"]);
     }
 
-    /// The line that a wrapped line was.
+    /// Returns the line before it was wrapped.
     fn joined(lines: &[String]) -> String {
         let mut lines = lines.iter();
         let first = lines.next().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Texts for a phase that starts fresh: what the model sees in place of the earlier work, and what the user is told.
+//! Texts for a phase that starts fresh: its first text for the model, and the notice for the user.
 
 use crate::definition::UserMessage;
 use crate::run::{Active, Evidence, cut};
@@ -12,20 +12,20 @@ const MAX_MESSAGES: usize = 12_000;
 /// Maximum number of lines of evidence, the newest.
 const MAX_EVIDENCE: usize = 40;
 
-/// Told with a move to a phase that starts fresh, before or after it does.
+/// The message with a move to a phase that starts fresh, before or after its fresh start.
 pub const STARTS_FRESH: &str =
     "This phase starts with a fresh context and gets its instructions in a message of their own.";
 
-/// The result of a call in a phase before it has started fresh: the model does not know the phase, and the phase would
-/// not know of the call.
+/// The result of a call in a phase that has not yet started fresh: the model does not know the phase, and would not
+/// know of the call after the fresh start.
 pub const NOT_STARTED: &str =
     "The workflow has moved to a phase that starts with a fresh context, which follows; this call had no effect.";
 
 /// Returns the text that the model reads in place of the earlier conversation. The context prompt follows it, with the
 /// task and the results of earlier phases.
 ///
-/// `messages` are the user's own since the run began, newest first; the images of the newest `with_images` that have
-/// any follow the text.
+/// `messages` are the user's own messages since the run began, newest first. The images of the newest `with_images`
+/// messages that have images follow the text.
 pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usize) -> String {
     let seen = active.seen();
     let active = &active.with(&seen);
@@ -84,7 +84,7 @@ fn listed(messages: &[UserMessage], mut with_images: usize) -> String {
     shown.join("\n")
 }
 
-/// Returns the line for the user: what the phase sees, and the size of what is left out, in bytes.
+/// Returns the line for the user: the parts that the phase sees, and the size of the parts that are left out, in bytes.
 pub fn fresh_notice(active: &Active, messages: usize, left_out: u64) -> String {
     let mut seen = vec!["the task".to_owned()];
     let results = active.seen().results().len();

@@ -23,10 +23,10 @@ const MAX_KEPT_TAIL: usize = 1024;
 /// Refusal of a tool call while a gate is checked.
 pub const GATE_OPEN: &str = "[workflow] The gate of the current phase is being checked. Wait for its result.";
 
-/// The message behind the answers of an agent that was stopped behind the end of a run.
+/// The message after the answers of an agent that was stopped after the end of a run.
 pub const STOPPED_BEHIND_END: &str = "The workflow has ended. The agent called tools after that, and was stopped.";
 
-/// Refusal of a tool call behind the end of a run.
+/// Refusal of a tool call after the end of a run.
 pub const BEHIND_END: &str = "[workflow] The workflow has ended: no more tools can be called. With the user's next message you have all tools again.";
 
 /// Refusal of a move while calls of these tools run.
@@ -92,13 +92,13 @@ pub fn in_words(text: &str, active: &Active, depth: usize) -> String {
 }
 
 /// Returns a check of a workflow at this depth of the path with the values of its variables: literal text in a path,
-/// quoted on one line in a label and in a question. A path with a value that cannot be part of one stays as it is: no
-/// file has it.
+/// quoted on one line in a label and in a question. A path stays as it is, and matches no file, if a value cannot be
+/// part of a path.
 pub fn with_values(check: &Check, active: &Active, depth: usize) -> Check {
     let in_words = |text: &str| in_words(text, active, depth);
     let mut check = check.clone();
     match &mut check.kind {
-        // A label of its own.
+        // The check has a label of its own.
         CheckKind::Run { command, .. } if check.label != label_of(command.line()) => {
             check.label = in_words(&check.label);
         }
@@ -152,11 +152,11 @@ pub fn changes_unknown(why: &str) -> String {
     format!("Which files have changed since the checks is not known: {why}.")
 }
 
-/// The line of `:status` where the files are known now, but were not when some checks were made.
+/// The line of `:status` if the state of the files is known now, but was unknown when some checks were made.
 pub const SOME_CHANGES_UNKNOWN: &str =
     "Which files have changed since some of the checks with `recheck` is not known: they are made again at the end.";
 
-/// The reason for the repetition of a check of a file: it costs nothing.
+/// The reason for the repetition of a check of a file: such a check costs nothing.
 pub const MADE_AGAIN: &str = "made again";
 
 /// Returns the reason for the repetition of a check that has passed.
@@ -167,7 +167,7 @@ pub fn made_again(changed: Option<&Changed>) -> String {
     }
 }
 
-/// Returns the reason for the repetition of a check while which files have changed.
+/// Returns the reason for the repetition of a check during which files have changed.
 pub fn made_again_for_doubt(meanwhile: &Changed) -> String {
     format!("made again: {}", files_changed(meanwhile, "meanwhile"))
 }
@@ -260,8 +260,8 @@ pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> 
 }
 
 /// Returns the subject of an approval in Markdown: the earlier checks since which files have changed, the evidence of
-/// the gate so far, then the agent's summary; `None` without any. The agent's text comes last, so that it cannot
-/// imitate a text of this package after it.
+/// the gate so far, then the agent's summary and outputs; `None` if all of these are empty. The agent's text comes
+/// last, so that it cannot imitate a text of this package after it.
 pub fn approval_subject(
     phase: &Phase,
     evidence: &[Evidence],
@@ -329,13 +329,13 @@ pub fn changed_since(state: &RunState, library: &Library) -> Vec<String> {
 }
 
 /// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line
-/// for each gate that was skipped with its phase. With `open_only`, those of passed checks since which no file has
-/// changed are left out.
+/// for each gate that was skipped with its phase. With `open_only`, a line of a passed check is left out if no file has
+/// changed since the check.
 pub(super) fn all_evidence_lines(state: &RunState, library: &Library, open_only: bool) -> Vec<String> {
     evidence_lines_where(state, library, |check| !open_only || !check.passed || check.is_outdated())
 }
 
-/// The same with the checks for which `is_shown` returns true.
+/// Like [`all_evidence_lines`], with the checks for which `is_shown` returns true.
 fn evidence_lines_where(state: &RunState, library: &Library, is_shown: impl Fn(&Evidence) -> bool) -> Vec<String> {
     let is_shown = &is_shown;
     let visits = state.visits_by(|visit| Some(visit.step)).into_iter();

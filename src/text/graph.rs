@@ -49,8 +49,8 @@ pub fn workflow_notes(workflow: &Workflow, library: &Library) -> impl Iterator<I
     each.into_iter().chain(parallel).chain(budget_note(&workflow.budget)).chain(loops)
 }
 
-/// Returns the notes on a nested workflow or a group: the values of its inputs that the entry gives, and those on the
-/// workflow.
+/// Returns the notes on a nested workflow or a group: the values that the entry gives to inputs, and the notes on the
+/// workflow or group as a whole.
 pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     let EntryKind::Workflow { key, with, .. } = &entry.kind else { return Vec::new() };
     // A group has the inputs of its file.
@@ -66,7 +66,7 @@ pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     given.into_iter().chain(nested.flat_map(|nested| workflow_notes(nested, library))).collect()
 }
 
-/// Returns a note on where the outcomes of a nested workflow or a group lead, which is an entry of `scope`.
+/// Returns a note with the targets of the outcomes of a nested workflow or a group, which is an entry of `scope`.
 pub fn exits_note(entry: &Entry, scope: &Workflow, library: &Library) -> Option<String> {
     entry.nested_key()?;
     outcomes_note(entry.outcomes(), entry.id(), scope, library)
@@ -110,7 +110,7 @@ fn outcomes_note(outcomes: &[Outcome], id: &str, scope: &Workflow, library: &Lib
     (!lines.is_empty()).then(|| format!("outcomes: {}", lines.join(", ")))
 }
 
-/// The targets of an outcome, each with the words at its edge.
+/// Returns the targets of an outcome, each with the words at its edge.
 fn ways(outcome: &Outcome) -> Vec<(String, &Target)> {
     let name = &outcome.name;
     let Some(bound) = &outcome.bound else { return vec![(name.clone(), &outcome.target)] };
@@ -124,8 +124,8 @@ fn loops(count: &BoundValue<u32>) -> String {
     format!("{count} loop{}", if *count == BoundValue::Fixed(1) { "" } else { "s" })
 }
 
-/// Returns a phase of `scope` for a list: tools after its name, the other notes below. `Chart::phase` has those of
-/// Mermaid, where outcomes are edges.
+/// Returns a phase of `scope` for a list: the tools after the name, the other notes below. `Chart::phase` makes the
+/// notes for Mermaid, where outcomes are edges.
 pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, indent: &str) -> Vec<String> {
     let tools = tool_note(phase).map(|note| format!("  ({note})")).unwrap_or_default();
     let gate = phase.gate.as_ref();
@@ -145,7 +145,7 @@ pub fn noted(name: &str, phase: &Phase, scope: &Workflow, library: &Library, ind
     lines.map(|line| on_one_line(&line)).collect()
 }
 
-/// The rules of a workflow and of all nested in it, one line each, which names its place.
+/// Returns the rules of a workflow and of all workflows nested in it, one line for each rule, with its place.
 pub fn rule_lines(root: &Workflow, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
     for scope in library.reached(&root.key).unwrap_or_default() {
@@ -197,7 +197,8 @@ fn results_note(phase: &Phase) -> Option<String> {
 }
 
 /// Returns the index of the entry at which a loop is drawn: the last phase of a scope that may be looped. In a nested
-/// workflow after it the agent can only loop that one. `None` if the loop would lead back to the same phase.
+/// workflow after this phase, the agent can loop only the nested workflow. `None` if the loop would lead back to the
+/// same phase.
 fn loops_from(scope: &Workflow) -> Option<usize> {
     let last = scope.phases.iter().rposition(|entry| matches!(&entry.kind, EntryKind::Phase(_)));
     // Branches do not lead to each other.
@@ -256,7 +257,7 @@ impl End {
         Self { node: node.to_owned(), kind: EdgeKind::Plain }
     }
 
-    /// The edge without its head.
+    /// Returns the edge without its head.
     fn arrow(&self) -> String {
         match &self.kind {
             EdgeKind::Plain => "-->".into(),
@@ -265,7 +266,7 @@ impl End {
         }
     }
 
-    /// The end without the outcomes that lead elsewhere; `None` if none is left.
+    /// Returns the end without the outcomes that lead elsewhere; `None` if no outcome is left.
     fn without(mut self, elsewhere: &[Outcome]) -> Option<Self> {
         if let EdgeKind::Outcomes(names) = &mut self.kind {
             names.retain(|(name, _)| elsewhere.iter().all(|other| other.name != *name));
@@ -277,7 +278,7 @@ impl End {
     }
 }
 
-/// The words of outcomes.
+/// Returns the words of outcomes.
 fn in_words(names: &[(String, String)]) -> String {
     names.iter().map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ")
 }
@@ -286,7 +287,7 @@ struct Chart<'a> {
     library: &'a Library,
     run: Option<&'a RunState>,
     lines: Vec<String>,
-    /// Written after the groups, so that they belong to none of them.
+    /// The edges, which are written after the groups so that no edge belongs to a group.
     edges: Vec<String>,
     /// The path to the current entry. Its length is the depth of the lines.
     path: PhasePath,
@@ -295,7 +296,7 @@ struct Chart<'a> {
     groups: usize,
     notes: usize,
     has_stop: bool,
-    /// Those of the edges to the next node.
+    /// The tails of the edges to the next node.
     ends: Vec<End>,
 }
 
@@ -317,12 +318,13 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Adds the entries of a scope. None of the entries of a parallel group leads to another one.
+    /// Adds the entries of a scope. No entry of a parallel group leads to another entry.
     fn scope(&mut self, workflow: &'a Workflow) {
         let is_beside = workflow.has_branches_beside();
         // The first node of each entry of `phases`.
         let mut nodes = Vec::new();
-        // The ends of edges to later entries, by their index; to the end of the workflow with the number of entries.
+        // The tails of edges to later entries, by the index of the entry; the number of entries stands for the end of
+        // the workflow.
         let mut ahead: Map<usize, Vec<End>> = Map::new();
         for (index, entry) in workflow.phases.iter().enumerate() {
             self.ends.extend(ahead.remove(&index).unwrap_or_default());
@@ -370,8 +372,8 @@ impl<'a> Chart<'a> {
         self.ends.extend(ahead.into_values().flatten());
     }
 
-    /// Adds a nested workflow or a group, and returns its node. The edges of a parallel group are its own and not those
-    /// of its branches.
+    /// Adds a nested workflow or a group, and returns its node. A parallel group has edges of its own; its branches
+    /// have none.
     fn nested(&mut self, entry: &Entry, nested: &'a Workflow) -> String {
         self.groups += 1;
         let group = format!("g{}", self.groups);
@@ -430,8 +432,8 @@ impl<'a> Chart<'a> {
         Some(End { node, kind: EdgeKind::Otherwise })
     }
 
-    /// Adds the edges of the outcomes of the entry at `index`, which ends at `node`: those back at once, the others
-    /// with the entry to which they lead.
+    /// Adds the edges of the outcomes of the entry at `index`, which ends at `node`. Edges that lead back are added at
+    /// once, other edges together with the entry to which they lead.
     fn outcomes(
         &mut self,
         (outcomes, index): (&[Outcome], usize),

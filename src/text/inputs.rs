@@ -26,7 +26,7 @@ pub(super) fn value_on_one_line(kind: &ValueType, value: &str) -> String {
     }
 }
 
-/// Returns a value of this type as a text for the agent: of a list numbered lines.
+/// Returns a value of this type as a text for the agent; a list becomes numbered lines.
 pub(super) fn value_text(kind: &ValueType, value: String) -> String {
     match kind {
         ValueType::List { .. } if value.is_empty() => "(none)".to_owned(),
@@ -103,7 +103,7 @@ pub fn missing_options(missing: &[&Input]) -> String {
 
 pub fn input_question(workflow: &Workflow, input: &Input) -> Title {
     let about = input.description.as_ref().map_or_else(String::new, |about| format!("\n│ {}", in_question(about)));
-    // The others have options, or take any text.
+    // Inputs of other types have options, or take any text.
     let kind = match &input.kind {
         ValueType::Number(bounds) if *bounds == Bounds::default() => " (a number)".to_owned(),
         ValueType::Number(_) => format!(" ({})", input.kind.expected()),

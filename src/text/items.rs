@@ -5,11 +5,11 @@ use crate::run::{Active, PhasePath, RunState, Step, Visit};
 use super::questions::counted;
 use super::ways::short;
 
-/// Maximum number of items of a group that are listed, those around the current one.
+/// Maximum number of listed items of a group: the items around the current one.
 const MAX_ITEMS: usize = 9;
 
-/// Returns a line for each item of the groups that begin with this step, and the newest summary of those that are over;
-/// of many items those around the current one. `before` is the step before it.
+/// Returns a line for each item of the groups that begin with this step, and the newest summary of each item that is
+/// over; of many items only the items around the current one. `before` is the step before this step.
 pub(super) fn lines(active: &Active, step: &Step, before: Option<&Step>) -> Vec<String> {
     let is_in = |path: &PhasePath, scope: &PhasePath| {
         path.len() >= scope.len() && path.at_depth(scope.len()).scope_key() == scope.scope_key()
@@ -19,7 +19,7 @@ pub(super) fn lines(active: &Active, step: &Step, before: Option<&Step>) -> Vec<
     scopes.filter(begins).flat_map(|scope| of_group(active, &scope)).collect()
 }
 
-/// The lines of the group whose scope this is, in any item.
+/// Returns the lines of the group with this scope, whatever its item.
 fn of_group(active: &Active, scope: &PhasePath) -> Vec<String> {
     let (state, depth) = (active.state, scope.len().saturating_sub(1));
     let (outer, Some(group)) = (scope.at_depth(depth), scope.last()) else { return Vec::new() };
@@ -54,15 +54,15 @@ fn of_group(active: &Active, scope: &PhasePath) -> Vec<String> {
     lines
 }
 
-/// The visits of the phases in this scope, in their order.
+/// Returns the visits of the phases in this scope, in their order.
 fn visits_in<'a>(state: &'a RunState, scope: &PhasePath) -> Vec<&'a Visit> {
     let within = scope.within_scope();
     let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
     visits.filter(|(key, _)| key.starts_with(&within)).map(|(_, visit)| visit).collect()
 }
 
-/// The mark of an item that is over: `⤼` if it was skipped, `✗` if its last phase was left with a check that failed,
-/// else `✓`.
+/// Returns the mark of an item that is over: `⤼` if the item was skipped, `✗` if its last phase was left with a check
+/// that failed, else `✓`.
 fn mark(visits: &[&Visit]) -> &'static str {
     match visits.last() {
         None => "⤼",

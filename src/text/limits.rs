@@ -7,7 +7,7 @@ use super::confinement::limits_not_known;
 /// Notice to a user without limits.
 pub const NO_LIMITS: &str = "You have no limits: there is no ~/.pi/agent/workflows/limits.yaml.";
 
-/// Returns what the status line says of the limits; `None` without any.
+/// Returns the words of the status line for the limits; `None` without limits.
 pub fn limits_in_brief(found: &Found<UserLimits>, off: bool) -> Option<&'static str> {
     match found {
         Found::Nothing => None,
@@ -42,7 +42,7 @@ pub fn limits_switched(off: bool) -> &'static str {
     }
 }
 
-/// Returns what `/workflow :limits` shows.
+/// Returns the panel of `/workflow :limits`.
 pub fn limits_panel(found: &Found<UserLimits>, off: bool) -> String {
     let state = if off { "off in this session" } else { "on" };
     match found {
@@ -66,7 +66,7 @@ fn in_a_line(limits: &UserLimits) -> String {
     lines(limits).join("; ")
 }
 
-/// The limits, each in a line.
+/// Returns the limits, each in a line.
 fn lines(limits: &UserLimits) -> Vec<String> {
     let Confinement { write, hide, network, sandbox } = &limits.confinement;
     let paths = |paths: &[String]| {

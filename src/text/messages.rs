@@ -25,7 +25,7 @@ pub const DEFAULT_CANCELLED_MESSAGE: &str =
 pub const COMMAND_CANCELLED_MESSAGE: &str =
     "❌ **Workflow Cancelled**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
 
-/// The refusal to start a run, and the notice of one that cannot go on, where pi does not have the step tool.
+/// The refusal to start a run, and the notice of a run that cannot go on, if pi does not have the step tool.
 pub const NO_STEP_TOOL: &str = "pi does not have the tool workflow_step in this session, so no phase of a workflow could be left. Start pi without `--no-tools`, `--exclude-tools` and `--tools`, or name workflow_step in `--tools`.";
 
 /// Prompt for an agent that stopped before DONE, without a `notDoneReminder` of the workflow.
@@ -48,19 +48,19 @@ pub fn not_trusted(folder: &str) -> String {
     format!("{} is not read: pi does not trust this project", exact(&on_one_line(folder)))
 }
 
-/// Returns that reason, and how the user changes it.
+/// Returns the reason of [`not_trusted`], and the way for the user to change it.
 pub fn untrusted(folder: &str, in_terminal: bool) -> String {
     let how =
         if in_terminal { "/trust, then start pi again (or once: pi --approve)" } else { "start pi with --approve" };
     format!("{}. To trust it: {how}.", not_trusted(folder))
 }
 
-/// Maximum number of lines of a message at the end whose first line is not repeated as the last.
+/// Maximum number of lines of a message at the end without its first line repeated as the last line.
 const MAX_END: usize = 15;
 
 /// Returns the message at the end of a run: the default with the summaries of the phases, the evidence of the gates and
-/// what the run took, or the workflow's `completionMessage`; of a run that was stopped its `stopMessage`. To the
-/// workflow's own message only the checks that failed or were skipped are added, unless it contains `{evidence}`.
+/// the usage of the run, or the workflow's `completionMessage`, or `stopMessage` for a stopped run. Only the checks
+/// that failed or were skipped are added to the workflow's own message, unless it contains `{evidence}`.
 ///
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
 pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
@@ -104,8 +104,8 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
         }
     };
     if own.is_none() {
-        // A run that was stopped is where it was stopped: its results are told as from outside, like those of one that
-        // is done.
+        // A stopped run is still at the place where it was stopped: its results are listed as seen from outside, like
+        // the results of a run that is done.
         let outside = state.current_path.at_depth(if state.is_stopped() { 1 } else { usize::MAX });
         let outside = RunState { current_path: outside, ..state.clone() };
         append("Results", &results::lines(&outside, library).join("\n"));
@@ -161,7 +161,7 @@ impl Entries {
         entries
     }
 
-    /// Lines behind the number of those that are done.
+    /// Returns the lines that follow the number of done entries.
     fn lines(&self) -> String {
         let line = |title: &str, names: &[String]| {
             let most = names.get(..MAX_NAMED).unwrap_or(names);
@@ -187,7 +187,7 @@ pub fn command_cancelled_message(state: &RunState) -> String {
     resolve(COMMAND_CANCELLED_MESSAGE, &values) + &usage_line(state)
 }
 
-/// The last line of a message at the end of a run: what the run took. Empty if the model has not answered.
+/// Returns the last line of a message at the end of a run: its usage. Empty if the model has not answered.
 fn usage_line(state: &RunState) -> String {
     usage(&state.usage()).map_or_else(String::new, |took| format!("\n\n**Usage:** {took}"))
 }
@@ -261,7 +261,7 @@ pub fn session_name(workflow: &Workflow, task: &str) -> String {
         Some(beginning) => format!("{prefix}{beginning}…"),
         None => format!("{prefix}{task}"),
     };
-    // pi replaces line ends in it.
+    // pi replaces line ends in the name.
     if name.chars().nth(MAX_SESSION_NAME).is_some() { short(&name, MAX_SESSION_NAME) } else { name }
 }
 

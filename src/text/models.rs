@@ -15,8 +15,8 @@ pub fn no_model(phase: &Phase, lacks: &[Lack], user: &ModelSetting) -> String {
     )
 }
 
-/// Returns the notice that a context window, in tokens, has room for less than four prompts of a phase; `None` if it has
-/// more, or its size is not known. The tokens of a prompt are estimated as pi does.
+/// Returns the notice that a context window, in tokens, has room for less than four prompts of a phase; `None` if the
+/// window has more room, or if its size is not known. The tokens of a prompt are estimated as pi does.
 pub fn small_window(model: &Model, window: u32, prompt: &str) -> Option<String> {
     let tokens = u32::try_from(prompt.encode_utf16().count().div_ceil(4)).unwrap_or(u32::MAX);
     let is_small = window > 0 && window / 4 < tokens;

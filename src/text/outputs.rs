@@ -31,7 +31,7 @@ pub(super) fn outputs_note(phase: &Phase) -> Option<String> {
     (!outputs.is_empty()).then(|| format!("outputs: {}", outputs.join(", ")))
 }
 
-/// Returns a list item for each output, with its value: of a list numbered lines.
+/// Returns a list item for each output, with its value; a list becomes numbered lines.
 pub(super) fn output_lines(outputs: &Outputs) -> String {
     let lines = outputs.iter().map(|(name, value)| {
         let value = output_text(value);
@@ -43,7 +43,7 @@ pub(super) fn output_lines(outputs: &Outputs) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-/// Returns an output as a text for the agent: of a list numbered lines.
+/// Returns an output as a text for the agent; a list becomes numbered lines.
 pub(super) fn output_text(value: &OutputValue) -> String {
     match value {
         OutputValue::List(items) if items.is_empty() => "(none)".to_owned(),
@@ -60,7 +60,7 @@ pub(super) fn output_on_one_line(value: &OutputValue) -> String {
     }
 }
 
-/// Returns the words for what a `next` is called with: ` and the outcome small, and the outputs size: large`.
+/// Returns the outcome and the outputs of a `next` in words: ` and the outcome small and the outputs size: large`.
 pub fn call_with(outcome: Option<&str>, outputs: Option<&Outputs>) -> String {
     let outcome = outcome.map_or_else(String::new, |outcome| format!(" and the outcome {outcome}"));
     let outputs = outputs.into_iter().flatten();
@@ -72,7 +72,7 @@ pub fn call_with(outcome: Option<&str>, outputs: Option<&Outputs>) -> String {
     }
 }
 
-/// Returns the error for an output `ID.NAME` that no phase has; `known` are all of them.
+/// Returns the error for an output `ID.NAME` that no phase has; `known` are all outputs of the workflow.
 pub fn no_output(given: &str, known: &[Input]) -> String {
     let names = || known.iter().map(|output| &*output.name);
     let known = match names().collect::<Vec<&str>>()[..] {
@@ -84,7 +84,7 @@ pub fn no_output(given: &str, known: &[Input]) -> String {
     format!("There is no output `{}`.{meant} {known}", short_name(given))
 }
 
-/// Returns the refusal of a `next` whose outputs are not those of the phase.
+/// Returns the refusal of a `next` whose outputs do not fit the phase.
 pub fn outputs_wrong(active: &Active, wrong: &[WrongOutput]) -> String {
     let phase = active.phase;
     let title = phase_title(phase);
@@ -92,10 +92,10 @@ pub fn outputs_wrong(active: &Active, wrong: &[WrongOutput]) -> String {
     format!("⚠️ The phase {title} cannot be left with these outputs:\n{}{}", lines.join("\n"), call_again(active))
 }
 
-/// The reason why a step has no outputs: those of the run are too long together.
+/// The reason why a step has no outputs: the outputs of the run are too long together.
 pub const OUTPUTS_TOO_LONG: &str = "the outputs of the run are longer than 512 KiB together";
 
-/// Returns why these outputs are not those of a phase, on one line.
+/// Returns the reason why these outputs do not fit a phase, on one line.
 pub fn wrong_outputs(phase: &Phase, wrong: &[WrongOutput]) -> String {
     let lines: Vec<String> = wrong.iter().map(|wrong| line(phase, wrong)).collect();
     format!("its outputs are wrong: {}", lines.join("; "))

@@ -1,4 +1,4 @@
-//! Words about parallel groups: how many agents work at the same time, and what the group waits for.
+//! Texts about parallel groups: the number of agents at the same time, and the branches that the group waits for.
 
 use crate::definition::{Decide, Each, Library, Need, Parallel, Workflow};
 
@@ -6,8 +6,8 @@ use super::exact::quoted;
 use super::questions::{Title, counted};
 use super::ways::short;
 
-/// Returns the notes on a parallel group: its branches, how many of them are needed, and what decides its outcome; none
-/// for another workflow.
+/// Returns the notes on a parallel group: its branches, the number of branches that are needed, and the rule for its
+/// outcome; none for another workflow.
 pub(super) fn parallel_notes(group: &Workflow, library: &Library) -> Vec<String> {
     let Some(Parallel { at_once, need, decide }) = &group.parallel else { return Vec::new() };
     let most = library.most_branches(group);
@@ -30,19 +30,19 @@ pub(super) fn parallel_notes(group: &Workflow, library: &Library) -> Vec<String>
     std::iter::once(agents).chain(need).chain(decide).collect()
 }
 
-/// Returns a note on the agents of a run of the workflow of this key; `None` if one works alone.
+/// Returns a note on the agents of a run of the workflow of this key; `None` if only one agent works at a time.
 pub fn agents_note(key: &str, library: &Library) -> Option<String> {
     let most = library.most_agents(key);
     (most > 1).then(|| format!("up to {} in parallel groups", counted(most, "agent")))
 }
 
-/// Returns the question before the start of a workflow of a project or a package that has a parallel group with so many
-/// agents.
+/// Returns the question before the start of a workflow of a project or a package that has a parallel group with this
+/// number of agents.
 pub fn many_agents_question(workflow: &str, most: u64, at_once: u64) -> Title {
     Title::new("Start ", &format!("{}? {}", quoted(workflow, 20), may_start("It", most, at_once)))
 }
 
-/// Returns the notice about them, for a process without a user interface.
+/// Returns the notice about the agents of a parallel group, for a process without a user interface.
 pub fn many_agents_notice(workflow: &str, most: u64, at_once: u64) -> String {
     may_start(&quoted(workflow, 60), most, at_once)
 }

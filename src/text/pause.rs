@@ -101,10 +101,10 @@ impl fmt::Display for PauseReason {
     }
 }
 
-/// The agent is told so after an answer that was cut off.
+/// The message for the agent after an answer that was cut off.
 pub const CUT_OFF: &str = "Your last answer was cut off at the model's output limit. Take smaller steps: give shorter answers, and write long texts into files, part by part.";
 
-/// Returns what the agent is told half-way to the bound of calls that bring nothing new.
+/// Returns the message for the agent half-way to the bound of calls that bring nothing new.
 pub fn repeats(times: u32, bound: u32) -> String {
     format!(
         "Your last {times} tool calls brought nothing new: they were refused, or repeated earlier calls with the same results.\nDo something else, or leave the phase with workflow_step. After {bound} such calls in a row the workflow pauses."
@@ -112,7 +112,7 @@ pub fn repeats(times: u32, bound: u32) -> String {
 }
 
 impl PauseReason {
-    /// The reason in a few words, for the status line.
+    /// Returns the reason in a few words, for the status line.
     pub(super) fn in_brief(&self) -> &'static str {
         match self {
             Self::User => "you asked for it",
@@ -147,8 +147,8 @@ impl PauseReason {
     }
 }
 
-/// Returns the question if the rules that the files give now hold for a run, with what has changed in them since
-/// `before`, or with all of them if that is not known.
+/// Returns the question if a run goes on with the rules that the files give now. The question shows the changes since
+/// the rules `before`, or all rules if `before` is not known.
 pub fn rules_question(
     workflow: &str,
     before: Option<&[String]>,
@@ -223,8 +223,8 @@ pub fn paused(active: &Active) -> Option<String> {
 }
 
 /// Returns the notice that the files no longer give the rules of a run. `diagnostic` is the first error in the files,
-/// `replaced` has the keys of global workflows that the project's workflows would replace, `seal` is that of the rules
-/// that the files give where only an option can accept them.
+/// `replaced` has the keys of global workflows that the project's workflows would replace, `seal` is the seal of the
+/// rules that the files give, if only an option can accept these rules.
 pub fn held_notice(
     state: &RunState,
     library: &Library,

@@ -16,7 +16,7 @@ use super::{
 /// Maximum number of phases in a preview.
 const MAX_STEPS: usize = 200;
 
-/// Returns the phases of a workflow and of those nested in it, and each of its templates, resolved for a sample task.
+/// Returns all phases of a workflow, also nested ones, and each of its templates for a sample task.
 pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let sample = |input: &Input| (input.name.clone(), input.sample());
     let samples = workflow.inputs.iter().map(sample).collect();
@@ -89,19 +89,19 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     lines.join("\n")
 }
 
-/// A step of the list, or one in a branch of a parallel group.
+/// A step of the list, or a step in a branch of a parallel group.
 struct Listed<'a> {
     step: Step<'a>,
-    /// Its number; behind that of its group the one in it.
+    /// The number of the step; in a branch, the number of the group and the number in the branches.
     number: String,
-    /// A run at it.
+    /// A run at the step.
     state: RunState,
-    /// The depth of the parallel group around it; 0 without one.
+    /// The depth of the parallel group around the step; 0 without one.
     around: usize,
 }
 
-/// Returns a run at the first entry of each branch of a parallel group, of one that is repeated at that of the first
-/// item; none for another step.
+/// Returns a run at the first entry of each branch of a parallel group, for a repeated group only of the first item;
+/// none for another step.
 fn in_branches(step: &Step, first: &RunState, library: &Library) -> Vec<RunState> {
     let at_group = go_to(first, step.path.clone(), library);
     let Some(group) = at_group.parallel_group(library) else { return Vec::new() };
@@ -119,7 +119,7 @@ fn in_branches(step: &Step, first: &RunState, library: &Library) -> Vec<RunState
     (0..count).map(in_branch).collect()
 }
 
-/// Returns a step, and behind it the steps in its branches, of runs at these.
+/// Returns a step, and behind it the steps in its branches; `branches` has a run at the beginning of each branch.
 fn with_branches<'a>(
     step: &Step<'a>,
     first: &RunState,
@@ -142,14 +142,14 @@ fn with_branches<'a>(
     std::iter::once(own).chain(inside).collect()
 }
 
-/// Returns a step of the list with its notes, and those of the nested workflows that begin with
-/// it. The notes of the workflow itself are above the list.
+/// Returns a step of the list with its notes, and with the notes of the nested workflows that begin with the step. The
+/// notes of the workflow itself are above the list.
 fn listed(Listed { step, number, state, around }: &Listed, library: &Library) -> Vec<String> {
     const INDENT: &str = "     ";
     let name = format!("{number:>3}. {}", step_name(step));
     let Some(active) = Active::resolve(state, library) else { return vec![name] };
     let mut lines = noted(&name, step.phase, active.scope, library, INDENT);
-    // Those of a nested workflow are listed with its first phase.
+    // The notes of a nested workflow are listed with its first phase.
     let first_of = |depth: usize| {
         let inner = step.path.get(depth..).unwrap_or_default();
         inner.iter().all(|segment| segment.phase_index == 0)
@@ -166,7 +166,7 @@ fn listed(Listed { step, number, state, around }: &Listed, library: &Library) ->
             EntryKind::Workflow { .. } => format!("{}, ", library.entry_name(entry)),
         };
         let notes = when_note(&entry.when).into_iter().chain(nested_notes(entry, library));
-        // Those of a parallel group are those of its step.
+        // The outcomes of a parallel group are listed with its step.
         let is_listed = library.parallel(entry).is_some();
         let exits = exits_note(entry, scope, library).filter(|_| !is_listed);
         let notes = notes.chain(exits);

@@ -1,8 +1,8 @@
 //! Questions to the user that contain text from workflow files.
 //!
-//! Each begins with words of this package. Text from a file is a short quoted name, or is shown in a frame; see
-//! [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
-//! terminal a question has few lines, and the rest is shown in the transcript above it.
+//! Each question begins with words of this package. Text from a file is a short quoted name, or is shown in a frame;
+//! see [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
+//! terminal a question has few lines, and the rest is shown in the transcript above the dialog.
 
 use std::fmt::{self, Display};
 use std::ops::Deref;
@@ -24,7 +24,8 @@ const MANY_LINES: usize = 200;
 pub struct Title(String);
 
 impl Title {
-    /// The only way to a title: it begins with these words. A name that follows is quoted, a text is framed.
+    /// Creates a title, which begins with these words; there is no other way to create one. In `rest` a name is quoted,
+    /// and a text is framed.
     pub fn new(words: &'static str, rest: &str) -> Self {
         Self(format!("{words}{rest}"))
     }
@@ -72,7 +73,6 @@ impl From<Title> for String {
 /// A question for a dialog.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// The question.
     pub title: Title,
     /// The part that does not fit into the dialog, for the transcript above it.
     pub above: Option<String>,
@@ -107,7 +107,7 @@ impl GateSource {
         }
     }
 
-    /// The line above the commands of a gate or a step with this quoted name.
+    /// Returns the line above the commands of a gate or a step with this quoted name.
     pub(super) fn runs(&self, is_step: bool, of: &str) -> Title {
         match self {
             Self::Project => Title::new("Project ", &format!("{} {of} runs:", if is_step { "step" } else { "gate" })),
@@ -125,7 +125,7 @@ impl GateSource {
         }
     }
 
-    /// The name of the package, if it is one.
+    /// Returns the name of the package; `None` for a project.
     pub fn package(&self) -> Option<String> {
         match self {
             Self::Project => None,
@@ -154,7 +154,7 @@ pub fn consent_question(of: &str, source: &GateSource, commands: &[String], dial
     consent_question_of(allow, runs, source, commands, dialog)
 }
 
-/// Returns the question about commands: `allow` asks, `runs` is the line above them.
+/// Returns the question about commands: `allow` asks, `runs` is the line above the commands.
 pub(super) fn consent_question_of(
     allow: Title,
     runs: Title,
@@ -194,8 +194,8 @@ pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialo
     }
 }
 
-/// Returns the question before the start of a workflow if a project's workflow replaces a global one: the started
-/// workflow itself, or one that is nested in it.
+/// Returns the question before the start of a workflow if a project's workflow replaces a global workflow: the started
+/// workflow itself, or a workflow nested in it.
 pub fn replacement_question(replaced: &str, started: &str) -> Title {
     Title::new(REPLACES, &format!("{} Start it?", replaces(&quoted(replaced, 20), &quoted(started, 20))))
 }

@@ -1,4 +1,4 @@
-//! The report of a run: its outcome, its phases, and what they took.
+//! The report of a run: its outcome, its phases, and their usage.
 //!
 //! Names, tasks and summaries come from files and models. In Markdown none of them can end a table cell, a list item or
 //! a code block.
@@ -34,7 +34,7 @@ const MAX_BLOCK: usize = 4000;
 
 /// The columns of the table of figures. A wider table would not fit into 80 columns.
 const FIGURES: [&str; 7] = ["Phase", "Visits", "At work", "Waiting", "Turns", "Tokens", "Cost"];
-/// The columns of the table below it.
+/// The columns of the table below the figures.
 const DETAILS: [&str; 5] = ["Phase", "Outcome", "Models", "Gate attempts", "Refused calls"];
 
 /// The cell of a table for something that is not known, or is 0 everywhere in its row.
@@ -77,7 +77,7 @@ pub struct Report<'a> {
     /// workflow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     passed_over: Vec<PassedReport<'a>>,
-    /// The branches of parallel groups, of the last time that the run came to each.
+    /// The branches of parallel groups, each from the last time that the run came to its group.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     branches: Vec<BranchReport<'a>>,
 }
@@ -90,13 +90,13 @@ struct BranchReport<'a> {
     name: &'a str,
     /// `done`, `failed`, `waits`, or `open`.
     end: &'static str,
-    /// The outcome that it ended with, or why it failed or waits, in words.
+    /// The outcome that the branch ended with, or the reason why it failed or waits, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     how: Option<&'a str>,
-    /// From its beginning to its end on the clock, in milliseconds, with what it waited.
+    /// The time from the beginning to the end of the branch on the clock, in milliseconds, including waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock_ms: Option<u64>,
-    /// The file of its session.
+    /// The file of the branch's session.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
 }
@@ -109,7 +109,7 @@ pub enum Outcome {
     Done,
     Stopped,
     Cancelled,
-    /// Another run was started in its place.
+    /// Another run was started in place of this run.
     Replaced,
 }
 
@@ -130,9 +130,9 @@ pub struct PhaseReport<'a> {
     /// See [`PhasePath::key`].
     pub key: &'a str,
     pub name: &'a str,
-    /// The number of scopes around that of the root.
+    /// The number of scopes around the phase, without the root.
     depth: usize,
-    /// The key of the nested workflow that it is in; `None` for a phase of the root.
+    /// The key of the nested workflow that lists the phase; `None` for a phase of the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     nested_in: Option<String>,
     /// The number of visits.
@@ -141,26 +141,26 @@ pub struct PhaseReport<'a> {
     pub started_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
-    /// The outcome with which it was left last.
+    /// The outcome with which the phase was left last.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<&'a str>,
-    /// The user skipped it.
+    /// The user skipped the phase.
     pub skipped: bool,
-    /// The run is in it.
+    /// The run is in the phase.
     current: bool,
-    /// It is done, and the run is not before it again.
+    /// The phase is done, and the run has not gone back to a place before the phase.
     #[serde(skip)]
     finished: bool,
     /// The usage of all visits.
     pub usage: Usage,
-    /// pi's names for the models that answered in it.
+    /// pi's names for the models that answered in the phase.
     models: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<&'a str>,
-    /// The outputs with which it was left last, each in the JSON type of its type.
+    /// The outputs with which the phase was left last, each as JSON of its own type.
     #[serde(skip_serializing_if = "Option::is_none")]
     outputs: Option<&'a Outputs>,
-    /// The evidence of its gate, of the last attempt to leave it.
+    /// The evidence of the gate at the last attempt to leave the phase.
     evidence: &'a [Evidence],
     /// The indices of the entries in the key.
     #[serde(skip)]
@@ -170,11 +170,11 @@ pub struct PhaseReport<'a> {
 /// The facts about a run that its newest state does not have.
 #[derive(Debug, Clone, Default)]
 pub struct Circumstances {
-    /// The reason for its pause.
+    /// The reason for the pause of the run.
     pub pause: Option<PauseReason>,
-    /// Its end, in milliseconds since 1970, if its visits do not tell it.
+    /// The end of the run, in milliseconds since 1970, if the visits do not tell the end.
     pub ended_at: Option<u64>,
-    /// Another run was started in its place.
+    /// Another run was started in place of this run.
     pub replaced: bool,
 }
 
@@ -221,7 +221,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the report in Markdown. `utc_offset` is that of the user at an instant.
+    /// Returns the report in Markdown. `utc_offset` returns the user's offset from UTC at an instant.
     pub fn markdown(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {
         let time = self.time(utc_offset)?;
         let mut sections = vec![format!("# Run of {}", name(self.workflow)), self.head(&time)];
@@ -304,7 +304,7 @@ impl<'a> Report<'a> {
         models.next().filter(|_| models.next().is_none()).map(String::as_str)
     }
 
-    /// Returns the tables of the phases: their figures, and the details of those that have any.
+    /// Returns the tables of the phases: the figures of all phases, and the details of the phases that have details.
     fn tables(&self) -> Vec<String> {
         let has_models = self.only_model().is_none();
         let mut figures = Vec::new();
@@ -358,7 +358,7 @@ impl<'a> Report<'a> {
         }))
     }
 
-    /// Returns the checks of each phase, with the output of those that failed.
+    /// Returns the checks of each phase, with the output of failed checks.
     fn checks(&self) -> Vec<String> {
         let mut left = MAX_ROWS;
         let mut parts = Vec::new();
@@ -400,14 +400,14 @@ impl<'a> Report<'a> {
 }
 
 impl PhaseReport<'_> {
-    /// Returns its name with the keys of the nested workflows around it: `tests > Unit`.
+    /// Returns the name of the phase with the keys of the nested workflows around it: `tests > Unit`.
     pub fn place(&self) -> String {
         let mut title = String::new();
         if self.name != self.key {
             let path = PhasePath::parse(self.key);
             let scopes = path.iter().flat_map(|path| path.iter().skip(1));
             for scope in scopes {
-                // The phases of a group are those of its file.
+                // Phases of a group are phases of its file.
                 if !is_group_key(&scope.workflow_key) {
                     title.push_str(&scope.workflow_key);
                     title.push_str(" > ");
@@ -421,13 +421,13 @@ impl PhaseReport<'_> {
         title
     }
 
-    /// Returns its place for Markdown.
+    /// Returns the place of the phase for Markdown.
     fn title(&self) -> String {
         name(&self.place())
     }
 }
 
-/// Returns the phases in the order of the workflow; those without a place in it come last.
+/// Returns the phases in the order of the workflow; phases without a place in the workflow come last.
 fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
     let current = state.current_path.key();
     let mut phases: Vec<PhaseReport> = Vec::new();
@@ -465,7 +465,7 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
     phases
 }
 
-/// The indices of a path; none without a path.
+/// Returns the indices of a path; none without a path.
 fn indices(path: Option<PhasePath>) -> Vec<usize> {
     path.map(|path| path.indices()).unwrap_or_default()
 }
@@ -590,7 +590,7 @@ fn block(text: &str, limit: usize) -> String {
     fenced(&lines.join("\n"))
 }
 
-/// Returns a line without characters that could control a terminal or change the order of others.
+/// Returns a line without characters that could control a terminal or change the order of other characters.
 fn plain(line: &str) -> String {
     on_one_line(line).replace(['\u{61c}', '\u{200e}', '\u{200f}'], "\u{fffd}")
 }

@@ -9,11 +9,11 @@ use super::outputs::output_lines;
 
 /// Maximum length of the list in a context prompt, in characters.
 const MAX_RESULTS: usize = 12_000;
-/// Characters of a part besides its own: line ends, the sign of a shortened text.
+/// Characters of a part besides its text: line ends, the sign of a shortened text.
 const OVERHEAD: usize = 12;
 /// Maximum number of lines, and of characters in all, of a summary that is shown to the user.
 const MAX_EXCERPT: Length = Length { lines: 8, characters: 600 };
-/// The least that is shown of each summary in a list, however many there are.
+/// The least shown length of each summary in a list, whatever the number of summaries.
 const MIN_EXCERPT: Length = Length { lines: 1, characters: 100 };
 /// The end of a text of which more is stored.
 const CUT: &str = "… (cut: /workflow :report)";
@@ -26,7 +26,7 @@ pub(super) struct Length {
 }
 
 impl Length {
-    /// The part of [`MAX_EXCERPT`] for each of this number of summaries.
+    /// Returns the part of [`MAX_EXCERPT`] for each of this number of summaries.
     fn shared(number: usize) -> Self {
         let part = |most: usize, least: usize| (2 * most / number.max(1)).clamp(least, most);
         Self {
@@ -38,7 +38,7 @@ impl Length {
 
 /// A phase of a scope that the run is in, or all phases of a nested workflow that the run is not in.
 struct Group<'a> {
-    /// Path of the entry: that of its phases, up to the scope that contains the entry.
+    /// Path of the entry: the path of its phases up to the scope that contains the entry.
     path: PhasePath,
     /// Name of the nested workflow; `None` for a phase.
     name: Option<Cow<'a, str>>,
@@ -104,8 +104,8 @@ fn result_text(summary: Option<&Summary>, outputs: Option<&Outputs>) -> String {
     parts.collect::<Vec<String>>().join("\n")
 }
 
-/// Returns a list item in Markdown for each phase with a result, oldest first. The more there are, the less is shown of
-/// each.
+/// Returns a list item in Markdown for each phase with a result, oldest first. The more results there are, the less is
+/// shown of each result.
 pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
     let length = Length::shared(state.results().len());
@@ -159,8 +159,8 @@ pub(super) fn previous(state: &RunState) -> Option<&str> {
     state.summaries().pop().map(|(_, summary)| &*summary.text)
 }
 
-/// Returns the summary of the phase with this id: of several, the one in the innermost scope, else the newest. Without
-/// one the newest of the phases of the nested workflow or the group with this id.
+/// Returns the summary of the phase with this id; of several phases the summary in the innermost scope, else the
+/// newest. Without such a summary, returns the newest one in the nested workflow or the group with this id.
 pub fn summary_of<'a>(state: &'a RunState, id: &str, library: &Library) -> Option<&'a str> {
     let summaries = state.summaries();
     let of_phase = summaries.iter().filter(|(_, summary)| summary.id == id).max_by_key(|(path, summary)| {
@@ -186,7 +186,7 @@ fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
     for (path, result) in state.results() {
         let depth = shared(state, &path).min(path.len() - 1);
         let item = |path: &PhasePath| path.get(depth).and_then(|segment| segment.item);
-        // Those of another item of the group stand below its name.
+        // Results of another item of the group stand below the name of the group.
         let depth = depth - usize::from(depth > 0 && item(&path) != item(&state.current_path));
         let outer = path.at_depth(depth + 1);
         let mut names = path.iter().skip(depth + 1).map(|segment| {

@@ -1,4 +1,4 @@
-//! The rules of a run in a line, which the user is told when it starts.
+//! The rules of a run in one line, for the user at the start of the run.
 
 use super::names::short_name;
 use crate::definition::{Library, Limits, Phase, Surroundings, ToolPolicy, Workflow};
@@ -6,8 +6,8 @@ use crate::definition::{Library, Limits, Phase, Surroundings, ToolPolicy, Workfl
 /// Maximum number of names in a part of the line.
 const MAX_NAMES: usize = 3;
 
-/// Returns what holds in a run of a workflow, such as "read-only except docs/ in 2 of 5 phases; no network in review; 3
-/// gates"; `None` without rules.
+/// Returns the rules that hold in a run of a workflow, such as "read-only except docs/ in 2 of 5 phases; no network in
+/// review; 3 gates"; `None` without rules.
 pub fn rules_in_a_line(library: &Library, key: &str) -> Option<String> {
     let phases = phases(library, key);
     let mut parts: Vec<String> = Vec::new();
@@ -68,13 +68,13 @@ fn add<'a>(all: &mut Vec<Paths<'a>>, paths: &[String], phase: &'a Phase) {
     }
 }
 
-/// The phases that a run of a workflow can come to, each with the workflow or group that lists it.
+/// Returns the phases that a run of a workflow can reach, each with the workflow or group that lists the phase.
 fn phases<'a>(library: &'a Library, key: &'a str) -> Vec<(&'a Phase, &'a Workflow)> {
     let reached = library.reached(key).unwrap_or_default().into_iter();
     reached.flat_map(|scope| scope.own_phases().map(move |phase| (phase, scope))).collect()
 }
 
-/// The phases in which a rule holds: their ids, or their number.
+/// Returns the phases in which a rule holds: their ids, or their number.
 fn place(of: &[&Phase], count: usize) -> String {
     if of.len() == count {
         return String::new();
@@ -92,8 +92,8 @@ fn in_brief(paths: &[String]) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-/// Returns the warning of names in the lists of tools of a workflow that no tool has; `None` without one, and where the
-/// tools are not known.
+/// Returns the warning of names in the lists of tools of a workflow that no tool has; `None` without such names, or if
+/// the tools are not known.
 pub fn unknown_tools(library: &Library, key: &str, tools: Vec<String>) -> Option<String> {
     let known = Surroundings { tools, ..Surroundings::default() };
     let mut unknown: Vec<&String> = Vec::new();

@@ -12,14 +12,14 @@ use super::questions::{Dialog, GateSource, Question, Title, by_program, counted}
 /// Columns of a name, of a model and of a budget in a preview.
 const WIDTH: usize = 60;
 
-/// All that a run can reach: its phases, its nested workflows, and what may be passed over.
+/// Everything that a run can reach: its phases, its nested workflows, and the entries that may be passed over.
 #[derive(Debug, Default)]
 pub struct RunPreview<'a> {
     name: &'a str,
     gates: Vec<PreviewedGate<'a>>,
     models: Vec<(&'a str, &'a [String])>,
     budgets: Vec<(&'a str, &'a BudgetBounds)>,
-    /// On the agents of parallel groups.
+    /// The note on the agents of parallel groups.
     agents: Option<String>,
 }
 
@@ -27,18 +27,18 @@ pub struct RunPreview<'a> {
 struct PreviewedGate<'a> {
     commands: Vec<&'a str>,
     approvals: Vec<&'a str>,
-    /// The name of its phase or workflow.
+    /// The name of the phase or workflow that has the gate.
     of: &'a str,
-    /// It is a step, which is an entry of its own.
+    /// The commands are a step, which is an entry of its own.
     is_step: bool,
     /// `None` for a workflow of the user's own, whose commands run without a question.
     source: Option<GateSource>,
-    /// A condition or an outcome decides if the run comes to it.
+    /// A condition or an outcome decides if the run reaches the gate.
     is_conditional: bool,
 }
 
 impl<'a> RunPreview<'a> {
-    /// The preview of a run of this workflow. Each workflow is in it once, however often it is nested.
+    /// Returns the preview of a run of this workflow. The preview has each workflow once, however often it is nested.
     pub fn of(workflow: &'a Workflow, library: &'a Library) -> Self {
         let agents = agents_note(&workflow.key, library);
         let mut preview = Self { name: &workflow.name, agents, ..Self::default() };
@@ -89,7 +89,7 @@ impl<'a> RunPreview<'a> {
         self.budgets.push((&scope.name, &scope.budget));
     }
 
-    /// The commands of workflows that are not the user's own, each once.
+    /// Returns the commands of workflows that are not the user's own, each once.
     pub fn commands(&self) -> Vec<&'a str> {
         let mut seen = Set::new();
         let foreign = self.gates.iter().filter(|gate| gate.source.is_some());
@@ -97,7 +97,7 @@ impl<'a> RunPreview<'a> {
         commands.filter(|command| seen.insert(*command)).collect()
     }
 
-    /// Returns the question about the start, with these of [`RunPreview::commands`]. Each of them is shown in full.
+    /// Returns the question about the start, with the commands `asked` of [`RunPreview::commands`], each shown in full.
     pub fn question(&self, asked: &[String], dialog: Dialog) -> Question {
         let mut commands = 0;
         let mut lines = Vec::new();
@@ -136,7 +136,7 @@ impl<'a> RunPreview<'a> {
         }
     }
 
-    /// The approvals, models and budgets.
+    /// Returns the approvals, models and budgets.
     fn others(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for PreviewedGate { approvals, of, is_step, .. } in &self.gates {
@@ -175,7 +175,7 @@ fn approvals<'a>(gate: &'a Gate) -> Vec<&'a str> {
     gate.checks.iter().map(|check| &check.kind).filter_map(question).collect()
 }
 
-/// The indices of the entries that a condition or an outcome may pass over.
+/// Returns the indices of the entries that a condition or an outcome may pass over.
 fn uncertain(scope: &Workflow) -> Set<usize> {
     let mut uncertain = Set::new();
     for (index, entry) in scope.phases.iter().enumerate() {

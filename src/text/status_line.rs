@@ -18,7 +18,7 @@ pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> 
     line(state, library, waits.then_some("waits for you"), |reason| reason.in_brief().to_owned())
 }
 
-/// Returns the status line with the whole reason of a pause, or how to go on if the run `waits` for the user.
+/// Returns the status line with the whole reason of a pause, or with an instruction if the run `waits` for the user.
 pub(super) fn full_status_line(state: &RunState, library: &Library, waits: bool) -> Option<String> {
     line(Some(state), library, waits.then_some(WAITS), PauseReason::to_string)
 }
@@ -61,7 +61,7 @@ pub(super) fn place(state: &RunState, library: &Library) -> Option<String> {
         line.push_str(&short_name(library.entry_name(entry)));
         let branches = branches_ended(state, library).filter(|_| depth == state.current_path.len());
         line.extend(branches.map(|branches| format!(" ({branches})")));
-        // Of a group that is repeated the items are counted, not its place.
+        // For a repeated group the items are counted, not the place of the group.
         let is_repeated = state.current_path.get(depth).is_some_and(|inner| inner.item.is_some());
         if !is_repeated {
             line.push_str(&format!(" [{}/{}]", segment.phase_index + 1, phases.len()));

@@ -17,8 +17,9 @@ use super::{budget, confinement, gate, items, results, step_result, steps};
 const MAX_STEPS: usize = 200;
 
 /// Returns all steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come), durations and limits,
-/// and the state of the run. `branch` tells what a child does now. `now` is the time in milliseconds since 1970;
-/// `waits` as in [`status_line`]; `in_use` is the model in use, `utc_offset` that of the start.
+/// and the state of the run. `branch` returns the newest activity of a branch. `now` is the time in milliseconds since
+/// 1970; `waits` as in [`status_line`]; `in_use` is the model in use; `utc_offset` is the user's offset from UTC at the
+/// start of the run.
 pub fn status_panel(
     active: &Active,
     now: u64,
@@ -103,7 +104,7 @@ pub fn status_panel(
 }
 
 /// Returns the panel above the editor: the position as in the status line, and the steps around the current one, each
-/// with its tokens, cost and time at work. The current one says so if the run `waits` for the user.
+/// with its tokens, cost and time at work. The current step says so if the run `waits` for the user.
 pub fn phase_panel(active: &Active, waits: bool, branch: &dyn Fn(&Branch) -> BranchNow) -> Vec<String> {
     let outline = Outline::of(active);
     let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);

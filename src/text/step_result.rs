@@ -19,7 +19,7 @@ const MAX_UNIX_MS: u64 = 253_402_300_799_999;
 pub const PROMPT_FOLLOWS: &str = "The instructions of this phase follow the result of the call that made this one.";
 
 /// Returns the result of a `next` with this outcome that led to another phase. The context prompt of that phase follows
-/// it.
+/// the result.
 pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> String {
     let seen = after.seen();
     let after = &after.with(&seen);
@@ -43,12 +43,12 @@ pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> Strin
     text
 }
 
-/// The word for the innermost scope.
+/// Returns the word for the innermost scope.
 fn kind(active: &Active) -> &'static str {
     if active.scope.group.is_some() { "group" } else { "subworkflow" }
 }
 
-/// The number of the item of a group to which a run has gone on, and the number of items; `None` if it has not.
+/// Returns the number of the next item and the number of items, if a run has gone on to the next item of a group.
 fn next_item(before: &Active, after: &Active) -> Option<(usize, usize)> {
     let (from, to) = (&before.state.current_path, &after.state.current_path);
     let depth = from.iter().zip(to.iter()).position(|(from, to)| from != to)?;
@@ -60,7 +60,7 @@ fn next_item(before: &Active, after: &Active) -> Option<(usize, usize)> {
     Some((item.number, item.count))
 }
 
-/// The path of the scopes around the innermost one.
+/// Returns the path of the scopes around the innermost scope.
 fn outer<'a>(active: &Active<'a>) -> &'a [Segment] {
     active.state.current_path.split_last().map_or(&[], |(_, outer)| outer)
 }
@@ -100,7 +100,7 @@ pub fn done(before: &Active, outcome: Option<&str>, after: &RunState) -> String 
     format!("✓ Advanced{with}: {from} → DONE{passed}\n\n🎉 **All phases complete!**")
 }
 
-/// Returns the result of a `loop` of the scope with this name. The context prompt of the first phase follows it.
+/// Returns the result of a `loop` of the scope with this name. The context prompt of the first phase follows.
 pub fn looped(scope: &str, after: &Active) -> String {
     format!("🔄 Looped '{scope}' back to: {} {}\n\n", after.phase.emoji, after.phase.name)
 }
@@ -115,7 +115,7 @@ pub fn summary_missing(active: &Active) -> String {
     )
 }
 
-/// Returns the refusal of a call whose summary is that of an example.
+/// Returns the refusal of a call whose summary is the placeholder of an example.
 pub fn summary_is_placeholder(active: &Active) -> String {
     format!(
         "⚠️ The summary is the placeholder of the example. Write what this phase found or did.{}",
@@ -123,7 +123,7 @@ pub fn summary_is_placeholder(active: &Active) -> String {
     )
 }
 
-/// Returns the refusal of a call with an action that there is not.
+/// Returns the refusal of a call with an unknown action.
 pub fn unknown_action(active: Option<&Active>) -> String {
     let again = active.map_or_else(String::new, call_again);
     format!("Unknown action. Call workflow_step with action='next', 'status', 'loop' or 'cancel'.{again}")
@@ -203,7 +203,7 @@ fn position(active: &Active) -> String {
     .join("\n")
 }
 
-/// Returns the next step; where an outcome or an output decides on it, the one that is next in order.
+/// Returns the next step; if an outcome or an output decides on the next step, returns the step that is next in order.
 fn next(active: &Active, outline: Outline) -> String {
     let leads_one_way =
         active.phase.outcomes.is_empty() && active.with_possible_outputs().is_some_and(|left| left.len() == 1);
@@ -222,8 +222,7 @@ pub(super) fn timestamp(unix_ms: u64) -> String {
     humantime::format_rfc3339_millis(time).to_string()
 }
 
-/// Returns a time for the user, in a time zone that is this number of minutes before UTC: `2025-05-14 12:26:07
-/// UTC−02:30`.
+/// Returns a time for the user, in a time zone with this offset from UTC in minutes: `2025-05-14 12:26:07 UTC−02:30`.
 pub(super) fn local_time(unix_ms: u64, utc_offset: i16) -> String {
     let size = u64::from(utc_offset.unsigned_abs());
     let (sign, local) = if utc_offset < 0 {

@@ -3,14 +3,15 @@
 use super::ways::passed;
 use crate::run::{Active, Outline, Step};
 
-/// Maximum number of steps of a complete list; of a longer one, the steps around the current one are listed.
+/// Maximum number of steps of a complete list; a longer list has the first, the last, and the steps around the current
+/// one.
 const MAX_COMPLETE: u64 = 20;
 /// Number of steps before the current one, and after it, in a list that is not complete.
 const AROUND: u64 = 5;
 
 /// Returns all steps, numbered across nested workflows, with a mark at the current one.
 ///
-/// Of more than 20 steps, lists the first, those around the current one and the last, and counts the others.
+/// Of more than 20 steps, lists the first, the last, and the steps around the current one, and counts the others.
 pub(super) fn list(active: &Active) -> String {
     let Outline { current, total } = Outline::of(active);
     let mut lines = vec!["**All steps:**".to_owned()];
@@ -38,8 +39,8 @@ pub(super) fn list(active: &Active) -> String {
     lines.join("\n")
 }
 
-/// Returns the listed ranges of steps, each with its first and its last number. Between two of them are at least two
-/// steps: a single one is listed, because its name takes no more space than a count.
+/// Returns the listed ranges of steps, each with its first and its last number. Between two ranges are at least two
+/// steps: a single step is listed, because its name takes no more space than a count.
 fn ranges(current: u64, total: u64) -> Vec<(u64, u64)> {
     if total <= MAX_COMPLETE {
         return vec![(1, total)];

@@ -7,7 +7,7 @@ use crate::run::{MAX_WHOLE_TASK, RunDir, RunState, TASK_FILE};
 /// The reason for a value of a run whose session lacks its whole task.
 pub const NO_WHOLE_TASK: &str = "the session does not have the whole task";
 
-/// Returns the task for the agent and in messages: of a long one its beginning, and the file with the whole.
+/// Returns the task for the agent and in messages; for a long task its beginning, and the file with the whole task.
 pub fn task(state: &RunState) -> Cow<'_, str> {
     let Some(long) = &state.progress.long_task else { return Cow::Borrowed(&state.task_description) };
     let length = long.length;

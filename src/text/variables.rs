@@ -41,10 +41,10 @@ pub(super) fn phase_variable<'a>(name: &str, active: &Active<'a>, depth: usize) 
 
 /// Returns the value of a variable that names an input, an output, an outcome or a summary: `input.NAME`,
 /// `output.ID.NAME`, `outcome.ID`, `previousSummary` or `summary.ID`. `None` for any other name, and for an input or a
-/// phase that there is not.
+/// phase that does not exist.
 ///
-/// `depth` is that of the workflow whose template it is, from 1 for the root: its inputs are meant, and its phases
-/// before those of the workflows around it.
+/// `depth` is the depth of the workflow that has the template, from 1 for the root. An input is an input of this
+/// workflow; the phases of this workflow come before the phases of the workflows around it.
 pub(super) fn run_variable<'a>(
     name: &str,
     state: &'a RunState,
@@ -79,7 +79,7 @@ pub(super) fn value_variable<'a>(
     }
     if ["item", "itemNumber", "itemCount"].contains(&name) {
         let value = state.item(depth, library).map(|item| match name {
-            // The list gives none: it is not known yet.
+            // The item is not known yet: the list has no text for it.
             "item" if item.text.is_empty() => NONE.to_owned(),
             "item" => item.text,
             "itemNumber" => item.number.to_string(),
@@ -95,7 +95,7 @@ pub(super) fn value_variable<'a>(
         return match (input, value) {
             (Some(input), Some(value)) => Some(Cow::Owned(value_text(&input.kind, value))),
             (None, value) => value.map(Cow::Owned),
-            // Of a nested workflow that has begun without an output.
+            // A nested workflow has begun without the output that gives the input.
             (Some(_), None) => Some(Cow::Borrowed(NONE)),
         };
     }

@@ -42,7 +42,7 @@ pub(super) fn short(text: &str) -> String {
     cut(&on_one_line(text), 60)
 }
 
-/// Returns the entry with which the step at this path was passed over: its own, or that of a workflow around it.
+/// Returns the passed-over entry of the step at this path: the entry of the step itself, or of a workflow around it.
 pub(super) fn passed<'a>(state: &'a RunState, path: &PhasePath) -> Option<&'a PassedOver> {
     path.scopes().find_map(|path| state.progress.passed_over.get(&path.key()))
 }
@@ -58,7 +58,7 @@ pub(super) fn outcome_line(active: &Active, outcome: &Outcome) -> String {
     format!("`{}`: {to}", outcome.name)
 }
 
-/// Returns where an outcome leads, and how often, in words.
+/// Returns the target of an outcome, and its bound, in words.
 pub fn way(outcome: &Outcome) -> String {
     let to = target(&outcome.target);
     match outcome.bound.as_ref().map(|bound| (bound.max, &bound.then)) {
@@ -129,8 +129,8 @@ pub fn unknown_phase(workflow: &Workflow, given: &str) -> String {
     format!("{name} has no phase `{}`.{meant} There are {}.", short_name(given), short(&ids.join(", ")))
 }
 
-/// Returns the error for outcomes of a phase that the workflow and those nested in it do not have. `ids` are the phases
-/// with outcomes.
+/// Returns the error for outcomes of a phase that neither the workflow nor the workflows nested in it have. `ids` are
+/// the phases with outcomes.
 pub fn no_phase_with_outcomes(given: &str, ids: &[&str]) -> String {
     let known = match ids {
         [] => " The workflow has no outcomes.".to_owned(),
@@ -139,8 +139,8 @@ pub fn no_phase_with_outcomes(given: &str, ids: &[&str]) -> String {
     format!("There is no phase `{}` with outcomes.{}{known}", short_name(given), meant(given, ids))
 }
 
-/// Returns the error for items of a group that the workflow does not have, or that is not repeated. `ids` are those
-/// that are.
+/// Returns the error for items of a group that the workflow does not have, or that is not repeated. `ids` are the
+/// repeated groups.
 pub fn no_repeated_group(given: &str, ids: &[&str]) -> String {
     let known = match ids {
         [] => " The workflow repeats none.".to_owned(),

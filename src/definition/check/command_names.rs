@@ -5,7 +5,7 @@ use crate::sorted::Map;
 use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
 use crate::definition::model::{Library, Show, Workflow};
 
-/// Reports command names that differ from an earlier one in case only.
+/// Reports command names that differ from an earlier name in case only.
 pub(crate) fn similar_command_names(library: &Library, unplaced: &mut Vec<Unplaced>) {
     let mut by_name: Map<String, &Workflow> = Map::new();
     // A workflow of a package can be started by the name of the package too.
@@ -22,7 +22,7 @@ pub(crate) fn similar_command_names(library: &Library, unplaced: &mut Vec<Unplac
     }
 }
 
-/// Reports the command names that another workflow has.
+/// Reports the command names that several workflows have.
 pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>) {
     for workflow in library.iter().filter(|workflow| !workflow.command_name.is_empty()) {
         let name = &workflow.command_name;

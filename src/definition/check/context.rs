@@ -31,13 +31,13 @@ pub(crate) fn report(library: &Library, work: &Work, unplaced: &mut Vec<Unplaced
     }
 }
 
-/// Reports the names in `results` of entries behind the phase from which no outcome and no gate leads back to it.
+/// Reports names in `results` of entries behind the phase, unless an outcome or a budget leads back to the phase.
 fn later_results(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>) {
     for (own, phase) in workflow.phases.iter().enumerate() {
         let Some(phase) = phase.as_phase() else { continue };
         let Results::Of(names) = &phase.results else { continue };
         for (index, name) in names.iter().enumerate() {
-            // An entry, and the ways of those behind it.
+            // Steps for the search of the entry, and for the targets of the entries behind it.
             if !work.spend(2 * workflow.phases.len()) {
                 return;
             }
@@ -51,8 +51,8 @@ fn later_results(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>)
     }
 }
 
-/// Reports the variables in the texts of phases that stand for summaries and outputs which their `results` leave out,
-/// and for outputs of entries behind the phase from which no outcome and no gate leads back to it.
+/// Reports variables in the texts of phases for summaries and outputs that the `results` of the phase leave out, and
+/// for outputs of entries behind the phase, if no outcome and no budget leads back from there to the phase.
 fn missing_values(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>) {
     for (own, phase) in workflow.phases.iter().enumerate() {
         let Some(phase) = phase.as_phase() else { continue };
@@ -87,7 +87,7 @@ fn missing_values(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>
     }
 }
 
-/// The names in braces in a text, each once, in alphabetical order.
+/// Returns the names in braces in a text, each once, in alphabetical order.
 pub(super) fn names_in(text: &str) -> Vec<&str> {
     let mut names: Vec<&str> = text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0)).collect();
     names.sort_unstable();

@@ -45,7 +45,7 @@ pub(super) fn steps_of_call(limits: &Limits, argument: &str) -> usize {
     HOST + rules.map(of_rule).fold(0, usize::saturating_add)
 }
 
-/// The problem of a test that fails.
+/// Returns the problem of a test that fails.
 fn wrong(
     test: &PhaseTest,
     phase: &Phase,

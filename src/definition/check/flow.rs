@@ -1,4 +1,4 @@
-//! The ways through a workflow: its outcomes, conditions and the values of nested workflows must name what there is.
+//! Checks the ways through a workflow: outcomes, conditions and values for nested workflows must name existing things.
 
 use crate::sorted::{Map, Set};
 
@@ -13,12 +13,12 @@ use crate::definition::model::{
     variables,
 };
 
-/// Maximum number of entries of a workflow with conditions or outcomes, with those of nested workflows: the run keeps
-/// the outcome of each, and the reason why it was passed over.
+/// Maximum number of entries of a workflow with conditions or outcomes, including nested workflows: the run keeps the
+/// outcome of each entry, and the reason why an entry was passed over.
 const MAX_ENTRIES: usize = 5000;
 
-/// Returns the errors of the outcomes, conditions and values of a workflow. Those nested in it have no errors but in
-/// groups of the same file, whose entries are `all`. `are_all_known` tells that there is no other workflow.
+/// Returns the errors in the outcomes, conditions and values of a workflow. Nested workflows have no errors, except for
+/// groups in the same file. `all` are the entries of the file. `are_all_known` is true if no workflow is left out.
 pub(crate) fn errors<'a>(
     workflow: &'a Workflow,
     known: &Known<'a>,
@@ -48,7 +48,7 @@ pub(crate) fn errors<'a>(
             }
         }
     }
-    // Those of a group are those of its file.
+    // A group has the paths and inputs of its file.
     if workflow.group.is_none() {
         errors.paths(None, &workflow.confinement, None);
         errors.inputs_in_paths();
@@ -67,13 +67,13 @@ struct Errors<'a, 'k> {
     known: &'k Known<'a>,
     work: &'k Work,
     are_all_known: bool,
-    /// The entries of its file.
+    /// The entries of the file of the workflow.
     all: &'k [FileEntry<'a>],
     unplaced: Vec<Unplaced>,
 }
 
 impl<'a> Errors<'a, '_> {
-    /// Returns true if the workflow is in a group that is repeated, or is one.
+    /// Returns true if the workflow is a repeated group, or lies in one.
     fn is_repeated(&self) -> bool {
         let Some(Group { file, at }) = &self.workflow.group else { return false };
         let groups = (1..=at.len()).filter_map(|depth| at.get(..depth));
@@ -81,7 +81,7 @@ impl<'a> Errors<'a, '_> {
         groups.any(|group| group.each.is_some())
     }
 
-    /// The items for which the group is repeated: a list of the file that comes before it.
+    /// Checks the items of a repeated group: a list of the file that comes before the group.
     fn each(&mut self) {
         let Some(Each::Of(of)) = &self.workflow.each else { return };
         let at = self.workflow.group.as_ref().map_or(&[][..], |group| &group.at);
@@ -90,7 +90,7 @@ impl<'a> Errors<'a, '_> {
         let kind = match of {
             ValueName::Input(name) => self.input(name),
             ValueName::Output { phase, name } => self.output(&earlier, phase, name),
-            // Refused when the file is read.
+            // Other names are refused when the file is read.
             _ => return,
         };
         let (found, suggestion) = match kind {
@@ -107,7 +107,7 @@ impl<'a> Errors<'a, '_> {
         self.all.iter().map(|of| of.entry)
     }
 
-    /// The entries of the file before the entry at `index`.
+    /// Returns the entries of the file before the entry at `index`.
     fn before(&self, index: usize) -> Vec<&'a Entry> {
         if !self.work.spend(self.all.len()) {
             return Vec::new();
@@ -128,7 +128,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The targets of the outcomes of the entry at `index`, and those of the checks of its gate.
+    /// Checks the targets of the outcomes of the entry at `index`, and the outcomes of the checks of its gate.
     fn outcomes(&mut self, index: usize, entry: &Entry) {
         for outcome in entry.outcomes() {
             let (to, then) = match &outcome.bound {
@@ -176,9 +176,9 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The problem with a target that a field names.
+    /// Returns the problem of a target that a field names; `None` for a good target.
     fn target_problem(&self, field: String, target: &Target) -> Option<Problem> {
-        // An entry that is a branch has targets of its own.
+        // The check of parallel groups covers the targets of an entry that is a branch.
         if self.workflow.has_branches_beside() {
             return None;
         }
@@ -208,14 +208,14 @@ impl<'a> Errors<'a, '_> {
         Some(problem.into())
     }
 
-    /// Returns true if this is the id of a phase, or of one nested workflow alone.
+    /// Returns true if the id means one entry: a phase, or the only nested workflow with this id.
     fn is_target(&self, id: &str) -> bool {
         let mut entries = self.workflow.phases.iter().filter(|entry| entry.is_called(id));
         let has_phase = entries.clone().any(|entry| entry.as_phase().is_some());
         has_phase || entries.by_ref().count() == 1
     }
 
-    /// The outcomes of a nested workflow that the entry at `index` gives targets for.
+    /// Checks the outcomes of a nested workflow for which the entry at `index` gives targets.
     fn exits_of_entry(&mut self, index: usize, key: &'a str, outcomes: &[Outcome]) {
         if outcomes.is_empty() {
             return;
@@ -260,7 +260,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The outcomes of the checks of a phase's gate.
+    /// Checks the outcomes of the checks of a phase's gate.
     fn checks(&mut self, gate: &Gate, names: &Set<&str>, phase: &Phase) {
         for (index, Check { outcome, .. }) in gate.checks.iter().enumerate() {
             let Some(outcome) = outcome.as_deref().filter(|outcome| !names.contains(outcome)) else {
@@ -274,7 +274,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The values of the variables of the commands of a phase's gate.
+    /// Checks the values of the variables of the commands of a phase's gate.
     fn variables(&mut self, phase: &Phase) {
         let checks = phase.gate.iter().flat_map(|gate| &gate.checks).enumerate();
         let commands = checks.filter_map(|(index, check)| match &check.kind {
@@ -298,7 +298,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The names of the variables of a command whose values are unknown, each with its problem. `of` is the field.
+    /// Returns the variables of a command whose values are unknown, by name, each with its problem. `of` is the field.
     fn unknown_values(&mut self, of: &str, command: &Command) -> Vec<(String, FieldProblem)> {
         let mut problems = Vec::new();
         for Variable { name, value } in command.env() {
@@ -309,7 +309,7 @@ impl<'a> Errors<'a, '_> {
         problems
     }
 
-    /// The variables of paths: of a phase, or of the workflow.
+    /// Checks the variables in the paths of a phase, or of the workflow.
     fn paths(&mut self, gate: Option<&Gate>, confinement: &Confinement, phase: Option<&Phase>) {
         let checks = gate.iter().flat_map(|gate| &gate.checks).enumerate();
         let files = checks.filter_map(|(index, check)| match &check.kind {
@@ -356,7 +356,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The bounds that are values of inputs: a number whose own bounds lie within those of the field.
+    /// Checks the inputs whose values are bounds: each must be a number with bounds within the bounds of the field.
     fn bounds(&mut self) {
         let workflow: &'a Workflow = self.workflow;
         for ((phase, field), name) in bounds_of_inputs(workflow) {
@@ -388,13 +388,13 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The values of inputs that are part of paths: options and defaults.
+    /// Checks the values of inputs that are part of paths: options and defaults.
     fn inputs_in_paths(&mut self) {
         let used = self.known.rule_inputs(&self.workflow.key);
         let workflow: &'a Workflow = self.workflow;
         let is_used = |input: &&Input| used.get(&*input.name) == Some(&RuleUse::Path);
         for input in workflow.inputs.iter().filter(is_used) {
-            // Reported where it is part of one.
+            // A list in a path is reported at the path.
             if matches!(input.kind, ValueType::List { .. }) {
                 continue;
             }
@@ -509,14 +509,14 @@ impl<'a> Errors<'a, '_> {
                 Ok(kind) => return self.condition_on(index, condition, kind),
                 Err(unknown) => (unknown.expected, unknown.found, unknown.suggestion),
             },
-            // Refused when the file is read.
+            // Other names are refused when the file is read.
             ValueName::Summary(_) | ValueName::Item | ValueName::Task | ValueName::RunDir => return,
         };
         let problem = FieldProblem::bad("when", expected, found).suggest(suggestion);
         self.report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
     }
 
-    /// A condition of the entry at `index` on a value of this type.
+    /// Checks a condition of the entry at `index` on a value of this type.
     fn condition_on(&mut self, index: usize, condition: &Condition, kind: &ValueType) {
         let key = condition.of.to_string();
         let when = |last| [Step::Key("phases"), Step::Item(index), Step::Key("when"), last];
@@ -568,7 +568,7 @@ impl<'a> Errors<'a, '_> {
         })
     }
 
-    /// The values that an entry gives a nested workflow.
+    /// Checks the values that an entry gives a nested workflow.
     fn values(&mut self, index: usize, key: &str, with: &Map<String, Given>) {
         let Some(nested) = self.known.workflows.get(key).copied() else { return };
         let here = [Step::Key("phases"), Step::Item(index)];
@@ -612,7 +612,7 @@ impl<'a> Errors<'a, '_> {
                     (true, _) => ("`item`, which is a text".to_owned(), None),
                     (false, _) => ("`item`, which is that of a group with `each`".to_owned(), None),
                 },
-                // Refused when the file is read.
+                // Other names are refused when the file is read.
                 Given::Name(_) => continue,
             };
             let problem = FieldProblem::bad(format!("with.{name}"), input.kind.expected(), found).suggest(suggestion);
@@ -620,7 +620,7 @@ impl<'a> Errors<'a, '_> {
         }
         let names = || nested.inputs.iter().map(|input| &*input.name);
         let unknown: Vec<&String> = with.keys().filter(|name| names().all(|other| other != name.as_str())).collect();
-        // An unknown name with this suggestion is reported already.
+        // An unknown name that suggests this input is already reported.
         let is_meant =
             |input: &Input| unknown.iter().any(|name| self.work.nearest(name, names()) == Some(input.name.as_str()));
         let is_missing =
@@ -634,7 +634,7 @@ impl<'a> Errors<'a, '_> {
     }
 }
 
-/// The problem of a value that `with` gives to an input that a rule uses; `None` if it has none.
+/// Returns the problem of a value that `with` gives to an input that a rule uses; `None` for a good value.
 fn bad_in_rule(as_what: RuleUse, name: &str, given: &Given) -> Option<Problem> {
     let (found, why) = match given {
         Given::Value(_) if as_what == RuleUse::Bound => return None,
@@ -649,7 +649,7 @@ fn bad_in_rule(as_what: RuleUse, name: &str, given: &Given) -> Option<Problem> {
     Some(in_rule(as_what, format!("with.{name}"), &found, why))
 }
 
-/// The problem of a value that a rule cannot use, for this reason.
+/// Returns the problem of a value that a rule cannot use, for this reason.
 fn in_rule(as_what: RuleUse, field: String, found: &str, why: &str) -> Problem {
     let expected = match as_what {
         RuleUse::Path => "a value that can be part of the path in `gate.file` or `write`",
@@ -665,7 +665,7 @@ struct UnknownName {
     suggestion: Option<String>,
 }
 
-/// The value that a wrong one means: of `!a` the others, for a condition cannot be negated.
+/// Returns the value that a wrong value means: for `!a` all other values, because a condition cannot be negated.
 fn meant_value(work: &Work, wrong: &str, values: &[&str]) -> Option<String> {
     let Some(negated) = wrong.strip_prefix('!').map(str::trim) else {
         return work.nearest(wrong, values.iter().copied()).map(Into::into);
@@ -681,7 +681,7 @@ fn meant_value(work: &Work, wrong: &str, values: &[&str]) -> Option<String> {
 /// Maximum number of names in a message.
 const MAX_LISTED: usize = 20;
 
-/// Names, behind the words for one of them; only the words for too many names.
+/// Returns the words `one` followed by the names; the words alone if there are too many names.
 pub(crate) fn listed(names: &Set<&str>, one: &str) -> String {
     if names.is_empty() || names.len() > MAX_LISTED {
         return one.to_owned();

@@ -1,4 +1,4 @@
-//! The workflows that a check knows, and facts of them that are looked up again and again.
+//! The workflows that a check knows, and facts about them that are found once.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use super::work::Work;
 
 pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
 
-/// The workflows around those that are checked, and facts of them that were found before.
+/// The workflows of a check, and the facts about them that were found so far.
 pub(crate) struct Known<'a> {
     pub workflows: Workflows<'a>,
     pub work: &'a Work,
@@ -30,13 +30,13 @@ impl<'a> Known<'a> {
         Self { workflows, work, entries, exits, sizes, rule_inputs }
     }
 
-    /// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide.
-    /// References to workflows that are not there, or that lead to a cycle, count as workflows without outcomes.
+    /// Returns the outcomes with which a workflow may end. Where conditions decide, some of these outcomes may be
+    /// impossible. A reference to a missing workflow, or into a cycle, counts as a workflow without outcomes.
     pub fn exits(&self, key: &str) -> Set<&'a str> {
         self.exits_of(key, 0)
     }
 
-    /// Does the same; one that is nested too deep has none.
+    /// Like [`Self::exits`]; a workflow that is nested too deep has no outcomes.
     pub(super) fn exits_of(&self, key: &str, depth: usize) -> Set<&'a str> {
         if let Some(exits) = self.exits.borrow().get(key) {
             return exits.clone();
@@ -44,7 +44,7 @@ impl<'a> Known<'a> {
         let Some(workflow) = self.workflows.get(key).copied().filter(|_| depth <= MAX_NESTING) else {
             return Set::new();
         };
-        // For a workflow that leads back to itself, which is left out.
+        // Ends the recursion at a workflow that leads back to itself; such a workflow is left out.
         self.exits.borrow_mut().insert(&workflow.key, Set::new());
         let found = match workflow.parallel.as_ref().map(|parallel| &parallel.decide) {
             Some(None) => Set::new(),
@@ -62,19 +62,19 @@ impl<'a> Known<'a> {
         found
     }
 
-    /// Returns the outcomes with which the branches of a parallel group may end, as [`Known::exits`] does of a workflow.
+    /// Returns the outcomes with which the branches of a parallel group may end. See [`Known::exits`].
     pub fn exits_of_branches(&self, group: &'a Workflow) -> Set<&'a str> {
         self.ends(group, 0)
     }
 
-    /// The outcomes with which the entries of a workflow lead to its end; each entry of a parallel group ends its branch.
+    /// Returns the outcomes with which a workflow ends; each entry of a parallel group ends its branch.
     pub(super) fn ends(&self, workflow: &'a Workflow, depth: usize) -> Set<&'a str> {
         let is_certain = |entry: &Entry| {
             let group = entry.group_key().and_then(|key| self.workflows.get(key));
             let is_each = group.is_some_and(|group| matches!(group.each, Some(Each::Of(_))));
             entry.when.is_empty() && !is_each
         };
-        // From there on all entries may be passed over: the end may follow on the entry before it, and on each later one.
+        // From this index on all entries may be passed over: the end may follow the entry before, and each later entry.
         let optional_from = workflow.phases.iter().rposition(is_certain).map_or(0, |last| last + 1);
         let optional_from = if workflow.has_branches_beside() { 0 } else { optional_from };
         let mut found = Set::new();
@@ -92,7 +92,7 @@ impl<'a> Known<'a> {
                 let Some(outcome) = entry.outcome(name) else { return may_end_next };
                 outcome.targets().any(|target| match workflow.target(index, target) {
                     Some(target) => target >= optional_from,
-                    // It may be any entry: that it is none is an error.
+                    // An unknown id counts as a way to the end; the id itself is an error.
                     None => matches!(target, Target::Entry(_)),
                 })
             };
@@ -101,7 +101,7 @@ impl<'a> Known<'a> {
         found
     }
 
-    /// The number of entries of a workflow with those of nested ones, and true if one of these has conditions or
+    /// Returns the number of entries of a workflow, including nested workflows, and true if an entry has conditions or
     /// outcomes.
     pub(super) fn size(&self, key: &'a str, depth: usize) -> (usize, bool) {
         if let Some(size) = self.sizes.borrow().get(key) {
@@ -110,7 +110,7 @@ impl<'a> Known<'a> {
         let Some(workflow) = self.workflows.get(key).filter(|_| depth <= MAX_NESTING) else {
             return (0, false);
         };
-        // For a workflow that leads back to itself, which is left out.
+        // Ends the recursion at a workflow that leads back to itself; such a workflow is left out.
         self.sizes.borrow_mut().insert(key, (0, false));
         let (mut count, mut has_ways) = (0_usize, false);
         for entry in &workflow.phases {
@@ -129,7 +129,7 @@ impl<'a> Known<'a> {
         (count, has_ways)
     }
 
-    /// The inputs that the rules of a workflow use, by name.
+    /// Returns the inputs that the rules of a workflow use, by name.
     pub(super) fn rule_inputs(&self, key: &str) -> Map<&'a str, RuleUse> {
         inputs_of_rules(key, 0, &|key| self.workflows.get(key).copied(), &mut self.rule_inputs.borrow_mut())
     }

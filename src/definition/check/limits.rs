@@ -1,4 +1,4 @@
-//! Warnings of a check about limits that have no effect, or another one than they seem to have.
+//! Warnings of a check about limits without an effect, or with another effect than they seem to have.
 
 use crate::sorted::Set;
 
@@ -37,7 +37,7 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// The files in a workflow that have a `sandbox`.
+/// Returns the files in a workflow that have a `sandbox`.
 fn sandboxes(workflow: &Workflow) -> Vec<String> {
     let own = workflow.confinement.sandbox.map(|_| workflow.file());
     let of_phases = workflow.own_phases().filter(|phase| phase.confinement.sandbox.is_some());
@@ -86,7 +86,7 @@ impl LimitsLint<'_> {
         Ok(())
     }
 
-    /// Reports `network: false` beside `sandbox: off`, in the file of the phase if one of them stands there.
+    /// Reports `network: false` beside `sandbox: off`, in the file of the phase if one of the two fields stands there.
     fn network(&mut self, phase: &Phase, workflow: &Workflow, limits: &Limits) {
         if limits.network || limits.sandbox != Sandbox::Off {
             return;
@@ -132,8 +132,8 @@ impl LimitsLint<'_> {
         }
     }
 
-    /// Reports the files of gates that cannot be written up to their gate. Phases of other workflows may come before
-    /// a workflow that only others start.
+    /// Reports the files of gates that no phase up to the gate can write. A workflow that only other workflows start is
+    /// not checked: phases of these workflows may come before.
     fn gates(&mut self, workflow: &Workflow) -> Result<(), Stale> {
         if workflow.show == Show::Workflows {
             return Ok(());
@@ -147,7 +147,7 @@ impl LimitsLint<'_> {
         Ok(())
     }
 
-    /// `before` are the phases up to this one.
+    /// Checks the gate of a phase; `before` are the phases up to this phase.
     fn gate(&mut self, phase: &Phase, workflow: &Workflow, before: &[&Phase]) -> Result<(), Stale> {
         for (index, check) in phase.gate.iter().flat_map(|gate| &gate.checks).enumerate() {
             let CheckKind::File { path, .. } = &check.kind else { continue };
@@ -165,7 +165,7 @@ impl LimitsLint<'_> {
         Ok(())
     }
 
-    /// Returns true if one of these phases may write a file; true if that is not known.
+    /// Returns true if one of these phases may write a file, or if that is not known.
     fn may_write(&self, path: &str, workflow: &Workflow, phases: &[&Phase]) -> Result<bool, Stale> {
         let path = with_names(path);
         let Ok(target) = self.host.resolve_write(&path)? else { return Ok(true) };
@@ -196,8 +196,8 @@ impl LimitsLint<'_> {
     }
 }
 
-/// Returns the problems of the paths of `write` and `hide`, each with its field and its index: those of `write` that
-/// lead through a link, those of `hide` that contain the project, and those that look like folders.
+/// Returns the problems of the paths of `write` and `hide`, each with its field and its index: paths of `write` that
+/// lead through a link, paths of `hide` that contain the project, and paths that look like folders.
 pub(crate) fn path_problems(
     own: &Confinement,
     host: &dyn WorkflowFiles,
@@ -234,7 +234,7 @@ fn paths(list: &Option<Vec<String>>) -> impl Iterator<Item = (usize, &String)> {
     list.iter().flatten().enumerate()
 }
 
-/// Returns true if a path looks like that of a folder: its last name is a word in small letters, without an extension.
+/// Returns true if a path looks like a folder: its last name is a word in small letters, without an extension.
 fn may_mean_folder(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_of_word = |c: char| c.is_ascii_lowercase() || matches!(c, '-' | '_');

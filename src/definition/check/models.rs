@@ -8,7 +8,7 @@ use crate::definition::model::{
     nearest,
 };
 
-/// The problem of a name, compared with the aliases and with the models that pi knows.
+/// Returns the problem of a name, compared with the aliases and with the models that pi knows.
 pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -> Option<ModelProblem> {
     if !name.contains('/') {
         let name = name.to_owned();
@@ -30,8 +30,8 @@ pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -
     Some(ModelProblem::UnknownModel { name: name.to_owned(), suggestion })
 }
 
-/// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without pi's
-/// models nothing is known about a name.
+/// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without the
+/// list of pi's models nothing is reported.
 pub(crate) fn report(library: &Library, surroundings: &Surroundings, roots: &[Root], unplaced: &mut Vec<Unplaced>) {
     let Some(models) = &surroundings.models else { return };
     let aliases = library.aliases();

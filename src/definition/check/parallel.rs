@@ -1,5 +1,5 @@
-//! Parallel groups: how many branches they have, that these do not lead to each other, and that they do not meet in
-//! files and values.
+//! Checks parallel groups: the number of branches, ways from one branch to another, and files and values that two
+//! branches share.
 
 use super::context::names_in;
 use super::flow::listed;
@@ -34,12 +34,12 @@ pub(crate) fn errors<'a>(group: &'a Workflow, known: &Known<'a>, all: &[FileEntr
     errors.unplaced
 }
 
-/// A branch of the group: one of its entries, or all of them for each item.
+/// A branch of the group: one of its entries, or all entries if the group is repeated.
 struct Branch<'a> {
     name: &'a str,
-    /// Its phases, at any depth; a workflow that it nests several times once.
+    /// The phases of the branch, at any depth; a workflow that is nested several times counts once.
     phases: Vec<InBranch<'a>>,
-    /// The parallel groups in it, with their places.
+    /// The parallel groups in the branch, with their places.
     groups: Vec<(&'a Workflow, Vec<usize>)>,
     first: Option<InBranch<'a>>,
 }
@@ -48,13 +48,13 @@ struct Branch<'a> {
 #[derive(Clone)]
 struct InBranch<'a> {
     phase: &'a Phase,
-    /// The workflow or the group that has it.
+    /// The workflow or the group that lists the phase.
     scope: &'a Workflow,
-    /// The place in the file of the group of its entry, or of the nested workflow that it is in.
+    /// The place, in the file of the group, of the entry of the phase, or of the nested workflow around the phase.
     at: Vec<usize>,
-    /// It is an entry of the file, not of a nested workflow.
+    /// The phase is an entry of the file, not of a nested workflow.
     is_of_file: bool,
-    /// The innermost group around it that is repeated is the parallel one.
+    /// The innermost repeated group around the phase is the parallel group.
     is_of_item: bool,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Errors<'a, '_> {
         });
     }
 
-    /// The number of branches, and that of those that are needed.
+    /// Checks the number of branches, and the number of needed branches.
     fn count(&mut self, parallel: &Parallel) {
         let limit = Parallel::MAX;
         let most = match &self.group.each {
@@ -118,7 +118,7 @@ impl<'a> Errors<'a, '_> {
                 _ => None,
             },
         };
-        // More than may be there are reported.
+        // A number above the limit is already reported.
         let most = most.filter(|most| (2..=limit).contains(most) || self.group.each.is_some());
         if let (Need::AtLeast(need), Some(most)) = (parallel.need, most.filter(|most| *most <= limit))
             && need as usize > most
@@ -132,7 +132,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The type of the list of this name; `None` if it is not known.
+    /// Returns the type of the list of this name; `None` if the type is not known.
     fn list(&self, of: &ValueName) -> Option<&'a ValueType> {
         match of {
             ValueName::Input(name) => {
@@ -147,7 +147,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The outcomes of `decide`: those with which branches may end.
+    /// Checks the outcomes of `decide`: branches must be able to end with them.
     fn decide(&mut self, parallel: &Parallel) {
         let Some(decide) = &parallel.decide else { return };
         let known = self.known.exits_of_branches(self.group);
@@ -197,7 +197,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// Adds the phases of an entry to a branch, and those of the workflows nested in it.
+    /// Adds the phases of an entry to a branch, including the phases of nested workflows.
     fn add(
         &self,
         branch: &mut Branch<'a>,
@@ -224,7 +224,7 @@ impl<'a> Errors<'a, '_> {
         }
         if nested.parallel.is_some() {
             branch.groups.push((nested, at.clone()));
-            // The errors within it are those of its own branches.
+            // Errors within a nested parallel group are errors of its own branches.
             return;
         }
         let is_in_file = *is_of_file && is_group_key(key);
@@ -254,7 +254,7 @@ impl<'a> Errors<'a, '_> {
             let phase = at.phase.id.clone();
             self.report_at(at, ParallelProblem::Conversation { phase }, "interactive");
         }
-        // A nested workflow may run elsewhere too.
+        // A nested workflow may run outside of a branch too.
         let is_rechecked = |at: &&InBranch| {
             at.is_of_file && at.phase.gate.iter().flat_map(|gate| &gate.checks).any(|check| check.recheck)
         };
@@ -269,7 +269,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The targets of the entries: each ends its branch.
+    /// Checks the targets of the entries: each target must end the branch.
     fn ways(&mut self) {
         let group = self.group;
         for (index, entry) in group.phases.iter().enumerate() {
@@ -300,7 +300,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The values and results that a branch uses: not those of a branch beside it.
+    /// Checks the values and results that a branch uses: none may come from a branch beside it.
     fn siblings(&mut self) {
         let (depth, all) = (self.place.len(), self.all);
         for of in all.iter().filter(|of| of.at.len() > depth && of.at.starts_with(self.place)) {
@@ -313,7 +313,7 @@ impl<'a> Errors<'a, '_> {
                 let is_beside = |other: &FileEntry| {
                     other.at.len() > depth && other.at.starts_with(self.place) && !other.at.starts_with(own)
                 };
-                // A later one is reported where only earlier ones count.
+                // The use of a later entry, where only earlier entries count, is already reported.
                 let is_told = used.needs_earlier && !called().any(|other| other.is_before(&of.at));
                 if is_told || called().count() == 0 || !called().all(is_beside) {
                     continue;
@@ -332,7 +332,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The ids that an entry of the file uses values and results of, each with where it stands.
+    /// Returns the ids of the entries whose values and results an entry of the file uses, each with its use.
     fn uses(&self, of: &FileEntry<'a>) -> Vec<(String, Use)> {
         let mut uses = Vec::new();
         let mut add = |name: &ValueName, used: Use| {
@@ -407,17 +407,17 @@ impl<'a> Errors<'a, '_> {
         uses
     }
 
-    /// The phases of a branch that can write, each with what it can write.
+    /// Returns the phases of a branch that can write, each with the paths that it can write.
     fn writing<'b>(branch: &'b Branch<'a>) -> Vec<(&'b InBranch<'a>, Vec<Written>)> {
         let writing = branch.phases.iter().map(|at| (at, written(at.phase, at.scope)));
         writing.filter(|(_, written)| !written.is_empty()).collect()
     }
 
-    /// The files that two branches can write.
+    /// Checks the files that two branches can write.
     fn writes(&mut self, branches: &[Branch<'a>]) {
         let writing: Vec<_> = branches.iter().map(Self::writing).collect();
         let work = self.known.work;
-        // The stems of the branches before.
+        // The stems of the earlier branches.
         let mut before: Vec<String> = Vec::new();
         for (second, of_second) in writing.iter().enumerate() {
             let of_branch = of_second.iter().flat_map(|(_, written)| written).map(|written| match written {
@@ -436,7 +436,7 @@ impl<'a> Errors<'a, '_> {
             if !may_meet_one {
                 continue;
             }
-            // Each branch is reported once, with the first that it meets.
+            // Each branch is reported once, with the first branch that can write the same file.
             let pairs = writing.iter().enumerate().take(second);
             let met = pairs.flat_map(|(first, of_first)| {
                 let all = of_first.iter().flat_map(|(_, written)| written);
@@ -457,7 +457,7 @@ impl<'a> Errors<'a, '_> {
         }
     }
 
-    /// The files that the branches for two items can write.
+    /// Checks the files that the branches of two items can write.
     fn writes_of_items(&mut self, branches: &[Branch<'a>]) {
         for branch in branches {
             for (at, written) in Self::writing(branch) {
@@ -491,13 +491,13 @@ struct Use {
     field: Option<&'static str>,
     found: String,
     at: Anchor,
-    /// The file of the phase; `None` for that of the workflow.
+    /// The file of the phase; `None` for the file of the workflow.
     file: Option<String>,
-    /// Only the values of earlier entries count there.
+    /// The place accepts values of earlier entries only.
     needs_earlier: bool,
 }
 
-/// The problem of a target of a branch that is an entry alone; `None` if it ends the branch.
+/// Returns the problem of a target of an entry that is a branch; `None` if the target ends the branch.
 fn leads_elsewhere(field: &str, target: &Target) -> Option<FieldProblem> {
     match target {
         Target::Next | Target::Done | Target::Stop => None,
@@ -509,7 +509,7 @@ fn leads_elsewhere(field: &str, target: &Target) -> Option<FieldProblem> {
     }
 }
 
-/// The paths that a phase can write; empty if it can write nothing.
+/// Returns the paths that a phase can write; empty if the phase can write nothing.
 fn written(phase: &Phase, scope: &Workflow) -> Vec<Written> {
     let writes_nothing = |tool: &String| READING_TOOLS.contains(&&**tool) || is_carrier(tool);
     let cannot = match &phase.tools {
@@ -534,7 +534,7 @@ fn written(phase: &Phase, scope: &Workflow) -> Vec<Written> {
 /// Steps of the comparison of two paths.
 const STEPS_OF_PAIR: usize = 10;
 
-/// Returns true if one of these stems, which are sorted, begins with a stem or is the beginning of it.
+/// Returns true if one of the `sorted` stems begins with this stem, or is the beginning of this stem.
 fn has_relative(stem: &str, sorted: &[String]) -> bool {
     let at = sorted.partition_point(|other| &**other < stem);
     let below = sorted.get(at).is_some_and(|other| other.starts_with(stem));

@@ -12,13 +12,13 @@ use crate::definition::model::{
 
 /// Leaves out the workflows with errors in their references or beside each other, and reports these errors.
 ///
-/// A workflow is checked beside those nested in it if none of them has errors. One whose references lead in a cycle, or
-/// to a workflow that is not there or has errors, is reported for that alone.
-/// Each reference is rewritten to the key that it means, see [`rewrite_to_keys`].
+/// A workflow is checked together with the workflows nested in it if none of these has errors. A workflow whose
+/// references lead into a cycle, or to a workflow that is missing or has errors, is reported for these references
+/// alone. Each reference is rewritten to the key that it means, see [`rewrite_to_keys`].
 ///
 /// Specification: configuration reference, "Cycle Detection" and "Broken Subworkflow References".
 ///
-/// A workflow whose checks would need more steps than it has in `work` is left out for that alone.
+/// A workflow whose checks would need more steps than `work` allows is reported for that alone.
 pub(crate) fn resolve(
     workflows: &mut Vec<Workflow>,
     left_out: &mut Vec<LeftOut>,
@@ -28,14 +28,14 @@ pub(crate) fn resolve(
     rewrite_to_keys(workflows, left_out);
     let targets = targets(workflows);
     let (cycles, depths) = cycles(&targets);
-    // The files that are left out.
+    // The files in a cycle, and all files that are left out, by the key of their workflow.
     let (mut in_cycle, mut gone) = (Set::new(), Set::new());
     for Cycle { path, members } in &cycles {
         let on_path = || path.iter().filter_map(|&index| workflows.get(index)).filter(|of| of.group.is_none());
         let keys = on_path().chain(on_path().take(1)).map(|workflow| workflow.key.clone());
         let mut keys: Vec<String> = keys.collect();
         if path.len() == MAX_PATH {
-            // Groups of the path are not named.
+            // The groups on the path are not named.
             keys.insert(keys.len().saturating_sub(1), "…".into());
         }
         let members = || members.iter().filter_map(|&index| workflows.get(index));
@@ -60,7 +60,7 @@ pub(crate) fn resolve(
     }
     let names = Names::of(workflows, left_out);
     let known = Known::new(workflows.iter(), work);
-    // Each file with the groups in it; nested ones come first.
+    // Each file with its groups; the files of nested workflows come first.
     let mut files: Vec<(&[Workflow], usize)> = Vec::new();
     let mut depths = &depths[..];
     for file in workflows.chunk_by(|_, next| next.group.is_some()) {
@@ -117,7 +117,7 @@ pub(crate) fn resolve(
     left_out.dedup();
 }
 
-/// The key of the workflow in whose file a workflow or a group stands.
+/// Returns the key of the workflow in whose file a workflow or a group stands.
 fn file_key(workflow: &Workflow) -> &str {
     workflow.group.as_ref().map_or(&workflow.key, |group| &group.file)
 }
@@ -126,9 +126,9 @@ fn file_key(workflow: &Workflow) -> &str {
 struct Names<'a> {
     /// The keys of all workflows, also of those with errors.
     keys: Set<&'a str>,
-    /// The keys of the command names.
+    /// The key of the workflow with each command name.
     of_commands: Map<&'a str, &'a str>,
-    /// The first key that ends with each name of a folder.
+    /// The first key of a workflow in a folder with each name.
     of_folders: Map<&'a str, &'a str>,
 }
 
@@ -149,7 +149,7 @@ impl<'a> Names<'a> {
         Self { keys, of_commands, of_folders }
     }
 
-    /// The problem of a reference of this workflow to no workflow that could be read; `None` if that has errors.
+    /// Returns the problem of a reference to a missing workflow; `None` if the workflow exists and has errors.
     fn problem_of(&self, work: &Work, workflow: &str, reference: &str) -> Option<WorkflowProblem> {
         if self.keys.contains(reference) {
             return None;
@@ -160,7 +160,7 @@ impl<'a> Names<'a> {
             return Some(WorkflowProblem::CommandNameAsReference { workflow, reference, key });
         }
         let others = self.keys.iter().copied().filter(|key| *key != workflow);
-        // A path to the folder has its name at the end.
+        // A reference may be a path to the folder: the last part of the path is the name.
         let name = reference.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
         let name = name.unwrap_or(&reference);
         let of_package = self.of_folders.get(name).copied().filter(|key| *key != workflow);
@@ -183,18 +183,18 @@ fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
     workflow.phases.iter().filter_map(Entry::nested_key)
 }
 
-/// Rewrites each reference to the key that it means; one that means none stays as it is.
+/// Rewrites each reference to the key that it means; a reference that means no key stays as it is.
 ///
-/// In a package's workflow a reference means the workflow of that folder in the same package, otherwise that of this
-/// key. In every other workflow it means that of this key, otherwise the first workflow of a package in a folder of
-/// that name. A reference whose case differs from the only key that it can mean is corrected: file systems that ignore
-/// case return folder names in either.
+/// In a package's workflow a reference means the workflow of this folder in the same package, otherwise the workflow
+/// with this key. In every other workflow a reference means the workflow with this key, otherwise the first workflow of
+/// a package in a folder of this name. A reference that differs only in case from the only key that it can mean is
+/// corrected: file systems that ignore case return folder names in either case.
 fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
     let keys: Vec<String> = workflows.iter().map(|workflow| workflow.key.clone()).collect();
     let all: Set<&str> = keys.iter().chain(left_out.iter().map(|left_out| &left_out.key)).map(|key| &**key).collect();
     let mut by_lower_case = Map::new();
     for (index, key) in keys.iter().enumerate() {
-        // Of keys that differ in case alone none is meant: no key has the index.
+        // Several keys that differ only in case share an index that no key has: the reference means none of them.
         let several = |first: &mut usize| *first = usize::MAX;
         by_lower_case.entry(key.to_lowercase()).and_modify(several).or_insert(index);
     }
@@ -232,8 +232,8 @@ fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
     }
 }
 
-/// For each workflow the index of each one that it refers to, `None` for one that does not exist or cannot be read. Of
-/// two of one key the first is meant.
+/// Returns, for each workflow, the indices of the workflows that it refers to; `None` for a workflow that does not
+/// exist or cannot be read. Of two workflows with the same key the first counts.
 fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
     let mut index_of = Map::new();
     let indices = workflows.iter().enumerate().rev();
@@ -242,19 +242,19 @@ fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
     workflows.iter().map(|workflow| references(workflow).map(target).collect()).collect()
 }
 
-/// Maximum number of workflows that a diagnostic names of a cycle.
+/// Maximum number of workflows of a cycle that a diagnostic names.
 const MAX_PATH: usize = 10;
 
 /// A cycle of references, as indices of workflows.
 struct Cycle {
-    /// Its first workflows, [`MAX_PATH`] at most.
+    /// The first workflows of the cycle, [`MAX_PATH`] at most.
     path: Vec<usize>,
-    /// Those in no cycle found before; at least one.
+    /// The workflows that are in no cycle found before; at least one.
     members: Vec<usize>,
 }
 
-/// The cycles that a depth-first search finds, each with a workflow that none before it has; and the depth of the
-/// nesting of each workflow. The work is linear in the number of references.
+/// Returns the cycles that a depth-first search finds, each with a workflow that is in no earlier cycle, and the depth
+/// of the nesting of each workflow. The work is linear in the number of references.
 fn cycles(targets: &[Vec<Option<usize>>]) -> (Vec<Cycle>, Vec<usize>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
@@ -270,7 +270,7 @@ fn cycles(targets: &[Vec<Option<usize>>]) -> (Vec<Cycle>, Vec<usize>) {
         if marks.get(start) != Some(&Mark::New) {
             continue;
         }
-        // The path from `start`, each with the number of its references that were followed.
+        // The path from `start`: each workflow with the number of its references that were followed.
         let mut path: Vec<(usize, usize)> = vec![(start, 0)];
         if let Some(mark) = marks.get_mut(start) {
             *mark = Mark::Open;

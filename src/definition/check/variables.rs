@@ -7,13 +7,13 @@ use super::work::Work;
 use crate::definition::diagnostic::{Diagnostic, Problem, VariableProblem};
 use crate::definition::model::{Entry, Library, Workflow, last_part};
 
-/// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that all workflows know in
-/// which the file is used. Phases of a workflow that is left out may have any outputs and outcomes.
+/// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that is known in all workflows
+/// that use the file. Phases of a workflow that is left out may have any outputs and outcomes.
 pub(crate) fn remove_known_values(library: &Library, work: &Work, diagnostics: &mut Vec<Diagnostic>) {
     let are_all_known = library.left_out().is_empty();
     let phases = library.scopes().flat_map(Workflow::own_phases);
     let with_outcomes = phases.filter(|phase| !phase.outcomes.is_empty()).map(|phase| &*phase.id);
-    // A nested workflow knows the outcomes of those around it, and an outer one that of a nested one.
+    // Nested workflows know the outcomes of workflows around them; outer workflows know the outcomes of nested ones.
     let mut outcomes: Set<&str> = with_outcomes.collect();
     outcomes.extend(library.iter().flat_map(|workflow| [&*workflow.key, last_part(&workflow.key)]));
     let nested = library.scopes().flat_map(|workflow| &workflow.phases);

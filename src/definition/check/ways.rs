@@ -1,8 +1,8 @@
 //! Warnings of a check about the ways through a workflow: phases that no way reaches, and outcomes from which no way
 //! leads to the end.
 //!
-//! The ways are followed with the set of values that each input and each outcome may have. The sets are independent of
-//! each other, so more ways are followed than there are: what is reported holds, and not all that holds is reported.
+//! Ways are followed with the set of values that each input and each outcome may have. The sets are independent of each
+//! other, so the check follows more ways than a run can take: every warning is true, but some problems are not found.
 
 use crate::sorted::{Map, Set};
 
@@ -15,7 +15,7 @@ use crate::definition::model::{
     entries_of_file,
 };
 
-/// Maximum number of values that are looked at, in all workflows together; nothing is reported of those that need more.
+/// Maximum number of values that are looked at, in all workflows together. Workflows that need more get no warnings.
 const MAX_WORK: usize = 4_000_000;
 
 /// Reports the warnings of all workflows with conditions or outcomes.
@@ -33,7 +33,7 @@ pub(crate) fn report(library: &Library, work: &Work, unplaced: &mut Vec<Unplaced
     }
 }
 
-/// A value of an input or an outcome; `None` is one that no condition names, or no value.
+/// A value of an input or an outcome; `None` stands for no value, and for a value that no condition names.
 type Value<'a> = Option<&'a str>;
 
 /// The possible values of each source that a condition names.
@@ -57,10 +57,10 @@ fn size(values: &Values) -> usize {
 struct Ways<'a, 'k> {
     workflow: &'a Workflow,
     known: &'k Known<'a>,
-    /// The entries of its file.
+    /// The entries of the file of the workflow.
     all: Vec<FileEntry<'a>>,
     sources: Vec<&'a ValueName>,
-    /// The values with which each entry may be entered; `None` for one that no way reaches.
+    /// The values with which each entry may be entered; `None` for an entry that no way reaches.
     entered: Vec<Option<Values<'a>>>,
     /// The entries whose values have changed since they were left.
     ahead: Set<usize>,
@@ -102,7 +102,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         Some(ways)
     }
 
-    /// The values that a source may have at the start.
+    /// Returns the values that a source may have at the start.
     fn initial(&self, source: &ValueName) -> Set<Value<'a>> {
         let ValueName::Input(name) = source else {
             let own = self.workflow.group.as_ref().map_or(&[][..], |group| &group.at);
@@ -115,7 +115,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         self.possible(source, input.map(|input| &input.kind))
     }
 
-    /// Returns true if a source is an outcome or output of an entry of the file in such a place.
+    /// Returns true if a source is an outcome or output of an entry of the file at a place that `is_place` accepts.
     fn is_from(&self, source: &ValueName, is_place: impl Fn(&[usize]) -> bool) -> bool {
         let id = match source {
             ValueName::Outcome(id) | ValueName::Output { phase: id, .. } => id,
@@ -126,7 +126,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         self.all.iter().any(|of| of.entry.is_called(id) && is_place(&of.at))
     }
 
-    /// The values that an outcome or output may have wherever it comes from, and none.
+    /// Returns all values that an outcome or output may have, and `None`.
     fn any_value(&self, source: &ValueName) -> Set<Value<'a>> {
         let mut values = self.possible(source, self.output_type(source));
         values.insert(None);
@@ -139,7 +139,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         entries.map(|of| of.entry).find_map(|entry| Some(&entry.output(name)?.kind))
     }
 
-    /// The values that a source of this type may have.
+    /// Returns the values that a source of this type may have.
     fn possible(&self, source: &ValueName, kind: Option<&'a ValueType>) -> Set<Value<'a>> {
         match kind {
             Some(ValueType::Choice(options)) => options.iter().map(|option| Some(option.as_str())).collect(),
@@ -176,7 +176,7 @@ impl<'a, 'k> Ways<'a, 'k> {
                     };
                     self.follow_outcome(index, (number, outcome), entry, &values)?;
                 }
-                // No way to the end is proved by a budget.
+                // A target of `onBudget` does not count as a way to the end.
                 let over_budget = phase.on_budget.as_ref();
                 let over_budget = over_budget.and_then(|to| self.workflow.target(index, to));
                 if let Some(target) = over_budget {
@@ -201,8 +201,8 @@ impl<'a, 'k> Ways<'a, 'k> {
         Some(())
     }
 
-    /// Follows the ways of an outcome of the entry at `index`, which has this number among those whose targets are
-    /// known.
+    /// Follows the ways of an outcome of the entry at `index`; `number` is the index of the outcome among the outcomes
+    /// with known targets.
     fn follow_outcome(
         &mut self,
         index: usize,
@@ -223,7 +223,8 @@ impl<'a, 'k> Ways<'a, 'k> {
         Some(())
     }
 
-    /// The values after the entry at `index` was left, if it is a group: those of its entries may be any.
+    /// Returns the values after the entry at `index` was left. If the entry is a group, its entries may have given any
+    /// values.
     fn after_group(&self, values: &Values<'a>, index: usize) -> Values<'a> {
         let mut values = values.clone();
         let own = self.workflow.place_of(index);
@@ -235,7 +236,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         values
     }
 
-    /// The values after an entry was left with one of these outcomes.
+    /// Returns the values after an entry was left with one of these outcomes.
     fn with_outcome(&self, values: &Values<'a>, entry: &Entry, outcomes: Set<Value<'a>>) -> Values<'a> {
         let mut values = values.clone();
         for (source, set) in self.sources.iter().zip(&mut values) {
@@ -243,7 +244,7 @@ impl<'a, 'k> Ways<'a, 'k> {
             if !entry.is_called(id) {
                 continue;
             }
-            // Of several entries of this name another one may have the outcome that counts.
+            // If several entries have this name, the outcome of another entry may be the one that counts.
             if self.workflow.phases.iter().filter(|entry| entry.is_called(id)).count() == 1 {
                 set.clear();
             }
@@ -252,20 +253,20 @@ impl<'a, 'k> Ways<'a, 'k> {
         values
     }
 
-    /// The values after a phase was left with its outputs.
+    /// Returns the values after a phase was left with its outputs.
     fn with_outputs(&self, values: &Values<'a>, entry: &'a Entry) -> Values<'a> {
         let mut values = values.clone();
         for (source, set) in self.sources.iter().zip(&mut values) {
             let ValueName::Output { phase, name } = source else { continue };
             let Some(output) = entry.output(name).filter(|_| entry.id() == phase) else { continue };
-            // Without `None` for one that is not optional: only the user leaves the phase without it.
+            // A required output always has a value here: only the user leaves the phase without a value.
             *set = self.possible(source, Some(&output.kind));
             set.extend(output.is_optional.then_some(None));
         }
         values
     }
 
-    /// The values after a step has failed: it has no outputs.
+    /// Returns the values after a step has failed: a failed step has no outputs.
     fn without_outputs(&self, values: &Values<'a>, entry: &Entry) -> Values<'a> {
         let mut values = values.clone();
         for (source, set) in self.sources.iter().zip(&mut values) {
@@ -276,7 +277,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         values
     }
 
-    /// Follows the ways that arrive at an entry, past those whose conditions may not hold; returns true if one may
+    /// Follows the ways that arrive at an entry, past entries whose conditions may not hold; returns true if a way may
     /// arrive at the end.
     fn arrive(
         &mut self,
@@ -366,7 +367,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         left.map(|_| ())
     }
 
-    /// The entries from which a way leads to the end, and the end.
+    /// Returns the entries from which a way leads to the end, and the end.
     fn ending(&self) -> Set<usize> {
         let mut sources: Map<usize, Vec<usize>> = Map::new();
         for edge in &self.edges {

@@ -1,24 +1,24 @@
-//! The work of the checks of one load, counted in steps. Files decide how much there is to compare, so each workflow
-//! has a bound, and with more it has the error "too large to check".
+//! The work of the checks of one load, counted in steps. Files decide the amount of work, so each workflow has a bound;
+//! above the bound the workflow has the error "too large to check".
 
 use std::cell::Cell;
 
 use crate::definition::model::{Phase, Workflow, nearest_within};
 
-/// Steps that every workflow may take, and those for each of its entries and checks.
+/// Steps that every workflow may take, and additional steps for each of its entries and checks.
 const BASE: usize = 20_000;
 const EACH: usize = 2_000;
 
-/// Steps that all workflows together may take beyond their own, and how many of them one may take.
+/// Steps that all workflows together may take beyond their own steps, and the share that one workflow may take.
 const SHARED: usize = 200_000_000;
 const MOST: usize = 50_000_000;
 
-/// Letters of all names together that are compared for suggestions. Without them a problem is reported without one.
+/// Letters that all suggestions together may compare. After that, problems have no suggestions.
 const LETTERS: usize = 50_000_000;
 
 /// Counts steps: a name that is looked at, a part of a path, or 100 bytes of a text.
 pub(crate) struct Work {
-    /// The steps that the workflow at hand has left, of its own and of the shared ones.
+    /// The remaining steps of the current workflow: its own steps, and its share of the shared steps.
     own: Cell<usize>,
     extra: Cell<usize>,
     shared: Cell<usize>,
@@ -32,7 +32,7 @@ impl Work {
         Self::with(SHARED, LETTERS)
     }
 
-    /// Work with so many shared steps and letters.
+    /// Creates work with this number of shared steps and letters.
     pub fn with(shared: usize, letters: usize) -> Self {
         Self {
             own: Cell::new(0),
@@ -54,7 +54,7 @@ impl Work {
         self.is_over.set(false);
     }
 
-    /// Counts steps before they are taken. Returns false if the workflow must not take them.
+    /// Counts steps before they are taken. Returns false if the workflow must not take these steps.
     pub fn spend(&self, steps: usize) -> bool {
         let beyond = steps.saturating_sub(self.own.get());
         let fits = !self.is_over.get() && beyond <= self.extra.get().min(self.shared.get());
@@ -69,7 +69,7 @@ impl Work {
         true
     }
 
-    /// Counts the steps of a look at a text.
+    /// Counts the steps for reading a text.
     pub fn spend_on(&self, text: &str) -> bool {
         self.spend(1 + text.len() / 100)
     }
@@ -79,7 +79,7 @@ impl Work {
         self.is_over.get()
     }
 
-    /// Does the same as [`nearest`](crate::definition::model::nearest()) with the letters that are left; `None` without.
+    /// Like [`nearest`](crate::definition::model::nearest()); `None` without remaining letters.
     pub fn nearest<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         nearest_within(word, known, &mut |letters| {
             let left = self.letters.get().checked_sub(letters);
@@ -89,7 +89,7 @@ impl Work {
         })
     }
 
-    /// The steps that were taken, with the letters that were compared.
+    /// Returns the number of steps that were taken, including the letters that were compared.
     #[cfg(test)]
     pub fn spent(&self) -> usize {
         self.spent.get()

@@ -53,7 +53,7 @@ impl Anchor {
     }
 }
 
-/// A diagnostic of the library. Its place is looked up when all are known.
+/// A diagnostic of the library. Places are looked up when all diagnostics are known.
 pub(crate) struct Unplaced {
     pub diagnostic: Diagnostic,
     /// The node in the diagnostic's file.

@@ -12,10 +12,10 @@ pub enum CallProblem {
     WrongTest { call: String, workflow: String, decision: Decision, writable: Option<String> },
 }
 
-/// The decision on a tool call, where the test of a phase wants the opposite.
+/// The decision on a tool call that contradicts a test of the phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// No rule refuses it.
+    /// No rule refuses the call.
     Allowed,
     /// `write` allows the path.
     Writable {
@@ -23,9 +23,9 @@ pub enum Decision {
         by: RuleFile,
     },
     Confined,
-    /// `tools` of the phase refuses it.
+    /// `tools` of the phase refuses the call.
     Tools,
-    /// `write` refuses it: the tool may write files.
+    /// `write` refuses the call: the tool may write files.
     MayWrite {
         /// The file in which `write` stands.
         by: RuleFile,
@@ -35,7 +35,7 @@ pub enum Decision {
         /// The file in which `write` stands.
         by: RuleFile,
     },
-    /// `hide` refuses it.
+    /// `hide` refuses the call.
     Hidden {
         /// The file in which `hide` stands.
         by: RuleFile,
@@ -45,7 +45,6 @@ pub enum Decision {
 }
 
 impl CallProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::BadTests { field, expected, found } => {
@@ -81,7 +80,7 @@ impl CallProblem {
 }
 
 impl Decision {
-    /// Says that the test of a call wants the opposite.
+    /// Returns the message that a test of the call expects the opposite.
     fn contradiction(self, call: &str, workflow: &str) -> String {
         let of = |by| match by {
             RuleFile::Own => "of this phase",

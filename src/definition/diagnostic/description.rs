@@ -13,7 +13,7 @@ pub enum Severity {
     Error,
 }
 
-/// Everything that is said about a problem.
+/// The texts of a problem, and the extent of its mark.
 pub(crate) struct Description {
     pub severity: Severity,
     pub message: String,

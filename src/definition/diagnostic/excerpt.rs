@@ -10,7 +10,7 @@ const MAX_LENGTH: usize = 100;
 /// Maximum number of characters of a long line before the mark.
 const LEAD: usize = 40;
 
-/// A line and a stretch of it.
+/// A line with a marked part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Excerpt {
     /// The line's number, from 1.
@@ -24,10 +24,10 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// The line of a text at a place in it; `lines_before` more stand before the text in its file.
+    /// Returns the line of a text at a place; the file has `lines_before` more lines before the text.
     ///
-    /// The mark covers the value that begins there: up to the end of an item of a flow collection, or
-    /// else of the line.
+    /// The mark covers the value that begins at the place: up to the end of an item of a flow collection, or else to
+    /// the end of the line.
     pub fn of(text: &str, place: Place, lines_before: usize) -> Option<Self> {
         let line: Vec<char> = text.lines().nth(place.line.checked_sub(1)?)?.chars().collect();
         let column = place.column.saturating_sub(1).min(line.len());
@@ -48,7 +48,7 @@ impl Excerpt {
         Some(Self { line: place.line + lines_before, text, before, marked })
     }
 
-    /// The same with a mark of another length, in characters.
+    /// Returns the excerpt with a mark of another length, in characters.
     pub fn marking(self, length: usize) -> Self {
         let shown = self.text.chars().count().saturating_sub(self.before);
         Self { marked: length.min(shown).max(1), ..self }
@@ -74,12 +74,12 @@ impl fmt::Display for Excerpt {
     }
 }
 
-/// A text on one line without characters that control a terminal or change the direction of writing.
+/// Returns a text on one line without characters that control a terminal or change the direction of writing.
 pub fn on_one_line(text: &str) -> String {
     text.chars().map(printable).collect()
 }
 
-/// A character, or U+FFFD in place of one that could control a terminal.
+/// Returns a character, or U+FFFD in place of a character that could control a terminal.
 fn printable(c: char) -> char {
     match c {
         '\t' | '\n' => ' ',
@@ -89,7 +89,7 @@ fn printable(c: char) -> char {
     }
 }
 
-/// Length of the value at the beginning of `rest`, in characters.
+/// Returns the length of the value at the beginning of `rest`, in characters.
 fn value_length(before: &[char], rest: &[char]) -> usize {
     let count = |brackets: [char; 2]| before.iter().filter(|c| brackets.contains(c)).count();
     let mut open = 0_usize;
@@ -112,7 +112,7 @@ fn value_length(before: &[char], rest: &[char]) -> usize {
     value.len() - value.iter().rev().take_while(|c| c.is_whitespace()).count()
 }
 
-/// Approximate number of columns of a terminal that a character takes.
+/// Returns the approximate number of columns of a terminal that a character takes.
 pub fn columns(c: char) -> usize {
     match u32::from(c) {
         0x300..=0x36f | 0x200b..=0x200f | 0xfe00..=0xfe0f | 0x1f3fb..=0x1f3ff => 0,

@@ -34,7 +34,7 @@ impl FieldProblem {
         Self::BadValue { field: field.into(), expected: expected.into(), found: found.into(), suggestion: None }
     }
 
-    /// Suggests a value in place of a bad one.
+    /// Suggests a value in place of a bad value.
     pub(crate) fn suggest(mut self, value: Option<impl Into<String>>) -> Self {
         if let Self::BadValue { suggestion, .. } = &mut self {
             *suggestion = value.map(Into::into);
@@ -46,7 +46,6 @@ impl FieldProblem {
         Self::WrongType { field: field.into(), expected, found }
     }
 
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::Missing { of, field, instead } => {
@@ -135,7 +134,7 @@ impl FieldProblem {
     }
 }
 
-/// The words for an unknown field that means a rule, which may stand `here`.
+/// Returns the description of an unknown field that means a rule; `here` is true if the rule belongs in this mapping.
 fn unknown_rule(of: Mapping, field: &str, rule: &'static str, here: bool) -> Description {
     let unknown = error(format!("unknown field `{field}`")).marking(field);
     let elsewhere = place_of(field).map(|place| format!("`{field}` belongs in {place}"));
@@ -151,7 +150,7 @@ fn unknown_rule(of: Mapping, field: &str, rule: &'static str, here: bool) -> Des
     }
 }
 
-/// The place of a field, in words; `None` for a name that no field has.
+/// Returns the place of a field, in words; `None` for a name that no field has.
 fn place_of(field: &str) -> Option<&'static str> {
     let has = |fields: &[schema::Field]| fields.iter().any(|other| other.name == field);
     if has(Phase::FIELDS) && has(Workflow::FIELDS) {
@@ -173,5 +172,5 @@ pub(crate) fn lacks_space(text: &str) -> bool {
     item.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '.' | '/'))
 }
 
-/// The help for such a text in the place of a list.
+/// The help for a text without a space behind its `-` in the place of a list.
 pub(crate) const SPACE_NEEDED: &str = "write a space behind each `-`";

@@ -16,7 +16,6 @@ pub enum FileProblem {
 }
 
 impl FileProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::Unreadable(cause) => {

@@ -24,7 +24,6 @@ pub enum GateProblem {
 }
 
 impl GateProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::GateSize { limit } => error(format!("`gate` must have from 1 to {limit} checks")),

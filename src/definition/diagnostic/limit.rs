@@ -29,7 +29,6 @@ pub enum LimitProblem {
 }
 
 impl LimitProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::NotPaths { field, found } => {

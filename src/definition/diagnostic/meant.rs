@@ -1,4 +1,4 @@
-//! Fields of other programs for workflows, and the fields of this one that are meant by them.
+//! Fields of other programs for workflows, and the fields of this program that they mean.
 
 use crate::definition::model::list;
 
@@ -13,7 +13,7 @@ pub enum Mapping {
     Phase,
     /// A check of a gate.
     Check,
-    /// Another one, whose fields no other program has.
+    /// Another mapping, whose fields no other program has.
     Other,
 }
 
@@ -36,9 +36,9 @@ enum Meant {
     Here(&'static str),
     /// These lines of YAML in another mapping.
     In(Mapping, &'static str),
-    /// No field; this helps instead.
+    /// No field; the text is the help instead.
     Help(&'static str),
-    /// Nothing: there it is a field of this program, or no program has it there.
+    /// No meaning: in this mapping the field is a field of this program, or no program has the field.
     Unknown,
 }
 
@@ -70,8 +70,8 @@ const JOIN: &str = "beside `parallel` of a group, `need: 2` is the number of bra
 const CHECKS_IN_ORDER: &str = "the checks of `gate` run one after another: remove it";
 const WHEN: &str = "when: { outcome.triage: large }";
 
-/// The fields of other programs. Of the fields of an entry that cannot be read the one in the first row is explained. A
-/// test checks that all YAML here is without errors in its place, and that no name is a field of this program there.
+/// The fields of other programs. If an entry cannot be read, the help explains its field in the earliest row. A test
+/// checks that all YAML in the rows is without errors in its place, and that no name is a field of this program there.
 #[rustfmt::skip]
 const ROWS: [Row; 33] = [
     (&["prompt", "promptfile", "task", "body", "content"], [
@@ -158,13 +158,13 @@ const ROWS: [Row; 33] = [
     (&["icon", "symbol"], [Unknown, Unknown, Here("emoji: \"📝\""), Unknown]),
 ];
 
-/// A name in lower case without `_` and `-`.
+/// Returns a name in lower case without `_` and `-`.
 fn plain(field: &str) -> String {
     let name: String = field.chars().filter(|c| !matches!(c, '_' | '-')).collect();
     name.to_ascii_lowercase()
 }
 
-/// The row of a field and its meaning in a mapping.
+/// Returns the row of a field and its meaning in a mapping.
 fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
     let name = plain(field);
     let row = ROWS.iter().position(|(names, _)| names.contains(&&*name))?;
@@ -179,7 +179,7 @@ fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
     Some((row, meant))
 }
 
-/// The fields that a field of other programs means, in any mapping; `None` if no other program has it.
+/// Returns the fields that a field of other programs means, in any mapping; `None` if no other program has the field.
 pub(crate) fn fields(field: &str) -> Option<Vec<&'static str>> {
     let name = plain(field);
     let (_, meant) = ROWS.iter().find(|(names, _)| names.contains(&&*name))?;
@@ -190,7 +190,7 @@ pub(crate) fn fields(field: &str) -> Option<Vec<&'static str>> {
     Some(yaml.flat_map(names).collect())
 }
 
-/// The help for an unknown field that another program has.
+/// Returns the help for an unknown field that another program has.
 pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
     match find(field, of)?.1 {
         Here(yaml) => Some(format!("did you mean {}?", as_in(yaml))),
@@ -200,7 +200,7 @@ pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
     }
 }
 
-/// The help for a field that no mapping has any longer, or not this one.
+/// Returns the help for a field that was removed from every mapping, or that does not belong in this mapping.
 pub(crate) fn gone(field: &str, of: Mapping) -> Option<String> {
     let help = match &*plain(field) {
         "gate" | "gateattempts" if of != Phase => {
@@ -218,25 +218,25 @@ pub(crate) fn gone(field: &str, of: Mapping) -> Option<String> {
     Some(help.to_owned())
 }
 
-/// Lines of YAML as an example of their fields.
+/// Returns lines of YAML as an example of their fields.
 fn as_in(yaml: &str) -> String {
     let names: Vec<&str> = names(yaml).collect();
     let lines: Vec<&str> = yaml.split('\n').collect();
     format!("{}, as in {}", list(&names), list(&lines))
 }
 
-/// The fields of lines of YAML.
+/// Returns the fields of lines of YAML.
 fn names(yaml: &str) -> impl Iterator<Item = &str> {
     yaml.split('\n').filter_map(|line| Some(line.split_once(':')?.0))
 }
 
-/// Returns true if an unknown field means this one of the same mapping.
+/// Returns true if an unknown field means `field` of the same mapping.
 pub(crate) fn means(unknown: &str, field: &str, of: Mapping) -> bool {
     let Some((_, Here(yaml))) = find(unknown, of) else { return false };
     names(yaml).any(|name| name == field)
 }
 
-/// The field of an entry of `phases` that tells most about what is meant by the entry, and its help.
+/// Returns the field of an entry of `phases` that tells most about its meaning, and the help for the field.
 pub(crate) fn of_entry<'a>(fields: impl Iterator<Item = &'a str>) -> Option<(&'a str, String)> {
     let known = fields.filter_map(|field| Some((find(field, Entry)?.0, field)));
     let (_, field) = known.min()?;

@@ -13,7 +13,6 @@ pub enum ModelProblem {
 }
 
 impl ModelProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::UnknownModel { name, suggestion } => {

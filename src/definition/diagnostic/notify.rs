@@ -18,7 +18,6 @@ pub enum NotifyProblem {
 }
 
 impl NotifyProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::NoWay => error("nothing is to be notified: there is neither `command` nor `terminal: true`")

@@ -11,7 +11,6 @@ pub enum PackageProblem {
 }
 
 impl PackageProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::TooManyFolders { limit } => {

@@ -21,11 +21,11 @@ pub enum ParallelProblem {
 /// The paths that a phase of a branch can write, as a diagnostic names it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
-    /// It has no `write`.
+    /// The phase has no `write`.
     Everything { phase: String },
-    /// Its commands are not confined.
+    /// The commands of the phase are not confined.
     Unconfined { phase: String },
-    /// A path of its `write`.
+    /// A path of the `write` of the phase.
     Path { phase: String, path: String },
 }
 
@@ -46,7 +46,6 @@ impl Written {
 }
 
 impl ParallelProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::TooManyBranches { limit, found } => {

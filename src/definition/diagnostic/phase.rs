@@ -22,7 +22,6 @@ pub enum PhaseProblem {
 }
 
 impl PhaseProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::NoPhases => error("`phases` must have at least one entry"),

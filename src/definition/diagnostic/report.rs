@@ -20,12 +20,12 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic of a file or folder as a whole.
+    /// Creates a diagnostic of a file or folder as a whole.
     pub fn new(file: impl Into<String>, problem: impl Into<Problem>) -> Self {
         Self { file: file.into(), place: None, excerpt: None, problem: problem.into() }
     }
 
-    /// The same at a place in a text, before which `lines_before` more lines stand in the file.
+    /// Returns the diagnostic at a place in a text; the file has `lines_before` more lines before the text.
     pub fn at(self, text: &str, place: Option<Place>, lines_before: usize) -> Self {
         let Some(mut place) = place else { return self };
         let lines = text.lines().count();
@@ -43,12 +43,12 @@ impl Diagnostic {
         Self { place: Some(place), excerpt, ..self }
     }
 
-    /// Only an error leaves the workflow out.
+    /// Returns the severity. Only an error leaves the workflow out.
     pub fn severity(&self) -> Severity {
         self.problem.describe().severity
     }
 
-    /// `FILE:LINE:COLUMN`, as far as it is known.
+    /// Returns `FILE:LINE:COLUMN`, or the file alone without a place.
     pub fn location(&self) -> String {
         let file = on_one_line(&self.file);
         match self.place {
@@ -57,12 +57,12 @@ impl Diagnostic {
         }
     }
 
-    /// The message, on one line.
+    /// Returns the message, on one line.
     pub fn message(&self) -> String {
         on_one_line(&self.problem.describe().message)
     }
 
-    /// A hint for the fix, on one line, where it does not follow from the message.
+    /// Returns a hint for the fix, on one line, where the fix does not follow from the message.
     pub fn help(&self) -> Option<String> {
         self.problem.describe().help.map(|help| on_one_line(&help))
     }
@@ -84,7 +84,7 @@ pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {
         index_of.entry(diagnostic.file.clone()).or_insert(next);
     }
     diagnostics.sort_by_key(|diagnostic| (index_of.get(&diagnostic.file).copied(), diagnostic.place));
-    // Those that are equal have the same place.
+    // Equal diagnostics have the same place.
     let mut at = (String::new(), None);
     let mut seen = Set::new();
     diagnostics.retain(|diagnostic| {

@@ -15,7 +15,6 @@ pub enum ToolProblem {
 }
 
 impl ToolProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::ToolsAsList { found, names } => {

@@ -11,7 +11,6 @@ pub enum UserFileProblem {
 }
 
 impl UserFileProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::NotUtf8 => error("not valid UTF-8").help("save the file as UTF-8"),

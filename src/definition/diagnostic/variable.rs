@@ -15,7 +15,6 @@ pub enum VariableProblem {
 }
 
 impl VariableProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::TooMany => failure("too large to check: the text has too many unknown variables")
@@ -77,7 +76,7 @@ impl VariableProblem {
     }
 }
 
-/// The variable that is meant by a name: a synonym, or the one with the most similar name.
+/// Returns the variable that a name means: the variable with this synonym, or with the most similar name.
 fn meant_variable<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if let Some(known) = known.iter().find(|known| **known == name.trim()) {
         return Some(known);
@@ -87,7 +86,7 @@ fn meant_variable<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     same.copied().or_else(|| nearest(name, known.iter().copied()))
 }
 
-/// Names that authors take for variables, and the variables; the first that a template knows is meant.
+/// Names that authors use for variables, each with the variable; the first variable that the template knows is meant.
 const SYNONYMS: [(&str, &str); 6] = [
     ("task", "description"),
     ("task", "taskDescription"),

@@ -25,7 +25,6 @@ pub enum WorkflowProblem {
 }
 
 impl WorkflowProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::UnknownWorkflow { workflow, reference, suggestion } => error(format!(

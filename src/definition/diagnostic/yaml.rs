@@ -21,7 +21,6 @@ pub enum YamlProblem {
 }
 
 impl YamlProblem {
-    /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
             Self::NotYaml { words, help } => error(format!("not valid YAML: {words}")).help(help),

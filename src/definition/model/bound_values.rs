@@ -1,4 +1,4 @@
-//! Bounds that a file names, or an input of its workflow.
+//! Bounds: a fixed amount, or the value of an input of the workflow.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::sorted::Map;
 
 use super::budget::{Budget, Measure};
 
-/// A bound: an amount, or the input of the workflow that has it.
+/// A bound: a fixed amount, or an input of the workflow that gives the amount.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum BoundValue<T> {
     Fixed(T),
@@ -24,7 +24,7 @@ impl<T: fmt::Display> fmt::Display for BoundValue<T> {
 }
 
 impl BoundValue<u32> {
-    /// Returns the bound, where `value_of` has the values of the inputs. A fraction is rounded down.
+    /// Returns the amount of the bound; `value_of` returns the value of an input. A fraction is rounded down.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub fn resolve(&self, value_of: impl Fn(&str) -> f64) -> u32 {
         match self {
@@ -47,8 +47,8 @@ impl BudgetBounds {
         self.0.contains_key(&measure)
     }
 
-    /// Returns the budget, where `value_of` has the values of the inputs in the unit of the file. A value that is no
-    /// amount leaves nothing to spend.
+    /// Returns the budget; `value_of` returns the value of an input in the unit of the file. A value that is no amount
+    /// leaves nothing to spend.
     pub fn resolve(&self, value_of: impl Fn(&str) -> f64) -> Budget {
         let amount = |(measure, bound): (&Measure, &BoundValue<u64>)| match bound {
             BoundValue::Fixed(amount) => (*measure, *amount),

@@ -24,7 +24,7 @@ pub enum Measure {
 impl Measure {
     pub const ALL: [Self; 4] = [Self::Cost, Self::OutputTokens, Self::Time, Self::Turns];
 
-    /// Its key in `budget`.
+    /// Returns the key of the measure in `budget`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cost => "cost",
@@ -38,8 +38,8 @@ impl Measure {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
-    /// The amount that a number in the unit of a file means: US dollars, tokens, seconds, turns. `None` if it is out of
-    /// bounds. Of tokens and turns a fraction is rounded down.
+    /// Returns the amount for a number in the unit of a file: US dollars, tokens, seconds or turns. `None` if the
+    /// amount is out of bounds. A fraction of a token or a turn is rounded down.
     #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
     pub fn amount(self, number: f64) -> Option<u64> {
@@ -51,7 +51,7 @@ impl Measure {
         (1.0..=self.max() as f64).contains(&amount).then_some(amount as u64)
     }
 
-    /// The least and the greatest amount, in the unit of a file.
+    /// Returns the least and the greatest amount, in the unit of a file.
     #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
     pub fn range(self) -> (f64, f64) {
         let unit = match self {
@@ -72,7 +72,7 @@ impl Measure {
     }
 }
 
-/// Amounts, each of one measure; what has none is not bounded.
+/// Amounts by measure; a measure without an amount is not bounded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Budget(pub Map<Measure, u64>);
 

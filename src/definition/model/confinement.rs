@@ -27,17 +27,17 @@ impl Confinement {
 /// Handling of commands in a phase with limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Sandbox {
-    /// They are confined, or refused where the system cannot confine them.
+    /// Commands are confined; where the system cannot confine them, they are refused.
     #[default]
     Required,
-    /// They are confined, or run without limits where the system cannot confine them.
+    /// Commands are confined; where the system cannot confine them, they run without limits.
     Preferred,
-    /// They run without limits: `write` holds for file tools only.
+    /// Commands run without limits: `write` holds for file tools only.
     Off,
 }
 
 impl Sandbox {
-    /// The one by which fewer commands run without limits.
+    /// Returns the handling by which fewer commands run without limits.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         match (self, other) {

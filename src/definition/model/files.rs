@@ -8,18 +8,18 @@ use super::nearest::nearest;
 /// A granted folder that holds workflows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
-    /// Its name in the grant, for example `global`.
+    /// The name of the root in the grant, for example `global`.
     pub name: String,
-    /// Its location, as a user would write it.
+    /// The location of the root, as a user would write it.
     pub path: String,
-    /// The package, if it is the folder of an installed pi package.
+    /// The installed pi package that the folder belongs to, if any.
     pub package: Option<Package>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     pub name: String,
-    /// The settings that list it.
+    /// The settings that list the package.
     pub scope: PackageScope,
     /// The value of the field `pi-workflows.workflows` of its `package.json`, as JSON.
     pub workflows: String,
@@ -37,8 +37,8 @@ pub struct DirEntry {
     /// Its name, without a path.
     pub name: String,
     pub kind: FileKind,
-    /// Target of a link: its path from the root, without links. `None` if it is no link, or leads nowhere or
-    /// out of the root.
+    /// The target of a link: its path from the root, without links. `None` if the entry is not a link, or if the link
+    /// leads nowhere or out of the root.
     pub target: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub enum FileKind {
     Other,
 }
 
-/// The session that a call was made for is gone: its work ends, and nothing is read for it any more.
+/// The session that a call was made for is gone: its work ends, and no more files are read for the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stale;
 
@@ -61,7 +61,7 @@ impl fmt::Display for Stale {
     }
 }
 
-/// A read that returned nothing.
+/// The reason why a file or a directory could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
     Stale,
@@ -82,21 +82,20 @@ impl From<FileError> for ReadError {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileError {
-    /// There is no such root, or it is not granted: pi does not trust the project.
+    /// The root does not exist, or is not granted because pi does not trust the project.
     NoSuchRoot,
     NotFound,
     /// The path leads out of its root.
     OutsideRoot,
-    /// The root must lie in the project, and a link leads out of it; the location of the root, as a user would write
-    /// it.
+    /// A link leads out of the project, in which the root must lie; the location of the root, as a user would write it.
     OutsideProject(String),
     /// A directory where a file is needed, or the other way round; or a device, a pipe, a socket.
     WrongKind,
-    /// Larger than the host reads; its size in bytes.
+    /// The file is larger than the host reads; its size in bytes.
     TooLarge(u64),
-    /// A directory with more entries than the host lists; the number that it lists.
+    /// The directory has more entries than the host lists; the maximum number of entries.
     TooMany(u32),
-    /// The operating system's words.
+    /// Another error, in the words of the operating system.
     Failed(String),
 }
 
@@ -144,7 +143,7 @@ impl Surroundings {
 /// A file that a tool would write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteTarget {
-    /// Its absolute path with `/`, after all links are followed. The file need not exist.
+    /// The absolute path with `/`, after all links are followed. The file need not exist.
     pub path: String,
     /// A link was followed below the directory in which the path starts.
     pub linked: bool,
@@ -152,7 +151,7 @@ pub struct WriteTarget {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserMessage {
-    /// The host's name for it.
+    /// The host's name for the message.
     pub id: String,
     pub text: String,
     pub images: u32,
@@ -160,28 +159,28 @@ pub struct UserMessage {
 
 /// Read access to the granted folders. Paths are relative to a root, with `/` between their parts.
 pub trait WorkflowFiles {
-    /// The names of the tools that there are, as far as they are known; pi's own need not be among them.
+    /// Returns the names of the known tools; pi's own tools need not be among them.
     fn tools(&self) -> Result<Vec<String>, Stale> {
         Ok(Vec::new())
     }
 
-    /// The folders, least specific first: a workflow of a later one replaces one of the same key of an earlier. Those
-    /// of packages come last: their keys differ from all others.
+    /// Returns the roots, least specific first: a workflow in a later root replaces the workflow with the same key in
+    /// an earlier root. The roots of packages come last; the keys of their workflows begin with the package.
     fn roots(&self) -> Result<Vec<Root>, Stale>;
 
-    /// The entries of a directory, sorted by name.
+    /// Returns the entries of a directory, sorted by name.
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError>;
 
-    /// The whole content of a file.
+    /// Returns the whole content of a file.
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError>;
 
-    /// The names that a check compares with.
+    /// Returns the names that a check compares with.
     fn surroundings(&self) -> Result<Surroundings, Stale> {
         Ok(Surroundings { more_tools: true, ..Surroundings::default() })
     }
 
-    /// The file that pi's `edit` and `write` would write if this were their argument `path`; the inner error is the
-    /// reason, for the user, if it cannot be told.
+    /// Returns the file that pi's `edit` and `write` would write for the argument `path`. The inner error is the
+    /// reason, for the user, why the host cannot tell the file.
     fn resolve_write(&self, _path: &str) -> Result<Result<WriteTarget, String>, Stale> {
         Ok(Err("the host does not tell".into()))
     }

@@ -29,9 +29,9 @@ pub struct Check {
     /// Its name for the user and the agent; not blank.
     pub label: String,
     pub kind: CheckKind,
-    /// It is made for this outcome only.
+    /// The check is made for this outcome only.
     pub outcome: Option<String>,
-    /// It is made again before DONE if files have changed since it passed.
+    /// The check is made again before DONE if files have changed since it passed.
     pub recheck: bool,
 }
 
@@ -50,24 +50,24 @@ pub enum CheckKind {
     /// A command line ends with exit status 0.
     Run {
         command: Command,
-        /// Its time limit, in milliseconds.
+        /// The time limit of the command, in milliseconds.
         timeout_ms: u32,
     },
     /// A file exists and is not empty.
     File {
         /// A path or glob from the project's directory, with `/`. One matching file is enough.
         path: String,
-        /// An expression that must match in it.
+        /// An expression that must match in the file.
         contains: Option<Pattern>,
     },
-    /// A user says yes.
+    /// The user says yes.
     Approve {
         /// The question; not blank.
         question: String,
     },
 }
 
-/// A command line with values of the run, which it gets as variables of its environment: never as a part of the line.
+/// A command line. Values of the run are passed in variables of the environment, never as a part of the line.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Command {
     /// For the shell; not blank.
@@ -83,7 +83,7 @@ pub struct Command {
 pub struct Variable {
     /// Its name; see [`is_variable`].
     pub name: String,
-    /// The value of the run that it has.
+    /// The value of the run that the variable holds.
     pub value: ValueName,
 }
 
@@ -102,9 +102,9 @@ impl Command {
         &self.env
     }
 
-    /// The text that a user agrees to, by which the agreement is remembered: the line, and a comment for each variable
-    /// that tells which value of a run it is and who gives it. The values themselves are not in it: each run has
-    /// others.
+    /// Returns the text that the user agrees to, by which the agreement is remembered: the line, and a comment for each
+    /// variable with the name of its value and the party that gives the value. The text leaves out the values
+    /// themselves because they differ in each run.
     pub fn shown(&self) -> &str {
         &self.shown
     }
@@ -128,11 +128,12 @@ pub fn is_variable(name: &str) -> bool {
         && meant_by_program(name).is_none()
 }
 
-/// A regular expression; `^` and `$` match at lines. It is compiled when it is first used: a load only checks it.
+/// A regular expression; `^` and `$` match at lines. The expression is compiled for matching at its first use; a load
+/// only checks it.
 #[derive(Clone)]
 pub struct Pattern {
     expression: String,
-    /// Compiled, with [`Pattern::work`]; `None` inside where it cannot be compiled.
+    /// The compiled expression with its [`Pattern::work`]; the inner `None` if the expression cannot be compiled.
     compiled: OnceCell<Option<(Regex, usize)>>,
 }
 
@@ -149,7 +150,7 @@ impl Pattern {
 
     fn compiled(&self) -> Option<&(Regex, usize)> {
         let compile = || {
-            // The library does not tell the size of what it compiled, only whether it is within a limit.
+            // The library does not tell the size of a compiled expression, only if the size is within a limit.
             let mut limit = MAX_EXPRESSION;
             let mut regex = build(&self.expression, limit).ok()?;
             while let Ok(smaller) = build(&self.expression, limit / 4 * 3) {
@@ -167,8 +168,8 @@ impl Pattern {
         self.compiled().is_some_and(|(regex, _)| regex.is_match(text))
     }
 
-    /// Upper bound of the work for each byte of a text, in about nanoseconds: every state of the compiled
-    /// expression may be looked at for it.
+    /// Upper bound of the work for one byte of a text, in about nanoseconds: each byte may need a look at every state
+    /// of the compiled expression.
     pub fn work(&self) -> usize {
         if self.is_literal() { LITERAL_WORK } else { self.compiled().map_or(0, |(_, work)| *work) }
     }
@@ -178,10 +179,10 @@ fn build(expression: &str, limit: usize) -> Result<Regex, regex_lite::Error> {
     RegexBuilder::new(expression).multi_line(true).size_limit(limit).build()
 }
 
-/// The work of a byte in the search for a literal text.
+/// Work of one byte in a search for a literal text.
 const LITERAL_WORK: usize = 10;
 
-/// That in the search for an expression, before its size is taken into account.
+/// Work of one byte in a search for an expression, before the size of the expression is taken into account.
 const BYTE_WORK: usize = 100;
 
 /// Upper bound of the number of paths that the alternatives of a glob without `\\` expand to: the sizes of its groups,
@@ -192,7 +193,7 @@ pub fn expansions(glob: &str) -> usize {
     while let Some(byte) = bytes.next() {
         match byte {
             b'[' => {
-                // The first member of a class does not end it.
+                // The first member of a class does not end the class.
                 bytes.next_if(|byte| matches!(byte, b'^' | b'!'));
                 bytes.next();
                 bytes.by_ref().find(|byte| *byte == b']');

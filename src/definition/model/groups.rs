@@ -1,4 +1,4 @@
-//! Groups: the names of values are those of the whole file, whatever groups its entries are in.
+//! Groups. Names of values hold in the whole file, across its groups.
 
 use super::inputs::Output;
 use super::library::Library;
@@ -7,13 +7,13 @@ use super::workflow::{Entry, Workflow};
 /// An entry of a file: of a workflow, or of a group in it.
 #[derive(Debug, Clone)]
 pub struct FileEntry<'a> {
-    /// The indices of the entries that lead to it, its own at the end. They give the order of the file.
+    /// The indices of the entries that lead to the entry, its own index last. They give the order of the file.
     pub at: Vec<usize>,
     pub entry: &'a Entry,
 }
 
 impl FileEntry<'_> {
-    /// Returns true if it comes before the entry to which these indices lead, and does not contain it.
+    /// Returns true if the entry comes before the entry at the indices `at`, and does not contain that entry.
     pub fn is_before(&self, at: &[usize]) -> bool {
         self.at[..] < *at && !at.starts_with(&self.at)
     }
@@ -40,7 +40,7 @@ fn add<'a>(scope: &'a Workflow, get: &dyn Fn(&str) -> Option<&'a Workflow>, entr
 }
 
 impl Workflow {
-    /// The indices that lead to its entry at `index` in its file.
+    /// Returns the indices that lead to the entry at `index` of this workflow from the beginning of its file.
     pub(crate) fn place_of(&self, index: usize) -> Vec<usize> {
         let at = self.group.iter().flat_map(|group| group.at.iter().copied());
         at.chain([index]).collect()
@@ -48,12 +48,12 @@ impl Workflow {
 }
 
 impl Library {
-    /// The entries of the file of a workflow, see [`FileEntry`].
+    /// Returns the entries of the file of a workflow, see [`FileEntry`].
     pub fn entries_of_file<'a>(&'a self, workflow: &'a Workflow) -> Vec<FileEntry<'a>> {
         entries_of_file(workflow, &|key| self.get(key))
     }
 
-    /// The output of this name of the phase of this id in the file of a workflow.
+    /// Returns the output with this name of the phase with this id in the file of a workflow.
     pub fn output<'a>(&'a self, workflow: &'a Workflow, phase: &str, name: &str) -> Option<&'a Output> {
         let entries = self.entries_of_file(workflow).into_iter().map(|of| of.entry);
         entries.filter(|entry| entry.id() == phase).find_map(|entry| entry.output(name))

@@ -11,9 +11,9 @@ pub enum HiddenCause {
         /// The file that a link leads to.
         link_target: Option<String>,
     },
-    /// The folder that would be searched contains what this rule hides.
+    /// The folder of a search contains files that this rule hides.
     Around { rule: String },
-    /// The host does not tell which file is meant, for this reason.
+    /// The host cannot tell which file the call means, for this reason.
     Unresolved { reason: String },
     /// The tool is not one of pi's, so it may read anything, and no whitelist names it.
     MayRead,
@@ -22,7 +22,7 @@ pub enum HiddenCause {
 /// The tool of pi that reads all files of a folder.
 const SEARCHING_TOOL: &str = "grep";
 
-/// Returns the rules in the form in which the host takes them: pi's tools remove an `@` at the beginning of a path.
+/// Returns the rules for the host, with `./` before a first `@`, which pi's tools would remove from a path.
 pub(crate) fn host_paths(rules: &[String]) -> Vec<String> {
     let path = |rule: &String| match rule.strip_prefix('@') {
         Some(_) => format!("./{rule}"),
@@ -31,8 +31,8 @@ pub(crate) fn host_paths(rules: &[String]) -> Vec<String> {
     rules.iter().map(path).collect()
 }
 
-/// Decides on a call of one of pi's file tools with this argument; `None` if `hide` does not refuse it. The host looks
-/// again at the opened file: a link may lead elsewhere then.
+/// Decides on a call of one of pi's file tools with this argument; `None` if `hide` does not refuse the call. The host
+/// checks again after it has opened the file, because a link may have changed.
 pub(crate) fn refuses(
     rules: &[String],
     tool: &str,

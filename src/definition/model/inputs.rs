@@ -1,4 +1,4 @@
-//! Inputs: values that a run is started with; and outputs, those that the agent gives when it leaves a phase.
+//! Inputs: values that a run is started with. Outputs: values that the agent gives when it leaves a phase.
 
 use super::value_type::ValueType;
 use super::values::ValueName;
@@ -9,7 +9,7 @@ pub struct Input {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
     pub kind: ValueType,
-    /// The value of a run that gives none; `None` if each run must give one.
+    /// The value for a run that gives no value; `None` if each run must give a value.
     pub default: Option<String>,
     /// Its meaning, for the user.
     pub description: Option<String>,
@@ -27,7 +27,7 @@ pub struct Output {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
     pub kind: ValueType,
-    /// The phase can be left without it.
+    /// The phase can be left without the output.
     pub is_optional: bool,
     /// Its meaning, for the agent.
     pub description: Option<String>,
@@ -38,15 +38,15 @@ pub struct Output {
 pub enum Given {
     Value(String),
     List(Vec<String>),
-    /// The value of this name in the outer workflow: one of [`Self::FORMS`].
+    /// The value with this name in the outer workflow; the form of the name is one of [`Self::FORMS`].
     Name(ValueName),
 }
 
 impl Given {
-    /// The forms of the names that a value may have.
+    /// The forms of names that are allowed as a value.
     pub const FORMS: [&str; 3] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::ITEM];
 
-    /// Returns the value as an input of this type has it. `None` if it is not of the type, and for a name.
+    /// Returns the stored form of the value; `None` for a value that is not of this type, and for a name.
     pub fn value(&self, kind: &ValueType) -> Option<String> {
         match self {
             Self::Value(text) => kind.value(text),
@@ -56,7 +56,7 @@ impl Given {
     }
 }
 
-/// Maximum length of the name of an input or outcome, in bytes. State entries hold many of them.
+/// Maximum length of the name of an input or outcome, in bytes. State entries hold many names.
 const MAX_NAME: usize = 60;
 
 /// Returns true if a text can be the name of an input or outcome.

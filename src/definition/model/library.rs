@@ -15,22 +15,22 @@ use super::workflow::{ContextMode, Entry, EntryKind, Phase, Show, Workflow};
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.
 ///
-/// Every reference between workflows of a library leads to one of them, and none in a cycle.
+/// Every reference between workflows of a library leads to a workflow of the library, and no references form a cycle.
 #[derive(Debug, Default, Clone)]
 pub struct Library {
     workflows: Vec<Workflow>,
     index: Map<String, usize>,
-    /// The workflow of each command name: the project's first one, or else the first; also of each `PACKAGE/COMMAND`.
+    /// The workflow that each command name starts, a project's before others; also of each `PACKAGE/COMMAND`.
     commands: Map<String, usize>,
-    /// The number of phases of each workflow, with those of nested workflows; at most [`u64::MAX`]. `None` while
-    /// they are counted.
+    /// The number of phases of each workflow, including nested workflows; at most [`u64::MAX`]. `None` during the
+    /// count.
     sizes: Vec<Option<u64>>,
     left_out: Vec<LeftOut>,
     skipped: Vec<String>,
     listed: Vec<Listed>,
     replacing: Replacing,
     aliases: Aliases,
-    /// Computed seals: they are compared at every call of a tool.
+    /// Computed seals by key: every tool call compares seals.
     seals: RefCell<Map<String, String>>,
 }
 
@@ -55,12 +55,12 @@ pub(crate) struct Listed {
     pub file: String,
 }
 
-/// The workflows that replace one of an earlier root, by key.
+/// The keys of the workflows that replace a workflow of an earlier root.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Replacing {
-    /// Those that have its key, in any case, as references ignore it.
+    /// Workflows with the same key as the replaced workflow. Case is ignored, as in references.
     pub keys: Set<String>,
-    /// Those that have its command name.
+    /// Workflows with the same command name as the replaced workflow.
     pub commands: Set<String>,
 }
 
@@ -71,12 +71,12 @@ pub struct LeftOut {
     pub key: String,
     /// Its folder, as a user would write it.
     pub folder: String,
-    /// Its command name, where that can be read.
+    /// Its command name, if it can be read.
     pub command_name: Option<String>,
 }
 
 impl LeftOut {
-    /// Returns true if `/workflow NAME` would start it but for its errors.
+    /// Returns true if `/workflow NAME` would start the workflow if it had no errors.
     pub fn is_called(&self, name: &str) -> bool {
         let of_package = package_of(&self.key)
             .and_then(|package| name.strip_prefix(package)?.strip_prefix('/').filter(|name| !name.is_empty()));
@@ -87,7 +87,7 @@ impl LeftOut {
 }
 
 impl Library {
-    /// Makes a library of workflows whose references lead to one of them, and none in a cycle.
+    /// Makes a library. References must lead to workflows of the library, and must not form a cycle.
     pub(crate) fn of(parts: Parts) -> Self {
         let Parts { workflows, left_out, skipped, listed, replacing, aliases } = parts;
         let (mut index, mut commands) = (Map::new(), Map::new());
@@ -130,7 +130,7 @@ impl Library {
         library
     }
 
-    /// Counts the phases of a workflow and of those nested in it; the nesting is of bounded depth.
+    /// Counts the phases of a workflow and of the workflows nested in it; the nesting is of bounded depth.
     fn measure(&self, at: usize, sizes: &mut [Option<u64>]) -> u64 {
         if let Some(Some(size)) = sizes.get(at) {
             return *size;
@@ -139,7 +139,7 @@ impl Library {
         let size = phases.unwrap_or_default().iter().fold(0_u64, |size, entry| {
             let nested = match &entry.kind {
                 EntryKind::Phase(_) => 1,
-                // A run is at it as a whole.
+                // A parallel group counts as one phase.
                 EntryKind::Workflow { .. } if self.parallel(entry).is_some() => 1,
                 EntryKind::Workflow { key, .. } => self.index.get(key).map_or(0, |&at| self.measure(at, sizes)),
             };
@@ -151,8 +151,8 @@ impl Library {
         size
     }
 
-    /// The number of phases of a list of entries, with those of nested workflows; at most [`u64::MAX`]. A parallel
-    /// group is one.
+    /// Returns the number of phases of a list of entries, including nested workflows; at most [`u64::MAX`]. A parallel
+    /// group counts as one phase.
     pub fn phase_count(&self, entries: &[Entry]) -> u64 {
         let size = |key: &String| *self.sizes.get(*self.index.get(key)?)?;
         entries.iter().fold(0, |count: u64, entry| match &entry.kind {
@@ -162,7 +162,7 @@ impl Library {
         })
     }
 
-    /// The largest number of branches of a parallel group: of its entries, or of its items.
+    /// Returns the largest possible number of branches of a parallel group: the number of its entries, or of its items.
     pub fn most_branches(&self, group: &Workflow) -> u64 {
         let of_list = |kind: Option<&ValueType>| match kind {
             Some(ValueType::List { max, .. }) => (*max).min(Parallel::MAX),
@@ -183,13 +183,13 @@ impl Library {
         u64::try_from(count).unwrap_or(u64::MAX)
     }
 
-    /// The largest number of branches of a parallel group that a run of a workflow can come to; 1 without one.
+    /// Returns the most branches of a parallel group that a run of a workflow can reach; 1 without such a group.
     pub fn most_agents(&self, key: &str) -> u64 {
         let groups = self.parallel_groups(key).into_iter();
         groups.map(|group| self.most_branches(group)).max().unwrap_or(1)
     }
 
-    /// The parallel groups that a run of a workflow can come to.
+    /// Returns the parallel groups that a run of a workflow can reach.
     pub fn parallel_groups<'a>(&'a self, key: &'a str) -> Vec<&'a Workflow> {
         let reached = self.reached(key).unwrap_or_default().into_iter();
         reached.filter(|workflow| workflow.parallel.is_some()).collect()
@@ -200,8 +200,8 @@ impl Library {
         self.get(entry.group_key()?)?.parallel.as_ref()
     }
 
-    /// The phase at which a run is when it is at an entry: its own, or the place at a parallel group; `None` for an
-    /// entry that the run goes into.
+    /// Returns the phase of a run that is at an entry: the phase of the entry, or the place of a parallel group. `None`
+    /// for any other entry: the run enters its nested entries.
     pub fn phase_at<'a>(&'a self, entry: &'a Entry) -> Option<&'a Phase> {
         entry.as_phase().or_else(|| self.get(entry.group_key()?)?.place.as_deref())
     }
@@ -210,7 +210,7 @@ impl Library {
         self.workflows.get(*self.index.get(key)?)
     }
 
-    /// A workflow and all nested in it, each once.
+    /// Returns a workflow and all workflows nested in it, each once.
     pub(crate) fn reached<'a>(&'a self, key: &'a str) -> Option<Vec<&'a Workflow>> {
         let mut reached = vec![self.get(key)?];
         let mut seen = Set::from([key]);
@@ -229,8 +229,8 @@ impl Library {
         Some(reached)
     }
 
-    /// The hash of every rule of a workflow and of those nested in it; `None` if there is no such workflow. See
-    /// [`seal`](super::seal).
+    /// Returns the hash of all rules of a workflow and of the workflows nested in it; `None` if there is no such
+    /// workflow. See [`seal`](super::seal).
     pub fn seal(&self, key: &str) -> Option<String> {
         if let Some(known) = self.seals.borrow().get(key) {
             return Some(known.clone());
@@ -240,17 +240,17 @@ impl Library {
         Some(seal)
     }
 
-    /// The inputs of a workflow that its rules use, or those of workflows nested in it, by name.
+    /// Returns the inputs that the rules of a workflow, or of workflows nested in it, use, by name.
     pub fn inputs_of_rules(&self, key: &str) -> Map<&str, RuleUse> {
         inputs_of_rules(key, 0, &|key| self.get(key), &mut Map::new())
     }
 
-    /// Returns true if a workflow, one nested in it or a phase of these has a `context`.
+    /// Returns true if a workflow, a workflow nested in it, or a phase of either has a `context`.
     pub fn names_contexts(&self, key: &str) -> bool {
         self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_contexts))
     }
 
-    /// Returns true if a phase of a workflow, or of one nested in it, names a model or a thinking level.
+    /// Returns true if a phase of a workflow, or of a workflow nested in it, names a model or a thinking level.
     pub fn names_models(&self, key: &str) -> bool {
         self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_models))
     }
@@ -259,20 +259,20 @@ impl Library {
         &self.aliases
     }
 
-    /// The workflow that `/workflow NAME` means: the first of that command name, those of the project before the
-    /// user's. Of a package's workflow `PACKAGE/NAME` is a command name too.
+    /// Returns the workflow that `/workflow NAME` starts: the first with this command name, with workflows of the
+    /// project before workflows of the user. `PACKAGE/NAME` is a command name of a package's workflow too.
     pub fn by_command_name(&self, name: &str) -> Option<&Workflow> {
         self.workflows.get(*self.commands.get(name)?)
     }
 
-    /// The workflows that a user can start, each with the NAME of `/workflow NAME`.
+    /// Returns the workflows that a user can start, each with the NAME of `/workflow NAME`.
     pub fn for_users(&self) -> impl Iterator<Item = (String, &Workflow)> {
         let workflows = self.workflows.iter().filter(|workflow| workflow.show == Show::User);
         workflows.filter_map(|workflow| Some((self.start_name(workflow)?, workflow)))
     }
 
-    /// The NAME with which `/workflow NAME` starts a workflow: its command name, or `PACKAGE/NAME` where the command
-    /// name means another workflow. `None` if no name starts it.
+    /// Returns the NAME with which `/workflow NAME` starts a workflow: its command name, or `PACKAGE/NAME` if the
+    /// command name starts another workflow. `None` if no name starts the workflow.
     pub fn start_name(&self, workflow: &Workflow) -> Option<String> {
         let names = [Some(workflow.command_name.clone()), workflow.name_with_package()];
         let is_own = |name: &String| self.by_command_name(name).is_some_and(|first| first.key == workflow.key);
@@ -283,22 +283,22 @@ impl Library {
         &self.left_out
     }
 
-    /// The entries in the place of workflow folders that are neither folder nor file, such as a link that leads out of the
-    /// project; as a user would write it.
+    /// Returns the entries of library folders that are neither folder nor file, such as a link that leads out of the
+    /// project, as a user would write them.
     pub fn skipped(&self) -> &[String] {
         &self.skipped
     }
 
-    /// Returns true if a file with a diagnostic belongs to a folder: it lies in the folder, above it, or a workflow of
-    /// the folder lists it as a phase file. For a library that comes from a check.
+    /// Returns true if a file with a diagnostic belongs to a folder: the file lies in or above the folder, or a
+    /// workflow in the folder lists the file as a phase file. Only a library from a check knows the listed phase files.
     pub fn concerns(&self, folder: &str, file: &str) -> bool {
         is_within(folder, file)
             || is_within(file, folder)
             || self.listed.iter().any(|listed| listed.file == file && is_within(folder, &listed.by))
     }
 
-    /// The keys of the workflows that replace one of an earlier root and that a run of a workflow can reach; the
-    /// workflow itself comes first.
+    /// Returns the keys of the workflows that a run of a workflow can reach and that replace a workflow of an earlier
+    /// root; the workflow itself comes first.
     pub fn replacements_in(&self, start: &Workflow) -> Vec<String> {
         let Replacing { keys, commands } = &self.replacing;
         let replaces = |key: &&str| keys.contains(*key) || (*key == start.key && commands.contains(*key));
@@ -308,8 +308,8 @@ impl Library {
         all.filter(replaces).map(ToOwned::to_owned).collect()
     }
 
-    /// All entries of a workflow and of those nested in it, in their order, behind each entry those of its nested
-    /// workflow. The entries of a workflow that is nested several times come once.
+    /// Returns all entries of a workflow and of the workflows nested in it, in order: the entries of a nested workflow
+    /// follow the entry that nests it. The entries of a workflow that is nested several times come once.
     pub fn entries<'a>(&'a self, workflow: &'a Workflow) -> Entries<'a> {
         Entries { library: self, seen: Set::from([&*workflow.key]), open: vec![workflow.phases.iter()] }
     }
@@ -323,7 +323,7 @@ impl Library {
         self.workflows.iter().filter(|workflow| workflow.group.is_none())
     }
 
-    /// The first phase of a list of entries, through nested workflows.
+    /// Returns the first phase of a list of entries, through nested workflows.
     pub fn first_phase<'a>(&'a self, entries: &'a [Entry]) -> Option<&'a Phase> {
         let mut entries = entries;
         loop {
@@ -335,7 +335,7 @@ impl Library {
         }
     }
 
-    /// Returns true if a phase of a workflow, or of one nested in it, can start fresh.
+    /// Returns true if a phase of a workflow, or of a workflow nested in it, can start fresh.
     pub fn can_start_fresh(&self, key: &str) -> bool {
         let fresh = Some(ContextMode::Fresh);
         let mut reached = self.reached(key).unwrap_or_default().into_iter();
@@ -346,7 +346,7 @@ impl Library {
         })
     }
 
-    /// The name of an entry: a phase's, or a nested workflow's.
+    /// Returns the name of an entry: of its phase, or of its nested workflow.
     pub fn entry_name<'a>(&'a self, entry: &'a Entry) -> &'a str {
         match &entry.kind {
             EntryKind::Phase(phase) => &phase.name,
@@ -360,7 +360,7 @@ pub struct Entries<'a> {
     library: &'a Library,
     /// The keys of the workflows that were entered.
     seen: Set<&'a str>,
-    /// The entries that are left of each workflow on the way, the innermost last.
+    /// The remaining entries of each entered workflow, the innermost last.
     open: Vec<std::slice::Iter<'a, Entry>>,
 }
 

@@ -1,5 +1,4 @@
-//! The limits that hold in a phase, or everywhere: the files that may be written, those that are hidden, and the
-//! network.
+//! The limits that hold in a phase, or everywhere: the files that may be written, the hidden files, and the network.
 
 use std::borrow::Cow;
 
@@ -10,13 +9,13 @@ use super::workflow::{Phase, Workflow};
 /// The limits that hold in a phase, or everywhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits<'a> {
-    /// The paths and globs that may be written; `None`: everything. One with a variable allows nothing.
+    /// The paths and globs that may be written; `None`: everything. A path with a variable allows nothing.
     pub write: Option<Cow<'a, [String]>>,
-    /// The file in which `write` stands; that of the phase without `write`.
+    /// The file in which `write` stands; without `write`, the phase file.
     pub write_file: RuleFile,
     /// The files and folders that the agent cannot read or write.
     pub hide: &'a [String],
-    /// The file in which `hide` stands; that of the phase without `hide`.
+    /// The file in which `hide` stands; without `hide`, the phase file.
     pub hide_file: RuleFile,
     /// Commands have the network.
     pub network: bool,
@@ -28,7 +27,7 @@ pub struct Limits<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleFile {
-    /// That of the phase, or of the user's limits.
+    /// The file of the phase, or of the user's limits.
     Own,
     Workflow,
 }
@@ -40,7 +39,7 @@ impl RuleFile {
 }
 
 impl<'a> Limits<'a> {
-    /// The limits of a phase in a workflow, with the variables of its paths.
+    /// Returns the limits of a phase in a workflow, with the variables of its paths.
     pub fn of(phase: &'a Phase, workflow: &'a Workflow) -> Self {
         let (own, default) = (&phase.confinement, &workflow.confinement);
         Self {
@@ -54,8 +53,8 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// The same with the values of a run. A path without one, or with one that cannot be part of a path, stays as it
-    /// is, and allows nothing.
+    /// Returns the limits with the values of a run in the paths. A path stays as it is, and allows nothing, if a
+    /// variable has no value or a value that cannot be part of a path.
     pub fn with_values(mut self, value_of: impl Fn(&PathVariable) -> Option<String>) -> Self {
         let has_variables = |path: &String| !variables(path).is_empty();
         if let Some(write) = self.write.as_mut().filter(|write| write.iter().any(has_variables)) {
@@ -68,7 +67,7 @@ impl<'a> Limits<'a> {
         self
     }
 
-    /// The same with a plain name in the place of each variable, for a look without a run.
+    /// Returns the limits with a plain name in the place of each variable, for use without a run.
     pub fn with_names(mut self) -> Self {
         for path in self.write.iter_mut().flat_map(Cow::to_mut) {
             *path = with_names(path);
@@ -81,14 +80,14 @@ impl<'a> Limits<'a> {
     }
 
     /// Returns true if commands are held to `write` and `network`, or kept from pi's agent folder. With `sandbox: off`
-    /// they are held to `hide` only.
+    /// commands are held to `hide` only.
     pub fn hold_commands(&self) -> bool {
         let has_limits = self.write.is_some() || !self.network || self.keeps_agent_folder;
         self.sandbox != Sandbox::Off && has_limits
     }
 
-    /// The handling of commands where the system cannot confine them: whatever `sandbox` says, nothing reads what is
-    /// hidden.
+    /// Returns the handling of commands that the system cannot confine. Whatever `sandbox` says, no command may read
+    /// hidden files.
     pub fn unconfined(&self) -> Sandbox {
         if self.hide.is_empty() { self.sandbox } else { Sandbox::Required }
     }

@@ -32,7 +32,7 @@ impl Thinking {
     /// All levels, the lowest first.
     pub const ALL: [Self; 7] = [Self::Off, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
 
-    /// Its name in pi.
+    /// Returns pi's name of the level.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -71,7 +71,7 @@ impl fmt::Display for Model {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModelSetting {
     pub model: Model,
-    /// The thinking level; `None` for the one that pi chooses for the model.
+    /// The thinking level; `None` leaves the choice to pi.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
 }
@@ -90,23 +90,22 @@ impl fmt::Display for ModelSetting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownModel {
     pub model: Model,
-    /// The user has a key for it.
+    /// The user has a key for the model.
     pub available: bool,
-    /// pi has a price for it.
+    /// pi has a price for the model.
     pub priced: bool,
-    /// The size of its context window in tokens; 0 if pi does not know it.
+    /// The size of the context window in tokens; 0 if pi does not know the size.
     pub context_window: u32,
 }
 
 /// The user's aliases, with the names of models that each stands for.
 pub type Aliases = Map<String, Vec<String>>;
 
-/// The model that a name means, and the level behind it, as pi's `--model` reads a complete name. Ids and the names of
-/// providers may contain `/` and `:` themselves, so the models that pi knows decide how it is divided:
+/// Returns the model that a name means, and the level behind the name, as pi's `--model` reads a complete name. Ids and
+/// names of providers may contain `/` and `:`, so the models that pi knows decide how a name is divided:
 ///
-/// 1. the whole name is `PROVIDER/ID` of a model, or the id of exactly one model (of several, of the only available
-///    one);
-/// 2. what follows the last `:` is a level, and the rest is such a name.
+/// 1. the whole name is `PROVIDER/ID` of a model, or the id of exactly one model or of exactly one available model;
+/// 2. the part behind the last `:` is a level, and the rest is a name of the first or second kind.
 ///
 /// Case is ignored unless it tells models apart.
 pub fn find<'a>(name: &str, models: &'a [KnownModel]) -> Option<(&'a KnownModel, Option<Thinking>)> {
@@ -125,7 +124,7 @@ fn find_exact<'a>(name: &str, models: &'a [KnownModel]) -> Option<&'a KnownModel
     let full = full.or_else(|| only(models.iter().filter(is_full)));
     let of_id = models.iter().filter(is_id);
     let of_id = only(of_id.clone()).or_else(|| only(of_id.filter(|known| known.available)));
-    // An id that is a whole name takes the place of a model without a key.
+    // A model without a key gives way to an available model whose id is the whole name.
     match (full, of_id) {
         (Some(full), Some(of_id)) if of_id.available && !full.available => Some(of_id),
         (full, of_id) => full.or(of_id),
@@ -147,7 +146,7 @@ pub enum Lack {
     NoKey(String),
 }
 
-/// The first model of a list of names that can be used, with the level behind its name; or why each cannot.
+/// Returns the first usable model of some names, with the level; or the reason why each name is not usable.
 pub fn choose(names: &[String], aliases: &Aliases, models: &[KnownModel]) -> Result<ModelSetting, Vec<Lack>> {
     let mut lacks = Vec::new();
     for name in names {
@@ -212,7 +211,7 @@ mod tests {
             ("openai/gpt-4o:extended", "openrouter/openai/gpt-4o:extended", None),
             ("openai/gpt-4o:extended:max", "openrouter/openai/gpt-4o:extended", Some(Thinking::Max)),
             ("openai/gpt-4o", "openai/gpt-4o", None),
-            // There is no key for the one of this provider.
+            // The user has no key for the model of this provider.
             ("openai/gpt-5", "openrouter/openai/gpt-5", None),
             ("https://host/v1/local:8b", "https://host/v1/local:8b", None),
             ("https://host/v1/local:8b:off", "https://host/v1/local:8b", Some(Thinking::Off)),

@@ -5,7 +5,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     nearest_within(word, known, &mut |_| true)
 }
 
-/// Does the same; `spend` counts the steps before each comparison. `None` if they must not be taken.
+/// Like `nearest`; `spend` counts the steps before each comparison. `None` as soon as `spend` returns false.
 pub(crate) fn nearest_within<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -24,7 +24,7 @@ pub(crate) fn nearest_within<'a>(
         let too_long = word.len().max(known.len()) > 4 * MAX_LENGTH;
         let other = if too_long { 0 } else { known.chars().count() };
         let limit = length.max(other) / 3;
-        // Each letter that one has more than the other is to be inserted.
+        // The distance is at least the difference of the lengths.
         if too_long || length.abs_diff(other) > limit {
             continue;
         }
@@ -39,7 +39,7 @@ pub(crate) fn nearest_within<'a>(
     best.map(|(_, known)| known)
 }
 
-/// Longer words, in characters, are not compared.
+/// Maximum length of a compared word, in characters.
 const MAX_LENGTH: usize = 64;
 
 /// The optimal string alignment distance: the number of letters to insert, delete, replace, or swap with their

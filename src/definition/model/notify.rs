@@ -1,11 +1,11 @@
-//! How the user is told outside of pi that a run waits or has ended.
+//! Notifications outside of pi: a run waits or has ended.
 
 /// The content of the user's `notify.yaml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notify {
     /// The occasions of which the user is told; at least one.
     pub on: Vec<Occasion>,
-    /// A program and its arguments; `None` without one.
+    /// The program of the notification and its arguments, if any.
     pub command: Option<Vec<String>>,
     /// The terminal shows the notification.
     pub terminal: bool,
@@ -22,7 +22,7 @@ pub enum Occasion {
 impl Occasion {
     pub const ALL: [Self; 3] = [Self::Waits, Self::Done, Self::Stopped];
 
-    /// Its name in the file.
+    /// Returns the name of the occasion in the file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Waits => "waits",
@@ -32,13 +32,13 @@ impl Occasion {
     }
 }
 
-/// The arguments that stand for the title and the text of a notification.
+/// The argument that stands for the title of a notification.
 pub const TITLE: &str = "{title}";
-/// See [`TITLE`].
+/// The argument that stands for the text of a notification.
 pub const TEXT: &str = "{text}";
 
 impl Notify {
-    /// The program and its arguments for a notification; `None` without a program.
+    /// Returns the program and its arguments for a notification; `None` without a program.
     pub fn command_for(&self, title: &str, text: &str) -> Option<Vec<String>> {
         let value = |argument: &String| match &**argument {
             TITLE => title.to_owned(),

@@ -8,7 +8,7 @@ pub struct Outcome {
     pub target: Target,
     /// The entry of the workflow gives the target, not the file of the phase.
     pub of_entry: bool,
-    /// The number of times that it leads to its target, if that is bounded.
+    /// The bound of the number of times that the outcome leads to its target, if any.
     pub bound: Option<WayBound>,
 }
 
@@ -17,7 +17,7 @@ pub struct Outcome {
 pub struct WayBound {
     /// From 1 to [`WayBound::LIMIT`].
     pub max: u32,
-    /// The target from then on; without one the run pauses.
+    /// The target once the bound is reached; without a target the run pauses.
     pub then: Option<Target>,
 }
 
@@ -32,7 +32,7 @@ impl Outcome {
         Self { name: name.into(), target, of_entry: false, bound: None }
     }
 
-    /// Its target, and behind it that from its bound on.
+    /// Returns the target, and then the target once the bound is reached.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         let then = self.bound.as_ref().and_then(|bound| bound.then.as_ref());
         std::iter::once(&self.target).chain(then)
@@ -67,7 +67,7 @@ impl Target {
         }
     }
 
-    /// The word or id by which a file names it.
+    /// Returns the word or id by which a file names the target.
     pub fn word(&self) -> &str {
         match self {
             Self::Next => "next",

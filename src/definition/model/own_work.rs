@@ -18,9 +18,9 @@ pub struct OwnWork {
     pub file: String,
     /// The work; not [`Work::Agent`].
     pub work: Work,
-    /// The ways in which it can be left.
+    /// The ways in which the entry can be left.
     pub outcomes: Vec<Outcome>,
-    /// The values that it gives.
+    /// The values that the entry gives.
     pub outputs: Vec<Output>,
 }
 
@@ -53,8 +53,8 @@ impl From<OwnWork> for Phase {
     }
 }
 
-/// The place of a run at a parallel group with these entries: a phase with the id, the name and the outcomes of the
-/// group. `given` are the outcomes with targets of its own.
+/// Returns the place of a run at a parallel group with these entries: a phase with the id, the name and the outcomes of
+/// the group. `given` are the outcomes for which the group gives targets.
 pub(crate) fn place(
     (id, name, file): (String, String, String),
     decide: Option<&Decide>,

@@ -1,14 +1,14 @@
 //! Groups whose branches agents work on at the same time.
 
-/// The bounds of a parallel group: each of its entries is a branch, or each item if it is repeated. A branch is the
-/// work of a child agent.
+/// The bounds of a parallel group. Each entry of the group is a branch, or each item if the group is repeated. A child
+/// agent works on each branch.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Parallel {
     /// The number of branches that run at a time, from 1 to [`Parallel::MAX`]. Default: [`Parallel::AT_ONCE`].
     pub at_once: u32,
     /// The number of branches that must come to their end.
     pub need: Need,
-    /// The branch that gives the group its outcome; `None` for a group without one.
+    /// The rule for the outcome of the group; `None` for a group without an outcome.
     pub decide: Option<Decide>,
 }
 
@@ -20,12 +20,12 @@ pub enum Need {
     AtLeast(u32),
 }
 
-/// How the outcomes of the branches that came to their end give that of their group.
+/// The rule by which the outcomes of the branches that came to their end give the outcome of the group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Decide {
-    /// The first of these that a branch has; at least one, all different.
+    /// The first of these outcomes that a branch has; at least one outcome, all different.
     First(Vec<String>),
-    /// The one that more than half of the branches have.
+    /// The outcome that more than half of the branches have.
     Majority,
 }
 
@@ -42,7 +42,7 @@ impl Decide {
     /// The word of a file for [`Decide::Majority`].
     pub const MAJORITY: &str = "majority";
 
-    /// The outcome that these of the branches give; `None` if they give none.
+    /// Returns the outcome of the group for these outcomes of the branches; `None` if they do not give an outcome.
     pub fn of<'a>(&'a self, outcomes: &[Option<&'a str>]) -> Option<&'a str> {
         let times = |name: &str| outcomes.iter().filter(|other| **other == Some(name)).count();
         match self {
@@ -53,7 +53,7 @@ impl Decide {
 }
 
 impl Need {
-    /// The number of branches, of this many, that must come to their end.
+    /// Returns the number of branches that must come to their end, out of all branches.
     pub fn of(self, branches: usize) -> usize {
         match self {
             Self::All => branches,

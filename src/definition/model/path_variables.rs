@@ -1,7 +1,7 @@
-//! Variables in paths: of `gate.file` and `write`.
+//! Variables in the paths of `gate.file` and `write`.
 //!
-//! Their values are literal text. In a resolved path each character of a value that means something in a glob stands
-//! behind a backslash; a path as it is written has none, for a backslash there is read as `/`.
+//! Values are literal text. In a resolved path a backslash stands before each character of a value that has a meaning
+//! in a glob. A path in a file has no backslashes: they are read as `/`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -73,7 +73,7 @@ pub fn variables(path: &str) -> Vec<PathVariable> {
     parts(path).into_iter().filter_map(Result::ok).collect()
 }
 
-/// Returns a path with a plain name in the place of each variable, for what does not depend on the values.
+/// Returns a path with a plain name in the place of each variable, for checks that do not depend on the values.
 pub fn with_names(path: &str) -> String {
     let name = |part| match part {
         Ok(PathVariable::Input(name)) => Cow::Owned(name),
@@ -88,7 +88,7 @@ pub fn with_names(path: &str) -> String {
 ///
 /// # Errors
 ///
-/// If one has no value, or a value that cannot be part of a path, in words.
+/// If a variable has no value, or a value that cannot be part of a path; the error is the reason in words.
 pub fn resolve(path: &str, value_of: impl Fn(&PathVariable) -> Option<String>) -> Result<String, String> {
     let mut resolved = String::with_capacity(path.len());
     for part in parts(path) {
@@ -109,7 +109,7 @@ pub fn resolve(path: &str, value_of: impl Fn(&PathVariable) -> Option<String>) -
     Ok(resolved)
 }
 
-/// Returns the reason why a value cannot be part of a path, in words behind "the value"; `None` if it can.
+/// Returns the reason why a value cannot be part of a path, in words that follow "the value"; `None` if it can.
 pub fn refusal(value: &str) -> Option<&'static str> {
     let path = value.replace('\\', "/");
     let is_drive = path.get(1..2) == Some(":");
@@ -130,7 +130,7 @@ pub fn refusal(value: &str) -> Option<&'static str> {
     })
 }
 
-/// The place of the first wildcard of a path; a variable is none.
+/// Returns the place of the first wildcard of a path. The braces of a variable are no wildcard.
 pub(crate) fn wildcard(path: &str) -> Option<usize> {
     let mut from = 0;
     for part in parts(path) {

@@ -5,7 +5,7 @@ pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns true if a name means the workflow of this key: it is the key, or the key without that of its package.
+/// Returns true if a name means the workflow with this key: the name is the key, or the key without the package.
 pub fn is_key(key: &str, name: &str) -> bool {
     !is_group_key(key) && (key == name || last_part(key) == name)
 }
@@ -16,7 +16,7 @@ pub(crate) fn package_of(key: &str) -> Option<&str> {
     file.rsplit_once('/').map(|(package, _)| package)
 }
 
-/// The part of the key of a group behind that of the workflow of its file: no folder has such a name.
+/// Stands between the key of the file and the place of the group in the key of a group. No folder has such a name.
 const GROUP: &str = "//";
 
 /// The key of the group to which these indices of entries lead in the file of a workflow, for example `release//2.0`.
@@ -49,7 +49,7 @@ pub(crate) fn resolve(folder: &str, path: &str) -> Option<String> {
     resolve_folder(folder, path).filter(|path| !path.is_empty())
 }
 
-/// The same for a folder, which may be the root: the empty path.
+/// Like `resolve` for a folder, which may be the root: the empty path.
 pub(crate) fn resolve_folder(folder: &str, path: &str) -> Option<String> {
     let is_separator = |byte: u8| matches!(byte, b'/' | b'\\');
     let absolute = match path.as_bytes() {

@@ -21,12 +21,12 @@ const EVERYTHING: &str = "/";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Permission {
     Allowed,
-    /// A file tool may reach some files only; one that reads only may reach all that is not hidden.
+    /// A file tool may reach some files only. A tool that only reads may reach every file that is not hidden.
     Within(Reach),
     Confined {
-        /// The files that it may reach.
+        /// The files that the command may reach.
         reach: Reach,
-        /// It has the network.
+        /// The command has the network.
         network: bool,
         /// See [`Limits::unconfined`].
         unconfined: Sandbox,
@@ -37,9 +37,9 @@ pub enum Permission {
 /// The files that a tool call may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
-    /// The paths that it may write, directories with everything below; `None`: everything.
+    /// The paths that the call may write, directories with everything below; `None`: everything.
     pub writable: Option<Vec<WritablePath>>,
-    /// The files and directories that it cannot read or write, as the rules name them.
+    /// The files and directories that the call cannot read or write, as the rules name them.
     pub hidden: Vec<String>,
     /// See [`Limits::keeps_agent_folder`].
     pub keeps_agent_folder: bool,
@@ -48,9 +48,9 @@ pub struct Reach {
 /// A file or directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WritablePath {
-    /// Its absolute path without links, of a directory that may not exist with `/` at the end.
+    /// The absolute path without links. The path of a directory, which need not exist, ends with `/`.
     pub path: String,
-    /// The same as a rule names it: of a glob the directory before its first wildcard.
+    /// The path as a rule names it; for a glob the directory before its first wildcard.
     pub named: String,
 }
 
@@ -66,7 +66,7 @@ pub enum Refusal {
         path: String,
         /// The file that a link leads to.
         link_target: Option<String>,
-        /// The rule that would allow it if it did not lead through a link.
+        /// The rule that would allow the file if the rule did not lead through a link.
         linked_rule: Option<String>,
     },
     /// The host does not tell which file the tool would write.
@@ -75,7 +75,7 @@ pub enum Refusal {
         path: String,
         reason: String,
     },
-    /// `hide` refuses it.
+    /// `hide` refuses the call.
     Hidden {
         /// The argument of the call; empty without one.
         path: String,
@@ -84,7 +84,7 @@ pub enum Refusal {
 }
 
 impl Permission {
-    /// The decision by two sets of rules on one call, which must pass both.
+    /// Returns the decision of two sets of rules on one call, which must pass both sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -142,7 +142,7 @@ impl Reach {
 }
 
 impl WritablePath {
-    /// The one that the other one is or contains; `None` if they have nothing in common.
+    /// Returns the path that is equal to the other path or lies in it; `None` if neither path contains the other.
     fn inner<'a>(&'a self, other: &'a Self) -> Option<&'a Self> {
         let contains = |outer: &Self, inner: &Self| outer.path.ends_with('/') && inner.path.starts_with(&outer.path);
         if self.path == other.path || contains(other, self) {
@@ -153,10 +153,9 @@ impl WritablePath {
     }
 }
 
-/// Decides on a call of a tool by a list of tools and limits. `path` returns its argument `path`.
+/// Decides on a call of a tool by a list of tools and limits. `path` returns the argument `path` of the call.
 ///
-/// A tool that `carries_calls` of other tools passes a whitelist, and `write`: each call that it makes is decided on by
-/// itself.
+/// A tool that `carries_calls` of other tools passes a whitelist and `write`: each carried call gets its own decision.
 pub fn permission(
     (tools, limits): (&ToolPolicy, &Limits),
     tool: &str,
@@ -254,8 +253,8 @@ fn within(
 /// The resolved rules of `write`.
 struct Writable {
     rules: Vec<Rule>,
-    /// The rules with a link in their fixed part, each with the path to which it leads. They allow nothing: whoever may
-    /// change the link would choose what can be written.
+    /// The rules with a link in their fixed part, each with the path to which it leads. These rules allow nothing:
+    /// whoever may change the link would choose the files that can be written.
     linked: Vec<(String, String)>,
 }
 
@@ -274,7 +273,7 @@ struct Rule {
 impl Writable {
     fn resolve(rules: &[String], host: &dyn WorkflowFiles) -> Result<Self, Stale> {
         let mut resolved = Self { rules: Vec::new(), linked: Vec::new() };
-        // One with a variable has no value in this run.
+        // A rule that still has a variable allows nothing.
         for rule in rules.iter().filter(|rule| variables(rule).is_empty()) {
             let (fixed, glob) = split(rule);
             let fixed = unescaped(fixed);
@@ -320,7 +319,7 @@ impl Writable {
     }
 }
 
-/// A glob without empty components and `.`; with `/` at its end it is everything below.
+/// Returns a glob without empty components and `.`; `/` at its end becomes `/**`.
 fn normal(glob: &str) -> String {
     let parts = glob.split('/').filter(|part| !matches!(*part, "" | "."));
     let parts: Vec<&str> = parts.chain(glob.ends_with('/').then_some("**")).collect();
@@ -341,14 +340,14 @@ fn names_directory(path: &str) -> bool {
     matches!(path.rsplit('/').next(), Some("" | "." | ".." | "~"))
 }
 
-/// The fixed part of a rule, with `/` at its end for a directory; `./` for the working directory.
+/// Returns the fixed part of a rule, with `/` at its end for a directory; `./` for the working directory.
 fn command_path(fixed: &str, directory: bool) -> String {
     let fixed = if fixed.is_empty() { "." } else { fixed };
     let end = if directory && !fixed.ends_with('/') { "/" } else { "" };
     format!("{fixed}{end}")
 }
 
-/// The directory to which a rule holds commands, if it is a glob to which it holds `edit` and `write` more closely.
+/// Returns the directory to which a rule holds commands, if the rule holds `edit` and `write` to a glob.
 pub fn wider_for_commands(rule: &str) -> Option<String> {
     let (fixed, glob) = split(rule);
     (!is_everything(glob?)).then(|| command_path(&unescaped(fixed), true))

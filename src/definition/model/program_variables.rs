@@ -1,7 +1,7 @@
-//! Names of variables of the environment that programs give a meaning, by which a value can run or load something.
+//! Names of environment variables that have a meaning for programs: a value can make a program run or load something.
 //!
-//! A list of what is known to be dangerous is never complete. It names whole families where a program or an ecosystem
-//! reads many of them, and endings that programs have in common, so it also stops names that do no harm.
+//! A list of dangerous names is never complete. This list has whole families of names where a program or an ecosystem
+//! reads many of them, and endings that programs have in common, so it also stops harmless names.
 
 /// Names, with `*` for any beginning or end, by the programs that read them.
 pub const PROGRAM_VARIABLES: [(&str, &[&str]); 12] = [
@@ -446,7 +446,7 @@ pub const PROGRAM_VARIABLES: [(&str, &[&str]); 12] = [
     ),
 ];
 
-/// The first of [`PROGRAM_VARIABLES`] that this name matches.
+/// Returns the first of [`PROGRAM_VARIABLES`] that this name matches.
 pub fn meant_by_program(name: &str) -> Option<&'static str> {
     let mut patterns = PROGRAM_VARIABLES.iter().flat_map(|(_, patterns)| patterns.iter());
     let matches = |pattern: &str| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {

@@ -1,13 +1,13 @@
 //! The field `results` of a phase.
 
-/// The entries of its workflow whose results a phase gets: summaries and evidence of gates.
+/// The entries whose results a phase gets: summaries, outputs and evidence of gates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Results {
     /// Every entry, of every workflow of the run.
     #[default]
     All,
-    /// The entries of these names, of its own workflow only; empty for none. The phase itself is one of them only by
-    /// its id.
+    /// The entries with these names, in the phase's own workflow only; empty for no entry. The phase itself is among
+    /// the entries only if its id is listed.
     Of(Vec<String>),
 }
 

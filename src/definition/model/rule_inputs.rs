@@ -18,8 +18,8 @@ pub enum RuleUse {
 }
 
 /// Returns the inputs that the rules of a workflow use, or that `with` gives to such inputs of nested workflows, by
-/// name. One that is used for both is part of a path. `known` has those of other workflows; one that is nested too deep
-/// has none.
+/// name. An input with both uses is part of a path. `known` has the inputs of other workflows; a workflow that is
+/// nested too deep has no inputs.
 pub(crate) fn inputs_of_rules<'a>(
     key: &str,
     depth: usize,
@@ -30,7 +30,7 @@ pub(crate) fn inputs_of_rules<'a>(
         return used.clone();
     }
     let Some(workflow) = get(key).filter(|_| depth <= MAX_NESTING) else { return Map::new() };
-    // For a workflow that leads back to itself, which is left out.
+    // Ends the recursion at a workflow that leads back to itself; such a workflow is left out.
     known.insert(&workflow.key, Map::new());
     let mut used: Map<&str, RuleUse> = Map::new();
     let mut add = |name: &'a str, as_what: RuleUse| {
@@ -75,8 +75,8 @@ pub enum BoundField {
     Budget(Measure),
 }
 
-/// A bound that is the value of an input: the phase that has it, or `None` for the workflow, its field, and the name of
-/// the input.
+/// A bound that is the value of an input: the phase that has the bound, or `None` for the workflow; the field; and the
+/// name of the input.
 type BoundOfInput<'a> = ((Option<&'a Phase>, BoundField), &'a str);
 
 /// Returns the bounds of a workflow and of its own phases that are values of inputs.

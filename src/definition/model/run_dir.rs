@@ -24,7 +24,7 @@ impl Workflow {
 }
 
 impl Library {
-    /// Returns true if a workflow, or one nested in it, names the folder of the run.
+    /// Returns true if a workflow, or a workflow nested in it, names the folder of the run.
     pub fn names_run_dir(&self, key: &str) -> bool {
         self.reached(key).is_some_and(|all| all.into_iter().any(Workflow::names_run_dir))
     }

@@ -1,5 +1,5 @@
-//! The fields of the two kinds of files. The reader accepts these; the JSON Schemas and the tables of the documentation
-//! are generated from them.
+//! The fields of the files that users write. The reader accepts these fields; the JSON Schemas and the tables of the
+//! documentation are generated from them.
 
 use super::models::Thinking;
 use super::notify::Occasion;
@@ -53,7 +53,7 @@ pub enum Kind {
     OrInput(&'static Kind),
     /// A whole number from 1 to this one.
     Count(u32),
-    /// Text like this one, or a number of seconds.
+    /// A duration like this text, or a number of seconds.
     Duration(&'static str),
     /// A number of US dollars above 0, at most this one.
     Dollars(u32),
@@ -82,7 +82,7 @@ pub enum Kind {
     Items,
     /// `true` or `false`, or a whole number from 1 to this one.
     AtOnce(u32),
-    /// This word, or a whole number from 1 to the other.
+    /// This word, or a whole number from 1 to this number.
     WordOrCount(&'static str, u32),
     /// The list of entries of a group, each as in the list of phases; with at most this many.
     Group(usize),
@@ -99,14 +99,14 @@ pub enum Kind {
 }
 
 impl Field {
-    /// The field with a description, as a comment has it.
+    /// Returns the field with a description, as a comment has it.
     const fn described(self, about: &'static str) -> Self {
-        // The component describes none: the schemas and the documentation are made natively.
+        // The component needs no descriptions: a native build generates the schemas and the documentation.
         Self { about: if cfg!(target_arch = "wasm32") { "" } else { about.trim_ascii_start() }, ..self }
     }
 
-    /// Returns true if a key without a value is accepted: a text, or the length of one. Every other field is a rule,
-    /// and an empty rule protects nothing.
+    /// Returns true if a key without a value is accepted: a text, the length of a text, or a list of names. Every other
+    /// field is a rule, and an empty rule protects nothing.
     pub const fn may_be_empty(&self) -> bool {
         matches!(self.kind, Kind::FreeText | Kind::Template(_) | Kind::Number | Kind::Names)
     }
@@ -119,7 +119,7 @@ pub enum Needed {
     Always,
     /// Unless the workflow has `show: workflows`.
     ToStart,
-    /// It may be left out.
+    /// The field may be left out.
     Not,
 }
 
@@ -149,7 +149,7 @@ pub(super) const fn field(name: &'static str, kind: Kind, default: &'static str)
     Field { name, kind, needed: Needed::Not, default, about: "" }
 }
 
-/// A field that may not.
+/// A required field.
 pub(super) const fn required(name: &'static str, kind: Kind, needed: Needed) -> Field {
     Field { name, kind, needed, default: "", about: "" }
 }
@@ -174,7 +174,7 @@ macro_rules! table {
 
 /// Reads the value of a field from a file of the kind `F`.
 pub(crate) trait FromField<F>: Sized {
-    /// Reads it, and reports its errors. After an error it is any value.
+    /// Reads the field, and reports its errors. After an error the value is arbitrary.
     fn from_field(file: &mut F, field: &'static Field) -> Self;
 }
 
@@ -225,7 +225,7 @@ pub(super) const fn total(parts: &[(&str, &[Field])]) -> usize {
     }
 }
 
-/// Puts the parts of a table together. A field without a description has that of its part.
+/// Joins the parts of a table. A field without a description gets the description of its part.
 #[allow(clippy::indexing_slicing, reason = "a const fn cannot iterate")]
 pub(super) const fn flat<const N: usize>(parts: &[(&'static str, &[Field])]) -> [Field; N] {
     let mut all = [parts[0].1[0]; N];

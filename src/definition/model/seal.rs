@@ -16,10 +16,11 @@
 //! | values of inputs in paths and as bounds, in the seal of a run | other values of inputs |
 //! | | `show`: what a user is offered and the model is shown |
 //!
-//! It covers the workflow and every workflow nested in it, at any depth.
+//! The seal covers the workflow and every workflow nested in it, at any depth.
 //!
-//! The hash is SHA-256 of an unambiguous sequence of bytes, that of [`Hash`]. A change of this form, which a new version
-//! of Rust may bring too, or of the set of rules needs a new [`VERSION`]; a test of a fixed value notices it.
+//! The hash is SHA-256 of an unambiguous sequence of bytes, as [`Hash`] writes it. A change of this sequence, which a
+//! new version of Rust may bring too, or of the set of rules needs a new [`VERSION`]; a test with a fixed value notices
+//! the change.
 
 use std::hash::{Hash, Hasher};
 
@@ -38,14 +39,14 @@ use super::workflow::{Entry, EntryKind, Phase, ToolPolicy, Workflow};
 /// The version of the sequence of bytes that is hashed.
 pub const VERSION: u32 = 1;
 
-/// The hash of the rules of a workflow and of all nested in it, in hexadecimal digits.
+/// Returns the hash of the rules of a workflow and of all workflows nested in it, in hexadecimal digits.
 pub(crate) fn hash(workflows: &[&Workflow]) -> String {
     let mut rules = Rules(Sha256::new());
     workflows.iter().for_each(|workflow| rules.workflow(workflow));
     rules.hexadecimal()
 }
 
-/// The hash of rules with the values of inputs that they use, each with the name of its input.
+/// Returns the hash of rules and of the values of the inputs that the rules use, each with the name of its input.
 pub fn with_values<'a>(hash: &str, values: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut rules = Rules(Sha256::new());
     hash.hash(&mut rules);
@@ -53,7 +54,7 @@ pub fn with_values<'a>(hash: &str, values: impl Iterator<Item = (&'a str, &'a st
     rules.hexadecimal()
 }
 
-/// Hashes rules in a form in which no two are the same. Types that are rules in all parts derive [`Hash`].
+/// Hashes rules as unambiguous bytes. Types that are rules in all parts derive [`Hash`].
 struct Rules(Sha256);
 
 /// Lengths and the numbers of choices have 64 bits on any system.
@@ -76,7 +77,7 @@ impl Hasher for Rules {
     }
 }
 
-// Every field is named below: another one does not compile until it is hashed or named as no rule.
+// Every field is named below: a new field does not compile until it is hashed or named as no rule.
 impl Rules {
     fn hexadecimal(self) -> String {
         self.0.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
@@ -107,7 +108,7 @@ impl Rules {
             context_injection: _,
             context,
             phases,
-            // They are hashed beside it; the key of a group tells its place.
+            // Groups are hashed as workflows of their own; the key of a group tells its place.
             groups: _,
             group: _,
             each,
@@ -117,7 +118,7 @@ impl Rules {
             folder: _,
         } = workflow;
         (key, root, loopable, max_loops, auto_continue, context, budget, each, parallel).hash(self);
-        // Texts are no rules, but that the run needs its folder is one.
+        // Texts are no rules, but the need for a folder of the run is a rule.
         workflow.names_run_dir().hash(self);
         self.confinement(confinement);
         self.list(inputs, |rules, Input { name, default, kind: _, description: _ }| (name, default).hash(rules));
@@ -199,7 +200,7 @@ impl Rules {
     }
 }
 
-/// Names or paths whose order has no meaning, nor have duplicates.
+/// Returns names or paths as a set: order and duplicates have no meaning.
 fn set(items: &[String]) -> Set<&str> {
     items.iter().map(String::as_str).collect()
 }
@@ -288,7 +289,7 @@ mod tests {
         BoundValue::Input(name.into())
     }
 
-    /// Each gives another seal than all others.
+    /// Each change gives a seal that differs from all others.
     #[test]
     fn every_rule_is_in_it() {
         let changes: &[Change] = &[
@@ -442,7 +443,7 @@ mod tests {
         assert_eq!(Set::from(seals).len(), 5);
     }
 
-    /// Every stored run relies on this value: another one needs another [`VERSION`].
+    /// Every stored run relies on this value: another value needs another [`VERSION`].
     #[test]
     fn a_seal_is_the_same_for_ever() {
         assert_eq!(seal(|_| {}), "1127adfd3a59843042c8065f63058b705a4cb24c8df78befffa769ceac9b8d29");

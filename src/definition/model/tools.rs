@@ -31,8 +31,8 @@ fn pi_tools<'a>() -> impl Iterator<Item = &'a str> + Clone {
     READING_TOOLS.into_iter().chain(COMMAND_TOOLS).chain(FILE_TOOLS)
 }
 
-/// The known tool whose name differs from a name in case only: one of pi's own, or one of these; `None` if a tool has
-/// exactly this name, or if none is similar.
+/// Returns the known tool whose name differs from `name` in case only: one of pi's own tools, or one of `tools`. `None`
+/// if a tool has exactly this name, or if no name is similar.
 pub(crate) fn tool_in_another_case<'a>(name: &str, tools: &'a [String]) -> Option<&'a str> {
     let mut known = pi_tools().chain(tools.iter().map(String::as_str));
     let meant = known.clone().find(|tool| tool.eq_ignore_ascii_case(name))?;

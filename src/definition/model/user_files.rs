@@ -16,7 +16,7 @@ pub struct UserFile {
 pub(crate) const LIMITS_FILE: UserFile =
     UserFile { name: "limits.yaml", what: "limits", others: ["limits.yml", "limit.yaml", "limit.yml"] };
 
-/// How the user is told outside of pi.
+/// The settings of notifications outside of pi.
 pub(crate) const NOTIFY_FILE: UserFile = UserFile {
     name: "notify.yaml",
     what: "notifications",
@@ -24,7 +24,7 @@ pub(crate) const NOTIFY_FILE: UserFile = UserFile {
 };
 
 impl UserFile {
-    /// The one that a file of this name may be meant for.
+    /// Returns the file that the user may have meant by this name.
     pub(crate) fn meant(name: &str) -> Option<Self> {
         let is_meant = |file: &Self| {
             let mut names = file.others.into_iter().chain([file.name]);

@@ -11,12 +11,12 @@ pub struct UserLimits {
     /// The file, as a user would write it.
     pub file: String,
     pub tools: ToolPolicy,
-    /// The paths that it may write, hidden paths, and the network of commands.
+    /// The writable paths, the hidden paths, and the network of commands.
     pub confinement: Confinement,
 }
 
 impl UserLimits {
-    /// The limits of a tool call. Whatever else it may write, pi's agent folder stays as it is: the file lies in it.
+    /// Returns the limits of a tool call. pi's agent folder, in which the file lies, is never writable.
     pub fn limits(&self) -> Limits<'_> {
         let Confinement { write, hide, network, sandbox } = &self.confinement;
         Limits {

@@ -3,15 +3,15 @@
 use super::blank::{is_blank, trim};
 use super::words::either;
 
-/// Maximum length of a value, and of an item of a list, in characters. The values stand in state entries of their run.
+/// Maximum length of a value, and of an item of a list, in characters. State entries of the run hold the values.
 pub const MAX_VALUE: usize = 1000;
 /// Maximum number of items of a list.
 pub const MAX_ITEMS: usize = 100;
-/// Maximum length of all items of a list together, in characters. A text of a state entry has no more bytes than these
-/// may take.
+/// Maximum length of all items of a list together, in characters. In UTF-8 such a list fits into a text of a state
+/// entry.
 pub const MAX_LIST: usize = 16_000;
 
-/// Type of a value. A value is a text; that of a list has an item on each line.
+/// Type of a value. A value is a text; the value of a list has one item on each line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ValueType {
     /// Any text that is not blank.
@@ -23,14 +23,14 @@ pub enum ValueType {
     Flag,
     /// Texts of one line, not blank.
     List {
-        /// The least number of them.
+        /// The least number of items.
         min: usize,
-        /// The greatest number of them, at most [`MAX_ITEMS`].
+        /// The greatest number of items, at most [`MAX_ITEMS`].
         max: usize,
     },
 }
 
-/// Bounds of a number, both within the range.
+/// Bounds of a number, both inclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Bounds {
     pub min: Option<f64>,
@@ -44,7 +44,7 @@ impl Bounds {
 }
 
 impl ValueType {
-    /// Returns the value that a text means, as it is stored; `None` if it is not of the type.
+    /// Returns the stored form of the value that a text means; `None` if the text is not of the type.
     pub fn value(&self, text: &str) -> Option<String> {
         let text = trim(text);
         let is_valid = match self {
@@ -59,7 +59,7 @@ impl ValueType {
         is_valid.then(|| text.to_owned())
     }
 
-    /// Returns the value of a list with these items; `None` if it is not of the type. Blank items are left out.
+    /// Returns the value of a list with these items; `None` if the list is not of the type. Blank items are left out.
     pub fn list(&self, items: &[impl AsRef<str>]) -> Option<String> {
         let Self::List { min, max } = self else { return None };
         let items = items.iter().map(|item| trim(item.as_ref()));
@@ -72,7 +72,7 @@ impl ValueType {
         is_valid.then(|| items.join("\n"))
     }
 
-    /// Returns the values that can be given, if they are few.
+    /// Returns the possible values of a choice or a flag; empty for any other type.
     pub fn options(&self) -> Vec<&str> {
         match self {
             Self::Choice(options) => options.iter().map(String::as_str).collect(),
@@ -81,7 +81,7 @@ impl ValueType {
         }
     }
 
-    /// Returns true if a value of this type is one of these.
+    /// Returns true if a value of this type is one of these values.
     pub fn is_one_of(&self, value: &str, values: &[String]) -> bool {
         let number = |text: &str| text.parse::<f64>().ok();
         values.iter().any(|other| match self {
@@ -90,7 +90,7 @@ impl ValueType {
         })
     }
 
-    /// Returns true if each value of another type is one of this type.
+    /// Returns true if each value of the other type is a value of this type too.
     pub fn accepts(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::List { min, max }, Self::List { min: least, max: most }) => min <= least && most <= max,
@@ -105,7 +105,7 @@ impl ValueType {
         }
     }
 
-    /// Returns a value for a preview, of this name.
+    /// Returns a sample value with this name, for a preview.
     pub fn sample(&self, name: &str) -> String {
         match self {
             Self::Text => format!("({name})"),

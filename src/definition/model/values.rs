@@ -14,7 +14,7 @@ pub enum ValueName {
     Outcome(String),
     /// `summary.ID`: the summary of the phase of this id, or of the nested workflow of this key.
     Summary(String),
-    /// `item`: the item of the innermost group around it that is repeated.
+    /// `item`: the item of the innermost repeated group around the name.
     Item,
     /// `task`: the task of the run.
     Task,
@@ -25,10 +25,10 @@ pub enum ValueName {
 /// The variable of the folder of the run, as texts and paths have it.
 pub const RUN_DIR_IN_BRACES: &str = "{runDir}";
 
-/// The folder of a run that there is not, for previews.
+/// A folder of a run that does not exist, for previews.
 pub const SAMPLE_RUN_DIR: &str = ".pi/workflow-runs/0123456789abcdef0123";
 
-/// The first words of the names that have several.
+/// The first words of the names that consist of several words.
 const FIRST_WORDS: [&str; 4] = ["input", "output", "outcome", "summary"];
 
 impl ValueName {
@@ -44,7 +44,7 @@ impl ValueName {
     pub const TASK: &str = "task";
     pub const RUN_DIR: &str = "runDir";
 
-    /// Reads a name. Where the text is none, the error is the name that may be meant.
+    /// Reads a name. If the text is not a name, the error is the name that may be meant.
     pub fn parse(text: &str) -> Result<Self, Option<String>> {
         let some = |of: &str| Some(of.to_owned()).filter(|of| !of.is_empty()).ok_or(None);
         match text.split_once('.') {
@@ -64,12 +64,12 @@ impl ValueName {
         }
     }
 
-    /// Returns true if a text begins as a name does that has several words.
+    /// Returns true if a text begins like a name that consists of several words.
     pub fn is_begun_by(text: &str) -> bool {
         text.split_once('.').is_some_and(|(word, _)| FIRST_WORDS.contains(&word))
     }
 
-    /// The party that gives the value, in words.
+    /// Returns the party that gives the value, in words.
     pub fn giver(&self) -> &'static str {
         match self {
             Self::Input(_) => "the start of the run or, by `with`, the agent",
@@ -80,7 +80,7 @@ impl ValueName {
         }
     }
 
-    /// The form of the name, one of the constants.
+    /// Returns the form of the name, one of the constants.
     pub fn form(&self) -> &'static str {
         match self {
             Self::Input(_) => Self::INPUT,
@@ -113,7 +113,7 @@ impl fmt::Display for ValueName {
 pub struct Condition {
     /// The value of the run: one of [`Self::FORMS`].
     pub of: ValueName,
-    /// The values with which it holds; at least one.
+    /// The values for which the condition holds; at least one.
     pub values: Vec<String>,
 }
 
@@ -125,14 +125,14 @@ impl Condition {
 /// The source of the items of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Each {
-    /// They stand in the file; at least one.
+    /// The items stand in the file; at least one.
     Items(Vec<String>),
     /// A list of the run: one of [`Self::FORMS`].
     Of(ValueName),
 }
 
 impl Each {
-    /// The forms of the names that it may have.
+    /// The forms of names that `each` may have.
     pub const FORMS: [&str; 2] = [ValueName::INPUT, ValueName::OUTPUT];
 }
 

@@ -2,7 +2,7 @@
 
 use super::values::ValueName;
 
-/// Of instructions, `roleInstruction` and `advanceReminder`.
+/// The variables of instructions, `roleInstruction` and `advanceReminder`.
 pub const PHASE_VARIABLES: [&str; 17] = [
     "workflowName",
     "workflowKey",
@@ -64,10 +64,10 @@ pub const NOT_DONE_VARIABLES: [&str; 9] = [
     PREVIOUS_SUMMARY,
 ];
 
-/// Known in every template.
+/// The variable that every template knows.
 const RUN_DIR: &str = ValueName::RUN_DIR;
 
-/// Where it is known, `{summary.ID}` is known too, for the id of each phase.
+/// A template that knows this variable knows `{summary.ID}` too, for the id of each phase.
 pub(crate) const PREVIOUS_SUMMARY: &str = "previousSummary";
 
 /// Meaning of each variable, for the documentation.
@@ -107,7 +107,7 @@ pub const MEANINGS: [(&str, &str); 29] = [
 ];
 
 /// Variables whose names end with a name of the workflow, with their meanings. `summary.ID` is known where
-/// `previousSummary` is, the others in every template.
+/// `previousSummary` is, every other variable in every template.
 #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for the reference"))]
 pub const NAMED: [(&str, &str); 4] = [
     (

@@ -1,11 +1,11 @@
-//! The work of a phase: that of the agent, or something that the run does without the model.
+//! The work of a phase: the agent's work, or something that the run does without the model.
 
 use super::gate::Command;
 use super::parallel::Parallel;
 
 #[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub enum Work {
-    /// The agent follows its instructions.
+    /// The agent follows the instructions of the phase.
     #[default]
     Agent,
     /// The engine runs a command.
@@ -42,7 +42,7 @@ pub enum AnswerText {
 }
 
 impl AnswerText {
-    /// The words in a file, in the order of the cases that have one.
+    /// The words in a file, in the order of the variants that have a word.
     pub const WORDS: [&str; 2] = ["required", "optional"];
 }
 
@@ -52,7 +52,7 @@ impl Question {
 }
 
 impl Work {
-    /// The symbol in the status line; empty for that of the agent, whose phases have their own.
+    /// Returns the symbol in the status line; empty for the work of the agent, whose phases have their own symbols.
     pub fn emoji(&self) -> &'static str {
         match self {
             Self::Agent => "",
@@ -74,7 +74,7 @@ pub struct Step {
 impl Step {
     /// The outcome of a command that ends with exit status 0.
     pub const OK: &str = "ok";
-    /// The outcome of one that fails.
+    /// The outcome of a command that fails.
     pub const FAILED: &str = "failed";
     /// The symbol of steps in the status line.
     pub const EMOJI: &str = "⚙️";

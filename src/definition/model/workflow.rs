@@ -135,13 +135,13 @@ impl Workflow {
         package_of(&self.key)
     }
 
-    /// The name `PACKAGE/NAME` that starts a package's workflow.
+    /// Returns the name `PACKAGE/NAME` that starts a package's workflow.
     pub fn name_with_package(&self) -> Option<String> {
         let package = self.package().filter(|_| !self.command_name.is_empty())?;
         Some(format!("{package}/{}", self.command_name))
     }
 
-    /// Its name in a diagnostic: the key, or what a group is.
+    /// Returns the words for the workflow or the group in a diagnostic.
     pub(crate) fn in_words(&self) -> String {
         match self.group {
             Some(_) => "this group".to_owned(),
@@ -153,22 +153,22 @@ impl Workflow {
         self.context.is_some() || self.own_phases().any(|phase| phase.context.is_some())
     }
 
-    /// Returns true if one of its own phases has a model or a thinking level.
+    /// Returns true if a phase of the workflow itself has a model or a thinking level.
     pub(super) fn names_models(&self) -> bool {
         self.own_phases().any(|phase| !phase.model.is_empty() || phase.thinking.is_some())
     }
 
-    /// Returns true if it is a parallel group whose entries are the branches: it is not repeated.
+    /// Returns true for a parallel group whose branches are its entries, not its items.
     pub fn has_branches_beside(&self) -> bool {
         self.parallel.is_some() && self.each.is_none()
     }
 
-    /// Its `workflow.yaml`, as a user would write it.
+    /// Returns the path of the `workflow.yaml`, as a user would write it.
     pub fn file(&self) -> String {
         format!("{}/workflow.yaml", self.folder)
     }
 
-    /// Its phases, without those of nested workflows.
+    /// Returns the phases of the workflow itself, without the phases of nested workflows.
     pub fn own_phases(&self) -> impl Iterator<Item = &Phase> {
         self.phases.iter().filter_map(|entry| match &entry.kind {
             EntryKind::Phase(phase) => Some(&**phase),
@@ -176,13 +176,13 @@ impl Workflow {
         })
     }
 
-    /// Returns true if one of its own phases starts fresh, wherever the workflow is nested.
+    /// Returns true if this phase of the workflow starts fresh, wherever the workflow is nested.
     pub fn starts_fresh(&self, phase: &Phase) -> bool {
         let default = self.context.filter(|_| self.position(&phase.id) != Some(0));
         phase.context.or(default) == Some(ContextMode::Fresh)
     }
 
-    /// The index of the entry of this id: of a phase, or else of a nested workflow.
+    /// Returns the index of the entry with this id: of a phase, or else of a nested workflow.
     pub fn position(&self, id: &str) -> Option<usize> {
         let phase = |entry: &Entry| entry.as_phase().is_some_and(|phase| phase.id == id);
         let position = self.phases.iter().position(phase);
@@ -192,13 +192,13 @@ impl Workflow {
 
 /// The place of a group: of entries that are a scope of their own within the file of a workflow.
 ///
-/// A group is a [`Workflow`] with the fields of that of its file but these: its entries, `loopable`, `maxLoops`,
-/// `budget`.
+/// A group is a [`Workflow`] with the fields of the workflow of its file, except for its entries, `loopable`,
+/// `maxLoops` and `budget`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The key of the workflow of the file.
     pub file: String,
-    /// The indices of the entries that lead to it from there, at least one.
+    /// The indices of the entries that lead from the file to the group, at least one.
     pub at: Vec<usize>,
 }
 
@@ -227,13 +227,13 @@ impl Default for AutoContinue {
 
 pub const DEFAULT_MAX_LOOPS: u32 = 20;
 
-/// When the agent is given the whole context prompt.
+/// The occasions on which the agent gets the whole context prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ContextInjection {
-    /// When a phase begins, and again when the model may have lost it. Between, a short reminder.
+    /// At the beginning of a phase, and again when the model may have lost the prompt. In between, a short reminder.
     #[default]
     OncePerPhase,
-    /// With every run of the agent; the model sees the newest only.
+    /// With every run of the agent; the model sees the newest prompt only.
     EveryRun,
 }
 
@@ -242,11 +242,11 @@ pub enum ContextInjection {
 pub enum ContextMode {
     #[default]
     Shared,
-    /// Nothing but what was handed over, and the user's own messages.
+    /// Only what was handed over, and the user's own messages.
     Fresh,
 }
 
-/// The condition for the start of a workflow.
+/// The ways to start a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Show {
     /// Users, by `/workflow`.
@@ -259,25 +259,25 @@ pub enum Show {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub kind: EntryKind,
-    /// The run passes over the entry unless all of these hold when it arrives.
+    /// The run passes over the entry unless all of these conditions hold when it arrives.
     pub when: Vec<Condition>,
 }
 
 /// A phase, or a workflow nested in another one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EntryKind {
-    /// A phase of its own. Workflows that name one file share it.
+    /// A phase of the workflow itself. Workflows that name the same file share the phase.
     Phase(Rc<Phase>),
     Workflow {
-        /// Its key. In a [`Library`] that key exists and leads to no cycle.
+        /// The key of the workflow. In a [`Library`] a workflow has this key, and no nesting leads back to it.
         key: String,
-        /// The values of its inputs, by name.
+        /// The values of the inputs of the workflow, by name.
         with: Map<String, Given>,
-        /// Its id among the entries. Default: the key without that of its package.
+        /// The id among the entries. Default: the key without the package.
         id: Option<String>,
-        /// Its name for users. Default: that of the workflow.
+        /// The name for users. Default: the name of the workflow.
         label: Option<String>,
-        /// The targets of the outcomes with which it may end; others lead to the next entry.
+        /// The targets of the outcomes with which the workflow may end; other outcomes lead to the next entry.
         outcomes: Vec<Outcome>,
     },
 }
@@ -361,7 +361,7 @@ fields! {
     }
 }
 
-/// Which tools a phase allows. `workflow_step` is always allowed.
+/// The tools that a phase allows. `workflow_step` is always allowed.
 ///
 /// Specification: configuration reference, "Tool Configuration Details".
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -385,8 +385,8 @@ impl ToolPolicy {
 }
 
 impl Entry {
-    /// Returns true if targets, conditions and templates name it so: by its id, or a nested workflow without one by its
-    /// key.
+    /// Returns true if targets, conditions and templates name the entry by this id: its own id, or the key of a nested
+    /// workflow without an id.
     pub fn is_called(&self, id: &str) -> bool {
         match &self.kind {
             EntryKind::Phase(phase) => phase.id == id,
@@ -395,7 +395,7 @@ impl Entry {
         }
     }
 
-    /// Its id; of a nested workflow without one its key without that of its package, of a group its label.
+    /// Returns the id. Without an id, a nested workflow has its key without the package, and a group its label.
     pub fn id(&self) -> &str {
         match &self.kind {
             EntryKind::Phase(phase) => &phase.id,
@@ -405,7 +405,7 @@ impl Entry {
         }
     }
 
-    /// Its label, or the name of its phase; of a nested workflow without a label its key.
+    /// Returns the label, or the name of the phase; without a label the key of a nested workflow.
     pub fn name(&self) -> &str {
         match &self.kind {
             EntryKind::Phase(phase) => &phase.name,
@@ -413,7 +413,8 @@ impl Entry {
         }
     }
 
-    /// The outcomes whose targets are known: those of its phase, or those that a nested workflow is given.
+    /// Returns the outcomes with known targets: the outcomes of the phase, or the outcomes for which the entry gives a
+    /// nested workflow targets.
     pub fn outcomes(&self) -> &[Outcome] {
         match &self.kind {
             EntryKind::Phase(phase) => &phase.outcomes,
@@ -421,7 +422,7 @@ impl Entry {
         }
     }
 
-    /// The outcome of this name, if its target is known.
+    /// Returns the outcome with this name, if its target is known.
     pub fn outcome(&self, name: &str) -> Option<&Outcome> {
         self.outcomes().iter().find(|outcome| outcome.name == name)
     }
@@ -430,7 +431,7 @@ impl Entry {
         self.as_phase()?.outputs.iter().find(|output| output.name == name)
     }
 
-    /// Its phase, unless it is a nested workflow.
+    /// Returns the phase; `None` for a nested workflow.
     pub fn as_phase(&self) -> Option<&Phase> {
         match &self.kind {
             EntryKind::Phase(phase) => Some(phase),
@@ -442,7 +443,7 @@ impl Entry {
         self.nested_key().filter(|key| is_group_key(key))
     }
 
-    /// The key of its nested workflow, unless it is a phase.
+    /// Returns the key of the nested workflow; `None` for a phase.
     pub fn nested_key(&self) -> Option<&str> {
         match &self.kind {
             EntryKind::Phase(_) => None,
@@ -452,7 +453,7 @@ impl Entry {
 }
 
 impl Workflow {
-    /// The index of the entry that is next after the outcome of the entry at `index`; the number of entries for the
+    /// Returns the index of the entry to which a target of the entry at `index` leads; the number of entries for the
     /// end. `None` for the end of the whole run, and for an id that no entry has.
     pub(crate) fn target(&self, index: usize, target: &Target) -> Option<usize> {
         match target {

@@ -1,6 +1,6 @@
-//! Compares two paths of `write`: they may allow the same file.
+//! Compares two paths of `write`: tells if both may allow the same file.
 //!
-//! The answer is yes where it is not known: links, and what a file system takes for the same name, are not looked at.
+//! In doubt the answer is yes: the file system, with its links and equivalent names, is not read.
 
 use super::path_variables::{PathVariable, variables};
 use super::permission::split;
@@ -16,23 +16,23 @@ const ITEM_NUMBER: &str = "{itemNumber}";
 /// below.
 pub(crate) fn may_meet(one: &str, other: &str) -> bool {
     let (Some(one), Some(other)) = (components(one), components(other)) else { return true };
-    // Where one ends, everything below it may be meant.
+    // A path that ends here may mean a folder with everything below.
     one.iter().zip(&other).all(|(one, other)| may_be_equal(one, other))
 }
 
-/// Behind each component of a [`stem`]; no path has it.
+/// Ends each component of a [`stem`]; no path has this character.
 pub(crate) const END_OF_PART: char = '\0';
 
-/// The first components of a path, up to one that may be equal to another name. Two paths can meet only if one stem is
-/// the beginning of the other.
+/// Returns the first components of a path, before the first component that may be equal to another name. Two paths can
+/// meet only if one stem is the beginning of the other.
 pub(crate) fn stem(path: &str) -> String {
     let parts = components(path).unwrap_or_default().into_iter();
     let plain = parts.take_while(|part| part.is_ascii() && !part.contains('{'));
     plain.flat_map(|part| [part, END_OF_PART.into()]).collect()
 }
 
-/// Returns true if each item of a group has a path of `write` for itself: it is below the folder of the run, and the
-/// first component there has the number of the item, and nothing else by which it could be that of another one.
+/// Returns true if a path of `write` differs for each item of a group: it lies below the folder of the run, and its
+/// first component there has the number of the item and otherwise nothing that could be part of another number.
 pub(crate) fn is_of_one_item(path: &str) -> bool {
     let below = path.strip_prefix(RUN_DIR_IN_BRACES).and_then(|rest| rest.strip_prefix('/'));
     let Some(below) = below else { return false };
@@ -43,8 +43,8 @@ pub(crate) fn is_of_one_item(path: &str) -> bool {
     rest.len() < first.len() && rest.chars().all(is_plain) && !components.any(|part| part == "..")
 }
 
-/// The components of a path up to one from which on it may be anything, as a glob from its first wildcard on: commands
-/// are not held to globs. `None` if nothing is known of it.
+/// Returns the components of a path up to the first one that may be anything, such as a wildcard: commands are not held
+/// to globs. `None` if nothing is known of the path.
 fn components(path: &str) -> Option<Vec<String>> {
     let (fixed, _) = split(path);
     let is_elsewhere = fixed.starts_with(['/', '~', '\\']) || fixed.get(1..2) == Some(":");
@@ -60,7 +60,7 @@ fn components(path: &str) -> Option<Vec<String>> {
                 found.pop()?;
             }
             RUN_DIR_IN_BRACES => found.extend(RUN_DIRS.into_iter().chain([part]).map(Into::into)),
-            // Its value may have several components.
+            // The value of an input may have several components.
             part if variables(part).iter().any(is_input) => break,
             part => found.push(part.to_lowercase()),
         }

@@ -22,7 +22,7 @@ const MAX_VARIABLES: usize = 20_000;
 
 /// Reads files until a total of one load is reached. After that every call returns [`Stop::TotalReached`].
 ///
-/// The outer result of a call says if the load goes on, the inner one if this file could be read.
+/// The outer result of a call says if the load goes on, the inner result says if this file could be read.
 pub(crate) struct Bounded<'a> {
     files: &'a dyn WorkflowFiles,
     entries_left: usize,
@@ -43,7 +43,7 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// The path at which a total was reached.
+    /// Returns the path at which a total was reached.
     pub fn reached_at(&self) -> Option<&str> {
         self.reached.as_ref().map(|(_, path)| &**path)
     }
@@ -53,7 +53,7 @@ impl<'a> Bounded<'a> {
         self.files.tools()
     }
 
-    /// Lists a directory. One with more entries than are left is not listed at all.
+    /// Lists a directory. A directory with more entries than may still be read is not listed at all.
     pub fn list(&mut self, root: &str, path: &str) -> Result<Result<Vec<DirEntry>, FileError>, Stop> {
         self.check()?;
         match self.files.list(root, path) {
@@ -95,7 +95,7 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// Takes this number of unknown variables from those that can be reported; returns the number that was left.
+    /// Counts unknown variables; returns the number that could still be reported before.
     pub fn take_variables(&self, count: usize) -> usize {
         let left = self.variables_left.get();
         self.variables_left.set(left.saturating_sub(count));

@@ -48,7 +48,7 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
             }
             None => {
                 let found = match value {
-                    // Reported as a field without a value.
+                    // `check_values` reports a field without a value.
                     Yaml::Null => continue,
                     Yaml::Number(_) | Yaml::String(_) => {
                         format!("`{}`", value.scalar_text().unwrap_or_default())
@@ -70,7 +70,7 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
     budget
 }
 
-/// The values of its key, in words.
+/// Returns the expected values of a measure, in words.
 const fn expected(measure: Measure) -> &'static str {
     match measure {
         Measure::Cost => "a number of US dollars from 0.000001 to 1000000",
@@ -80,7 +80,7 @@ const fn expected(measure: Measure) -> &'static str {
     }
 }
 
-/// The number that a text like `$2` or `50k` means.
+/// Returns the number that a text like `$2` or `50k` means.
 fn meant(measure: Measure, value: &Yaml) -> Option<String> {
     let Yaml::String(text) = value else { return None };
     let text = text.trim().to_ascii_lowercase();
@@ -94,7 +94,7 @@ fn meant(measure: Measure, value: &Yaml) -> Option<String> {
     number.scalar_text()
 }
 
-/// The amount that a value of its key means.
+/// Returns the amount that a value of a measure means.
 fn amount(measure: Measure, value: &Yaml) -> Option<u64> {
     let number = match (measure, value) {
         (Measure::Cost, Yaml::Number(dollars)) => *dollars,

@@ -43,7 +43,7 @@ by_type! {
     Results => |fields, _| results::read(fields),
     Show => |fields, field| choice(fields, field, [Self::User, Self::Workflows]).unwrap_or_default(),
     ToolPolicy => |fields, _| tools::read(fields),
-    // They are read with the files that they name.
+    // Entries are read together with the files that they name.
     Vec<Entry> => |_, _| Vec::new(),
     Vec<Input> => |fields, _| inputs::read(fields),
     Vec<Outcome> => |fields, _| outcomes::read(fields),
@@ -53,12 +53,12 @@ by_type! {
     Vec<String> => |fields, _| models::read_names(fields),
 }
 
-/// The number that a table has as text.
+/// Returns the number that a table has as text.
 fn number(default: &str) -> u32 {
     default.parse().unwrap_or_default()
 }
 
-/// The greatest number of a kind.
+/// Returns the greatest number that a kind allows.
 fn most(kind: &Kind) -> u32 {
     match kind {
         Kind::WholeNumber(most) => *most,
@@ -67,7 +67,7 @@ fn most(kind: &Kind) -> u32 {
     }
 }
 
-/// Reads one of the words of a field as the value at its place; `None` without the field.
+/// Reads one of the words of a field as the value at the index of the word; `None` without the field.
 fn choice<T: Copy, const N: usize>(fields: &mut Fields, field: &'static Field, values: [T; N]) -> Option<T> {
     let Kind::OneOf(words) = field.kind else { return None };
     fields.given_choice(field.name, words, &values)
@@ -83,7 +83,7 @@ impl FromField<Bounds<'_, '_>> for u32 {
     }
 }
 
-/// Reads a required text. One for the start of a workflow is optional in a workflow that only others start.
+/// Reads a required text. A text for the start of a workflow is optional if only other workflows start the workflow.
 fn text(fields: &mut Fields, field: &'static Field) -> String {
     let name = field.name;
     if field.needed == Needed::ToStart && !fields.needs.fields.contains(&name) {
@@ -121,7 +121,7 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
 
 const AUTO_CONTINUE: [&str; AutoContinue::FIELDS.len()] = names(AutoContinue::FIELDS);
 
-/// `autoContinue`: true, false, or a mapping of its bounds.
+/// Reads `autoContinue`: true, false, or a mapping of its bounds.
 fn auto_continue(fields: &mut Fields) -> Option<AutoContinue> {
     let value = match fields.tree.root.get("autoContinue") {
         None | Some(Yaml::Null | Yaml::Bool(true)) => return Some(AutoContinue::default()),
@@ -157,7 +157,7 @@ fn on_budget(fields: &mut Fields) -> Option<Target> {
         Some(_) => "a `budget` beside it",
         None => "`pause`, `next`, `loop`, `done`, `stop` or the id of an entry",
     };
-    // A field without a value is reported as such.
+    // `check_values` reports a field without a value.
     if value != Yaml::Null {
         let problem = FieldProblem::bad(field, expected, if has_budget { written(&value) } else { "none".into() });
         fields.report(&[Step::Key(field)], problem);

@@ -11,11 +11,11 @@ use crate::definition::model::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathVariables {
     OfRun,
-    /// None: there may be no run.
+    /// No variables: there may be no run.
     None,
 }
 
-/// Reads `write`, `hide`, `network` and `sandbox`; `variables` are those of `write`.
+/// Reads `write`, `hide`, `network` and `sandbox`; `variables` are the variables of `write`.
 pub(crate) fn read(fields: &mut Fields, variables: PathVariables) -> Confinement {
     let kinds = [Sandbox::Required, Sandbox::Preferred, Sandbox::Off];
     Confinement {
@@ -70,7 +70,7 @@ fn paths(
     Some(rules)
 }
 
-/// Refuses the variables of a run in a path that holds without one.
+/// Refuses the variables of a run in a path that holds without a run.
 fn check_no_variable(fields: &mut Fields, at: &[Step], path: &str) {
     for variable in variables(path) {
         let problem = LimitProblem::VariableOfRun { variable: variable.to_string() };
@@ -91,7 +91,7 @@ pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
     let path = path(field, item)?;
     let (_, glob) = split(&path);
     let glob = glob.unwrap_or_default();
-    // The library takes a `!` at the beginning of a glob for its negation.
+    // The glob library takes a `!` at the beginning of a glob for a negation.
     if path.starts_with('!') || glob.starts_with('!') {
         return Err(LimitProblem::ExcludedPath { path }.into());
     }

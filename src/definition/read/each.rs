@@ -10,7 +10,7 @@ use crate::definition::model::{Each, MAX_ITEMS, MAX_VALUE, is_blank};
 pub(crate) fn read(fields: &mut Fields) -> Option<Each> {
     let tree = std::rc::Rc::clone(&fields.tree);
     let problem = match tree.root.get("each") {
-        // An empty value is reported with those of other fields.
+        // `check_values` reports a field without a value.
         None | Some(Yaml::Null) => return None,
         Some(Yaml::List(items)) => {
             let texts: Result<Vec<String>, &Yaml> =

@@ -1,7 +1,7 @@
 //! The events of a YAML text, with their places.
 //!
-//! The parser is the one inside `serde_yaml`, whose own interface does not tell places. It has the interface of a C
-//! library: this is the only module with unsafe code, and no pointer leaves it.
+//! The parser is the one inside `serde_yaml`, whose own interface does not tell places. The parser has the interface of
+//! a C library: this module alone has unsafe code, and no pointer leaves it.
 #![allow(unsafe_code, reason = "the interface of the parser")]
 
 use std::ffi::{CStr, c_char};
@@ -36,7 +36,7 @@ pub(crate) enum Event {
         anchor: Option<String>,
         tag: Option<String>,
         text: String,
-        /// Without quotes, and not a block.
+        /// The scalar has no quotes, and is not a block.
         plain: bool,
     },
     List {
@@ -78,7 +78,7 @@ impl<'t> Events<'t> {
         Self { parser, text: PhantomData }
     }
 
-    /// The next event. Nothing follows an error.
+    /// Returns the next event. Nothing follows an error.
     pub fn next(&mut self) -> Result<(Event, Mark), Failure> {
         let mut event = MaybeUninit::<sys::yaml_event_t>::uninit();
         // SAFETY: the state is initialized. The call writes the whole event, whose strings live until it is deleted.
@@ -101,7 +101,7 @@ impl Drop for Events<'_> {
     }
 }
 
-/// The error in the state of the parser.
+/// Returns the error in the state of the parser.
 fn failure(parser: &sys::yaml_parser_t) -> Failure {
     // SAFETY: the parser's words are constants.
     let words = |words: *const i8| unsafe { string(words.cast()) };
@@ -158,6 +158,6 @@ unsafe fn convert(event: &sys::yaml_event_t) -> Event {
 ///
 /// The pointer is null or leads to bytes that end with NUL.
 unsafe fn string(bytes: *const c_char) -> Option<String> {
-    // SAFETY: as above.
+    // SAFETY: by the contract of this function.
     (!bytes.is_null()).then(|| unsafe { CStr::from_ptr(bytes) }.to_string_lossy().into_owned())
 }

@@ -10,7 +10,7 @@ use crate::definition::model::{MAX_TESTS, PhaseTest, Surroundings, TESTS_FIELDS,
 
 const LISTS: [&str; TESTS_FIELDS.len()] = names(&TESTS_FIELDS);
 
-/// Reads `tests`. [`check`] reports its errors, which leave nothing out.
+/// Reads `tests`. [`check`] reports errors in `tests`, which leave nothing out.
 pub(crate) fn read(fields: &Fields) -> Vec<PhaseTest> {
     let value = fields.tree.root.get("tests");
     tests(value).0

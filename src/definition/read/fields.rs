@@ -18,7 +18,7 @@ use crate::definition::model::{BoundValue, ENTRY_FIELDS, Field, Kind, Needed, is
 /// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
 pub(crate) const MAX_PLACES: usize = 50;
 
-/// Maximum number of diagnostics of a file: they show again when others are fixed.
+/// Maximum number of diagnostics of a file; more diagnostics show when others are fixed.
 const MAX_REPORTED: usize = 200;
 
 /// The YAML of one file, and the list that its diagnostics go to.
@@ -34,10 +34,10 @@ pub(crate) struct Fields<'a> {
     /// The kind of the file.
     of: Mapping,
     pub tree: Rc<Tree>,
-    /// The list that its diagnostics are added to.
+    /// The list to which the diagnostics of the file are added.
     pub diagnostics: &'a mut Vec<Diagnostic>,
     pub has_errors: bool,
-    /// Number of diagnostics that were there before.
+    /// Number of diagnostics in the list before the file was read.
     before: usize,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Fields<'a> {
         Some(value)
     }
 
-    /// Reports a diagnostic of the node at a path, or of the nearest one above it that exists.
+    /// Reports a diagnostic of the node at a path, or of the nearest existing node above it.
     pub fn report(&mut self, path: &[Step], problem: impl Into<Problem>) {
         let place = self.place(path);
         self.report_at(place, problem.into());
@@ -108,8 +108,8 @@ impl<'a> Fields<'a> {
         self.diagnostics.push(Diagnostic::new(self.file, problem).at(self.text, place, self.lines_before));
     }
 
-    /// Reports a missing field. An unknown key with a similar name, or the name that another program has for it, is
-    /// taken for it.
+    /// Reports a missing field. An unknown key is taken for the field if its name is similar, or if another program has
+    /// this name for the field.
     pub fn missing(&mut self, field: &'static str) {
         let meant =
             |key: &String| nearest(key, self.known.iter().copied()) == Some(field) || meant::means(key, field, self.of);
@@ -121,7 +121,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Refuses unknown keys that look like a rule for the agent: it would not hold.
+    /// Refuses unknown keys that look like a rule for the agent: the rule would not hold.
     pub fn check_rules(&mut self) {
         for key in self.unknown_keys(&[], self.known) {
             let Some(rule) = rule_meant(&key) else { continue };
@@ -132,7 +132,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Refuses rules without a value: they would not hold. The readers take them for absent.
+    /// Refuses rules without a value: such a rule would not hold. The readers take a field without a value for absent.
     pub fn check_values(&mut self, schema: &[Field]) {
         let tree = Rc::clone(&self.tree);
         let mut empty = Vec::new();
@@ -194,8 +194,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reports variables in a value in which none are replaced. One that can be nothing else, like `{input.NAME}`, is an
-    /// error; a plain name like `{description}` may be meant for a program, and is a warning.
+    /// Reports variables in a value whose variables are not replaced. A name that can only be a variable, like
+    /// `{input.NAME}`, is an error; a plain name like `{description}` may be meant for a program, and is a warning.
     pub fn check_literal(&mut self, path: &[Step], field: &str, text: &str) {
         for (name, named) in templates::in_literal(text) {
             let value = self.place(path);
@@ -205,7 +205,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Does the same for a path, in which some variables are replaced.
+    /// Like [`Self::check_literal`] for a path, in which some variables are replaced.
     pub fn check_path(&mut self, path: &[Step], field: &str, text: &str) {
         self.check_literal(path, field, &with_names(text));
     }
@@ -218,7 +218,7 @@ impl<'a> Fields<'a> {
         line.get(start..).is_some_and(|rest| rest.starts_with(text))
     }
 
-    /// The first place of a text, from a place on.
+    /// Returns the first place of a text, from a place on.
     fn find(&self, from: Place, words: &str) -> Option<Place> {
         self.text.lines().enumerate().skip(from.line - 1).find_map(|(index, line)| {
             let skip = if index + 1 == from.line { from.column - 1 } else { 0 };
@@ -236,7 +236,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The items of the list at a path that are scalars, as text, each with its index.
+    /// Returns the items of the list at a path that are scalars, as text, each with its index.
     pub fn names_at(&self, path: &[Step]) -> Vec<(usize, String)> {
         let items = self.at(path).map(Yaml::items).unwrap_or_default().iter().enumerate();
         items.filter_map(|(index, item)| Some((index, item.scalar_text()?))).collect()
@@ -255,7 +255,7 @@ impl<'a> Fields<'a> {
     /// Reads an optional string; any other value is ignored with a warning.
     pub fn optional_text(&mut self, field: &'static str) -> Option<String> {
         match self.tree.root.get(field) {
-            // Providers refuse such a message.
+            // Providers refuse a blank message.
             Some(Yaml::String(text)) if !text.is_empty() && is_blank(text) => {
                 let text = field.to_owned();
                 self.report(&[Step::Key(field)], FieldProblem::Blank { field: text });
@@ -271,7 +271,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads the entries of an optional mapping, at least one and at most `limit` where there is a limit; none without
+    /// Reads the entries of an optional mapping, at least one and at most `limit` where there is a limit; empty without
     /// the field, and after an error.
     pub fn entries(
         &mut self,
@@ -324,7 +324,7 @@ impl<'a> Fields<'a> {
         0
     }
 
-    /// Reads one of the words as the value beside it; `None` without the field.
+    /// Reads one of `words` as the value at the same index; `None` without the field.
     pub fn given_choice<T: Copy>(
         &mut self,
         field: &'static str,
@@ -336,7 +336,7 @@ impl<'a> Fields<'a> {
         values.get(index).copied().filter(|_| given)
     }
 
-    /// Reads a field that is `true` or `false`; a missing value is the default, and one with errors.
+    /// Reads a field that is `true` or `false`; the default for a missing field, and after an error.
     pub fn switch(&mut self, field: &'static str, default: bool) -> bool {
         const EXPECTED: &str = "`true` or `false`";
         let problem = match self.tree.root.get(field) {
@@ -401,7 +401,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The value of a field that is a string and not blank, or its problem.
+/// Returns the value of a field that is a string and not blank, or its problem.
 pub(crate) fn text(field: &str, value: &Yaml) -> Result<String, FieldProblem> {
     match value {
         Yaml::String(text) if is_blank(text) => Err(FieldProblem::Blank { field: field.into() }),
@@ -410,7 +410,7 @@ pub(crate) fn text(field: &str, value: &Yaml) -> Result<String, FieldProblem> {
     }
 }
 
-/// The problem of a value in the place of a list.
+/// Returns the problem of a value in the place of a list.
 pub(crate) fn not_a_list(field: String, expected: &'static str, found: &Yaml) -> FieldProblem {
     match found {
         Yaml::String(text) if !is_blank(text) => FieldProblem::NotAList { field, expected, text: text.clone() },
@@ -418,7 +418,7 @@ pub(crate) fn not_a_list(field: String, expected: &'static str, found: &Yaml) ->
     }
 }
 
-/// The word that another word means as the value of a field.
+/// Returns the word that another word means as the value of a field.
 fn meant_choice(field: &str, word: &str) -> Option<&'static str> {
     match (field, &*word.to_ascii_lowercase()) {
         ("summary", "true") | ("sandbox", "true" | "on" | "yes") => Some("required"),
@@ -468,13 +468,13 @@ fn find_empty<'a>(
                     find_empty(fields, value, &at, &format!("{name}.{input}."), empty);
                 }
             }
-            // No mappings; those of `tests` protect nothing.
+            // Other kinds have no mappings, and the mappings of `tests` protect nothing.
             _ => {}
         }
     }
 }
 
-/// Returns true if a rule has no value. An empty list of tools or paths is one: it allows or refuses nothing.
+/// Returns true if a rule has no value. An empty list of tools or paths is a value: it allows or refuses nothing.
 fn is_empty(field: &Field, value: &Yaml) -> bool {
     match (field.kind, value) {
         (Kind::Tests(_), _) => false,
@@ -490,7 +490,8 @@ pub(crate) fn is_blank_text(value: &Yaml) -> bool {
     matches!(value, Yaml::String(text) if is_blank(text))
 }
 
-/// The items of a list as text, as JavaScript's `String` writes them; or the first that is no scalar, with its index.
+/// Returns the items of a list as text, as JavaScript's `String` writes them; or the kind of the first item that is no
+/// scalar, with its index.
 pub(crate) fn texts(items: &[Yaml]) -> Result<Vec<String>, (usize, ValueKind)> {
     let text = |(index, item): (usize, &Yaml)| item.scalar_text().ok_or((index, item.kind()));
     items.iter().enumerate().map(text).collect()

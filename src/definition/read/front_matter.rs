@@ -17,12 +17,12 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The YAML between the two `---` lines; empty if there is none.
+    /// Returns the YAML between the two `---` lines; empty without front matter.
     pub fn front_matter(&self) -> &str {
         self.text.get(self.front_matter.clone()).unwrap_or_default()
     }
@@ -33,7 +33,7 @@ impl Document {
         opens && self.front_matter.end == 0
     }
 
-    /// The Markdown below it, without white space at its ends.
+    /// Returns the Markdown below the front matter, without white space at its ends.
     pub fn body(&self) -> &str {
         self.text.get(self.body.clone()).unwrap_or_default()
     }
@@ -45,7 +45,7 @@ impl Document {
         self.text
     }
 
-    /// The place in the file at which the body begins.
+    /// Returns the place in the file at which the body begins.
     pub fn body_place(&self) -> Place {
         let before = self.text.get(..self.body.start).unwrap_or_default();
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -54,9 +54,9 @@ impl Document {
     }
 }
 
-/// Splits a file as pi's own front matter parser does, so that both read the same:
-/// line ends become `\n`, the YAML reaches from the fourth character to the next line that begins
-/// with `---`, and without front matter all is body.
+/// Splits a file as pi's own front matter parser does, so that both read the same: line ends become `\n`, the YAML
+/// reaches from the fourth character to the next line that begins with `---`, and a file without front matter is all
+/// body.
 pub(crate) fn split(mut text: String) -> Document {
     if text.starts_with('\u{feff}') {
         text.remove(0);
@@ -65,7 +65,7 @@ pub(crate) fn split(mut text: String) -> Document {
         text = text.replace("\r\n", "\n").replace('\r', "\n");
     }
     let parts = text.strip_prefix("---").and_then(|rest| {
-        // Line by line, which is faster than to look for the four characters everywhere.
+        // A search line by line is faster than a search for the four characters.
         let (end, _) =
             rest.match_indices('\n').find(|&(at, _)| rest.get(at + 1..).is_some_and(|line| line.starts_with("---")))?;
         let mut yaml = rest.get(..end)?.chars();

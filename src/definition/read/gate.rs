@@ -90,7 +90,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     }
     let mut text = |field: &'static str| match item.get(field) {
         None => Some(None),
-        // Reported as a field without a value.
+        // `check_values` reports a field without a value.
         Some(Yaml::Null) => None,
         Some(value) => match text(&format!("gate.{field}"), value) {
             Ok(text) => Some(Some(text)),
@@ -105,7 +105,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     let outcome = text("outcome");
     let recheck = match item.get("recheck") {
         None => Some(false),
-        // Reported as a field without a value.
+        // `check_values` reports a field without a value.
         Some(Yaml::Null) => None,
         Some(Yaml::Bool(recheck)) => Some(*recheck),
         Some(other) => {
@@ -128,7 +128,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     }
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
     let (timeout_ms, outcome, env, recheck) = (timeout?, outcome?, env?, recheck?);
-    // Errors that follow from one of these are not reported.
+    // Errors that follow from an error reported above are not reported.
     if fields.has_errors {
         return None;
     }
@@ -170,7 +170,7 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
     Some(Check { label, kind, outcome, recheck })
 }
 
-/// The path and the expression of a check of a file; `None` after an error.
+/// Returns the path and the expression of a check of a file; `None` after an error.
 fn checked_file(
     fields: &mut Fields,
     here: [Step; 2],
@@ -206,13 +206,13 @@ fn checked_file(
     Some((path, contains))
 }
 
-/// `env` of the mapping at a path: a mapping of names of variables to names of values. `of` names it in diagnostics.
-/// `None` after an error.
+/// Reads `env` of the mapping at a path: a mapping of names of variables to names of values. `of` is the name of the
+/// field in diagnostics. `None` after an error.
 pub(super) fn env(fields: &mut Fields, path: &[Step], of: &'static str, item: &Yaml) -> Option<Vec<Variable>> {
     let here = [path, &[Step::Key("env")]].concat();
     let entries = match item.get("env") {
         None => return Some(Vec::new()),
-        // Reported as a field without a value.
+        // `check_values` reports a field without a value.
         Some(Yaml::Null) => return None,
         Some(Yaml::Map(entries)) if (1..=MAX_VARIABLES).contains(&entries.len()) => entries,
         Some(Yaml::Map(_)) => {
@@ -245,8 +245,8 @@ pub(super) fn env(fields: &mut Fields, path: &[Step], of: &'static str, item: &Y
     (variables.len() == entries.len()).then_some(variables)
 }
 
-/// `timeout` of the mapping at a path: a duration like `90s` or `10m`, or a number of seconds. `of` names it in
-/// diagnostics.
+/// Reads `timeout` of the mapping at a path: a duration like `90s` or `10m`, or a number of seconds. `of` is the name
+/// of the field in diagnostics.
 pub(super) fn timeout(fields: &mut Fields, path: &[Step], of: &'static str, item: &Yaml) -> Option<u32> {
     let duration = match item.get("timeout") {
         None | Some(Yaml::Null) => return Some(DEFAULT_TIMEOUT_MS),

@@ -29,7 +29,7 @@ pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Map
             let (field, found) = (format!("with.{name}"), written(value));
             let expected = "a value, or a list of values";
             let suggestion = match value {
-                // `{input.NAME}` without quotes.
+                // YAML reads `{input.NAME}` without quotes as a mapping.
                 Yaml::Map(entries) => entries.first().map(|(key, _)| format!("\"{{{key}}}\"")),
                 _ => None,
             };
@@ -45,7 +45,7 @@ pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Map
     all
 }
 
-/// A name stands bare, or quoted in braces. Any other quoted text is the value.
+/// Reads a value. A name stands bare, or quoted in braces; any other quoted text is the value itself.
 fn given(fields: &Fields, at: &[Step], name: &str, literal: Given) -> Result<Given, FieldProblem> {
     let Given::Value(text) = &literal else { return Ok(literal) };
     let field = format!("with.{name}");
@@ -85,7 +85,7 @@ fn input(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Input> {
     Some(Input { name: name.to_owned(), kind, default, description })
 }
 
-/// A value, or a list of values, as it stands; `None` if it is something else.
+/// Returns a value, or a list of values, as it stands; `None` for anything else.
 fn literal(value: &Yaml) -> Option<Given> {
     match value {
         Yaml::List(items) => {

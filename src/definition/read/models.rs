@@ -11,7 +11,7 @@ use crate::definition::model::{Aliases, Thinking, is_blank, trim};
 /// The value of `model` and of an alias.
 const NAMES: &str = "the name of a model or a list of names";
 
-/// One name, or a list of names; or the kind of the first value that is no name, with its index in the list.
+/// Returns one name, or a list of names; or the kind of the first value that is no name, with its index in the list.
 fn names(value: &Yaml) -> Result<Vec<String>, (Option<usize>, ValueKind)> {
     let name = |value: &Yaml| match value {
         Yaml::String(name) if !is_blank(name) => Some(trim(name).to_owned()),
@@ -44,7 +44,7 @@ pub(crate) fn read_names(fields: &mut Fields) -> Vec<String> {
 }
 
 /// Reads the field `thinking`. A level that is not one of pi's has no effect, with a warning: a later version of pi may
-/// have more.
+/// have more levels.
 pub(crate) fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
     let (name, suggestion) = match fields.tree.root.get("thinking")? {
         Yaml::Null => return None,
@@ -64,7 +64,7 @@ pub(crate) fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
 pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Aliases {
     let needs = Needs { what: "a list of aliases", fields: &[] };
     let mut aliases = Aliases::default();
-    // Nothing but comments.
+    // The file has nothing but comments.
     if yaml::parse(text).is_ok_and(|tree| tree.root == Yaml::Null) {
         return aliases;
     }

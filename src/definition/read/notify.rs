@@ -13,7 +13,7 @@ const FIELDS: [&str; NOTIFY_FIELDS.len()] = names(&NOTIFY_FIELDS);
 /// The options behind which interpreters take code.
 const CODE_OPTIONS: [&str; 9] = ["-c", "-lc", "-ic", "-e", "-E", "/c", "--eval", "--command", "-Command"];
 
-/// Reads how the user is notified, and reports the errors in it. `None` after an error.
+/// Reads the settings of notifications, and reports the errors in them. `None` after an error.
 pub(crate) fn read((file, text): (&str, &str), diagnostics: &mut Vec<Diagnostic>) -> Option<Notify> {
     let needs = Needs { what: "a file of notifications", fields: &[] };
     let of = (Mapping::Other, needs, &FIELDS[..]);
@@ -87,7 +87,7 @@ fn command(fields: &mut Fields) -> Option<Vec<String>> {
     Some(arguments)
 }
 
-/// Reads an argument behind another one, or the program.
+/// Reads an argument behind another argument, or the program.
 fn argument(item: &Yaml, before: Option<&str>) -> Result<String, Problem> {
     let Some(argument) = item.scalar_text() else {
         return Err(FieldProblem::wrong_type("command", STRING, item.kind()).into());
@@ -111,7 +111,7 @@ fn argument(item: &Yaml, before: Option<&str>) -> Result<String, Problem> {
     Err(problem.into())
 }
 
-/// Returns true if a program is another one in each folder: a path that does not begin at a root or the home folder.
+/// Returns true if a program depends on the folder: a path that does not begin at a root or the home folder.
 fn is_relative(program: &str) -> bool {
     let is_path = program.contains(['/', '\\']);
     let has_drive = program.get(1..3).is_some_and(|part| matches!(part, ":/" | ":\\"));

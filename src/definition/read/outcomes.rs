@@ -18,7 +18,7 @@ pub(crate) fn read_of_entry(fields: &mut Fields, here: &[Step], entry: &Yaml) ->
     outcomes.map(|outcome| Outcome { of_entry: true, ..outcome }).collect()
 }
 
-/// Reads the value of `outcomes` of the mapping at a path; none without a value.
+/// Reads the value of `outcomes` of the mapping at a path; empty without a value.
 fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Vec<Outcome> {
     let field = "outcomes";
     let at = [here, &[Step::Key(field)]].concat();
@@ -39,8 +39,8 @@ fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Vec<Outc
 /// The fields of an outcome that is a mapping.
 pub(super) const WAY: [&str; 3] = ["to", "max", "then"];
 
-/// Reads an outcome: its target, or a mapping with these fields, of which it reads those of [`WAY`]. One with errors
-/// leads to the next entry.
+/// Reads an outcome: its target, or a mapping with the fields `known`, of which only the fields of [`WAY`] are read
+/// here. An outcome with errors leads to the next entry.
 pub(super) fn outcome(
     fields: &mut Fields,
     at: &[Step],

@@ -21,7 +21,7 @@ fn output(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
     let is_optional = match value.get("optional") {
         None => false,
         Some(Yaml::Bool(is_optional)) => *is_optional,
-        // Reported as a field without a value.
+        // `check_values` reports a field without a value.
         Some(Yaml::Null) => return None,
         Some(_) => {
             declared.bad(fields, "optional", "`true` or `false`".into(), None);

@@ -6,7 +6,7 @@ use crate::definition::model::{Package, resolve_folder};
 /// The file of a package that names the folders.
 pub(crate) const MANIFEST: &str = "package.json";
 
-/// The keys in it that lead to the list of folders.
+/// The keys in the manifest that lead to the list of folders.
 pub(crate) const FIELD: [&str; 2] = ["pi-workflows", "workflows"];
 
 /// Maximum number of folders that a package lists.

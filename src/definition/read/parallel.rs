@@ -6,11 +6,11 @@ use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, ParallelProblem, Step};
 use crate::definition::model::{Decide, MAX_OUTCOMES, Need, Parallel, is_name};
 
-/// Reads the fields; `None` of a group that is not parallel, and after an error.
+/// Reads the fields; `None` for a group that is not parallel, and after an error.
 pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {
     let tree = std::rc::Rc::clone(&fields.tree);
     let at_once = match tree.root.get("parallel") {
-        // An empty value is reported with those of other fields.
+        // `check_values` reports a field without a value.
         None | Some(Yaml::Null) => None,
         Some(Yaml::Bool(true)) => Some(Parallel::AT_ONCE),
         Some(Yaml::Bool(false)) => None,
@@ -88,7 +88,7 @@ fn decide(fields: &mut Fields, value: &Yaml) -> Option<Decide> {
     names.map(Decide::First)
 }
 
-/// A whole number of branches.
+/// Returns a whole number of branches.
 fn count(value: &Yaml) -> Option<u32> {
     match value {
         #[allow(clippy::cast_precision_loss, reason = "it is small")]

@@ -1,4 +1,4 @@
-//! Reads a file of YAML, or with YAML as its front matter, whatever its fields mean.
+//! Reads a YAML file, or the YAML front matter of a file, regardless of the meaning of the fields.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub struct PlainFile {
     pub value: Value,
     /// The text below the front matter.
     pub body: String,
-    /// The places of its fields, by names such as `inputs.zone`; that of the whole value has no name.
+    /// The places of the fields, by names such as `inputs.zone`; the place of the whole value has an empty name.
     pub places: Vec<(String, Place)>,
 }
 
@@ -20,7 +20,7 @@ pub struct PlainFile {
 ///
 /// # Errors
 ///
-/// Its first error of syntax.
+/// The first syntax error of the file.
 pub fn read(file: &str, text: String, has_front_matter: bool) -> Result<PlainFile, Diagnostic> {
     let document = split(text);
     if has_front_matter && document.is_unclosed() {

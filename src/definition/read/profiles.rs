@@ -4,9 +4,9 @@ use super::bounded::{Bounded, Stop};
 use super::{front_matter, yaml};
 use crate::definition::model::{FileError, FileKind, Stale, WorkflowFiles};
 
-/// Returns the names that the Markdown files in some folders give to subagent profiles: the `name` in the front
-/// matter, and the file's own name. `None` if there are no such files, or more than one load reads. The second list
-/// has the folders that a link leads out of the project.
+/// Returns the names that the Markdown files in some folders give to subagent profiles: the `name` in the front matter,
+/// and the file's own name. `None` if there are no such files, more files than one load reads, or folders outside of
+/// the project behind a link. The second list has these folders.
 pub fn defined_profiles(
     files: &dyn WorkflowFiles,
     roots: &[&str],

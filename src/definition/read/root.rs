@@ -24,10 +24,10 @@ use crate::definition::model::{
     Work, Workflow, either, group_key, join, label_of, last_part, nearest,
 };
 
-/// Number of entries that a regular expression of a gate counts as, because it is compiled.
+/// Number of entries that a regular expression of a gate counts as, because compiling it takes time.
 const EXPRESSION: usize = 5;
 
-/// Maximum number of names that are told as passed over.
+/// Maximum number of names that are reported as passed over.
 const MAX_SKIPPED: usize = 5;
 
 /// Maximum depth of a workflow's folder below a root.
@@ -45,7 +45,7 @@ pub(crate) struct RootReader<'a, 'f> {
     folders: Map<String, String>,
     /// The command names of workflows with errors, by key.
     command_names: Map<String, String>,
-    /// The folders whose folders are searched first: the root itself, or those that its package lists.
+    /// The folders in which the search begins: the root itself, or the folders that its package lists.
     starts: Vec<String>,
     /// The library folders that were searched or will be, by their paths without links.
     visited: Set<String>,
@@ -64,7 +64,7 @@ pub(crate) struct RootReader<'a, 'f> {
 /// A phase file that a workflow lists.
 enum PhaseFile {
     Read(Rc<Phase>),
-    /// It has errors, which are reported.
+    /// The file has errors, which are reported.
     WithErrors,
     Unreadable(PhaseProblem),
 }
@@ -82,7 +82,7 @@ struct Listing<'t> {
     /// The indices of the entries that lead to the group that is read.
     at: Vec<usize>,
     groups: Vec<Workflow>,
-    /// The number of diagnostics before it.
+    /// The number of diagnostics before this workflow.
     before: usize,
     /// The ids that are taken, each with the file or the key of its entry.
     ids: Map<String, String>,
@@ -91,7 +91,7 @@ struct Listing<'t> {
 }
 
 impl Listing<'_> {
-    /// An error at the node at a path in the list that is read, with its place if that is to be looked up.
+    /// Returns an error at the node at a path in the list that is read; with `look_up` the error has its place.
     fn error(&mut self, at: &[Step], look_up: bool, problem: impl Into<Problem>) -> Diagnostic {
         self.has_errors = true;
         let at = in_group(&self.at, at);
@@ -99,7 +99,7 @@ impl Listing<'_> {
         Diagnostic::new(self.file, problem).at(self.text, place, 0)
     }
 
-    /// Takes an id for the entry of a file or key; the problem if another one has it.
+    /// Takes an id for the entry of a file or key; returns the problem if another entry has the id.
     fn take_id(&mut self, id: &str, of: &str) -> Option<PhaseProblem> {
         if Target::WORDS.contains(&id) {
             return Some(PhaseProblem::ReservedId { id: id.to_owned() });
@@ -173,9 +173,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         Ok(Parts { workflows: self.found, left_out, skipped: self.skipped, listed, replacing, aliases })
     }
 
-    /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
-    /// without a `workflow.yaml` is a library folder: it is searched for workflows, once, however many links
-    /// lead to it.
+    /// Searches level by level, so that of two folders of one name the folder nearer to the root wins. A folder without
+    /// a `workflow.yaml` is a library folder: it is searched for workflows, once, however many links lead to it.
     fn walk(&mut self) -> Result<(), Stop> {
         self.starts = self.find_starts()?;
         self.visited.extend(self.starts.iter().cloned());
@@ -204,7 +203,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
     }
 
-    /// The folders with which the search begins. The problems of a package's list are reported.
+    /// Returns the folders in which the search begins. The problems of a package's list are reported.
     fn find_starts(&mut self) -> Result<Vec<String>, Stop> {
         let Some(package) = &self.root.package else { return Ok(vec![String::new()]) };
         let (folders, mut problems) = packages::folders(package);
@@ -237,7 +236,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
     }
 
-    /// A path from the root without the links to folders that were met.
+    /// Returns a path from the root without the links to folders that were met.
     fn without_links(&self, path: &str) -> String {
         let mut way = path;
         while !self.links.is_empty() {
@@ -331,7 +330,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.misnamed.entry(self.key(parent)).or_insert(folder);
     }
 
-    /// Reports a file of the user's own under another name, and that of a project or a package.
+    /// Reports a file of the user's own that has another name, or that lies in a project or a package.
     fn check_users_file(&mut self, name: &str, of: UserFile) {
         if self.root.name != USERS_ROOT {
             if self.lint.is_some() {
@@ -342,7 +341,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
     }
 
-    /// Reads the workflow of a folder; false if it has none.
+    /// Reads the workflow of a folder; returns false if the folder has none.
     fn workflow(&mut self, folder: &str) -> Result<bool, Stop> {
         let path = join(folder, "workflow.yaml");
         let text = match self.text(&path) {
@@ -403,7 +402,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.folders.entry(self.key(folder)).or_insert(display);
     }
 
-    /// Reads the entries that a `workflow.yaml` lists, and leaves out those with errors.
+    /// Reads the entries that a `workflow.yaml` lists, and leaves out entries with errors.
     fn entries(&mut self, listing: &mut Listing, entries: Vec<EntryRef>) -> Result<Vec<Entry>, Stop> {
         let mut read = Vec::with_capacity(entries.len());
         for (index, entry) in entries.into_iter().enumerate() {
@@ -514,7 +513,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             command_name: String::new(),
             initial_message: String::new(),
             show: Show::Workflows,
-            // Branches side by side have no common beginning.
+            // Entries that are branches have no common beginning to loop to.
             loopable: loopable && (parallel.is_none() || each.is_some()),
             max_loops,
             budget,
@@ -569,8 +568,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         Ok(phase.map_or(PhaseFile::WithErrors, PhaseFile::Read))
     }
 
-    /// Counts the checks of a gate, also of one with errors: `before` is the number of diagnostics before it was
-    /// read. Each expression was compiled.
+    /// Counts the checks of a gate, and expressions with errors, because each expression was compiled. `before` is the
+    /// number of diagnostics before the gate was read.
     fn count_gate(&mut self, gate: Option<&Gate>, before: usize, path: &str) -> Result<(), Stop> {
         let checks = gate.map_or(&[][..], |gate| &gate.checks).iter();
         let has_expression = |check: &Check| matches!(check.kind, CheckKind::File { contains: Some(_), .. });
@@ -581,7 +580,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.files.count(sound.sum::<usize>() + bad.count() * EXPRESSION, path)
     }
 
-    /// The file with the most similar name in the same folder, written as `path` is.
+    /// Returns the file with the most similar name in the same folder, in the form of `path`.
     fn nearest_file(&mut self, resolved: &str, path: &str) -> Result<Option<String>, Stop> {
         let (folder, name) = resolved.rsplit_once('/').unwrap_or(("", resolved));
         let entries = self.files.list(&self.root.name, folder)?.unwrap_or_default();
@@ -620,7 +619,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
     }
 }
 
-/// An entry without the model as its file has it, in short.
+/// Returns an entry without the model as its file has it, in short.
 fn written(phase: &Phase) -> String {
     match &phase.work {
         Work::Agent | Work::Branches => phase.name.clone(),
@@ -629,7 +628,7 @@ fn written(phase: &Phase) -> String {
     }
 }
 
-/// The problem of a target that an entry gives for an outcome that the phase does not have.
+/// Returns the problem of a target that an entry gives for an outcome that the phase does not have.
 fn unknown_outcome(known: &[Outcome], path: &str, name: &str) -> FieldProblem {
     let names: Vec<&str> = known.iter().map(|outcome| outcome.name.as_str()).collect();
     let expected = match &names[..] {

@@ -4,8 +4,8 @@ use super::{front_matter, yaml};
 use crate::definition::diagnostic::{Step, on_one_line};
 use crate::definition::model::{ReadError, Stale, WorkflowFiles};
 
-/// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `keys` lead to it.
-/// If it is not found, returns the file alone.
+/// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `keys` lead to the
+/// field. If the field is not found, returns the file alone.
 pub fn rule_place(file: &str, keys: &[&str], files: &dyn WorkflowFiles) -> Result<String, Stale> {
     let roots = files.roots()?;
     let root =

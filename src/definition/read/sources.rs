@@ -1,4 +1,4 @@
-//! The YAML of the files that were read, for the places of diagnostics that show later.
+//! The YAML of the files that were read, for the places of diagnostics that are found later.
 
 use crate::sorted::Map;
 
@@ -8,8 +8,8 @@ use crate::definition::diagnostic::{Diagnostic, Place, Step, Unplaced};
 /// Maximum number of diagnostics with a place: the line of each is counted from the beginning of its text.
 const MAX_PLACES: usize = 1000;
 
-/// The texts of YAML by file, as a user would write the file. Nearly every file is without such a diagnostic, so the
-/// trees are not kept: they are larger than the texts.
+/// The texts of YAML by file, as a user would write the file. The trees are not kept: they are larger than the texts,
+/// and nearly every file is without such a diagnostic.
 #[derive(Default)]
 pub(crate) struct Sources {
     /// The index of the text of each file.
@@ -30,7 +30,7 @@ impl Sources {
         self.texts.push(Source { text: text.to_owned(), lines_before });
     }
 
-    /// Adds another name of a file, which a link gives it.
+    /// Adds another name of a file, from a link to the file.
     pub fn keep_link(&mut self, link: &str, file: &str) {
         if let Some(&index) = self.files.get(file) {
             self.files.entry(link.to_owned()).or_insert(index);
@@ -53,7 +53,7 @@ impl Sources {
     }
 }
 
-/// The place of the node at a path. The only item of a list may be written without the list.
+/// Returns the place of the node at a path. The only item of a list may be written without the list.
 fn locate(tree: &Tree, path: &[Step]) -> Option<Place> {
     let without = match path {
         [without @ .., Step::Item(0)] => Some(without),

@@ -5,7 +5,7 @@ use crate::definition::model::{
     CHECK_FIELDS, ENTRY_FIELDS, Field, Kind, Needed, Phase, Workflow, is_space, nearest, trim,
 };
 
-/// Returns true if a character is not seen, and changes a name all the same. Joiners are part of words and of emojis.
+/// Returns true if a character is invisible and changes a name all the same. Joiners are part of words and of emojis.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
@@ -15,7 +15,7 @@ pub(crate) fn is_invisible(c: char) -> bool {
 const LOOK_ALIKES: [(&str, &str); 2] =
     [("асеһіјкмоԛрѕтиухԁԝѵ", "acehijkmoqpstuuxdwv"), ("αγεικνορτυχωıℓ", "ayeikvoptuxwil")];
 
-/// A name in lower case with Latin letters in the place of look-alikes, without characters that are not seen.
+/// Returns a name in lower case with Latin letters in the place of look-alikes, without invisible characters.
 fn as_seen(name: &str) -> String {
     let seen = name.chars().filter(|&c| !is_invisible(c) && !is_space(c) && !c.is_control() && !is_joiner(c));
     seen.flat_map(|c| {
@@ -35,18 +35,19 @@ fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
 
-/// A name as it is seen, without `_` and `-`.
+/// Returns a name as a reader sees it, without `_` and `-`.
 fn joined(name: &str) -> String {
     as_seen(name).chars().filter(|c| !matches!(c, '_' | '-')).collect()
 }
 
-/// The same without an `s` at its end.
+/// Like `joined`, without an `s` at the end of the name.
 fn plain(name: &str) -> String {
     let name = joined(name);
     name.strip_suffix('s').unwrap_or(&name).to_owned()
 }
 
-/// Keys of files that are no rules, though some are spelt like one, as [`plain`] has them. A test has each as a warning.
+/// Keys of files that are no rules, though some are spelt like a rule; written as [`plain`] returns them. A test checks
+/// that each is a warning.
 pub(crate) const METADATA: [&str; 40] = [
     "author",
     "base",
@@ -90,7 +91,7 @@ pub(crate) const METADATA: [&str; 40] = [
     "version",
 ];
 
-/// Names for rules that other programs and people have, without those in [`meant`].
+/// Names that other programs and people use for rules, without the names in [`meant`].
 #[rustfmt::skip]
 const OTHER_NAMES: [(&[&str], &str); 10] = [
     (&["whitelist", "allowedtool", "allowtool", "toolallowlist", "toolwhitelist", "allowlist", "allow", "allowed",
@@ -110,7 +111,7 @@ const OTHER_NAMES: [(&[&str], &str); 10] = [
     (&["isolation", "container", "docker", "unsafe"], "sandbox"),
 ];
 
-/// The rules at any depth, each with the field that it stands in, and the other fields.
+/// Returns the fields at any depth, each with the rule that it stands for or in; `None` for a field outside of rules.
 fn fields() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let own = Phase::FIELDS.iter().chain(Workflow::FIELDS);
     let own = own.chain(ENTRY_FIELDS.iter()).chain(CHECK_FIELDS.iter());
@@ -125,13 +126,13 @@ fn fields() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     })
 }
 
-/// Returns true if a field is a rule for the agent, or for the ways of a run: without it the run would go another way.
+/// Returns true if a field is a rule for the agent, or decides on the way of a run.
 fn is_rule(field: &Field) -> bool {
     field.needed == Needed::Not && !field.may_be_empty() && !matches!(field.kind, Kind::Text | Kind::FreeText)
         || field.name == "onBudget"
 }
 
-/// The rule that a key means but for its spelling or its place, or that has this name elsewhere.
+/// Returns the rule that a key means: a key with another spelling or in another place, or another name for the rule.
 pub(crate) fn rule_meant(key: &str) -> Option<&'static str> {
     let (full, name) = (joined(key), plain(key));
     if let Some((_, rule)) = OTHER_NAMES.iter().find(|(names, _)| names.contains(&&*name)) {
@@ -151,14 +152,15 @@ pub(crate) fn rule_meant(key: &str) -> Option<&'static str> {
     if METADATA.contains(&&*name) {
         return None;
     }
-    // Of names that are equally near, a rule is meant.
+    // Of equally near names, a rule is meant.
     let mut known: Vec<_> = fields().collect();
     known.sort_by_key(|(_, rule)| rule.is_none());
     let near = nearest(&as_seen(key), known.iter().map(|(field, _)| *field))?;
     known.iter().find(|(field, _)| *field == near)?.1
 }
 
-/// The reason why a path cannot mean what it says, and a help; `None` if it can. `$` in it is a letter of a name.
+/// Returns the reason why a path cannot mean what it says, and a help; `None` for a good path. A `$` within a path is
+/// an ordinary character.
 pub(crate) fn mistaken_path(path: &str) -> Option<(&'static str, String)> {
     const NAME: &str = "write the path itself: variables of the shell have no value here";
     let bare = trim(path);
@@ -195,14 +197,14 @@ pub(crate) fn mistaken_path(path: &str) -> Option<(&'static str, String)> {
     None
 }
 
-/// A text without the quotes around it; `None` if there are none.
+/// Returns a text without the quotes around it; `None` without quotes.
 fn without_quotes(text: &str) -> Option<&str> {
     const OPENING: [char; 11] = ['"', '\'', '`', '“', '”', '„', '‘', '’', '‚', '«', '»'];
     let inner = text.strip_prefix(OPENING)?.strip_suffix(OPENING)?;
     Some(inner)
 }
 
-/// Returns true if a text can be the name of a tool: models are given no others.
+/// Returns true if a text can be the name of a tool that a model is given.
 pub(crate) fn is_tool_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'))
 }

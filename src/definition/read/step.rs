@@ -14,8 +14,8 @@ use crate::definition::model::{
 /// The names that outcomes of a step can have.
 const OUTCOMES: [&str; 2] = [Step::OK, Step::FAILED];
 
-/// Reads the entry whose fields these are. `place` is its number among the entries, behind those of the groups around
-/// it. An id with errors is empty.
+/// Reads the entry with these fields. `place` is the number of the entry, behind the numbers of the groups around it.
+/// An id with errors is empty.
 pub(crate) fn read_run(fields: &mut Fields, place: &str) -> OwnWork {
     let item = fields.tree.root.clone();
     let line = text(fields, "run").unwrap_or_default();
@@ -36,7 +36,7 @@ pub(crate) fn read_run(fields: &mut Fields, place: &str) -> OwnWork {
     }
 }
 
-/// Reads the question whose fields these are, as [`read_run`].
+/// Reads the question with these fields, as [`read_run`].
 pub(crate) fn read_ask(fields: &mut Fields, place: &str) -> OwnWork {
     let question = text(fields, "ask").unwrap_or_default();
     let (id, label) = (text(fields, "id"), text(fields, "label"));
@@ -61,7 +61,7 @@ fn answers(fields: &mut Fields) -> Vec<(Outcome, Answer)> {
     let expected = "a mapping like `{ go: next, change: { to: plan, text: required } }`";
     let entries = fields.entries("outcomes", expected, Some(MAX_OUTCOMES));
     if entries.is_empty() {
-        // The others are reported as fields without a value.
+        // Other cases are reported elsewhere.
         let is_asked = fields.tree.root.get("ask") != Some(&Yaml::Null);
         if is_asked && fields.tree.root.get("outcomes").is_none() {
             let problem = FieldProblem::bad("outcomes", "at least one outcome beside `ask`", "none");
@@ -97,7 +97,7 @@ fn answer(fields: &mut Fields, name: &str, value: &Yaml) -> (Outcome, Answer) {
     (outcome, answer)
 }
 
-/// Reads `outcomes`: `ok` leads to the next entry, unless another target is given; `failed` is one only with a target.
+/// Reads `outcomes`: `ok` leads to the next entry by default; `failed` is an outcome only with a target.
 fn own_outcomes(fields: &mut Fields) -> Vec<Outcome> {
     let item = fields.tree.root.clone();
     let mut given = outcomes::read_of_entry(fields, &[], &item);
@@ -115,7 +115,7 @@ fn own_outcomes(fields: &mut Fields) -> Vec<Outcome> {
 /// Reads a text; `None` without one, empty after an error.
 fn text(fields: &mut Fields, field: &'static str) -> Option<String> {
     let problem = match fields.tree.root.get(field)? {
-        // Reported as a field without a value.
+        // `check_values` reports a field without a value.
         Yaml::Null => return Some(String::new()),
         value => match fields::text(field, value) {
             Ok(text) => return Some(text),

@@ -10,12 +10,13 @@ use crate::sorted::Set;
 pub(crate) struct Unknown<'a> {
     pub name: &'a str,
     pub line: &'a str,
-    /// Where its brace stands in the template.
+    /// The place of the opening brace in the template.
     pub place: Place,
 }
 
 impl Unknown<'_> {
-    /// Its problem. A `summary.ID`, an `input.NAME` and an `outcome.ID` are checked against the library later.
+    /// Returns the problem of a name. A `summary.ID` or `input.NAME`, `output.ID.NAME` or `outcome.ID` is checked
+    /// against the library later.
     pub fn problem(name: &str, field: Option<&'static str>, known: &'static [&'static str]) -> VariableProblem {
         if let Some(id) = summary_of(name, known) {
             return VariableProblem::UnknownSummary { id: id.to_owned(), suggestion: None };
@@ -30,14 +31,14 @@ impl Unknown<'_> {
     }
 }
 
-/// The names in braces that are none of these variables, each once; a `summary.ID` may be one. What looks
-/// like code of another language (`${name}`, `{{name}}`) is none, unless a variable was meant.
+/// Returns the names in braces that are none of the `known` variables, each once; a `summary.ID` may be among them.
+/// Names that look like code of another language (`${name}`, `{{name}}`) are left out, unless a variable was meant.
 pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>> {
     let mut found: Vec<Unknown> = Vec::new();
     let mut seen = Set::new();
     for (index, line) in template.lines().enumerate() {
         let mut rest = line;
-        // The characters of the line before the rest.
+        // The characters of the line before `rest`.
         let mut column = 0;
         while let Some((passed, behind)) = rest.split_once('{') {
             let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
@@ -76,8 +77,9 @@ pub(crate) const MAX_UNKNOWN: usize = 1000;
 /// Maximum length of a name between blanks, in characters.
 const MAX_NAME: usize = 100;
 
-/// The variables in a text in which none are replaced, each once; true beside `runDir` and `input.NAME`, `outcome.ID`
-/// and `summary.ID`. `${name}` and `{{name}}` are code of another language, and so is `{name}` for `jq`.
+/// Returns the names of variables in a text whose variables are not replaced, each once; with true for `runDir` and for
+/// names with several words, such as `input.NAME`. `${name}` and `{{name}}` are code of another language, and so is
+/// `{name}` for `jq`.
 pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
     let mut found: Vec<(&str, bool)> = Vec::new();
     let mut seen = Set::new();
@@ -104,7 +106,7 @@ pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
     found
 }
 
-/// The id of a `summary.ID`, where it is known.
+/// Returns the id of a `summary.ID`, where such variables are known.
 fn summary_of<'a>(name: &'a str, known: &[&str]) -> Option<&'a str> {
     let id = name.strip_prefix("summary.").filter(|id| !id.is_empty())?;
     known.contains(&PREVIOUS_SUMMARY).then_some(id)

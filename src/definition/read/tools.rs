@@ -14,8 +14,8 @@ pub(crate) fn read(fields: &mut Fields) -> ToolPolicy {
     tool_policy(fields).unwrap_or_default()
 }
 
-/// Refuses names of tools in another case: they would allow and refuse nothing. The host is asked for the tools only
-/// where a name is not one of pi's own: `registered` returns them.
+/// Refuses names of tools in another case: such names would allow and refuse nothing. `registered` asks the host for
+/// the tools, and is called only if a name is not one of pi's own tools.
 pub(crate) fn check_case(
     fields: &mut Fields,
     registered: &dyn Fn() -> Result<Vec<String>, Stale>,
@@ -120,7 +120,7 @@ struct BadList {
     problem: FieldProblem,
 }
 
-/// One of the two lists, if it is there.
+/// Returns one of the two lists, if the list is given.
 fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
     match tools.get(list) {
         None | Some(Yaml::Null) => Ok(None),

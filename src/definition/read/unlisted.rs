@@ -7,14 +7,14 @@ use super::{front_matter, phase_file, yaml};
 use crate::definition::diagnostic::{Diagnostic, FileProblem, Place, Severity};
 use crate::definition::model::{FileKind, Listed, Root, Surroundings, join};
 
-/// Collects the files of one root, and which of them workflows list.
+/// Collects the files of one root, and the files that workflows list.
 pub(crate) struct Lint<'a> {
     surroundings: &'a Surroundings,
-    /// Everything that is not a folder.
+    /// The directory entries that are not folders.
     others: Vec<(String, FileKind)>,
     /// The phase files that workflows list.
     listed: Vec<Listed>,
-    /// Their paths, in lower case.
+    /// The paths of the listed files, in lower case.
     listed_paths: Set<String>,
     /// The paths that are suggested in place of missing files, in lower case.
     suggested: Set<String>,
@@ -108,7 +108,7 @@ impl<'a> Lint<'a> {
             let place = Some(Place { line: 1, column: 1 });
             diagnostics.push(Diagnostic::new(file, FileProblem::UnusedPhase).at(&text, place, 0));
         }
-        // Its errors leave nothing out as long as nothing uses it.
+        // Errors in the file leave nothing out as long as no workflow uses the file.
         let mut own = Vec::new();
         phase_file::read(file, document, files, Some(self.surroundings), &mut own)?;
         own.retain(|diagnostic| diagnostic.severity() == Severity::Warning);

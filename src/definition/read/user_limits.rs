@@ -10,8 +10,8 @@ use crate::definition::model::{LIMITS_FIELDS, Stale, Surroundings, UserLimits, W
 
 const FIELDS: [&str; LIMITS_FIELDS.len()] = names(&LIMITS_FIELDS);
 
-/// Reads limits, and reports the errors in them; with `check` their warnings too. `None` after an error: of a file that
-/// is partly understood nothing holds for sure.
+/// Reads limits, and reports the errors in them; with `check` their warnings too. `None` after an error: limits that
+/// are partly understood are not reliable.
 pub(crate) fn read(
     (file, text): (&str, &str),
     files: &dyn WorkflowFiles,
@@ -32,7 +32,7 @@ pub(crate) fn read(
     Ok((!fields.has_errors).then(|| UserLimits { file: file.to_owned(), tools, confinement }))
 }
 
-/// Refuses unknown keys, and a file without a limit: who writes one means something that would not hold.
+/// Refuses unknown keys, and a file without a limit: the limit that the user means would not hold.
 fn check_keys(fields: &mut Fields) {
     let keys: Vec<String> = match &fields.tree.root {
         Yaml::Map(entries) => entries.iter().map(|(key, _)| key.to_string()).collect(),

@@ -13,14 +13,14 @@ use crate::definition::model::{
 pub(crate) struct Declaration<'a> {
     /// `inputs` or `outputs`.
     pub of: &'static str,
-    /// The fields that it may have.
+    /// The fields that the entry may have.
     pub known: &'static [&'static str],
     pub name: &'a str,
     pub value: &'a Yaml,
 }
 
 impl Declaration<'_> {
-    /// Reports a wrong field of it.
+    /// Reports a wrong field of the entry.
     pub fn bad(&self, fields: &mut Fields, key: &str, expected: String, meant: Option<&str>) {
         let problem = FieldProblem::bad(
             format!("{}.{}.{key}", self.of, self.name),
@@ -31,7 +31,7 @@ impl Declaration<'_> {
         fields.report(&[Step::Key(self.of), Step::Key(self.name), Step::Key(key)], problem);
     }
 
-    /// Reads its type; `None` after an error, also in its name and in the names of its fields.
+    /// Reads the type; `None` after an error, also in the name of the entry or in the names of its fields.
     pub fn value_type(&self, fields: &mut Fields) -> Option<ValueType> {
         let Self { of, name, .. } = *self;
         let at = [Step::Key(of), Step::Name(name)];
@@ -60,7 +60,7 @@ impl Declaration<'_> {
         }
         let bounds = ["min", "max", "options"];
         if bounds.iter().any(|key| self.value.get(key) == Some(&Yaml::Null)) {
-            // Reported as a field without a value.
+            // `check_values` reports a field without a value.
             return None;
         }
         let word = self.value.get("type").and_then(scalar).unwrap_or_default();

@@ -25,18 +25,18 @@ pub(crate) fn input_of_bound(field: &str, value: &Yaml) -> Option<Result<String,
     (ValueName::is_begun_by(text) || is_meant).then(|| {
         read(field, text, &[ValueName::INPUT]).map(|name| match name {
             ValueName::Input(name) => name,
-            // Of another form than the one that is read.
+            // The form of the name is not allowed for a bound.
             other => other.to_string(),
         })
     })
 }
 
-/// A value that is a text, a number or a boolean, as text.
+/// Returns a value that is a text, a number or a boolean, as text.
 pub(crate) fn scalar(value: &Yaml) -> Option<String> {
     if *value == Yaml::Null { None } else { value.scalar_text() }
 }
 
-/// A value as a diagnostic names it.
+/// Returns a value as a diagnostic names it.
 pub(crate) fn written(value: &Yaml) -> String {
     scalar(value).map_or_else(|| value.kind().to_string(), |text| format!("`{}`", short(&text, 80)))
 }

@@ -58,7 +58,7 @@ pub(crate) enum EntryRefKind {
     /// An entry without the model.
     Own(Box<OwnWork>),
     Group(GroupRef),
-    /// None of them could be read.
+    /// The entry could not be read.
     Unknown,
 }
 
@@ -127,7 +127,7 @@ fn check_entries(fields: &mut Fields, depth: usize) {
     }
 }
 
-/// The help for an entry of `phases` that cannot be read.
+/// Returns the help for an entry of `phases` that cannot be read.
 fn entry_help(entry: &Yaml) -> Option<String> {
     if let Some(suggestion) = suggestion(entry) {
         return Some(format!("did you mean `{suggestion}`?"));
@@ -140,7 +140,7 @@ fn entry_help(entry: &Yaml) -> Option<String> {
     Some(format!("`{field}`: {help}"))
 }
 
-/// A suggestion for an entry of `phases` that cannot be read.
+/// Returns a suggestion for an entry of `phases` that cannot be read.
 fn suggestion(entry: &Yaml) -> Option<String> {
     let Yaml::Map(fields) = entry else { return None };
     let mut keys = fields.iter().map(|(key, _)| key);
@@ -157,7 +157,7 @@ fn suggestion(entry: &Yaml) -> Option<String> {
     }
 }
 
-/// Reads the group at a path, to which these indices of entries lead.
+/// Reads the group at a path; `at` are the indices of the entries that lead to the group.
 fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<GroupRef> {
     fields.within(here, |fields| {
         let loopable = fields.switch("loopable", true);
@@ -175,7 +175,7 @@ fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<GroupRef> {
 /// Maximum number of groups within each other.
 const MAX_GROUPS: usize = 10;
 
-/// Reads the entries of `phases`. `around` are the indices of the entries that lead to the group that has them.
+/// Reads the entries of `phases`. `around` are the indices of the entries that lead to the group with these `phases`.
 fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
     let items = match fields.tree.root.get("phases") {
         Some(Yaml::List(items)) => items.clone(),
@@ -240,7 +240,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
                 group.map_or(EntryRefKind::Unknown, EntryRefKind::Group)
             }
             _ => {
-                // Otherwise reported as a field without a value.
+                // Otherwise `check_values` reports a field without a value.
                 let mut kinds = ["phase", "subworkflow", "phases"].into_iter();
                 if !kinds.any(|kind| item.get(kind) == Some(&Yaml::Null)) {
                     let (found, help) = (item.kind(), entry_help(item));
@@ -269,7 +269,7 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
     phases
 }
 
-/// Reports `with` of the entry at a path, which is of this kind.
+/// Reports a `with` in the entry at a path; `kind` is the kind of the entry in words.
 fn without_values(fields: &mut Fields, here: &[Step], entry: &Yaml, kind: &str) {
     if entry.get("with").is_none() {
         return;
@@ -292,7 +292,7 @@ fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) {
 
 /// Reads `id` or `label` of the entry at a path; `None` without one, empty after an error.
 fn entry_text(fields: &mut Fields, here: &[Step], entry: &Yaml, field: &'static str) -> Option<String> {
-    // An empty value is reported with those of other fields.
+    // `check_values` reports a field without a value.
     let value = entry.get(field).filter(|value| **value != Yaml::Null)?;
     Some(text(field, value).unwrap_or_else(|problem| {
         fields.report(&[here, &[Step::Key(field)]].concat(), problem);
@@ -306,7 +306,7 @@ fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) ->
     let Yaml::Map(entries) = item else { return None };
     let is_question = item.get("run").is_none();
     let (kind, known): (_, &'static [&'static str]) = if is_question { ("ask", &ASK) } else { ("run", &RUN) };
-    // An entry with an empty value there may be of another kind.
+    // An entry with an empty `run` or `ask` may be of another kind.
     let is_sure = item.get(kind) != Some(&Yaml::Null);
     for (key, _) in entries.iter().filter(|(key, _)| is_sure && !known.contains(&&**key)) {
         let field = key.clone();
@@ -319,7 +319,7 @@ fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) ->
     fields.within(&here, |fields| read(fields, &place))
 }
 
-/// The keys of an entry that look like rules: they would not hold.
+/// Returns the unknown keys of an entry that look like rules: such rules would not hold.
 fn unknown_rules(entry: &Yaml) -> Vec<&str> {
     let Yaml::Map(entries) = entry else { return Vec::new() };
     let unknown = entries.iter().map(|(key, _)| &**key).filter(|key| !ENTRY.contains(key));

@@ -1,7 +1,7 @@
 //! YAML into a small tree, with the place of each node.
 //!
-//! The events are those of the parser inside `serde_yaml`, and its [`Number`] tells which plain scalars are numbers. A
-//! text that either refuses is an error.
+//! The events are those of the parser inside `serde_yaml`, and the [`Number`] of `serde_yaml` tells which plain scalars
+//! are numbers. A text that the parser or `Number` refuses is an error.
 
 use crate::sorted::Map;
 
@@ -85,7 +85,7 @@ fn number_text(number: f64) -> String {
     serde_json::to_string(&serde_json::Value::from(number)).unwrap_or_default()
 }
 
-/// Maximum length of a YAML text, in bytes. The parser's work is not always linear in it.
+/// Maximum length of a YAML text, in bytes. The parser's work is not always linear in the length.
 const MAX_LENGTH: usize = 64 * 1024;
 
 /// Maximum number of brackets that are open at once, quoted or not.
@@ -97,7 +97,7 @@ const MAX_KEYS: usize = 1000;
 /// Maximum depth of lists and mappings in each other.
 const MAX_DEPTH: usize = 128;
 
-/// Aliases may be followed this many times as often as there are events: one may stand for many others.
+/// Maximum ratio of followed aliases to events: one alias may stand for many others.
 const MAX_ALIASES: usize = 100;
 
 /// A directive that keeps the tag `!!x` as it is written: the parser resolves it otherwise.
@@ -111,12 +111,12 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The place at which the node of a path begins; `None` if there is no such node.
+    /// Returns the place at which the node of a path begins; `None` if there is no such node.
     pub fn place(&self, path: &[Step]) -> Option<Place> {
         self.places.get(self.find(path)?.0).copied()
     }
 
-    /// The part of the tree at a path; `None` if there is no such node.
+    /// Returns the part of the tree at a path; `None` if there is no such node.
     pub fn part(&self, path: &[Step]) -> Option<Self> {
         let (at, node) = self.find(path)?;
         let root = node?.clone();
@@ -124,7 +124,7 @@ impl Tree {
         Some(Self { root, places })
     }
 
-    /// The index among the places of the node of a path, and the node if it is a value.
+    /// Returns the index among the places of the node of a path, and the node if it is a value.
     fn find(&self, path: &[Step]) -> Option<(usize, Option<&Yaml>)> {
         let (mut node, mut at) = (&self.root, 0);
         for step in path {
@@ -151,7 +151,7 @@ impl Tree {
     }
 }
 
-/// The number of keys and values in a value, with itself.
+/// Returns the number of keys and values in a value, with the value itself.
 fn size(value: &Yaml) -> usize {
     1 + match value {
         Yaml::List(items) => items.iter().map(size).sum::<usize>(),
@@ -168,7 +168,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, Box<YamlError>> {
     error.map_or(Ok(tree), Err)
 }
 
-/// The place at which the node of a path begins; `None` if there is no such node before the first error.
+/// Returns the place at which the node of a path begins; `None` if there is no such node before the first error.
 pub(crate) fn locate(text: &str, path: &[Step]) -> Option<Place> {
     read(text).ok()?.0.place(path)
 }
@@ -202,8 +202,8 @@ fn read(text: &str) -> Result<(Tree, Option<Box<YamlError>>), Box<YamlError>> {
     Ok((tree, error))
 }
 
-/// The problem of a text that the parser refuses, in the parser's words. The help depends on the character at the
-/// place.
+/// Returns the problem of a text that the parser refuses, in the parser's words. The help depends on the character at
+/// the place.
 fn refusal(text: &str, words: String, place: Option<Place>) -> YamlProblem {
     let line = place.and_then(|place| text.lines().nth(place.line - 1)).unwrap_or_default();
     let rest = place.and_then(|place| line.char_indices().nth(place.column - 1).and_then(|(at, _)| line.get(at..)));
@@ -225,8 +225,8 @@ fn refusal(text: &str, words: String, place: Option<Place>) -> YamlProblem {
     YamlProblem::NotYaml { words, help }
 }
 
-/// The help for a line that is not laid out as an item of a list: without a space behind its `-`, or with another
-/// indentation than the fields of its item above it.
+/// Returns the help for a line that is not laid out as an item of a list: without a space behind its `-`, or with
+/// another indentation than the fields of its item above the line.
 fn layout_help(text: &str, line: usize) -> Option<String> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let key = |line: &str| {
@@ -275,7 +275,7 @@ fn check_size(text: &str) -> Result<(), Box<YamlError>> {
     Ok(())
 }
 
-/// A YAML text as the parser is given it.
+/// A YAML text in the form for the parser.
 struct Source {
     text: String,
     /// Number of lines before the first line of the text.
@@ -314,8 +314,8 @@ impl Source {
     }
 }
 
-/// Returns true if the last line has content and no line end: the parser does not read a block scalar that ends so.
-/// Spaces are content if they are more than those before the text above them.
+/// Returns true if the last line has content and no line end: the parser does not read a block scalar with such an end.
+/// Spaces are content if there are more of them than before the text of the line above.
 fn ends_within_a_line(text: &str) -> bool {
     let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let mut lines = text.lines().rev();
@@ -380,7 +380,7 @@ impl Document {
         }
     }
 
-    /// The place of the next document's first node, or of the error before it; the outer `None` without a document.
+    /// Returns the place of the next document's first node, or of an earlier error; outer `None` without a document.
     fn load_next(parser: &mut Events) -> Option<Option<Mark>> {
         loop {
             return match parser.next() {
@@ -412,7 +412,7 @@ impl Refused {
     }
 }
 
-/// Builds the tree of a document. After the first error it returns what there is.
+/// Builds the tree of a document. After the first error the tree has the nodes before the error.
 struct Builder<'a> {
     document: &'a Document,
     /// The next event.
@@ -492,7 +492,7 @@ impl<'a> Builder<'a> {
         value
     }
 
-    /// The value of a node with a tag that begins with `!`: one of the core schema that fits.
+    /// Returns the value of a node with a tag that begins with `!`: a tag of the core schema that fits the value.
     fn tagged(&mut self, tag: &str, node: &Node, mark: Mark) -> Option<Yaml> {
         let value = match (tag, node) {
             ("!!str", Node::Scalar { text, .. }) => return Some(Yaml::String(text.clone())),
@@ -553,7 +553,7 @@ impl<'a> Builder<'a> {
         Some(value)
     }
 
-    /// The value of a scalar with a tag that is written in full, as `!<tag:yaml.org,2002:int>`.
+    /// Returns the value of a scalar with a tag that is written in full, as `!<tag:yaml.org,2002:int>`.
     fn verbatim(&mut self, tag: &str, text: &str, mark: Mark) -> Option<Yaml> {
         let value = scalar(text);
         let expected = match (tag.strip_prefix("tag:yaml.org,2002:"), &value) {
@@ -631,7 +631,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The value of a plain scalar, by YAML's core schema.
+/// Returns the value of a plain scalar, by YAML's core schema.
 fn scalar(text: &str) -> Yaml {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Yaml::Null,
@@ -642,7 +642,7 @@ fn scalar(text: &str) -> Yaml {
     number(text).map_or_else(|| Yaml::String(text.to_owned()), Yaml::Number)
 }
 
-/// The number that a plain scalar is.
+/// Returns the number of a plain scalar that is a number.
 fn number(text: &str) -> Option<f64> {
     text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')).then_some(())?;
     match text.parse::<Number>() {
@@ -651,7 +651,7 @@ fn number(text: &str) -> Option<f64> {
     }
 }
 
-/// An integer that 64 bits do not hold.
+/// Returns the number of an integer that 64 bits do not hold.
 fn large_integer(text: &str) -> Option<f64> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1.0, digits),
@@ -856,7 +856,7 @@ mod tests {
         assert_eq!(locate(flow, &[Step::Key("a"), Step::Name("7")]), place(1, 11));
     }
 
-    /// The same value as `serde_yaml` reads it.
+    /// Returns true if `serde_yaml` reads the same value.
     fn same(ours: &Yaml, theirs: &serde_yaml::Value) -> bool {
         use serde_yaml::Value;
         match (ours, theirs) {

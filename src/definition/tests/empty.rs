@@ -9,7 +9,7 @@ fn phase_with(lines: &str) -> String {
     PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1)
 }
 
-/// The errors of a workflow with these lines, and of one whose phase has them.
+/// Returns the errors of a workflow with these lines, and of a workflow whose phase has these lines.
 fn errors(flow: &str, phase: &str) -> (bool, Vec<String>) {
     let (library, diagnostics) = load(&[
         ("w/workflow.yaml", &format!("{FLOW}{flow}")),

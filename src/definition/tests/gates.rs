@@ -122,7 +122,7 @@ fn an_expression_and_a_glob_are_bounded() {
         (format!("{{{}}}", ["a"; 101].join(",")), true),
         ("{a,{b,{c,{d,{e,{f,{g,h}}}}}}}".into(), true),
         ("src/**/{a,b}/*.{js,ts,tsx}".into(), false),
-        // A class is no group, nor does it end one.
+        // A class is no group, nor does a class end a group.
         (format!("{{[}}],{}}}", ["a"; 100].join(",")), true),
         (format!("{{[!]}}],{}}}", ["a"; 100].join(",")), true),
         (format!("[{{]{}[}}]", ["a"; 101].join(",")), false),

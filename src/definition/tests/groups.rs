@@ -10,7 +10,7 @@ fn phases<'a>() -> [(&'a str, &'a str); 4] {
     [A, ("b", "outcomes: {x: next, y: next}"), ("c", "outputs: {n: {type: number}}"), ("d", "")]
 }
 
-/// The entries of the file of `w`, each as its place and its id.
+/// Returns the entries of the file of `w`, each as its place and its id.
 fn places(library: &Library) -> Vec<String> {
     let entries = library.entries_of_file(library.get("w").unwrap());
     let place = |of: &FileEntry| format!("{:?} {}", of.at, of.entry.id());
@@ -93,7 +93,7 @@ fn every_rule_of_a_parallel_group_is_in_the_seal() {
     ];
     let seals: std::collections::BTreeSet<_> = groups.iter().map(|group| seal(group)).collect();
     assert_eq!(seals.len(), groups.len());
-    // Without the field it is the one that was stored before there was one.
+    // `parallel: false` gives the seal of a file without the field, which was stored before the field existed.
     assert_eq!(seal("id: g, parallel: false"), seal("id: g"));
     assert_eq!(seal("id: g, parallel: 4, need: all"), seal("id: g, parallel: true"));
 }

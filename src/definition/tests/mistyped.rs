@@ -6,7 +6,7 @@ use crate::definition::fixtures::Files;
 use crate::definition::read::spelling::METADATA;
 use crate::definition::schema::{Kind, Needed};
 
-/// The severities and messages of a workflow with these lines, or of one whose phase has them.
+/// Returns the severities and messages of a workflow with these lines, or of a workflow whose phase has these lines.
 fn found(flow: &str, phase: &str) -> Vec<(Severity, String)> {
     let phase = PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{phase}"), 1);
     let mut files = Files { tools: vec!["read", "edit", "write", "bash", "mcp__git__log"], ..Files::default() };

@@ -5,7 +5,7 @@ use super::*;
 
 const PHASE_OUTSIDE: &str = "name: F\ncommandName: f\ninitialMessage: Go\nphases: [../../../a.md]\n";
 
-/// A workflow of this command name whose entries are these.
+/// Returns a workflow with this command name and these entries.
 fn flow(command: &str, phases: &str) -> String {
     format!("name: {command}\ncommandName: {command}\ninitialMessage: Go\nphases: [{phases}]\n")
 }
@@ -14,7 +14,7 @@ fn own(files: &[(&str, &str)]) -> std::collections::BTreeMap<String, String> {
     files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
 }
 
-/// A package of the user with these files, which lists `./workflows`.
+/// Returns a package of the user with these files, which lists `./workflows`.
 fn kit(name: &str, files: &[(&str, &str)]) -> (Package, std::collections::BTreeMap<String, String>) {
     package(name, PackageScope::User, r#"["./workflows"]"#, files)
 }

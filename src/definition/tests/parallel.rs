@@ -1,4 +1,4 @@
-//! What the checks of parallel groups promise: two branches never write the same file, and what is reported of their
+//! Promises of the checks of parallel groups: two branches never write the same file, and all that is reported of their
 //! ways holds.
 
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn allows(rule: &str, item: usize, file: &str) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// A file that two rules allow is one at which they may meet.
+    /// Two rules that allow the same file may meet.
     #[test]
     fn branches_write_no_common_file(one in rule(), other in rule()) {
         prop_assert_eq!(may_meet(&one, &other), may_meet(&other, &one));
@@ -94,7 +94,7 @@ proptest! {
         prop_assert!(common.is_none() || may_meet(&one, &other), "{one} {other} {common:?}");
     }
 
-    /// No file is of two items, whichever rules of such files there are.
+    /// No file belongs to two items, whatever the rules for items are.
     #[test]
     fn items_write_no_common_file(one in rule_of_item(), other in rule_of_item(), items in (prop::sample::select(vec![1_usize, 2, 11]), prop::sample::select(vec![1_usize, 11]))) {
         if items.0 != items.1 && is_of_one_item(&one) && is_of_one_item(&other) {
@@ -106,7 +106,7 @@ proptest! {
 }
 
 proptest! {
-    /// A branch that a run enters is not reported as never reached, and what the group ends with is not reported as
+    /// A branch that a run enters is not reported as never reached, and an outcome of the group is not reported as
     /// unknown.
     #[test]
     fn what_is_reported_of_branches_holds(

@@ -20,7 +20,7 @@ fn decide(phase: &Phase, tool: &str, path: Option<&str>, host: &Files) -> Permis
     permission((&phase.tools, &Limits::of(phase, &workflow("w", &[]))), tool, false, &path, host).unwrap()
 }
 
-/// The paths that `edit` and `write` may write with these rules, of those given.
+/// Checks which of the given paths `edit` and `write` may write with these rules.
 #[track_caller]
 fn writes(rules: &[&str], allowed: &[&str], refused: &[&str]) {
     let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
@@ -96,7 +96,7 @@ fn globs_are_those_of_gates() {
 #[test]
 fn a_rule_through_a_link_allows_nothing() {
     writes(&["link/", "link/a", "link/*"], &[], &["link/a", "link/a/b", "link"]);
-    // A path through a link is compared where it leads, which the host tells.
+    // A path through a link is compared by the target of the link, which the host tells.
     writes(&["."], &["link/a"], &[]);
 }
 
@@ -158,7 +158,7 @@ fn other_tools_need_a_whitelist() {
     let except = limited(Some(&["docs/"]), ToolPolicy::Except(vec!["write".into()]));
     assert_eq!(decide(&except, "write", Some("docs/a"), &host), tool);
     assert_eq!(decide(&except, "other", None, &host), Permission::Refused(Refusal::MayWrite));
-    // Each call that it carries is decided on by itself.
+    // Each carried call gets its own decision.
     let carrier = |phase: &Phase| {
         permission((&phase.tools, &Limits::of(phase, &workflow("w", &[]))), "script", true, &|| Ok(None), &host)
             .unwrap()
@@ -270,7 +270,7 @@ proptest! {
         }
     }
 
-    /// What two sets of rules allow together, each of them allows.
+    /// Two sets of rules together allow only calls that each set allows.
     #[test]
     fn both_sets_of_rules_hold(
         rules in [prop::collection::vec(rule(), 0..4), prop::collection::vec(rule(), 0..4)],
@@ -324,7 +324,7 @@ fn reach(writable: Option<Vec<WritablePath>>, hidden: &[&str]) -> Reach {
     Reach { writable, hidden, keeps_agent_folder: false }
 }
 
-/// A phase that hides these paths.
+/// Returns a phase that hides these paths.
 fn hiding(rules: &[&str], tools: ToolPolicy) -> Phase {
     let hide = Some(rules.iter().map(|rule| (*rule).to_owned()).collect());
     let confinement = Confinement { hide, ..Confinement::default() };

@@ -1,4 +1,4 @@
-//! Tests of the totals of one load, and that it reads nothing twice.
+//! Tests of the totals of one load, which reads nothing twice.
 
 use std::rc::Rc;
 
@@ -39,7 +39,7 @@ fn a_link_to_a_workflow_is_a_workflow_of_its_own() {
     let files = linked(&[("alias", "lib/w"), ("other", "lib/w"), ("round", "lib")], &files);
     let (library, _) = load_files(&files);
     assert_eq!(keys(&library), ["alias", "other", "w"]);
-    // The workflow.yaml of each, and the one phase file; five more were looked for in vain.
+    // Three files `workflow.yaml`, one phase file, and five more paths without a file.
     assert!(files.reads.get() <= 3 + 1 + 5, "{} reads", files.reads.get());
 }
 
@@ -75,7 +75,7 @@ fn a_broken_phase_file_keeps_all_its_workflows_out() {
     assert_eq!((keys(&library), library.left_out().len(), diagnostics.len()), (vec![], 2, 1));
 }
 
-/// The library of what was read before this was reached, and the diagnostic that says so.
+/// Checks that the diagnostic says which total was reached; returns the library of what was read before.
 #[track_caller]
 fn reached(files: &Files, diagnostic: &str) -> Library {
     let (library, diagnostics) = load_files(files);

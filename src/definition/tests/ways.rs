@@ -20,7 +20,7 @@ pub(super) fn files(workflow: &str, phases: &[(&str, &str)]) -> Files {
     files
 }
 
-/// The errors and warnings of a check, without file names.
+/// Returns the errors and warnings of a check, without file names.
 fn checked(workflow: &str, phases: &[(&str, &str)]) -> Vec<String> {
     let (_, diagnostics) = Library::check(&files(workflow, phases)).unwrap();
     let without_file = |diagnostic: &Diagnostic| diagnostic.to_string().replacen("~/workflows/", "", 1);
@@ -317,7 +317,7 @@ fn what_a_number_can_reach_is_not_called_unreachable() {
     assert_eq!(checked(workflow, &phases), [""; 0]);
 }
 
-/// Takes minutes if the ways are followed without a bound.
+/// The test takes minutes if the ways are followed without a bound.
 #[test]
 fn the_work_of_a_check_is_bounded() {
     let numbers = 0..600_usize;

@@ -143,8 +143,8 @@ fn made(make: Make, size: usize) -> Files {
     files
 }
 
-/// Twice as many entries, values or paths are at most twice as much work for each of them, and a little for longer names.
-/// (A name is looked up among all entries of its workflow, of which there are 1,000 at most.)
+/// Twice as many entries, values or paths take at most twice the work for each, and a little for longer names. (A name
+/// is looked up among all entries of its workflow, of which there are 1,000 at most.)
 #[test]
 fn the_work_grows_with_each_dimension() {
     for (name, size, make) in DIMENSIONS {
@@ -160,7 +160,7 @@ fn the_work_grows_with_each_dimension() {
     }
 }
 
-/// With less work than the files need, each workflow that needs more is left out alone, and the one beside it loads.
+/// With less work than the files need, only the workflow that needs more is left out; the workflow beside it loads.
 #[test]
 fn a_workflow_that_needs_too_much_work_is_left_out_alone() {
     let mut left_out = 0;

@@ -21,7 +21,7 @@ use crate::definition::{
 /// Begins a case, or a part of one.
 const MARK: &str = "===== ";
 
-/// The files of a case, and what pi has.
+/// The files of a case, and the tools, profiles and models of pi.
 struct Case {
     files: Files,
     tools: Vec<String>,
@@ -224,7 +224,7 @@ fn a_load_has_the_errors_of_a_check() {
     assert!(count > 150, "{count}");
 }
 
-/// The errors of a file of the user's own.
+/// Returns the errors of a file of the user's own.
 fn errors_of<T: UserContent>(case: &Case) -> Vec<Diagnostic> {
     let mut file = FileOf::<T>::default();
     file.refresh(case).unwrap();

@@ -218,7 +218,7 @@ The phases of this run are not recorded.";
     assert!(markdown.contains("| **In all** | – | – | 1 | 20 | unknown |"), "{markdown}");
 }
 
-/// Texts that would be something else than text if they stood in Markdown as they are.
+/// Texts that have a meaning in Markdown if they are not escaped.
 const HOSTILE: [&str; 12] = [
     "a | b |\n| c | d \\|",
     "</script><script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -234,7 +234,7 @@ const HOSTILE: [&str; 12] = [
     "x\\\\|y\\`z",
 ];
 
-/// The number of each kind of element of a Markdown text.
+/// Returns the number of each kind of element of a Markdown text.
 fn elements(markdown: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for event in Parser::new_ext(markdown, Options::all()) {
