@@ -7,12 +7,12 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | [`definition`] | what a workflow is, and how it is read from files |
+//! | [`definition`] | the definition of a workflow, and its reading from files |
 //! | [`run`] | a workflow in progress: its state, its transitions, its stored form |
-//! | [`text`] | what users and models read |
+//! | [`text`] | the texts for users and models |
 //! | [`engine`] | events in, effects out |
 //! | [`protocol`] | names of entries, messages, the tool and the commands; below all that use them |
-//! | [`usage`] | what a part of a run took |
+//! | [`usage`] | the usage of a part of a run |
 //! | [`sorted`] | maps and sets as sorted lists |
 //! | `component` | the only place that knows the WIT interface |
 //!

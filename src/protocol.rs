@@ -6,7 +6,7 @@
 pub const STATE_ENTRY_TYPE: &str = "workflow:state";
 /// Custom type of the session entry that remembers whether the panel is on: `{"on": true}`.
 pub const PANEL_ENTRY_TYPE: &str = "workflow:panel";
-/// Field of a state entry with the same meaning: it is found without a search through a long session.
+/// Field of a state entry with the same meaning as the panel entry; found without a search through a long session.
 pub const PANEL_FIELD: &str = "panel";
 
 /// Custom type of the hidden message with the context prompt.
@@ -29,7 +29,7 @@ pub const FRESH_TYPE: &str = "workflow:fresh";
 pub const PROMPT_ENTRY_TYPE: &str = "workflow:prompt";
 /// Custom entry type: the whole task of a run whose state entries have its beginning.
 pub const TASK_ENTRY_TYPE: &str = "workflow:task";
-/// Custom entry type: what a child was given besides its run.
+/// Custom entry type: the input of a child besides its run.
 pub const BRANCH_ENTRY_TYPE: &str = "workflow:branch";
 /// Custom type of the entry that `/workflow :status` shows.
 pub const STATUS_TYPE: &str = "workflow:status";

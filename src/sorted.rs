@@ -1,7 +1,7 @@
 //! Maps and sets as sorted lists.
 //!
-//! They take the place of the standard library's trees, of which each kind is 7 KB of code in the component. Their
-//! entries are few, or arrive nearly in order: an entry that belongs elsewhere than at the end moves those behind it.
+//! The lists replace the standard library's trees: each kind of tree takes 7 KB of code in the component. They are
+//! short, or are filled nearly in order: an entry that is added before the end moves all entries behind it.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -131,7 +131,7 @@ impl<'a, K, V> IntoIterator for &'a mut Map<K, V> {
     }
 }
 
-/// As a map, also if it is empty: `litemap` writes a list then.
+/// Writes a map also if it is empty; `litemap` would write a list.
 impl<K: Serialize, V: Serialize> Serialize for Map<K, V> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self)
@@ -173,7 +173,7 @@ impl<T: Ord> Set<T> {
         self.find(element).is_ok()
     }
 
-    /// The element that equals this.
+    /// The element that equals this value.
     pub fn get<Q: Ord + ?Sized>(&self, element: &Q) -> Option<&T>
     where
         T: Borrow<Q>,

@@ -9,7 +9,7 @@ use crate::definition::{Refusal, short};
 /// Maximum number of names that are kept of a visit: models, and rules that refused calls.
 pub const MAX_NAMES: usize = 20;
 
-/// Maximum length of such a name, in characters.
+/// Maximum length of a kept name, in characters.
 const MAX_NAME: usize = 100;
 
 /// A rule that refuses tool calls.
@@ -18,7 +18,7 @@ pub enum Rule {
     Tools,
     Write,
     Hide,
-    /// The sandbox for commands, which cannot be had.
+    /// The sandbox for commands, which is not available.
     Sandbox,
     /// A gate that is being checked.
     Gate,
@@ -61,12 +61,12 @@ impl From<&Refusal> for Rule {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// Answers of the model, those included that failed.
+    /// Answers of the model, including answers that failed.
     #[serde(skip_serializing_if = "is_default")]
     pub turns: u32,
     #[serde(skip_serializing_if = "is_default")]
     pub input: u64,
-    /// Output tokens, with those of reasoning.
+    /// Output tokens, including reasoning tokens.
     #[serde(skip_serializing_if = "is_default")]
     pub output: u64,
     /// Tokens read from the prompt cache.
@@ -95,7 +95,7 @@ pub struct Usage {
     /// Attempts to leave the phase through a gate.
     #[serde(skip_serializing_if = "is_default")]
     pub gate_attempts: u32,
-    /// Those of them in which a check failed.
+    /// Attempts in which a check failed.
     #[serde(skip_serializing_if = "is_default")]
     pub gate_failures: u32,
     /// The time in which the agent was at work, in milliseconds.
@@ -104,14 +104,14 @@ pub struct Usage {
     /// The time in which the run waited for the user, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_ms: u64,
-    /// Requests with which pi kept the prompt cache. Neither they nor their tokens and cost are in any other field, or
-    /// count in a budget.
+    /// Requests with which pi kept the prompt cache. These requests, their tokens and their cost are in no other field,
+    /// and count in no budget.
     #[serde(skip_serializing_if = "is_default")]
     pub warm_ups: u32,
-    /// Their tokens.
+    /// The tokens of these requests.
     #[serde(skip_serializing_if = "is_default")]
     pub warm_tokens: u64,
-    /// Their cost in US dollars, as far as it is known.
+    /// The cost of these requests in US dollars, as far as it is known.
     #[serde(skip_serializing_if = "is_default")]
     pub warm_cost: f64,
     /// The number of answers of each model, by pi's name for it.
@@ -119,7 +119,7 @@ pub struct Usage {
     pub models: Map<String, u32>,
 }
 
-/// Returns true if a field has its default; it is not stored then.
+/// Returns true if a field has its default, and is not stored.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -127,7 +127,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// Adds counts by name, of at most [`MAX_NAMES`] names.
 fn add_counts(counts: &mut Map<String, u32>, others: &Map<String, u32>) {
     for (name, other) in others {
-        // A name of a provider's can have any length.
+        // A provider's name for a model can have any length.
         let name = short(name, MAX_NAME);
         if counts.len() < MAX_NAMES || counts.contains_key(&name) {
             let count = counts.entry(name).or_default();
@@ -141,7 +141,7 @@ impl Usage {
         *self == Self::default()
     }
 
-    /// Adds what another part took.
+    /// Adds the usage of another part.
     pub fn add(&mut self, other: &Usage) {
         self.turns = self.turns.saturating_add(other.turns);
         self.input = self.input.saturating_add(other.input);

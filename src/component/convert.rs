@@ -1,4 +1,4 @@
-//! Conversions between the engine's types and those of the interface.
+//! Conversions between the types of the engine and the types of the interface.
 
 use serde_json::Value;
 
@@ -112,7 +112,7 @@ impl From<Thinking> for types::ThinkingLevel {
     }
 }
 
-/// The thinking level of pi; `None` for one of a later version.
+/// The thinking level of pi; `None` for a level that only a later version of pi has.
 pub(super) fn thinking(level: types::ThinkingLevel) -> Option<Thinking> {
     Some(match level {
         types::ThinkingLevel::Off => Thinking::Off,

@@ -1,8 +1,8 @@
 //! Injected panics, for tests of a component that traps.
 //!
-//! In the store, the key `fault` names calls, with spaces between them: exports, or events. The next such call
-//! panics, and of a name with a `!` behind it every one does. Only builds with the feature `fault-switch` contain this;
-//! the published component is built without it.
+//! In the store, the key `fault` holds names of calls (exports or events), separated by spaces. The next such call
+//! panics; a name that ends with `!` makes every such call panic. Only builds with the feature `fault-switch` read the
+//! key; the published component is built without this feature.
 
 use super::bindings::exports::pi::extension::guest::Event;
 use super::bindings::pi::extension::store;
@@ -30,7 +30,7 @@ pub(super) fn trip_at(event: &Event) {
     if !cfg!(feature = "fault-switch") {
         return;
     }
-    // `Event::SessionStart(…)`
+    // The `Debug` text begins with the variant: `Event::SessionStart(…)`.
     let shown = format!("{event:?}");
     let mut name = String::new();
     for c in shown.trim_start_matches("Event::").chars().take_while(char::is_ascii_alphanumeric) {

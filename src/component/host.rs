@@ -39,7 +39,7 @@ const IMAGES: &str = "The images of the user's messages in the summary.";
 thread_local! {
     /// The session did not take the newest state, and the user was told.
     static NOT_STORED_TOLD: Cell<bool> = const { Cell::new(false) };
-    /// The children that could not be started: their keys, and why.
+    /// The children that could not be started: the key of each, and the reason.
     static NOT_STARTED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -47,8 +47,8 @@ const NOT_STORED: &str = "the session does not take the state of the run, so a r
 const NOT_WRITTEN: &str = "the file of the session cannot be written before the first answer of the model; if pi ends before, the run is lost";
 const NOT_TAKEN: &str = "the session does not take an entry";
 
-/// Performs effects in their order, and returns the reply. When the session is gone, the rest is dropped; a refusal and
-/// limits are returned.
+/// Performs effects in their order, and returns the reply. If the session is gone, the remaining effects are dropped; a
+/// refusal or limits are still returned.
 pub(super) fn perform(output: Output) -> Reply {
     let Output { effects, reply } = output;
     for effect in effects {
@@ -63,7 +63,7 @@ pub(super) fn perform(output: Output) -> Reply {
     reply
 }
 
-/// Takes the entries out of an output whose reply is a compaction: they are appended after it.
+/// Takes the entries out of an output whose reply is a compaction: the host appends them after the compaction.
 pub(super) fn take_drafts(output: &mut Output) -> Vec<guest::Draft> {
     let mut drafts = Vec::new();
     if let Reply::Compact { .. } = output.reply {
@@ -88,7 +88,7 @@ pub(super) fn boundary(
     drafts: Vec<guest::Draft>,
 ) -> guest::Boundary {
     let mut entries = Vec::new();
-    // Without a prompt, a compaction that kept nothing would take the user's with it.
+    // Without a context prompt, a compaction that keeps nothing would also remove the user's prompt.
     if prompt.is_some() || first_kept.is_some() {
         let compaction = guest::Compaction { summary: summary.text, first_kept };
         entries.push(guest::Draft::Compaction(compaction));
@@ -136,7 +136,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             api::begin_view(&first_kept, &summary.text, &summary.images_of)
         }
         Effect::Steer(content) => steer(MOVED_MESSAGE_TYPE, content, true, false),
-        // pi takes it up before the request only if it may begin a turn.
+        // pi delivers this message before the request only if the message may begin a turn.
         Effect::TellAtStart(content) => steer(MOVED_MESSAGE_TYPE, content, true, true),
         Effect::Brief(prompt) => steer(CONTEXT_MESSAGE_TYPE, prompt, false, false),
         Effect::KeepNewestContext(keep) => {
@@ -205,7 +205,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
     }
 }
 
-/// Starts a child; one that does not start ends so with the next report that is taken.
+/// Starts a child. A child that cannot be started is noted for [`not_started`].
 fn start_child(start: ChildStart) -> Result<(), types::Error> {
     let ChildStart { key, label, session, entries, prompt, setting, tools, allowed } = start;
     let seed =
@@ -227,7 +227,7 @@ fn start_child(start: ChildStart) -> Result<(), types::Error> {
     }
 }
 
-/// Returns a child that could not be started, its key and why; each once.
+/// Takes a child that could not be started: its key, and the reason.
 pub(super) fn not_started() -> Option<(String, String)> {
     NOT_STARTED.with_borrow_mut(Vec::pop)
 }
@@ -235,7 +235,8 @@ pub(super) fn not_started() -> Option<(String, String)> {
 /// Stores a state. The user is told at the first of several failures.
 fn store_state(data: &str) -> Result<(), types::Error> {
     match api::append_entry(STATE_ENTRY_TYPE, data) {
-        // The line in the file may begin with the rest of one that was not written in full, which makes it unreadable.
+        // A line that was not written in full makes the next line of the file unreadable too: the state is stored
+        // again.
         Ok(()) if NOT_STORED_TOLD.take() => store_state(data),
         Err(types::Error::Failed(words)) => {
             super::ENGINE.with_borrow_mut(Engine::state_not_stored);
@@ -436,7 +437,7 @@ impl Host for Files {
     }
 }
 
-/// The host's answer, or its reason.
+/// The host's answer, or the reason for its absence; an error only if the session is gone.
 fn known<T>(answer: Result<T, types::Error>) -> Result<Result<T, String>, Stale> {
     match answer {
         Ok(answer) => Ok(Ok(answer)),
@@ -445,7 +446,7 @@ fn known<T>(answer: Result<T, types::Error>) -> Result<Result<T, String>, Stale>
     }
 }
 
-/// Adds the profiles that the granted folders define, where none are named.
+/// Adds the profiles that the granted folders define, if the surroundings have none.
 pub(super) fn with_profiles(mut surroundings: Surroundings) -> Result<Surroundings, Stale> {
     if surroundings.profiles.is_none() {
         (surroundings.profiles, surroundings.profiles_outside) = defined_profiles(&Files, &PROFILES)?;

@@ -1,4 +1,4 @@
-//! The only module that knows the WIT interface: it converts calls to events, and effects to calls.
+//! The only module that knows the WIT interface. It converts calls to events, and effects to calls.
 
 #![allow(unsafe_code, reason = "the generated bindings")]
 
@@ -41,18 +41,18 @@ mod bindings {
 /// The version of `wit/extension.wit` that this component implements.
 const INTERFACE_VERSION: &str = "0.8.0";
 
-/// The messages that this component draws: its own, and those that the reference left in a session.
+/// The messages that this component draws: its own messages, and messages that the reference left in a session.
 const MESSAGE_TYPES: [&str; 5] =
     [CONTEXT_MESSAGE_TYPE, COMPLETE_TYPE, COUNTDOWN_TYPE, MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE];
 
-/// Number of state entries that are fetched at a time, after the first, which nearly always decides: a search for more
-/// goes back to the beginning of the session. Each may be long.
+/// Number of state entries that are fetched at a time after the newest entry, which nearly always decides. A search for
+/// more entries goes back to the beginning of the session, and an entry may be long.
 const ENTRIES_AT_A_TIME: u32 = 16;
 
 thread_local! {
     /// The last argument of `guard-tools`.
     static GUARDED: Cell<Option<bool>> = const { Cell::new(None) };
-    /// The user interface of the session; it does not change within one.
+    /// The user interface of the session; constant for a session.
     static UI: Cell<Ui> = const { Cell::new(Ui::None) };
     /// The id of the tool call that is being handled.
     static CALL: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -150,14 +150,14 @@ impl Guest for Component {
                 let boundary = host::boundary(summary, first_kept, prompt, drafts);
                 guest::EventOutcome::Boundary(boundary)
             }
-            // The engine gives the others to calls of tools and commands only.
+            // The engine returns the other replies only for calls of tools and commands.
             Reply::None | Reply::Tool(_) | Reply::Settle | Reply::Ask { .. } => guest::EventOutcome::None,
         }
     }
 
     fn prepare_arguments(_name: String, input: String) -> String {
         fault::trip("prepare-arguments");
-        // There is one tool.
+        // The component registers one tool.
         let prepared = serde_json::from_str(&input).map(prepared);
         prepared.map_or(input, |prepared| convert::json(&prepared))
     }
@@ -248,7 +248,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 None => (None, Mark::default()),
             };
             UI.set(ui()?);
-            // They are given once, for the session with which the process starts.
+            // The flags are given once, for the session with which the process starts.
             let is_start = matches!(event, guest::Event::SessionStart(guest::SessionReason::Startup));
             let at_start = |flag: Command| match is_start {
                 true => known(api::get_text_flag(flag.name)),
@@ -325,7 +325,7 @@ fn is_users(source: guest::InputSource) -> bool {
     matches!(source, guest::InputSource::Interactive | guest::InputSource::Rpc)
 }
 
-/// Handles something of this tool call.
+/// Runs `handle` with this tool call as the current call.
 fn during<T>(call: Option<String>, handle: impl FnOnce() -> T) -> T {
     CALL.set(call);
     let handled = handle();
@@ -337,15 +337,15 @@ fn handle(at: Moment, event: Event) -> Output {
     let Moment { unix_ms, random } = at;
     let context = Context { unix_ms, random, ui: UI.get(), host: &host::Files };
     let (output, guards) = ENGINE.with_borrow_mut(|engine| (engine.handle(event, &context), engine.guards_tools()));
-    // In a run, also while its files cannot be read, and under the user's limits tool calls are refused if this
-    // instance traps.
+    // If this instance traps, tool calls are refused: in a run, also while the files of the run cannot be read, and
+    // under the user's limits.
     if GUARDED.replace(Some(guards)) != Some(guards) {
         api::guard_tools(guards);
     }
     output
 }
 
-/// Performs effects, and returns the reply. A child that does not start has ended.
+/// Performs effects, and returns the reply. A child that could not be started counts as a child that has ended.
 fn perform(at: Moment, output: Output) -> Reply {
     let reply = host::perform(output);
     while let Some((key, why)) = host::not_started() {
@@ -388,8 +388,8 @@ fn unless_gone<T>(answer: Result<T, types::Error>) -> Result<Option<T>, Gone> {
     }
 }
 
-/// Returns true if the panel is on in this session: by the newest panel entry since the newest state, or else by that
-/// state, so that a long session is not searched.
+/// Returns true if the panel is on in this session: by the newest panel entry behind the newest state, or else by the
+/// newest state itself. A long session is not searched.
 fn panel(newest_state: Option<&str>) -> Result<bool, Gone> {
     use bindings::pi::extension::session;
     let newest = session::entries(PANEL_ENTRY_TYPE, 0, 1, Some(STATE_ENTRY_TYPE));
@@ -418,13 +418,13 @@ fn role() -> Result<DefaultRole, Gone> {
     Ok(if delegates { DefaultRole::Orchestrator } else { DefaultRole::Worker })
 }
 
-/// The state entries of the session, newest first, fetched as they are asked for.
+/// The state entries of the session, newest first, fetched on demand.
 #[derive(Default)]
 struct StateEntries {
     fetched: std::vec::IntoIter<String>,
     skip: u32,
     exhausted: bool,
-    /// The newest one.
+    /// The newest state entry.
     newest: Option<String>,
     /// The error at which the entries end.
     error: Option<types::Error>,

@@ -192,7 +192,7 @@ impl wit::Guest for Component {
 
 const UNREADABLE: &str = "The run cannot be read";
 
-/// Returns the run in these states, in full or as far as it can go on.
+/// Returns the run that these states store, in full or as far as the run can go on.
 fn usable(states: Vec<String>) -> Result<Restored, String> {
     let why = match take_up(states) {
         None => "its state is incomplete".to_owned(),
@@ -204,7 +204,7 @@ fn usable(states: Vec<String>) -> Result<Restored, String> {
     Err(format!("{UNREADABLE}: {why}."))
 }
 
-/// Returns a run with what it took after its newest state.
+/// Returns a run with the usage after its newest state entry.
 fn with_later(state: RunState, since: Option<&session::Usage>) -> RunState {
     match since {
         Some(used) => state.clone().with_usage(&state, &used.into()),
@@ -336,7 +336,7 @@ fn library() -> Result<Library, String> {
     Library::load(&Files).map(|(library, _)| library).map_err(words)
 }
 
-/// The name that starts a workflow; its command name if that starts another one.
+/// The name that starts a workflow, or else its command name, even if that name starts another workflow.
 fn start_name(workflow: &Workflow, library: &Library) -> String {
     library.start_name(workflow).unwrap_or_else(|| workflow.command_name.clone())
 }

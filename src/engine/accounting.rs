@@ -7,13 +7,13 @@ use super::effect::Reply;
 use super::state::Engine;
 
 impl Engine {
-    /// Returns the state with what was used since the newest state entry.
+    /// Returns the state with the usage since the newest state entry.
     pub(super) fn with_usage(&mut self, new: RunState, cx: &mut Cx) -> RunState {
         let before = self.run.state().filter(|before| before.task_id == new.task_id);
         self.meter.count(new, before, self.activity.working_since(), cx)
     }
 
-    /// Returns the run in progress with all that it took up to now.
+    /// Returns the run in progress with its usage up to now.
     pub(super) fn up_to_now(&self, cx: &mut Cx) -> Option<RunState> {
         Some(self.meter.up_to_now(self.run.state()?, self.activity.working_since(), cx))
     }

@@ -56,8 +56,9 @@ impl Engine {
         Ok(self.briefing(cx))
     }
 
-    /// A message in the user's role has reached the agent. After the end of a run the agent has rights again with a
-    /// message of the user's own, or with the prompt of the next run. A pause lasts: the prompt may be older.
+    /// A message in the user's role has reached the agent. After the end of a run, a message that the user wrote or the
+    /// prompt of the next run gives the agent its rights back. A pause continues: the prompt may be older than the
+    /// pause.
     pub(super) fn message_start(&mut self, from_user: bool) {
         if from_user || self.has_run() && self.ending.is_behind_end() {
             self.ending.prompted();
@@ -79,8 +80,7 @@ impl Engine {
         if self.agent.is_starting { self.briefing.note(text) } else { cx.prompt(text) }
     }
 
-    /// The agent has started. It is told how the user has moved the run since `before_agent_start`, while other extensions
-    /// handled that event.
+    /// Tells the started agent of the moves that the user made while other extensions handled `before_agent_start`.
     fn tell_at_start(&mut self, cx: &mut Cx) {
         if self.ending.is_behind_end() {
             self.stop_behind_end(cx);
@@ -108,10 +108,11 @@ impl Engine {
     }
 
     /// Refuses a tool that the phase does not allow, or that is called before the phase starts fresh, and confines a
-    /// tool that it allows within limits.
+    /// tool that the phase allows within limits.
     ///
-    /// A whitelist does not refuse a tool that carries the calls of others: it may be the only way to those that
-    /// the whitelist names, and each call that it makes is an event of its own. A blacklist that names it does.
+    /// A whitelist does not refuse a tool that carries calls of other tools: the carrier may be the only way to the
+    /// tools that the whitelist names, and each carried call is an event of its own. A blacklist that names the carrier
+    /// refuses it.
     ///
     /// Specification: hook lifecycle, "handleToolCall".
     pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Reply {
@@ -134,7 +135,7 @@ impl Engine {
         }
         let reply = self.permitted(name, carries_calls, cx);
         let reply = reply.unwrap_or_else(|gone| Reply::Block(format!("[workflow] {gone}")));
-        // Of a carrier, the calls that it carries are the work.
+        // A call of a carrier is no work; each carried call is.
         self.agent.worked |= !matches!(reply, Reply::Block(_) | Reply::Stop(_)) && !carries_calls;
         reply
     }
@@ -204,7 +205,7 @@ impl Engine {
         }
         Ok(match decision {
             Permission::Allowed => Reply::None,
-            // Each set of rules was asked for it.
+            // Not reached: the loop above returns at the first refusal.
             Permission::Refused(refusal) => self.refuse((&refusal).into(), name),
             Permission::Within(reach) => confine(reach, true, String::new(), Vec::new()),
             Permission::Confined { reach, network, unconfined } => {
@@ -241,11 +242,12 @@ impl Engine {
         self.announce_end(cx);
     }
 
-    /// Shows the end of a run that is done or was cancelled by the agent, in the words of its workflow, and forgets it.
+    /// Shows the end of a run that is done or was cancelled by the agent, in the words of its workflow, and forgets the
+    /// run.
     pub(super) fn announce_end(&mut self, cx: &mut Cx) {
         let Some(state) = self.run.state().filter(|state| state.is_unannounced()) else { return };
         let library = self.definitions.library();
-        // The end of a workflow whose files are gone is announced when they are back.
+        // The end of a workflow whose files are gone is announced when the files are back.
         let Some(workflow) = library.get(&state.workflow_key) else { return };
         let state = state.clone();
         let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::definition::trim;
 
-/// Returns the arguments in the spelling of the tool's schema; those that have another meaning stay as they are, and are
-/// refused.
+/// Returns the arguments in the spelling of the tool's schema. Arguments with any other meaning stay as they are, and
+/// are refused.
 pub fn prepared(input: Value) -> Value {
     let Some(mut fields) = object(&input) else { return input };
     for (name, value) in &mut fields {
@@ -17,12 +17,12 @@ pub fn prepared(input: Value) -> Value {
             _ => {}
         }
     }
-    // Models give null for what they leave out.
+    // Models pass `null` for an omitted field.
     fields.retain(|_, value| !value.is_null());
     Value::Object(fields)
 }
 
-/// An object, or the JSON of one.
+/// An object, also if it is given as JSON text.
 fn object(value: &Value) -> Option<Map<String, Value>> {
     match value {
         Value::Object(fields) => Some(fields.clone()),
@@ -31,7 +31,7 @@ fn object(value: &Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// A text, or the paragraphs of one as a list.
+/// A text, also if it is given as a list of paragraphs.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -1,5 +1,5 @@
-//! Requests to the user and the host, each with its own type of answer, and what follows from the answer. Only this
-//! file knows [`Answer`].
+//! Requests to the user and the host, each with its own type of answer, and the continuations after the answers. Only
+//! this file knows [`Answer`].
 
 use super::context::Cx;
 use super::effect::{OutputFile, Reply, Request};
@@ -8,7 +8,7 @@ use super::state::{Engine, Purpose, Waiter, Waiting};
 use crate::run::ProjectState;
 use crate::text::Title;
 
-/// The reason for an unknown state of the project's files, for an answer of another kind.
+/// The reason for an unknown state of the project's files, if the host's answer is of another type.
 const NOT_HERE: &str = "it cannot be told here";
 
 /// The answer to a command.
@@ -21,7 +21,7 @@ pub(super) enum Ran {
         output: String,
         /// Its standard output, if it is returned apart.
         standard_output: Option<String>,
-        /// The path of the file with its whole output, or why there is none.
+        /// The path of the file with its whole output, or the reason why the file is missing.
         output_file: Option<Result<String, String>>,
     },
     /// The request was cancelled.
@@ -49,9 +49,9 @@ impl Engine {
         })
     }
 
-    /// Asks the user for yes or no: by a choice between no and yes, in this order because a key that was meant for the
-    /// editor chooses the first option, or by a confirmation. Only a yes is a yes; the answer is `None` if nobody can
-    /// be asked.
+    /// Asks the user for yes or no, by a choice or a confirmation. The choice offers no first: a key that was meant for
+    /// the editor chooses the first option. Anything but a yes counts as no; the answer is `None` if nobody can be
+    /// asked.
     pub(super) fn yes_or_no(
         &mut self,
         purpose: impl Into<Purpose>,
@@ -95,7 +95,7 @@ impl Engine {
         })
     }
 
-    /// Asks the user for a line of text; the answer is `None` if there is none.
+    /// Asks the user for a line of text; the answer is `None` if the user gives none.
     pub(super) fn ask_text(
         &mut self,
         purpose: impl Into<Purpose>,
@@ -132,7 +132,7 @@ impl Engine {
         })
     }
 
-    /// Waits until no child works; the answer says if they could work to their end, or `None` where the host has no
+    /// Waits until no child works. The answer is true if no child was interrupted, and `None` if the host has no
     /// children.
     pub(super) fn wait_for_children(
         &mut self,
@@ -150,8 +150,8 @@ impl Engine {
         })
     }
 
-    /// Asks the host for the state of the project's files, and what has changed since these; the answer is `None` if
-    /// the request was cancelled.
+    /// Asks the host for the state of the project's files, and for the changes since each of these earlier states; the
+    /// answer is `None` if the request was cancelled.
     pub(super) fn project_state(
         &mut self,
         purpose: impl Into<Purpose>,
@@ -179,7 +179,7 @@ impl Engine {
         Reply::Ask { ticket: self.pending.insert(waiting), request }
     }
 
-    /// Continues with the answer to a request; without one of this ticket nothing is to be done.
+    /// Continues with the answer to a request; an unknown ticket has no effect.
     pub(super) fn answered(&mut self, ticket: u64, answer: Answer, cx: &mut Cx) -> Reply {
         match self.pending.remove(ticket) {
             Some(waiting) => {
@@ -191,12 +191,12 @@ impl Engine {
     }
 }
 
-/// The user's own word, without which no changed rules are accepted and no budget is widened: the answer to a dialog, or
-/// an option of the command line. A command or a message is neither, for pi does not tell who sends it.
+/// The user's own word, by a dialog or an option of the command line: without it no changed rules are accepted and no
+/// budget is widened. A command or a message is not the user's word: pi does not tell who sends it.
 pub(super) struct UsersWord(());
 
 impl UsersWord {
-    /// Takes an option of the command line if it has this value: it is given once.
+    /// Takes an option of the command line if its value is meant; an option is taken once.
     pub fn of_option(option: &mut Option<String>, is_meant: impl FnOnce(&str) -> bool) -> Option<(Self, String)> {
         let is_meant = option.as_deref().is_some_and(is_meant);
         let value = option.take_if(|_| is_meant)?;

@@ -14,9 +14,7 @@ use super::tools::lacks_step_tool;
 
 /// The continuation after the agent has stopped.
 enum Decision {
-    /// The agent continues.
     Continue(AutoContinue),
-    /// The run pauses.
     Pause(PauseReason),
     /// The phase is a conversation: the user's message is next.
     Converse,
@@ -25,8 +23,8 @@ enum Decision {
 }
 
 impl Engine {
-    /// Returns true if the agent continues after a countdown, in which the user can interrupt it. Nobody watches that
-    /// of a branch.
+    /// Returns true if the agent continues after a countdown, in which the user can interrupt it. A branch has no
+    /// countdown: nobody watches it.
     fn counts_down(&self, cx: &Cx) -> bool {
         let is_branch = |state: &RunState| state.progress.branch.is_some();
         cx.ui.exists() && !self.running().is_some_and(is_branch)
@@ -64,7 +62,7 @@ impl Engine {
         Ok(reply.unwrap_or_default())
     }
 
-    /// The agent, which has stopped in a phase that has used up its budget, goes on with the next one.
+    /// The agent, which has stopped in a phase that has used up its budget, goes on with the next phase.
     fn go_on_over_budget(&mut self, moved: Moved, cx: &mut Cx) -> Result<Reply, Stale> {
         if moved.arrival == Arrival::Done {
             self.announce_end(cx);
@@ -90,7 +88,7 @@ impl Engine {
         self.ending.prompted();
         self.cancel_nested_calls(cx);
         self.agent.is_stopping = false;
-        // A run that the user has moved to its end since the agent ended.
+        // The end of a run that the user ended after the agent had stopped.
         self.announce_end(cx);
         let prompt = self.agent.prompt_at_rest.take();
         if self.active().is_none() || self.pause_reason().is_some() || self.at_entry().is_some() {
@@ -143,8 +141,8 @@ impl Engine {
         decision
     }
 
-    /// The continuations up to now in which the agent did nothing, one after the other. An answer that was cut off is not
-    /// one of them; [`Repetition`](super::state::Repetition) counts it.
+    /// The number of continuations in a row, up to now, in which the agent did nothing.
+    /// [`Repetition`](super::state::Repetition) counts the answers that were cut off instead.
     fn idle(&self) -> u32 {
         let counted = self.running().map_or(0, |state| state.progress.idle);
         let continued = self.agent.origin != Origin::Other;
@@ -202,8 +200,8 @@ impl Engine {
         }
     }
 
-    /// Pauses the run in this state: it is stored, and shown and told once. Without a user interface the last line of
-    /// the process tells it.
+    /// Pauses the run in this state: the pause is stored, shown and told once. Without a user interface the last line
+    /// of the process tells the pause.
     pub(super) fn pause_as(&mut self, state: &RunState, reason: PauseReason, cx: &mut Cx) {
         self.activity.stop(cx);
         self.transition(state.paused(reason, cx.unix_ms), cx);
@@ -211,8 +209,8 @@ impl Engine {
         self.tell_pause(cx);
     }
 
-    /// Tells the user that the run is paused, and how to resume it. That of a branch is resumed with the run that it is
-    /// part of, which tells it.
+    /// Tells the user that the run is paused, and how to resume it. The pause of a branch is told by the run that
+    /// contains the branch.
     pub(super) fn tell_pause(&self, cx: &mut Cx) {
         let active = self.active().filter(|active| active.state.progress.branch.is_none());
         let notice = active.and_then(|active| text::pause_notice(&active));
@@ -221,12 +219,12 @@ impl Engine {
         }
     }
 
-    /// Returns true if a message of the user does not resume the run. The user is told so with the first one of each
-    /// pause: the agent answers it as if the run went on.
+    /// Returns true if a message of the user does not resume the run. The user is told so with the first message in
+    /// each pause: the agent answers the message as if the run went on.
     pub(super) fn tell_needs_resume(&mut self, cx: &mut Cx) -> bool {
         if let Some(reason) = self.held() {
             let notice = self.held_notice(&reason, cx.ui);
-            // A hold that begins with the message is told with it.
+            // A hold that begins with the message is told together with the message.
             let told = self.run.told_hold.as_mut().filter(|told| told.reason == reason);
             if told.is_some_and(|told| !std::mem::replace(&mut told.with_message, true)) {
                 let effect = Effect::Notify { level: Level::Warning, text: notice };

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::definition::{Model, ModelSetting, Occasion, Thinking};
 use crate::text::Title;
 
-/// Something to be done. The order of effects is the order in which they are performed.
+/// Something to be done. Effects are performed in their order.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub enum Effect {
@@ -26,7 +26,7 @@ pub enum Effect {
     TellAtStart(String),
     /// Gives the agent the context prompt before its next request to the model.
     Brief(String),
-    /// Sends the model the newest context prompt only, or all that it was given.
+    /// Sends the model only the newest context prompt, or (false) every context prompt that the model was given.
     KeepNewestContext(bool),
     /// Cancels a pending request; it resumes as [`Answer::Cancelled`](super::Answer::Cancelled).
     CancelRequest {
@@ -40,7 +40,7 @@ pub enum Effect {
     /// Begins a new view of the conversation: until the turn that follows ends, the model is sent this text and what is
     /// added to the session from now on.
     BeginView(Summary),
-    /// Sets the model; the thinking level is then the one that pi has for it.
+    /// Sets the model; the thinking level is then pi's level for this model.
     SetModel(Model),
     /// Sets the thinking level, after the model.
     SetThinking(Thinking),
@@ -80,7 +80,7 @@ pub enum Effect {
         /// Its id.
         id: u64,
     },
-    /// Starts a child. [`Event::Child`](super::Event::Child) tells of it.
+    /// Starts a child. [`Event::Child`](super::Event::Child) reports the child.
     StartChild(Box<ChildStart>),
     /// Aborts a child, if it works.
     AbortChild {
@@ -91,7 +91,7 @@ pub enum Effect {
     ShowChildren(String),
     /// Begins or ends to report keys that are pressed in the terminal.
     WatchTerminal(bool),
-    /// Shows that pi waits for the user, with what for; `None`: that it does not.
+    /// Shows that pi waits for the user, with the reason; `None` shows that pi does not wait.
     SetBlocked(Option<String>),
     /// Tells the user something outside of pi.
     NotifyElsewhere(Elsewhere),
@@ -102,15 +102,15 @@ pub enum Effect {
 /// A notification outside of pi.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Elsewhere {
-    /// The text for the user.
+    /// The occasion of the notification.
     pub occasion: Occasion,
     /// Its title.
     pub title: String,
     /// Its text.
     pub text: String,
-    /// A program and its arguments that show it; `None` without one.
+    /// The program that shows the notification, with its arguments; `None` without a program.
     pub command: Option<Vec<String>>,
-    /// The terminal shows it.
+    /// The terminal shows the notification.
     pub terminal: bool,
 }
 
@@ -121,15 +121,15 @@ pub struct ChildStart {
     pub key: String,
     /// The words with which its dialogs and notices begin.
     pub label: String,
-    /// The file of the session that it goes on with, if there is one.
+    /// The file of the session that the child continues; `None` for a new session.
     pub session: Option<String>,
     /// The entries of a new session: types and data.
     pub entries: Vec<(&'static str, Value)>,
     /// The prompt with which its agent begins.
     pub prompt: String,
-    /// Its model and thinking level at the beginning; `None` for those of this session.
+    /// Its model and thinking level at the beginning; `None` for the setting of this session.
     pub setting: Option<ModelSetting>,
-    /// Its active tools; `None` for those of this session.
+    /// Its active tools; `None` for the tools of this session.
     pub tools: Option<Vec<String>>,
     /// The commands that the user has allowed for the session or the run; a child has them in memory only.
     pub allowed: Vec<String>,
@@ -163,8 +163,8 @@ pub enum Reply {
     None,
     /// The tool call is refused, for this reason.
     Block(String),
-    /// The tool call is refused, for this reason, and the agent's run ends with the tool calls of its turn, if all of
-    /// them are refused so.
+    /// The tool call is refused, for this reason; the agent's run ends with the tool calls of its turn if all of them
+    /// are refused with `Stop`.
     Stop(String),
     /// The tool call is allowed within limits.
     Confine {
@@ -197,7 +197,7 @@ pub enum Reply {
         summary: Summary,
         /// The first entry of the session that is kept, if the host has begun the view of [`Effect::BeginView`].
         first_kept: Option<String>,
-        /// The context prompt with which the agent continues; nothing else is kept. `None`: that view is kept.
+        /// The context prompt with which the agent continues; nothing else is kept. `None` if the view is kept.
         prompt: Option<String>,
     },
     /// The tool's result.
@@ -214,7 +214,8 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// The reply if it refuses or confines a tool call, which holds also when the session is gone.
+    /// Returns the reply if it refuses or confines a tool call, and otherwise [`Reply::None`]. A refusal or limits hold
+    /// even when the session is gone.
     pub fn restriction(self) -> Self {
         match self {
             Self::Block(_) | Self::Stop(_) | Self::Confine { .. } => self,
@@ -262,7 +263,7 @@ pub enum Request {
     },
     /// The state of the project's files.
     ProjectState {
-        /// Earlier states: what has changed since each of them is told too.
+        /// Earlier states; the answer includes the changes since each earlier state.
         since: Vec<String>,
     },
     /// A wait until no child works.
@@ -296,6 +297,6 @@ pub struct ToolResult {
 pub struct Output {
     /// Performed first, in order.
     pub effects: Vec<Effect>,
-    /// Returned after them.
+    /// Returned after the effects.
     pub reply: Reply,
 }

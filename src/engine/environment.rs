@@ -10,11 +10,11 @@ pub(super) type Planned = Vec<(String, Result<String, &'static str>)>;
 /// Maximum length of a value in the environment, in bytes: Linux bounds a variable by 128 KiB.
 const MAX_VARIABLE: usize = 100_000;
 
-/// The variables of a command with these values, or the reason why the run lacks one.
+/// The environment of a command, made of its planned variables.
 ///
 /// # Errors
 ///
-/// If a value cannot be one, in words.
+/// The reason in words, if the run lacks a value, or a value cannot be part of an environment.
 pub(super) fn checked_env(planned: &[(String, Result<String, &str>)]) -> Result<Vec<(String, String)>, String> {
     let mut env = Vec::new();
     for (name, value) in planned {
@@ -30,8 +30,9 @@ pub(super) fn checked_env(planned: &[(String, Result<String, &str>)]) -> Result<
     Ok(env)
 }
 
-/// The variables of a command of a workflow at this depth of the path, with their values; a value that the run does not
-/// have is empty, but the path of its folder, which a command would take for the root, and its whole task.
+/// The variables of a command of the workflow at this depth of the path, with their values. A value that the run lacks
+/// is empty, with two exceptions, which are errors: the path of the run's folder, because a command would take an empty
+/// path for the root, and the whole task.
 pub(super) fn environment(command: &Command, active: &Active, depth: usize) -> Planned {
     if command.env().is_empty() {
         return Vec::new();

@@ -50,7 +50,7 @@ pub enum Event<'a> {
     TurnEnd {
         /// The user has queued a message, which the agent gets next.
         queued: bool,
-        /// The calls of the answer, with their results. Without any the agent stops by itself.
+        /// The calls of the answer, with their results. Without calls the agent stops by itself.
         calls: &'a [EndedCall],
     },
     /// The agent has stopped; pi may start it again by itself.
@@ -66,7 +66,7 @@ pub enum Event<'a> {
     ToolCall {
         /// The tool's name.
         name: &'a str,
-        /// The tool only calls or finds other tools; each of those calls is an event of its own.
+        /// The tool only calls or finds other tools; each carried call is an event of its own.
         carries_calls: bool,
     },
     /// The model or another tool calls `workflow_step`.
@@ -85,7 +85,7 @@ pub enum Event<'a> {
     },
     /// A pending request was answered.
     Answer {
-        /// The ticket of [`Reply::Ask`](super::Reply::Ask); an unknown one has no effect.
+        /// The ticket of [`Reply::Ask`](super::Reply::Ask); an unknown ticket has no effect.
         ticket: u64,
         /// The answer.
         answer: Answer,
@@ -101,7 +101,7 @@ pub enum Event<'a> {
     Child {
         /// Its state.
         report: ChildReport,
-        /// How it ended; `None` if it has not.
+        /// The end of the child; `None` while the child works.
         ended: Option<ChildEnd>,
     },
     /// A timer ran out.
@@ -114,7 +114,7 @@ pub enum Event<'a> {
 }
 
 impl Event<'_> {
-    /// Returns true if what lasts for one turn of the agent is over.
+    /// Returns true if the state that lasts for one turn of the agent is over.
     pub(super) fn begins_turn(&self) -> bool {
         matches!(
             self,
@@ -132,7 +132,8 @@ impl Event<'_> {
 pub struct EndedCall {
     /// The tool's name.
     pub name: String,
-    /// A hash of the tool, the arguments and the result: calls with the same hash are the same call with the same result.
+    /// A hash of the tool, the arguments and the result: calls with the same hash are the same call with the same
+    /// result.
     pub hash: u64,
     /// The call was refused, by this extension or by pi.
     pub refused: bool,
@@ -145,12 +146,12 @@ pub struct EndedCall {
 /// The end of the agent's last turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stop {
-    /// The model finished it.
+    /// The model finished the turn.
     #[default]
     Completed,
-    /// It was cut off at the model's output limit.
+    /// The answer was cut off at the model's output limit.
     CutOff,
-    /// The user stopped it.
+    /// The user stopped the agent.
     Aborted,
     /// The model failed.
     Failed,
@@ -173,8 +174,8 @@ pub struct Facts {
     pub project: String,
     /// The user gave [`ALLOW_COMMANDS_FLAG`](super::ALLOW_COMMANDS_FLAG).
     pub allow_commands: bool,
-    /// The commands that the user had allowed in the session of a child's parent when the child started. A consent that is
-    /// given in the child does not reach the parent.
+    /// The commands that the user had allowed in the session of a child's parent when the child started. A consent that
+    /// is given in the child does not reach the parent.
     pub allowed: Vec<String>,
     /// The value of [`BUDGET_FLAG`](super::BUDGET_FLAG); `None` without it.
     pub budget: Option<String>,
@@ -188,22 +189,22 @@ pub struct Facts {
     pub mark: Mark,
     /// The agent is at work: the component may be restarted in the middle of its run.
     pub at_work: bool,
-    /// An instance before this one has broken.
+    /// An earlier instance of the component has trapped.
     pub restarted: bool,
-    /// It is the session that was there before: the user has gone to another place in its tree.
+    /// The session is the same as before: the user has gone to another place in its tree.
     pub same_session: bool,
 }
 
 /// The end of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandEnd {
-    /// With this exit status.
+    /// The command ended with this exit status.
     Exited(u32),
-    /// It was stopped at its time limit.
+    /// The command was stopped at its time limit.
     TimedOut,
-    /// The user stopped it.
+    /// The user stopped the command.
     Cancelled,
-    /// It did not start, for this reason.
+    /// The command did not start, for this reason.
     NotStarted(String),
 }
 
@@ -234,14 +235,14 @@ pub struct ChildReport {
     pub last_call: Option<String>,
 }
 
-/// How a child ended.
+/// The end of a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChildEnd {
     /// Its agent is at rest.
     Settled,
-    /// It was aborted.
+    /// The child was aborted.
     Aborted,
-    /// It could not be started, or broke, for this reason.
+    /// The child could not be started, or broke, for this reason.
     Failed(String),
 }
 
@@ -264,19 +265,19 @@ pub enum Answer {
         output: String,
         /// Its standard output as it is, if it was asked for and is not too long.
         standard_output: Option<String>,
-        /// The path of the file with its whole output, or why there is none; `None` without output, or if none was
-        /// asked for.
+        /// The path of the file with its whole output, or the reason why the file is missing; `None` without output, or
+        /// if no file was asked for.
         output_file: Option<Result<String, String>>,
     },
     /// No child works.
     ChildrenEnded {
-        /// They were interrupted: by the user, or because the request was cancelled.
+        /// The children were interrupted: by the user, or because the request was cancelled.
         interrupted: bool,
     },
     /// The state of the project's files, or the reason for its absence.
     ProjectState(Result<ProjectState, String>),
     /// The user gave no answer, or the request was cancelled.
     Cancelled,
-    /// There is no user interface, or the host may not do it.
+    /// There is no user interface, or the host may not fulfil the request.
     NoUi,
 }

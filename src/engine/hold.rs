@@ -1,5 +1,5 @@
-//! A run whose rules do not hold: it waits until the user accepts the rules that the files have now, fixes the files
-//! or cancels, and every tool call is refused but `status`. See [`crate::run::reason_to_hold`].
+//! A run whose rules do not hold. The run waits until the user accepts the rules that the files have now, fixes the
+//! files or cancels, and every tool call is refused but `status`. See [`crate::run::reason_to_hold`].
 
 use crate::definition::Workflow;
 use crate::run::{PauseReason, Seal};
@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// The session is taken up: the command line may accept the rules that the files have now, by their seal.
+    /// Accepts the files' current rules when the session is taken up, if the command line names their seal.
     pub(super) fn accept_by_option(&mut self, cx: &mut Cx) {
         let Some(rules) = self.acceptable_rules().map(|rules| rules.to_string()) else { return };
         if let Some((word, _)) = UsersWord::of_option(&mut self.session.accept_rules, |given| given == rules) {
@@ -55,15 +55,15 @@ impl Engine {
         }
     }
 
-    /// The seal of the rules that the files have now, if the user can accept them in the place of those of the run. A
-    /// branch accepts nothing: the run that it is part of does.
+    /// The seal of the files' current rules, if the user can accept them in place of the rules of the run. A branch
+    /// accepts nothing; the run that contains the branch does.
     fn acceptable_rules(&self) -> Option<Seal> {
         let can = self.held()?.can_be_accepted() && !self.is_branch();
         self.seal_of_files().filter(|_| can)
     }
 
-    /// Goes on with a run whose rules do not hold, if the user accepts the rules that the files have now in a dialog that
-    /// shows what has changed.
+    /// Goes on with a run whose rules do not hold, if the user accepts the rules that the files have now in a dialog
+    /// that shows what has changed.
     pub(super) fn resume_held(&mut self, reason: &PauseReason, more: &str, cx: &mut Cx) -> Reply {
         let Some(rules) = self.acceptable_rules().filter(|_| cx.ui.exists()) else {
             cx.fail(Level::Warning, self.held_notice(reason, cx.ui));
@@ -102,13 +102,13 @@ impl Engine {
         let pause = new.progress.paused.as_ref();
         let new = if pause.is_some_and(|pause| pause.reason.is_of_rules()) { new.resumed() } else { new };
         self.run.told_hold = None;
-        // Its checks are those of the old rules.
+        // The checks of an open gate belong to the old rules.
         self.pending.withdraw_gates(cx);
         self.transition(new, cx);
         cx.gone |= self.take_up_run_dir(cx).is_err();
     }
 
-    /// The question if the rules that the files have now hold from here on, with what has changed in them.
+    /// The question for consent to the files' current rules, with the changes in them.
     fn rules_question(&self, dialog: text::Dialog) -> text::Question {
         let library = self.definitions.library();
         let now = self.run.rule_lines(library).unwrap_or_default();

@@ -4,20 +4,20 @@ use crate::definition::{KnownModel, ModelSetting, Stale, UserMessage, WorkflowFi
 use crate::run::RunDir;
 use crate::usage::Usage;
 
-/// Read access to the session and to pi, beside the workflow files. What a host does not tell is empty or unknown; what
-/// decides whether a tool call is allowed or a phase is left, each host must tell.
+/// Read access to the session and to pi, beside the workflow files. A default method returns an empty or unknown value.
+/// Every host must provide the values that decide if a tool call is allowed or a phase is left.
 ///
 /// # Errors
 ///
 /// Each function fails only if the session is gone.
 pub trait Host: WorkflowFiles {
-    /// The folder of the project's workflows, for messages, if there is one that is not read because pi does not trust
-    /// the project.
+    /// The folder of the project's workflows, for messages, if the folder exists and is not read because pi does not
+    /// trust the project.
     fn untrusted(&self) -> Result<Option<String>, Stale> {
         Ok(None)
     }
 
-    /// Starts to record a snapshot of all reads and their results, in place of an earlier one.
+    /// Starts to record a snapshot of all reads and their results, in place of an earlier snapshot.
     fn start_snapshot(&self) {}
 
     /// Finishes the snapshot.
@@ -43,30 +43,31 @@ pub trait Host: WorkflowFiles {
         Ok(None)
     }
 
-    /// The model in use, or the one that is being set, and its thinking level; `None` if there is none, or where the
+    /// The model in use, or the model that is being set, and its thinking level; `None` if there is no model, or if the
     /// host does not tell.
     fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
         Ok(None)
     }
 
-    /// A text that identifies the project's directory: it is another one where another directory takes its path.
-    /// `None` where the system does not tell, and then no answer about the project can be remembered.
+    /// A text that identifies the project's directory; another directory at the same path has another text. `None`
+    /// where the system gives none: then no answer about the project can be remembered.
     fn project_identity(&self) -> Option<String> {
         None
     }
 
-    /// The value that is kept for a key beyond the session; `None` too where there is none, or it cannot be read.
+    /// The value that is kept for a key beyond the session; `None` if there is no value, or the value cannot be read.
     fn recall(&self, _key: &str) -> Option<String> {
         None
     }
 
-    /// The argument of this name of the tool call of the current event, if it has one that is a string.
+    /// The argument of this name of the tool call of the current event, if the call has such an argument and it is a
+    /// string.
     fn call_argument(&self, _name: &str) -> Result<Option<String>, Stale> {
         Ok(None)
     }
 
-    /// The tools whose calls run: without those that only carry the calls of others, without the call of the current
-    /// event, and without those that it came through.
+    /// The tools whose calls run, except tools that only carry calls of others, the call of the current event, and the
+    /// calls that carry that call.
     fn running_tools(&self) -> Result<Vec<String>, Stale>;
 
     /// The data of the newest custom entries of a type on the session's branch, newest first, JSON each.
@@ -79,8 +80,8 @@ pub trait Host: WorkflowFiles {
         Ok(None)
     }
 
-    /// The user messages on the session's branch behind the first state entry of a run, newest first; those that were
-    /// sent in the user's place too.
+    /// The user messages on the session's branch behind the first state entry of a run, newest first, including
+    /// messages that were sent in the user's place.
     fn user_messages(&self, _task_id: &str) -> Result<Vec<UserMessage>, Stale> {
         Ok(Vec::new())
     }
@@ -96,12 +97,12 @@ pub trait Host: WorkflowFiles {
         Ok(0)
     }
 
-    /// Makes the folder of a run in the project if it is not there, as a copy of the one of this name if there is one.
-    /// The inner error is the reason, for the user.
+    /// Makes the folder of a run in the project if it is missing, as a copy of the folder with the other name if that
+    /// folder exists. The inner error is the reason, for the user.
     fn open_run_dir(&self, _task_id: &str, _copy_of: Option<&str>) -> Result<Result<RunDir, String>, Stale>;
 
-    /// Writes a file of this name in the folder of a run, in the place of an earlier one. The inner error is the reason,
-    /// for the user.
+    /// Writes a file of this name in the folder of a run, in the place of an earlier file. The inner error is the
+    /// reason, for the user.
     fn write_run_file(&self, _task_id: &str, _name: &str, _text: &str) -> Result<Result<(), String>, Stale>;
 
     /// Returns true if the system can confine commands; the inner error is the reason, for the user, and how to fix it.

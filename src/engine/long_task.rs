@@ -1,6 +1,6 @@
-//! A task that is too long for the state entries of its run. An entry of its own has the whole, so that no agent can
-//! change what commands get; the file in the folder of the run is for the agent, and is written anew when a session
-//! takes the run up.
+//! A task that is too long for the state entries of its run. A separate entry holds the whole task, so that no agent
+//! can change the task that commands get. The file in the folder of the run is for the agent, and is written anew when
+//! a session takes the run up.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(super) fn store(state: &RunState, cx: &mut Cx) {
     }
 }
 
-/// The entry with the whole task of a run, if it needs one.
+/// The entry with the whole task of a run, if the task is too long for the state entries.
 pub(super) fn entry(state: &RunState) -> Option<(&'static str, Value)> {
     let text = state.progress.long_task.as_ref()?.text()?;
     Some((TASK_ENTRY_TYPE, json!({ "taskId": state.task_id, "text": text })))

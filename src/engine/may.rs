@@ -47,7 +47,6 @@ pub fn may(phase: Option<(&Phase, &Workflow)>, tool: &str, path: Option<&str>, h
     Ok(May { allowed: word != Word::Refused, text: on_one_line(&text) })
 }
 
-/// A decision in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Word {
     Allowed,
@@ -65,15 +64,15 @@ impl Word {
     }
 }
 
-/// The rules that decide, and where they stand.
+/// The rules that decide, and their files.
 struct Rules<'a> {
-    /// That none of them limits a tool, in words that end before its name.
+    /// The words for a tool that no rule limits, up to the name of the tool.
     none_limits: String,
     tools: &'a ToolPolicy,
     limits: Limits<'a>,
     own: &'a Confinement,
     own_file: &'a str,
-    /// The file of their defaults.
+    /// The file with the defaults of the rules.
     defaults_file: String,
 }
 

@@ -1,15 +1,15 @@
 //! Events in, effects out.
 //!
 //! **Invariant: the engine performs nothing.** [`Engine::handle`] takes an event with its context and returns the
-//! effects as data. It asks the host through one trait and has no other way outside.
+//! effects as data. The engine asks the host through one trait and has no other way outside.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `state` | the parts, each with its private state; the one writer of the run |
 //! | `session` | events of the session |
-//! | `accounting` | what a run takes |
-//! | `budget` | budgets: the agent is told near their end, and the run pauses at it |
-//! | `ask` | requests to the user and the host, and what follows from their answers |
+//! | `accounting` | the usage of a run |
+//! | `budget` | budgets: the agent is told near the end of a budget, and the run pauses at the end |
+//! | `ask` | requests to the user and the host, and the continuations after the answers |
 //! | `attention` | the user is told outside of pi that the run waits or has ended |
 //! | `arguments` | the arguments of `workflow_step` in another spelling |
 //! | `agent` | events of the agent's work, and of tool calls |
@@ -24,7 +24,7 @@
 //! | `long_task` | a task that is too long for the state entries of its run |
 //! | `run_dir` | the folder of a run in the project |
 //! | `fresh_start` | a phase that sees nothing of the earlier work |
-//! | `host` | what the engine asks the host |
+//! | `host` | the functions of the host for the engine |
 //! | `hold` | a run whose rules do not hold |
 //! | `step_tool` | calls of `workflow_step` |
 //! | `tools` | the tools that the model is shown |
@@ -91,9 +91,9 @@ pub use state::Engine;
 pub use step_tool::{STEP_TOOL, StepTool};
 
 impl Engine {
-    /// Handles an event and returns what is to be done.
+    /// Handles an event, and returns the effects and the reply.
     ///
-    /// If the session is gone while files are read, nothing is to be done.
+    /// If the session is gone, there are no effects, and the reply is at most the refusal or the limits of a tool call.
     pub fn handle(&mut self, event: Event, context: &Context) -> Output {
         let mut cx = Cx::new(context);
         self.meter.begin_event();

@@ -9,8 +9,8 @@ use super::effect::Level;
 use super::state::Engine;
 
 impl Engine {
-    /// Returns a run that starts, with its folder if it needs one. `None` if the folder cannot be made: then
-    /// the user is told.
+    /// Returns a run that starts, with its folder if the run needs a folder. `None` if the folder cannot be made; the
+    /// user is told then.
     ///
     /// # Errors
     ///
@@ -28,8 +28,8 @@ impl Engine {
     }
 
     /// Makes the folder of the run that is taken up, or gets its path: a fork of the session has a folder of its own,
-    /// which begins as a copy. The name is stored with the next transition. If it cannot be made, the user is told, and
-    /// the run has none.
+    /// which begins as a copy. The name is stored with the next transition. If the folder cannot be made, the user is
+    /// told, and the run has no folder.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A run without pi and without a model: the texts that an agent gets which does each phase and goes on.
+//! A run without pi and without a model: the texts for an agent that completes each phase and goes on.
 
 use std::rc::Rc;
 
@@ -27,10 +27,10 @@ const START_MS: u64 = 1_767_225_600_000;
 
 /// The values of inputs as a user gives them: each with its name.
 pub type GivenInputs = [(String, String)];
-/// The outcomes of phases by their ids: at the first, second, … visit; the last is repeated.
+/// The outcomes of phases by their ids: at the first, second, … visit; the last outcome is repeated.
 pub type GivenOutcomes = [(String, Vec<String>)];
 
-/// The outputs of phases, each with its name `ID.NAME`; that of a list is given once for each of its items.
+/// The outputs of phases, each with its name `ID.NAME`; a list is given by one value for each of its items.
 pub type GivenOutputs = [(String, String)];
 
 /// The items of repeated groups, each with the id of its group.
@@ -45,14 +45,14 @@ pub struct Given<'a> {
     pub items: &'a GivenItems,
 }
 
-/// Plays `/workflow NAME TASK` and `next` up to the end or the first pause, and returns what the agent and the user are
-/// told. A phase whose outcome is not given has its first one that does not lead back, or else its first; an output
-/// that is not given has a sample.
+/// Plays `/workflow NAME TASK` and `next` up to the end or the first pause, and returns the texts that the agent and
+/// the user get. A phase without a given outcome takes its first outcome that does not lead back, or else its first
+/// outcome; an output that is not given has a sample value.
 ///
 /// # Errors
 ///
 /// The notice to the user if the workflow cannot be started; or an error for an input, an outcome, an output or a group
-/// that it does not have.
+/// that the workflow does not have.
 pub fn run_through(
     host: &dyn Host,
     library: &Library,
@@ -65,7 +65,7 @@ pub fn run_through(
         match list_of(id, workflow, library)? {
             ValueName::Input(name) => inputs.push((name, item.clone())),
             ValueName::Output { phase, name } => outputs.push((format!("{phase}.{name}"), item.clone())),
-            // A group is repeated for no other.
+            // No other value is the list of a repeated group.
             _ => {}
         }
     }
@@ -95,7 +95,7 @@ pub fn run_through(
     Ok(play.end())
 }
 
-/// The outcomes by the ids of their phases, each of which the workflow has or one nested in it.
+/// The outcomes by the ids of their phases, each a phase of the workflow or of a workflow nested in it.
 fn planned(given: &GivenOutcomes, workflow: &Workflow, library: &Library) -> Result<Map<String, Vec<String>>, String> {
     let mut known: Map<&str, Vec<&str>> = Map::new();
     let phases = library.entries(workflow).filter_map(Entry::as_phase);
@@ -140,7 +140,7 @@ fn list_of(id: &str, workflow: &Workflow, library: &Library) -> Result<ValueName
     }
 }
 
-/// The outputs by their names `ID.NAME`, each of a phase that the workflow has or one nested in it.
+/// The outputs by their names `ID.NAME`, each of a phase of the workflow or of a workflow nested in it.
 fn planned_outputs(
     given: &GivenOutputs,
     workflow: &Workflow,
@@ -178,7 +178,7 @@ struct Play<'a> {
     branch: Option<(String, RunState)>,
     /// The newest state entry.
     newest: Option<String>,
-    /// The number of steps up to now, those of branches included.
+    /// The number of steps up to now, including the steps of branches.
     steps: usize,
     script: Vec<String>,
 }
@@ -200,7 +200,7 @@ impl<'a> Play<'a> {
         self.script.push(format!("━━ {of}{title} ━━\n\n{}", text.trim_end()));
     }
 
-    /// Handles an event; notes the state that it stores.
+    /// Handles an event, and notes the state that the event stores.
     fn handle(&mut self, event: Event) -> Output {
         let output = self.engine.handle(event, &self.context);
         self.note_stored(&output.effects);
@@ -215,7 +215,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The agent begins with its first phase, if the run is at one.
+    /// The agent begins with its first phase, if the run is at a phase of the agent.
     fn first_step(&mut self) {
         let role = DefaultRole::default();
         if let Reply::Inject { content, .. } = self.handle(Event::BeforeAgentStart { role }).reply {
@@ -263,7 +263,7 @@ impl<'a> Play<'a> {
         self.engine.is_running() && self.engine.pause_reason().is_none()
     }
 
-    /// Plays the branches that these effects start, and those that begin when they have ended.
+    /// Plays the branches that these effects start, and the branches that start after them.
     fn branches(&mut self, effects: &mut Vec<Effect>) {
         let is_start = |effect: &Effect| matches!(effect, Effect::StartChild(_));
         while let Some(at) = effects.iter().position(is_start) {
@@ -303,7 +303,7 @@ impl<'a> Play<'a> {
         ChildReport { key, newest: play.newest, ..ChildReport::default() }
     }
 
-    /// The effects of an event, with those of the steps that the run comes to.
+    /// The effects of an event, and of the steps to which the run comes.
     fn effects(&mut self, event: Event) -> Vec<Effect> {
         let Output { mut effects, reply } = self.handle(event);
         self.answer(reply, &mut effects);
@@ -324,7 +324,7 @@ impl<'a> Play<'a> {
             let told = format!("{title}: {outcome}");
             let has_branches = active.state.parallel_group(active.library).is_some();
             let answer = match (&request, active.phase.question()) {
-                // A gate behind it: the option after “Not yet” is yes.
+                // The gate behind a parallel group: the option after “Not yet” is yes.
                 (Request::Select { .. }, _) if has_branches => Answer::Selected(1),
                 (Request::Exec { .. }, _) if has_branches => passed(),
                 (Request::Select { .. }, Some(question)) => {
@@ -359,7 +359,7 @@ impl<'a> Play<'a> {
             match active.state.joined(active.library) {
                 Joined::Done(Some(outcome)) => Some(format!("{title}: {outcome}")),
                 Joined::Done(None) => Some(format!("{title}: its branches have ended")),
-                // The user is told why.
+                // The user is told the reason.
                 Joined::Stuck(_) | Joined::Open => None,
             }
         });
@@ -381,9 +381,9 @@ impl<'a> Play<'a> {
         let visit = usize::try_from(visit).unwrap_or(usize::MAX);
         let given = self.given.outcomes.get(&active.phase.id);
         let given = given.and_then(|given| given.get(visit).or_else(|| given.last()));
-        // Another phase of this id may have it.
+        // The given outcome may belong to another phase with this id.
         let given = given.filter(|given| names().any(|name| name == *given));
-        // One with which a branch ends may be that of the group.
+        // An outcome that ends a branch may become the outcome of the group.
         let group = group.and_then(|group| Active::resolve(group, active.library));
         let group_leads_on = |name: &String| {
             group.as_ref().is_none_or(|group| {
@@ -399,7 +399,7 @@ impl<'a> Play<'a> {
     fn outputs(&self, active: &Active) -> Outputs {
         let value = |definition::Output { name, kind, is_optional, .. }: &definition::Output| {
             let given = self.given.outputs.get(&format!("{}.{name}", active.phase.id)).cloned();
-            // Another phase of this id may have it.
+            // The given output may belong to another phase with this id.
             let given = given.filter(|given| kind.value(given).is_some());
             let text = given.or_else(|| (!is_optional).then(|| kind.sample(name)))?;
             Some((name.clone(), OutputValue::of_text(kind, &text)?))
@@ -457,8 +457,8 @@ fn passed() -> Answer {
     }
 }
 
-/// The number of visits of the current phase, this one included, for all items of the groups around it. `group` is the
-/// run that has the group of the branch, whose other branches may have ended.
+/// The number of visits of the current phase, including the current visit, for all items of the groups around it.
+/// `group` is the run that has the parallel group of the branch; other branches of the group may have ended.
 fn visits(state: &RunState, group: Option<&RunState>) -> u32 {
     let entries = |path: &PhasePath| -> Vec<(String, usize)> {
         path.iter().map(|segment| (segment.workflow_key.clone(), segment.phase_index)).collect()

@@ -1,5 +1,5 @@
-//! The tool calls that run. A phase is not left while a call of it runs, which would go on under the rules of the next
-//! phase.
+//! The running tool calls. A phase is not left while one of its calls runs: that call would go on under the rules of
+//! the next phase.
 
 use serde_json::json;
 
@@ -12,8 +12,8 @@ use super::effect::{Effect, Reply};
 use super::state::Engine;
 use super::step_tool::result;
 
-/// Number of moves of the agent in one agent run that are refused while a tool call runs. The last of them ends the
-/// call and pauses the run.
+/// Number of moves of the agent in one agent run that are refused while a tool call runs. The last refused move ends
+/// the call and pauses the run.
 const MAX_REFUSED: u32 = 10;
 
 /// A tool call that has begun and not ended.
@@ -23,14 +23,14 @@ pub struct RunningCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The identifier of the call that made it.
+    /// The identifier of the call that made this call.
     pub parent: Option<String>,
     /// The tool only calls or finds other tools.
     pub carries_calls: bool,
 }
 
-/// The tools of these calls, without those that only carry the calls of others, without the call at hand, and without
-/// those that it came through.
+/// The tools of these calls, except tools that only carry calls of others, the current call, and the calls that carry
+/// the current call.
 pub fn other_tools(mut calls: Vec<RunningCall>, at_hand: Option<String>) -> Vec<String> {
     let mut next = at_hand;
     while let Some(index) = next.take().and_then(|id| calls.iter().position(|call| call.id == id)) {
@@ -40,7 +40,7 @@ pub fn other_tools(mut calls: Vec<RunningCall>, at_hand: Option<String>) -> Vec<
 }
 
 impl Engine {
-    /// Refuses the agent's move while another tool call runs. A call that does not end would have the agent repeat it
+    /// Refuses the agent's move while another tool call runs. If that call did not end, the agent would repeat the move
     /// for ever: at the bound the call is ended, and the run pauses.
     pub(super) fn refuse_while_running(&mut self, cx: &mut Cx) -> Option<Reply> {
         self.active()?;
@@ -55,7 +55,7 @@ impl Engine {
         }
         self.agent.refused_moves = 0;
         match self.pause_reason() {
-            // It may need more than a message of the user.
+            // The pause may need more than a message of the user.
             Some(_) => self.end_agents_run(),
             None => {
                 self.stop_running_calls(cx);
@@ -66,8 +66,8 @@ impl Engine {
         Some(result(text::paused(&self.active()?)?, details))
     }
 
-    /// Aborts an agent of which a tool call runs, which ends the calls. Returns true if it does, or if it was aborted
-    /// for a move before and is not at rest yet, where its calls may have ended.
+    /// Aborts the agent if one of its tool calls runs, which ends the calls. Returns true if the agent is aborted now,
+    /// or was aborted for an earlier move and is not at rest yet: its calls may have ended already.
     pub(super) fn stop_running_calls(&mut self, cx: &mut Cx) -> bool {
         self.agent.is_stopping |= self.activity.is_working() && !running(cx).is_empty();
         if self.agent.is_stopping {
@@ -77,7 +77,7 @@ impl Engine {
     }
 }
 
-/// The tools whose calls run. A call of `workflow_step` that runs waits for an answer, which has its own rules.
+/// The tools whose calls run, except `workflow_step`: a call of it waits for an answer, which has its own rules.
 fn running(cx: &mut Cx) -> Vec<String> {
     let running = cx.host.running_tools().map(Some);
     let mut running = cx.unless_gone(running).unwrap_or_default();

@@ -78,12 +78,12 @@ impl Engine {
         Ok(())
     }
 
-    /// The session ends, and everything of it. Without a user interface the last line tells how the run stands, and the
-    /// exit status is 0 only if it is done.
+    /// Clears everything at the end of the session. Without a user interface the last line of the process tells the
+    /// status of the run, and the exit status is 0 only if the run is done.
     pub(super) fn session_shutdown(&mut self, cx: &mut Cx) {
         self.activity.stop(cx);
         let last = std::mem::take(self);
-        // Tickets are not used again; the errors stay told, and the host keeps its setting.
+        // Kept: the used tickets, the errors that the user was told of, and the setting of the host.
         self.pending = last.pending;
         self.pending.clear();
         self.definitions.told.clone_from(&last.definitions.told);

@@ -182,7 +182,7 @@ impl Engine {
         }
     }
 
-    /// The position of the run, and the details of the result that tells it.
+    /// The status of the run as a text, and the details of a tool result with that text.
     pub(super) fn status(&self) -> (String, Value) {
         if !self.has_run() {
             return (NO_WORKFLOW.to_owned(), json!({ "active": false }));
@@ -249,7 +249,7 @@ impl Engine {
         let paused = before.state.progress.paused.as_ref();
         let waits_at_gate = paused.is_some_and(|pause| pause.reason.keeps_phase());
         let paused = text::paused(&before);
-        // Those of an earlier call of this visit stand. Without any the run can be stopped all the same.
+        // Outputs from an earlier call in this visit stay valid. A stop is allowed without outputs.
         let stops = before.stops(outcome.as_deref());
         if !outputs.is_null() || before.state.handed_outputs().is_none() && !stops {
             match outputs_of_call(&before, outputs) {
@@ -270,8 +270,8 @@ impl Engine {
         }
     }
 
-    /// Refuses a `next` with missing or wrong outputs. The fifth one of a visit pauses the run; in a pause that keeps
-    /// the phase, which `paused` tells, none counts.
+    /// Refuses a `next` with missing or wrong outputs. The fifth refusal in a visit pauses the run. In a pause that
+    /// keeps the phase, whose text is `paused`, refusals do not count.
     fn refuse_outputs(&mut self, paused: Option<String>, mut text: String, cx: &mut Cx) -> Reply {
         if let Some(paused) = paused {
             self.end_agents_run();
@@ -295,8 +295,8 @@ impl Engine {
         result(text, json!({ "active": true, "error": "outputs required" }))
     }
 
-    /// Pauses a run that has come from this path into a nested workflow without an output that it needs; returns true
-    /// if it did.
+    /// Pauses a run that has come from this path into a nested workflow without an output that the nested workflow
+    /// needs; returns true if the run pauses.
     pub(super) fn pause_without_output(&mut self, before: &PhasePath, cx: &mut Cx) -> bool {
         let library = self.definitions.library();
         let reason = self.running().and_then(|state| state.missing_value(before, library));
@@ -308,7 +308,7 @@ impl Engine {
         pauses
     }
 
-    /// Moves the run to where the outcome leads, its gate passed with this evidence.
+    /// Moves the run to the target of the outcome, its gate passed with this evidence.
     pub(super) fn advance_by_agent(
         &mut self,
         caller: &Caller,
@@ -359,7 +359,7 @@ impl Engine {
         result(text, json!({ "active": true, "error": error.to_string() }))
     }
 
-    /// The reason for a pause because this outcome leads back, which is not possible.
+    /// The reason for a pause at an outcome that leads back when that is not possible.
     pub(super) fn loops_reason(&self, state: &RunState, outcome: &str, error: LoopError) -> PauseReason {
         let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
         let outcome = outcome.to_owned();
@@ -468,7 +468,7 @@ impl Engine {
     }
 }
 
-/// The run, its phase having handed over what this call gives.
+/// The run after its phase has handed over the values of this call.
 pub(super) fn handing_over(active: &Active, caller: Option<&Caller>) -> RunState {
     let mut state = active.state.clone();
     if let Some(summary) = caller.and_then(|caller| caller.summary.as_deref()) {
@@ -480,7 +480,7 @@ pub(super) fn handing_over(active: &Active, caller: Option<&Caller>) -> RunState
     state
 }
 
-/// The outcome of a phase that a call names, in another case too where one alone is meant.
+/// The outcome of a phase with this name; the case may differ if only one outcome is meant.
 fn outcome_called<'a>(name: &str, phase: &'a Phase) -> Option<&'a Outcome> {
     let exact = phase.outcomes.iter().find(|outcome| outcome.name == name);
     exact.or_else(|| {
@@ -493,7 +493,7 @@ fn outcome_called<'a>(name: &str, phase: &'a Phase) -> Option<&'a Outcome> {
 ///
 /// # Errors
 ///
-/// The refusal, if they are not those of the phase.
+/// The refusal, if the given outputs do not match the outputs of the phase.
 fn outputs_of_call(active: &Active, given: &Value) -> Result<Outputs, String> {
     let Active { phase, state, .. } = active;
     let outputs = given_outputs(phase, given)
@@ -501,7 +501,6 @@ fn outputs_of_call(active: &Active, given: &Value) -> Result<Outputs, String> {
     outputs.map_err(|wrong| text::outputs_wrong(active, &wrong))
 }
 
-/// The result of the tool.
 pub(super) fn result(text: impl Into<String>, details: Value) -> Reply {
     Reply::Tool(ToolResult { text: text.into(), details })
 }

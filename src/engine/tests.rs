@@ -21,9 +21,8 @@ struct Session {
     /// The state entries that the engine appended, newest first, and the run in them.
     entries: Vec<String>,
     run: Option<RunState>,
-    /// The status line.
     status: Option<String>,
-    /// What pi shows that it waits for. It is kept apart from the effects of [`Session::on`].
+    /// The wait that pi shows, kept apart from the effects of [`Session::on`].
     blocked: Option<String>,
     /// The next calls are of one answer of the model; otherwise each call is of an answer of its own.
     one_answer: bool,
@@ -100,7 +99,7 @@ impl Session {
         output
     }
 
-    /// Keeps what effects store and show.
+    /// Keeps the states that effects store, and the values that they show.
     fn see(&mut self, effects: &[Effect]) {
         for effect in effects {
             match effect {
@@ -114,7 +113,6 @@ impl Session {
         }
     }
 
-    /// The run as it is stored.
     fn stored_run(&self) -> Option<&RunState> {
         self.run.as_ref()
     }
@@ -134,7 +132,7 @@ impl Session {
         self.on(Event::Command { name, arguments })
     }
 
-    /// `/workflow :resume MORE`, with a yes to each question about it, or with the options in the place of the answers.
+    /// `/workflow :resume MORE`, with a yes to each question about it, or with the options in place of the answers.
     fn resume(&mut self, more: &str) -> Output {
         if self.ui == Ui::None {
             self.engine.session.more = Some(more.to_owned()).filter(|more| !more.is_empty());

@@ -1,6 +1,6 @@
-//! The tools that the model is shown. A run adds its own tool, and a phase those that its whitelist names; the next phase,
-//! or the end of the run, takes back what was added. Changes of others meanwhile stay, but for the run's own tool: a set
-//! of active tools that pi has stored, or that another extension sets, may lack it.
+//! The tools that the model is shown. A run adds its own tool, and a phase adds the tools of its whitelist; the next
+//! phase, or the end of the run, removes the added tools. Changes by others stay, except for the run's own tool: a set
+//! of active tools that pi has stored, or that another extension sets, may lack this tool.
 
 use std::iter::once;
 
@@ -37,8 +37,8 @@ impl Engine {
         new
     }
 
-    /// Shows the model the run's own tool before the agent goes on, if another has taken it away meanwhile. Tells the
-    /// user if pi does not have it.
+    /// Shows the model the run's own tool before the agent goes on, if another extension has removed it. Tells the user
+    /// if pi does not have this tool.
     pub(super) fn keep_step_tool(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         if self.active().is_none() {
             return Ok(());
@@ -64,15 +64,15 @@ impl Engine {
     }
 }
 
-/// Returns true if pi does not have the run's own tool in this session: an option of its command line has removed it. No
-/// phase can be left then.
+/// Returns true if pi does not have the run's own tool in this session: an option of its command line has removed it.
+/// No phase can be left then.
 pub(super) fn lacks_step_tool(host: &dyn Host) -> Result<bool, Stale> {
     let is_step_tool = |tool: &String| tool == STEP_TOOL_NAME;
     let Some(active) = host.active_tools()? else { return Ok(false) };
     Ok(!active.iter().any(is_step_tool) && !host.tools()?.iter().any(is_step_tool))
 }
 
-/// The tools that a run in this phase needs: its own, and those that the whitelist of the phase names.
+/// The tools that a run in this phase needs: its own tool, and the tools that the whitelist of the phase names.
 fn named(phase: &Phase) -> Vec<&str> {
     let listed: &[String] = match &phase.tools {
         ToolPolicy::Only(names) => names,
@@ -84,13 +84,13 @@ fn named(phase: &Phase) -> Vec<&str> {
 /// The tools that the model is to be shown.
 struct Shown {
     tools: Vec<String>,
-    /// Those that the user has not chosen.
+    /// The tools that the run has added.
     added: Vec<String>,
-    /// They are others than it is shown already.
+    /// The tools differ from the tools that the model is shown now.
     changed: bool,
 }
 
-/// Adds these tools to those that the user has chosen: the ones that are shown now, without those that the run added.
+/// Adds the tools of `named` to the user's tools: the active tools without `before`, which the run added.
 fn shown(before: &[String], named: &[&str], host: &dyn Host) -> Result<Option<Shown>, Stale> {
     let Some(active) = host.active_tools()? else { return Ok(None) };
     let registered = host.tools()?;

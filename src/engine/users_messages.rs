@@ -1,4 +1,4 @@
-//! The user's own messages in a session. Prompts that this package sends in the user's place are told by a mark.
+//! The user's own messages in a session. Prompts that this package sends in the user's place are recognised by a mark.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(super) fn users_own(task_id: &str, cx: &Cx) -> Result<Vec<UserMessage>, Stal
     Ok(messages)
 }
 
-/// The messages of the user that the run was given with which this branch was begun, newest first.
+/// The messages of the user that the run of this branch was given at its beginning, newest first.
 fn given_messages(cx: &Cx) -> Result<Vec<String>, Stale> {
     let given = cx.host.entries(BRANCH_ENTRY_TYPE)?;
     let given: Option<Value> = given.last().and_then(|data| serde_json::from_str(data).ok());

@@ -82,8 +82,9 @@ impl<'a> Active<'a> {
         })
     }
 
-    /// Returns true if the phase is to see nothing of the earlier work: it says `context: fresh`, or its workflow does.
-    /// The first phase of a nested workflow has the default of the entry that contains it, the first of all is shared.
+    /// Returns true if the phase is to see nothing of the earlier work: the phase or its workflow says
+    /// `context: fresh`. The first phase of a nested workflow takes the default of the entry that contains the
+    /// workflow; the first phase of all is shared.
     pub fn is_fresh(&self) -> bool {
         let branch = self.state.progress.branch.as_ref();
         if branch.is_some_and(|branch| branch.step == self.state.global_step_count) {
@@ -97,8 +98,8 @@ impl<'a> Active<'a> {
         self.phase.context.or_else(of_entry) == Some(ContextMode::Fresh)
     }
 
-    /// Returns true if the phase cannot be left without a summary: it says so, or one of the agent that may be next
-    /// starts fresh.
+    /// Returns true if the phase cannot be left without a summary: the phase says so, or a phase of the agent that may
+    /// be next starts fresh.
     pub fn needs_summary(&self) -> bool {
         self.state.progress.branch.is_some()
             || self.phase.summary_required == Some(true)

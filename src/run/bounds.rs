@@ -1,5 +1,5 @@
-//! The bounds of an entry that is written: [`restore`](super::restore) reads each of them. The journal applies them,
-//! and nothing else has to.
+//! The bounds of a written entry, so that [`restore`](super::restore) can read every entry. Only the journal applies
+//! the bounds.
 
 use crate::sorted::Set;
 
@@ -11,9 +11,10 @@ use super::{Evidence, PhasePath, Progress, RunState, RunStatus, Visit};
 
 /// Maximum length of a text in an entry, in bytes. The texts of a run that matter to its rules are shorter.
 const MAX_TEXT: usize = 64 << 10;
-/// Maximum number of records of the work on branches in an entry: those of 16 groups with the most branches.
+/// Maximum number of records of the work on branches in an entry: 16 groups with the maximum number of branches.
 const MAX_BRANCHES: usize = 256;
-/// Maximum length of an entry, in bytes of JSON; less than is read, for the host may write it otherwise.
+/// Maximum length of an entry, in bytes of JSON; less than the maximum that is read, because the host may write the
+/// JSON in another form.
 pub(super) const MAX_LENGTH: usize = 3 << 20;
 
 /// Cuts the texts of an entry, and leaves out fields with too long a name. Recursive; our own entries are not deep.
@@ -33,8 +34,8 @@ pub(super) fn cut_texts(data: &mut Value) {
 }
 
 impl RunState {
-    /// Drops what the lists have beyond their bounds, first of phases without a visit. Workflows have fewer phases; the
-    /// user may accept changed files again and again.
+    /// Drops the records beyond the bounds of the lists, first the records of phases without a visit. A workflow has
+    /// fewer phases than the bounds, but the user may accept changed files again and again.
     pub(super) fn bound_lists(&mut self) {
         self.forget_oldest();
         if self.progress.outcomes.len().max(self.progress.outputs.len()) > MAX_VISITS {
@@ -48,8 +49,8 @@ impl RunState {
         self.drop_branches(MAX_BRANCHES);
     }
 
-    /// Drops the records of the work on branches above a number, the oldest first, but none of the group at which the
-    /// run is: those of other groups are shown only. Returns false if none was dropped.
+    /// Drops the records of the work on branches above a number, the oldest first, but no record of the group at which
+    /// the run is: the records of other groups are for display only. Returns false if no record was dropped.
     fn drop_branches(&mut self, most: usize) -> bool {
         let excess = self.progress.branches.len().saturating_sub(most);
         if excess == 0 {
@@ -66,10 +67,10 @@ impl RunState {
         !others.is_empty()
     }
 
-    /// Drops half of what makes the run long and matters least: evidence, then visits, the oldest first, then the work
-    /// on branches of other groups, the reasons of entries that were passed over, evidence that is made again before
-    /// DONE, with its visits, tools, outcomes and outputs that no condition can name; of a run that has ended, the
-    /// rest. Returns false if there is nothing of these.
+    /// Drops half of the least important data of a run that is too long. The order: evidence; visits, the oldest first;
+    /// the work on branches of other groups; the reasons of entries that were passed over; evidence that is made again
+    /// before DONE, with its visits; tools; outcomes and outputs that no condition can name; of a run that has ended,
+    /// the rest. Returns false if nothing of these is left.
     pub(super) fn lighten(&mut self) -> bool {
         let has_other = |visit: &Visit| !visit.evidence.iter().all(Evidence::is_rechecked);
         let with_other = self.progress.visits.iter().filter(|(_, visit)| has_other(visit));
@@ -104,7 +105,7 @@ impl RunState {
         self.drop_outcomes() || self.drop_past()
     }
 
-    /// Drops something of the older half of these visits. Returns false if there are none.
+    /// Applies `drop` to the older half of the visits that are meant. Returns false if there are no such visits.
     fn drop_older_half<T>(
         &mut self,
         is_meant: impl Fn(&str, &Visit) -> bool,
@@ -120,9 +121,10 @@ impl RunState {
         !keys.is_empty()
     }
 
-    /// Drops the outcomes and outputs that no condition can name: those in nested workflows that the run has left and
-    /// that have no visit for the user to go back to. The others stay however many they are, for one that is not there
-    /// changes what is passed over; too many hold the run where it is read. Returns false if none was dropped.
+    /// Drops the outcomes and outputs that no condition can name: in nested workflows that the run has left and that
+    /// have no visit for the user to go back to. All others stay, because a missing outcome or output changes which
+    /// entries are passed over; a run with too many of them is held when it is read. Returns false if nothing was
+    /// dropped.
     fn drop_outcomes(&mut self) -> bool {
         let Progress { outcomes, outputs, .. } = &mut self.progress;
         let before = outcomes.len() + outputs.len();
@@ -143,8 +145,8 @@ impl RunState {
         outcomes.len() + outputs.len() < before
     }
 
-    /// Drops all that a run that has ended may lack: its end is always stored. Returns false if it goes on or has
-    /// nothing of it.
+    /// Drops everything that a run that has ended does not need, so that its end can always be stored. Returns false if
+    /// the run goes on, or nothing is left to drop.
     fn drop_past(&mut self) -> bool {
         let bare = Progress { version: self.progress.version, ..Progress::default() };
         if self.is_running() || self.progress == bare && self.current_path.len() == 1 {
@@ -169,7 +171,7 @@ mod tests {
     };
     use crate::usage::Usage;
 
-    /// A text of 256 times this many characters, of those that take the most bytes as JSON.
+    /// A text of 256 times this many characters, of the characters that take the most bytes as JSON.
     fn text(size: usize) -> String {
         ["x", "\u{1}", "ä", "😀", "\\\""][size % 5].repeat(size << 8)
     }
@@ -192,7 +194,7 @@ mod tests {
         End { announced: bool },
     }
 
-    /// A number that is small in all but one of some cases: large states take long.
+    /// A number that is small in most cases: large states take long.
     fn rarely(most: usize) -> impl Strategy<Value = usize> {
         prop_oneof![12 => 0..5_usize, 1 => 0..most]
     }
@@ -341,7 +343,7 @@ mod tests {
     fn outcomes_that_conditions_can_name_are_kept_or_hold_the_run() {
         let mut state = RunState::new("w", "", 1, 2).begun(1);
         state.progress.version = crate::run::PROGRESS_VERSION;
-        // A nested workflow that the run has left with a visit, one without, and the one where it is.
+        // A nested workflow that the run has left with a visit, one without a visit, and the one where the run is.
         let visit = state.progress.visits["w:0"].clone();
         state.progress.visits.insert("w:1/seen:0", visit);
         state.current_path = path_to(&[("w", 3), ("open", 0)]);
@@ -433,13 +435,13 @@ mod tests {
     fn evidence_that_is_made_again_is_dropped_last() {
         let all =
             |state: &RunState| -> usize { state.progress.visits.values().map(|visit| visit.evidence.len()).sum() };
-        // The first phase has one; 45 phases have 50 others each.
+        // The first phase has one check that is made again; each of 45 phases has 50 other checks.
         let early = [checks(3, 1)].into_iter().chain(vec![checks(50, 0); 45]);
         let state = run_with(early);
         assert_eq!(state.progress.visits["w:0"].evidence, checks(1, 1));
         assert!(all(&state) <= MAX_EVIDENCE);
         assert!(!state.progress.rechecks_lost);
-        // In one phase.
+        // More evidence in one phase than is kept.
         let state = run_with([checks(MAX_EVIDENCE + 500, 600)]);
         assert_eq!((all(&state), rechecked(&state), state.progress.rechecks_lost), (MAX_EVIDENCE, 600, false));
         // A failure is not made again.
@@ -458,7 +460,7 @@ mod tests {
             assert!(state.progress.rechecks_lost);
             assert!(rechecked(state) <= MAX_EVIDENCE);
             assert!(state.progress.visits.len() <= MAX_VISITS);
-            // It stays, in complete entries and in parts.
+            // The mark stays, in complete entries and in parts.
             let mut journal = Journal::default();
             let first = journal.entry(state, || None).to_string();
             let mut moved = grown(state, &Growth::Move { phase: 7000, name: 0 });
@@ -526,7 +528,7 @@ mod tests {
         assert_eq!(found.progress.branches, state.progress.branches);
         // A part has what has changed.
         assert!(entries.iter().skip(1).step_by(2).any(|entry| entry.len() < 2000));
-        // Those of the group at which the run is stay.
+        // The records of the group at which the run is stay.
         state.current_path = PhasePath::parse("w:0/g@990:0").unwrap();
         while state.drop_branches(state.progress.branches.len() / 2) {}
         assert_eq!(state.progress.branches.len(), 16);

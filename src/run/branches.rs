@@ -1,7 +1,7 @@
-//! The branches of a parallel group: what a child agent is given, and what comes back from it.
+//! The branches of a parallel group: the input of a child agent, and its results.
 //!
-//! A branch is a run of its own, with the state of the run that has the group, cut to one of its entries or items. So
-//! it has the same rules, values and results, and what it records has the keys that it would have in the run.
+//! A branch is a run of its own, with the state of the run that has the group, cut to one entry or item of the group.
+//! So a branch has the same rules, values and results, and its records have the same keys as in the run.
 
 use serde::Serialize;
 
@@ -11,16 +11,17 @@ use crate::usage::Usage;
 use super::progress::MAX_NAME;
 use super::{Arrival, PassedOverReason, PhasePath, RunState, RunStatus, Visit, begin};
 
-/// Why a branch has failed that has used up its budget.
+/// The reason for the failure of a branch that has used up its budget.
 pub const OVER_BUDGET: &str = "its budget is used up, or not known";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Branch {
     /// [`PhasePath::key`] of its entry; of an item [`PhasePath::scope_key`] of the group with the item.
     pub key: String,
-    /// Its name for users: that of its entry, or the item.
+    /// Its name for users: the name of its entry, or the item.
     pub name: String,
-    /// The number of steps of the run when it came to the group; in the run of a child, when that began.
+    /// The number of steps of the run when it came to the group; in the run of a child, the number when the child
+    /// began.
     pub step: u64,
 }
 
@@ -37,13 +38,13 @@ pub struct BranchRun {
     /// Its end, in milliseconds since 1970; `None` while it has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
-    /// The file of its session; `None` if that is not stored.
+    /// The file of its session; `None` if the session is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// How it ended; `None` while it has not.
+    /// The kind of its end; `None` while the branch has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<BranchEnd>,
-    /// Why it waits, in words, if it does.
+    /// The reason for its wait, in words, if the branch waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
 }
@@ -51,19 +52,19 @@ pub struct BranchRun {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum BranchEnd {
-    /// It came to its end.
+    /// The branch came to its end.
     Done {
         #[serde(skip_serializing_if = "Option::is_none")]
         outcome: Option<String>,
     },
-    /// It did not.
+    /// The branch failed.
     Failed {
-        /// Why, in words.
+        /// The reason, in words.
         why: String,
     },
 }
 
-/// How a parallel group stands.
+/// The status of a parallel group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Joined {
     /// Some branches have not ended.
@@ -85,7 +86,7 @@ impl Branch {
         PhasePath::parse(&self.key).or_else(|| PhasePath::parse(&format!("{}:0", self.key)))
     }
 
-    /// Its entries: one, or those of the group for an item.
+    /// Its entries: one entry, or all entries of the group for an item.
     pub fn entries<'a>(&self, library: &'a Library) -> &'a [Entry] {
         let path = self.path();
         let first = path.as_ref().and_then(|path| path.last());
@@ -104,8 +105,8 @@ impl Branch {
 }
 
 impl Visit {
-    /// Returns the visit as the run counts it that has the branch: branches work at the same time, and of time the run
-    /// counts its own, which is that on the clock.
+    /// Returns the visit without its time, as the run that has the branch counts it: branches work at the same time,
+    /// and the run counts only the time on its own clock.
     fn without_time(&self) -> Self {
         let mut visit = self.clone();
         for usage in [&mut visit.usage, &mut visit.earlier] {
@@ -123,12 +124,12 @@ impl RunState {
         (group.parallel.is_some() && self.progress.branch.is_none()).then_some(group)
     }
 
-    /// Returns the run at another entry of its workflow, for a look at what it has recorded there.
+    /// Returns the run at another entry of its workflow, to read its records there.
     pub fn seen_at(&self, path: &PhasePath) -> Self {
         Self { current_path: path.clone(), ..self.clone() }
     }
 
-    /// The branches of the parallel group at which the run is, in their order; without those whose conditions do not
+    /// The branches of the parallel group at which the run is, in their order, without branches whose conditions do not
     /// hold.
     pub fn branches(&self, library: &Library) -> Vec<Branch> {
         let Some(group) = self.parallel_group(library) else { return Vec::new() };
@@ -154,7 +155,8 @@ impl RunState {
         entries.map(|(index, entry)| branch(key(*index), library.entry_name(entry))).collect()
     }
 
-    /// Returns the input of a branch, as [`BranchRun::given`] has it: it is the same as long as its work still counts.
+    /// Returns the input of a branch, as in [`BranchRun::given`]: the work on a branch counts while its input is the
+    /// same.
     pub fn given_to(&self, branch: &Branch) -> String {
         let seal = self.progress.seal.as_ref().map_or("", |seal| &seal.hash);
         let visit = self.progress.visits.get(&self.current_path.key());
@@ -162,7 +164,7 @@ impl RunState {
         format!("{number} {} {}", short(seal, 16), branch.name)
     }
 
-    /// The work on a branch of the group at which the run is, if it is of this visit and was given the same.
+    /// The work on a branch of the group at which the run is, if it belongs to this visit and had the same input.
     pub fn branch_run(&self, branch: &Branch) -> Option<&BranchRun> {
         let run = self.progress.branches.get(&branch.key)?;
         (run.given == self.given_to(branch)).then_some(run)
@@ -175,15 +177,15 @@ impl RunState {
         new
     }
 
-    /// Returns the run without the work on a branch: it is begun anew.
+    /// Returns the run without the work on a branch: the branch begins anew.
     pub fn without_branch_run(&self, branch: &Branch) -> Self {
         let mut new = self.clone();
         new.progress.branches.remove(&branch.key);
         new
     }
 
-    /// Returns the run of a child for a branch of the group at which this run is, at its first phase; of one without an
-    /// entry that can be entered, at its end. It does not have what other branches of the group have recorded.
+    /// Returns the run of a child for a branch of the group at which this run is, at the first phase of the branch, or
+    /// at its end if no entry can be entered. The run of the child lacks the records of other branches.
     pub fn child(&self, branch: &Branch, library: &Library, now: u64) -> Option<Self> {
         let group = self.parallel_group(library)?;
         let mut child = self.resumed();
@@ -212,8 +214,8 @@ impl RunState {
         })
     }
 
-    /// Returns the run with what its child has recorded in a branch up to now. `used` is the usage of the child since
-    /// its newest state entry.
+    /// Returns the run with the records of its child in a branch up to now. `used` is the usage of the child since its
+    /// newest state entry.
     pub fn with_child(&self, branch: &Branch, child: &Self, used: &Usage) -> Self {
         let mut new = self.clone();
         let child = child.clone().with_usage(child, used);
@@ -229,8 +231,8 @@ impl RunState {
         new
     }
 
-    /// Returns the run with what its child has taken in a branch, and nothing else of it: the run has left the group.
-    /// `known`: the run of the child as it was counted before.
+    /// Returns the run with only the usage of its child in a branch: the run has left the group. `known`: the run of
+    /// the child as it was counted before.
     pub fn with_usage_of_child(&self, branch: &Branch, child: &Self, known: Option<&Self>) -> Self {
         let mut new = self.clone();
         for (key, visit) in child.progress.visits.iter().filter(|(key, _)| branch.has(key)) {
@@ -246,7 +248,8 @@ impl RunState {
         new
     }
 
-    /// Returns the run behind the branches of its group: what follows is newer than what they have recorded.
+    /// Returns the run behind the branches of its group, with a number of steps at which later records are newer than
+    /// the records of the branches.
     pub fn behind_branches(&self, library: &Library) -> Self {
         let mut new = self.clone();
         let branches = self.branches(library);
@@ -286,7 +289,7 @@ impl RunState {
             || progress.outcomes.keys().any(|key| branch.has(key))
     }
 
-    /// How the parallel group stands at which the run is.
+    /// The status of the parallel group at which the run is.
     pub fn joined(&self, library: &Library) -> Joined {
         let group = self.parallel_group(library);
         let Some(parallel) = group.and_then(|group| group.parallel.as_ref()) else {
@@ -336,13 +339,13 @@ impl RunState {
         }
     }
 
-    /// Returns true if the run is that of a branch, and has left it: its path leads elsewhere.
+    /// Returns true if this is the run of a branch, and its path has left the branch.
     pub(super) fn has_left_branch(&self) -> bool {
         let branch = self.progress.branch.as_ref();
         branch.is_some_and(|branch| !branch.has(&self.current_path.key()))
     }
 
-    /// Returns true if the run is that of a branch, and its innermost scope is the item of the branch.
+    /// Returns true if this is the run of a branch, and its innermost scope is the item of the branch.
     pub(super) fn is_in_item_of_branch(&self) -> bool {
         let branch = self.progress.branch.as_ref();
         branch.is_some_and(|branch| branch.key == self.current_path.scope_key())

@@ -13,7 +13,7 @@ pub(super) const MAX_TEXT: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     pub why: Unusable,
-    /// The run can go on with what was read.
+    /// The run can go on with the part that was read.
     pub is_usable: bool,
 }
 
@@ -32,11 +32,11 @@ pub enum Unusable {
     LongText,
     /// Too many entries name no workflow.
     TooManyEntries,
-    /// An entry that the newest one continues is missing.
+    /// An entry that the newest entry continues is missing.
     MissingPart,
     /// The run has more entries than are read.
     TooManyParts,
-    /// Entries that followed the newest one are missing; there may have been newer ones of the run.
+    /// Entries after the newest entry are missing; some of them may have been entries of the run.
     Gap,
     /// The host did not hand the entries over.
     NotHandedOver,

@@ -1,16 +1,16 @@
-//! The budgets of a run: what it may take, and what it has taken of that.
+//! The budgets of a run: the allowed amounts, and the spent amounts.
 
 use crate::definition::{Budget, BudgetBounds, Measure};
 use crate::usage::Usage;
 
 use super::{Active, PhasePath, RunState};
 
-/// The part of a budget, in hundredths, from which on the agent is told what is left.
+/// The spent part of a budget, in hundredths, from which on the agent is told how much is left.
 const NEARLY: u64 = 80;
 
-/// The key of the bound of the command line among [`Allowance`]s; no path has it.
+/// The key of the bound of the command line among [`Allowance`]s; no path has this key.
 const BOUND_KEY: &str = "--";
-/// Its name in messages.
+/// The name of this bound in messages.
 const BOUND_NAME: &str = "the command line";
 
 /// The decisions of the user about one budget.
@@ -26,15 +26,15 @@ pub struct Allowance {
     /// The user accepts answers whose tokens are not known.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unknown_tokens: bool,
-    /// The agent was told what is left.
+    /// The agent was told how much is left.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
 }
 
-/// A budget that holds in the current phase, with what was spent of it.
+/// A budget that applies in the current phase, with the spent amounts.
 #[derive(Debug)]
 pub struct Spending<'a> {
-    /// [`PhasePath::key`] of the phase, or [`PhasePath::scope_key`] of the workflow that has it.
+    /// [`PhasePath::key`] of the phase, or [`PhasePath::scope_key`] of the workflow, that has the budget.
     pub key: String,
     /// The name of the phase or workflow.
     pub of: &'a str,
@@ -47,7 +47,7 @@ pub struct Spending<'a> {
 pub struct Bound {
     pub measure: Measure,
     pub spent: u64,
-    /// With what the user has added.
+    /// The limit, including the amount that the user has added.
     pub limit: u64,
     /// More may have been spent: some answers are not known.
     pub is_least: bool,
@@ -56,9 +56,9 @@ pub struct Bound {
 /// The reason why the spent amount of a budget is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unknown {
-    /// Of the cost: a model has no price.
+    /// The cost is not known: a model has no price.
     Cost,
-    /// Of the cost or the tokens: an answer came without usage.
+    /// The cost or the tokens are not known: an answer came without usage.
     Usage,
 }
 
@@ -126,7 +126,7 @@ impl Usage {
 }
 
 impl<'a> Active<'a> {
-    /// Returns true if a budget holds in the current phase.
+    /// Returns true if a budget applies in the current phase.
     pub fn has_budget(&self) -> bool {
         let scopes = self.state.current_path.iter();
         !self.phase.budget.is_empty()
@@ -136,9 +136,9 @@ impl<'a> Active<'a> {
                 .any(|workflow| !workflow.budget.is_empty())
     }
 
-    /// The budgets that hold in the current phase: its own, which counts anew with each visit, and those of the
-    /// workflows that it is in, the innermost first, and that of the command line, which count all that is spent in
-    /// them.
+    /// The budgets that apply in the current phase: the budget of the phase, which counts anew with each visit, the
+    /// budgets of the workflows around it, the innermost first, and the budget of the command line. Except for the
+    /// first, a budget counts everything that is spent in its workflow or run.
     pub fn budgets(&self) -> Vec<Spending<'a>> {
         let state = self.state;
         let path = &state.current_path;
@@ -174,7 +174,8 @@ impl<'a> Active<'a> {
 }
 
 impl RunState {
-    /// The same with the bound of the command line. What the user added to an earlier one does not count for it.
+    /// Returns the run with the bound of the command line. An amount that the user added to an earlier bound does not
+    /// count for this bound.
     pub fn bounded(mut self, bound: &Budget) -> Self {
         self.bound = bound.clone();
         self.progress.allowances.remove(BOUND_KEY);

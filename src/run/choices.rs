@@ -11,7 +11,7 @@ const MAX_CHOICES: usize = 64;
 
 impl Active<'_> {
     /// Returns the runs that have handed over the outputs of the current phase, one for each combination of values that
-    /// leads on another way; the run as it is if there are no outputs. `None` if there are too many.
+    /// leads another way; the run as it is if there are no outputs. `None` if there are too many.
     pub fn with_possible_outputs(&self) -> Option<Vec<RunState>> {
         let mut all = output_choices(self)?;
         // A step that has failed has no outputs.
@@ -24,8 +24,9 @@ impl Active<'_> {
     }
 }
 
-/// The combinations of values of the outputs of the current phase that conditions and groups of its workflow use, or
-/// those of nested workflows through `with`: each value that they tell apart. At least one; `None` if there are too many.
+/// The combinations of values of the outputs of the current phase, as far as conditions and groups tell the values
+/// apart: in its workflow, and through `with` in nested workflows. At least one combination; `None` if there are too
+/// many.
 fn output_choices(active: &Active) -> Option<Vec<Outputs>> {
     let mut all = vec![Outputs::new()];
     if active.phase.outputs.is_empty() {
@@ -57,8 +58,8 @@ fn output_choices(active: &Active) -> Option<Vec<Outputs>> {
     Some(all)
 }
 
-/// The values of an output of a type with many values that conditions with these values tell apart, or a group that is
-/// repeated for the items of a list.
+/// Values of an output whose type has many values, one for each case that conditions with these values, or a group that
+/// is repeated for the items of a list, tell apart.
 fn told_apart(Output { name, kind, .. }: &Output, named: &Set<String>) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for value in named {
@@ -84,7 +85,7 @@ fn told_apart(Output { name, kind, .. }: &Output, named: &Set<String>) -> Vec<St
     values
 }
 
-/// The values that conditions name of outputs of the current phase, by the names of the outputs.
+/// The values that conditions name for outputs of the current phase, by the names of the outputs.
 fn output_values(active: &Active) -> Map<String, Set<String>> {
     let (mut found, mut known) = (Map::new(), Map::new());
     let mut add = |name: &ValueName, values: &mut dyn Iterator<Item = String>| match name {
@@ -118,8 +119,8 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
     found
 }
 
-/// Returns the inputs of a workflow that its conditions and groups use, or those of nested workflows through `with`,
-/// with the values that conditions name. `known` has those of other workflows.
+/// Returns the inputs of a workflow that its own conditions and groups use, or, through `with`, the conditions and
+/// groups of nested workflows, with the values that conditions name. `known` has the inputs of other workflows.
 fn condition_values<'a>(
     key: &str,
     library: &'a Library,

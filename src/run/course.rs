@@ -9,7 +9,7 @@ pub struct Stay {
     /// See [`PhasePath::key`](super::PhasePath::key).
     pub key: String,
     pub name: String,
-    /// The number of the visit among those of its phase, from 1.
+    /// The number of the visit among the visits of its phase, from 1.
     pub number: u32,
     pub from: u64,
     pub to: u64,
@@ -24,7 +24,7 @@ pub enum Ending {
     Again,
     /// The run was cancelled or replaced.
     Ended,
-    /// It has not ended.
+    /// The visit has not ended.
     Current,
 }
 
@@ -57,7 +57,7 @@ pub enum Entry {
     Other,
 }
 
-/// The course of a run up to the entries that were added. It holds one state at a time.
+/// The course of a run up to the entries that were added. A course holds one state at a time.
 #[derive(Debug, Default)]
 pub struct Course {
     stays: Vec<Stay>,
@@ -72,7 +72,7 @@ pub struct Course {
     waited: u64,
     spans: Vec<Span>,
     gates: Vec<Span>,
-    /// The last one ends at [`OPEN`] if the run is paused.
+    /// The last pause ends at [`OPEN`] if the run is paused.
     pauses: Vec<Span>,
 }
 
@@ -109,7 +109,7 @@ struct Moment {
     wait_ms: u64,
     /// The waiting of all visits of the phase, in milliseconds.
     phase_wait_ms: u64,
-    /// The visit where the state before was, as it is now.
+    /// The visit where the state before was, as this state has it.
     before: Option<Left>,
 }
 
@@ -134,7 +134,7 @@ fn wait_of(visit: &Visit) -> u64 {
 }
 
 impl Moment {
-    /// `is_part`: the state has only the visits that changed since the one before.
+    /// `is_part`: the state has only the visits that changed since the state before.
     fn of(state: &RunState, before: Option<&Moment>, is_part: bool) -> Self {
         let visits = &state.progress.visits;
         let key = state.last_phase_key();
@@ -167,7 +167,8 @@ impl Moment {
         }
     }
 
-    /// Returns true if both are of one visit. The reference stores no visits: each of its steps leads to another one.
+    /// Returns true if both states are of one visit. The reference stores no visits: each of its steps counts as
+    /// another visit.
     fn is_same_visit(&self, other: &Self) -> bool {
         self.key == other.key && self.number == other.number && (self.number.is_some() || self.steps == other.steps)
     }
@@ -197,7 +198,7 @@ impl Course {
         }
     }
 
-    /// Returns the visits and the times. `replaced`: another run was started before this one ended.
+    /// Returns the visits and the times. `replaced`: another run was started before this run ended.
     pub fn end(mut self, replaced: bool) -> (Vec<Stay>, Vec<Span>) {
         let last = self.last.unwrap_or_default();
         let visit = self.newest.as_ref().map(|(moment, _)| moment.visit).unwrap_or_default();
@@ -279,7 +280,7 @@ impl Course {
         self.time = Some(now);
     }
 
-    /// Begins or ends a pause with a state; it began no earlier than the state or message before.
+    /// Begins or ends a pause with a state; a pause begins no earlier than the state or message before it.
     fn pause(&mut self, pause: Option<&Pause>, now: u64, earliest: u64) {
         if let Some(open) = self.pauses.last_mut().filter(|pause| pause.to == OPEN) {
             open.to = now.max(open.from);
@@ -295,14 +296,14 @@ impl Course {
     }
 }
 
-/// The place of a phase in the order of the workflow; that of an unknown key is first.
+/// The place of a phase in the order of the workflow; an unknown key comes first.
 fn place(key: &str) -> Vec<usize> {
     PhasePath::parse(key).map(|path| path.indices()).unwrap_or_default()
 }
 
 /// Returns the state in an entry, and if it is a part; `None` if it has no state of a run.
 fn read(data: String) -> Option<(RunState, bool)> {
-    // A vector, as the component reads a run: one instance of the reader.
+    // A vector, as where the component reads a run: the reader is compiled once.
     let Restored { state, mark: _ } = take_up(vec![data])?;
     match &state.progress.broken {
         None => Some((state, false)),
@@ -322,7 +323,7 @@ fn extend(spans: &mut Vec<Span>, doing: Doing, from: u64, to: u64) {
     }
 }
 
-/// Returns spans with others in their place where these are. Both are in order, none over another of its list.
+/// Returns the spans, replaced by `others` where these lie. Both lists are in order, and no spans of one list overlap.
 fn over(spans: Vec<Span>, others: Vec<Span>) -> Vec<Span> {
     let mut result = Vec::new();
     let mut others = others.into_iter().peekable();

@@ -11,15 +11,15 @@ use super::{Active, PhasePath, RunState, RunStatus, leave};
 #[derive(Debug, Clone)]
 pub struct GateAhead<'a> {
     pub gate: &'a Gate,
-    /// Those of its checks that are made for the outcome; at least one.
+    /// The checks of the gate that are made for the outcome; at least one.
     pub checks: Vec<&'a Check>,
-    /// The name of the phase that has it.
+    /// The name of the phase with the gate.
     pub of: &'a str,
     /// The identity of the gate: [`PhasePath::key`] of its phase.
     pub key: String,
-    /// The workflow whose files have it.
+    /// The workflow whose files have the gate.
     pub scope: &'a Workflow,
-    /// The number of scopes on the path down to the workflow that it belongs to, that one included.
+    /// The number of scopes on the path down to the workflow of the gate, including that workflow.
     pub depth: usize,
 }
 
@@ -45,8 +45,8 @@ pub struct Evidence {
     /// The check, if it is made again before DONE.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recheck: Option<CheckPlace>,
-    /// The files that have changed between the check and the end of the gate or of the run; `None` if there are none,
-    /// or they are not known.
+    /// The files that have changed between the check and the end of the gate or of the run; `None` if no file has
+    /// changed, or the changes are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<Changed>,
 }
@@ -54,12 +54,12 @@ pub struct Evidence {
 /// The project's files when a check passed. Stored as the field `tree` or `changedMeanwhile`, or without either.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CheckedFiles {
-    /// They are not known, or the check has not passed.
+    /// The files are not known, or the check has not passed.
     #[default]
     Unknown,
-    /// They were in this state, as the host names it, from before the check until after it: it has read these files.
+    /// The files were in this state, as the host names it, before and after the check: the check has read these files.
     Tree(String),
-    /// These files changed while the check was made: it has read them as they were before, or as they were after.
+    /// These files changed while the check was made: the check has read their old or their new content.
     ChangedMeanwhile(Changed),
 }
 
@@ -81,7 +81,7 @@ impl CheckedFiles {
         if now.tree.is_empty() { Self::Unknown } else { Self::Tree(now.tree.clone()) }
     }
 
-    /// The name of their state, if it is known.
+    /// The name of the state of the files, if it is known.
     pub fn tree(&self) -> Option<&String> {
         match self {
             Self::Tree(tree) => Some(tree),
@@ -112,7 +112,7 @@ pub struct CheckPlace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Changed {
     pub count: u64,
-    /// The paths of some of them, from the top of the work tree, at most [`Changed::MAX_PATHS`].
+    /// The paths of some of these files, from the top of the work tree, at most [`Changed::MAX_PATHS`].
     pub paths: Vec<String>,
 }
 
@@ -125,14 +125,14 @@ impl Changed {
 /// The project's files now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectState {
-    /// The name of their state: the same one for the same files.
+    /// The name of the state of the files; the same files have the same name.
     pub tree: String,
     /// The changes since each earlier state that is still known.
     pub since: Vec<(String, Changed)>,
 }
 
 impl ProjectState {
-    /// The files that have changed since a state; `None` if they are not known.
+    /// The files that have changed since a state; `None` if the changes are not known.
     pub fn changed_since(&self, tree: &str) -> Option<&Changed> {
         if tree == self.tree {
             return Some(Changed::NONE);
@@ -142,13 +142,13 @@ impl ProjectState {
 }
 
 impl Evidence {
-    /// Notes which files have changed since.
+    /// Notes the files that have changed since the check.
     pub fn note_changes(&mut self, now: &ProjectState) {
         let changed = self.files.tree().and_then(|tree| now.changed_since(tree));
         self.changed = changed.filter(|changed| changed.count > 0).cloned();
     }
 
-    /// Notes that the check was made again: what has changed since this time says nothing any more.
+    /// Notes that the check was made again: changes since this check say nothing any more.
     pub fn note_repetition(&mut self) {
         self.changed = None;
         if let CheckedFiles::ChangedMeanwhile(_) = self.files {
@@ -156,7 +156,7 @@ impl Evidence {
         }
     }
 
-    /// Returns true if it has passed, and files are known to have changed since, or while the check was made.
+    /// Returns true if the check has passed, and files are known to have changed since, or while the check was made.
     pub fn is_outdated(&self) -> bool {
         self.passed && (self.changed.is_some() || matches!(self.files, CheckedFiles::ChangedMeanwhile(_)))
     }
@@ -172,21 +172,21 @@ impl Evidence {
 pub struct Recheck<'a> {
     pub gate: &'a Gate,
     pub check: &'a Check,
-    /// The name of the phase that has it.
+    /// The name of the phase with the check.
     pub of: &'a str,
-    /// The workflow whose files have it.
+    /// The workflow whose files have the check.
     pub scope: &'a Workflow,
     /// See [`GateAhead::depth`].
     pub depth: usize,
-    /// The run when it was at the phase of the check: the values of the check are those of that phase.
+    /// The run as it was at the phase of the check, for the values of the check.
     pub there: RunState,
     pub evidence: &'a Evidence,
     pub place: &'a CheckPlace,
 }
 
 impl<'a> Active<'a> {
-    /// The gate that `next` with this outcome must pass, without the checks of other outcomes. None stands before an
-    /// outcome that stops the run.
+    /// The gate that `next` with this outcome must pass, without the checks of other outcomes. An outcome that stops
+    /// the run has no gate.
     pub fn gate_ahead(&self, outcome: Option<&str>) -> Option<GateAhead<'a>> {
         let gate = self.phase.gate.as_ref().filter(|_| !self.stops(outcome))?;
         let is_made = |check: &&Check| check.outcome.as_ref().is_none_or(|of| Some(of.as_str()) == outcome);
@@ -197,14 +197,15 @@ impl<'a> Active<'a> {
         (!ahead.checks.is_empty()).then_some(ahead)
     }
 
-    /// Returns true if the run is done after the current phase with this outcome. A branch ends alone.
+    /// Returns true if the run is done after the current phase with this outcome. The end of a branch is not the end of
+    /// the run.
     pub fn is_done_after(&self, outcome: Option<&str>) -> bool {
         let after = self.after(outcome).filter(|_| self.state.progress.branch.is_none());
         after.is_some_and(|after| matches!(after.status, RunStatus::Done { .. }))
     }
 
-    /// Returns true if the run may still come to a gate that asks the user, who is shown which files have changed: on any
-    /// way from the current entry on, whatever its conditions.
+    /// Returns true if the run may still come to a gate that asks the user, who is shown which files have changed: on
+    /// any way from the current entry on, whatever its conditions.
     pub fn asks_later(&self) -> bool {
         let asks = |entry: &Entry| {
             let gate = entry.as_phase().and_then(|phase| phase.gate.as_ref());
@@ -277,7 +278,7 @@ impl<'a> Active<'a> {
 }
 
 impl RunState {
-    /// Returns the run with this evidence of its current phase, in place of that of an earlier attempt.
+    /// Returns the run with this evidence of its current phase, in place of the evidence of an earlier attempt.
     pub fn with_evidence(&self, mut evidence: Vec<Evidence>) -> Self {
         let mut new = self.clone();
         new.progress.bound_evidence(&mut evidence);
@@ -288,8 +289,8 @@ impl RunState {
         new
     }
 
-    /// Returns the run with the files that have changed since each of its checks; since those that were made again,
-    /// none.
+    /// Returns the run with the files that have changed since each of its checks; a check that was made again has no
+    /// changes.
     pub fn with_changes(&self, now: &ProjectState, made_again: &[CheckPlace]) -> Self {
         let mut new = self.clone();
         for key in self.progress.visits.keys() {
@@ -304,8 +305,8 @@ impl RunState {
         new
     }
 
-    /// The states of the project's files in which checks of the run, and these that it has not stored yet, have passed,
-    /// each once.
+    /// The states of the project's files in which checks of the run have passed, each once, including the checks of
+    /// `newer`, which the run has not stored yet.
     pub fn checked_trees(&self, newer: &[Evidence]) -> Vec<String> {
         let stored = self.progress.visits.values().flat_map(|visit| &visit.evidence);
         let trees = stored.chain(newer).filter_map(|evidence| evidence.files.tree());
@@ -315,8 +316,8 @@ impl RunState {
         trees
     }
 
-    /// Returns true if a check that is made again before DONE has passed on files that are not known, or are not any
-    /// more.
+    /// Returns true if a check that is made again before DONE has passed on files whose state was not known, or is not
+    /// known any more.
     pub fn has_unknown_changes(&self, now: Option<&ProjectState>) -> bool {
         let mut checks = self.progress.visits.values().flat_map(|visit| &visit.evidence);
         checks.any(|check| {

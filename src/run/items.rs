@@ -7,7 +7,7 @@ use super::{OutputValue, PhasePath, RunState};
 /// The item of a group at which a run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// The item itself; empty if the list has it no more.
+    /// The item itself; empty if the list no longer has it.
     pub text: String,
     /// Its number, from 1.
     pub number: usize,
@@ -15,10 +15,11 @@ pub struct Item {
 }
 
 impl RunState {
-    /// Returns the items of the group of this key, an entry of the workflow at this depth of the path; `None` if it is
-    /// not repeated.
+    /// Returns the items of the group of this key, an entry of the workflow at this depth of the path; `None` if the
+    /// group is not repeated.
     ///
-    /// They are those of the list as it is when the run is in the group: what gives it lies before the group.
+    /// The items come from the list as it is now. The list lies before the group, so it stays the same while the run is
+    /// in the group.
     pub fn items(&self, depth: usize, group: &str, library: &Library) -> Option<Vec<String>> {
         let lines = |text: &str| text.lines().map(ToOwned::to_owned).collect();
         Some(match library.get(group)?.each.as_ref()? {
@@ -49,8 +50,8 @@ impl RunState {
         Self { current_path: self.current_path.at_depth(depth), ..self.clone() }
     }
 
-    /// Returns the depth of the outermost group on the path that lacks the item at which the run would be; `None` if
-    /// there is none.
+    /// Returns the depth of the outermost group on the path that lacks the item at which the run would be; `None` if no
+    /// group lacks its item.
     pub(super) fn depth_without_item(&self, library: &Library) -> Option<usize> {
         self.current_path.iter().enumerate().position(|(depth, segment)| {
             let items = || self.at_depth(depth).items(depth, &segment.workflow_key, library);
@@ -58,7 +59,7 @@ impl RunState {
         })
     }
 
-    /// Goes to the first entry of a nested workflow or group: of the first item of one that is repeated.
+    /// Goes to the first entry of a nested workflow or group; a repeated group begins with its first item.
     pub(super) fn enter_nested(&mut self, key: &str, library: &Library) {
         let is_repeated = library.get(key).is_some_and(|group| group.each.is_some());
         self.current_path.enter(key, is_repeated.then_some(0));
@@ -77,8 +78,8 @@ impl RunState {
         has_next
     }
 
-    /// Returns the path of an entry of the file whose workflow is the innermost scope of `around`: in groups that are
-    /// repeated, of the item at which the run is, or else of the last.
+    /// Returns the path of an entry of the file whose workflow is the innermost scope of `around`. In repeated groups
+    /// the path has the item at which the run is, or else the last item.
     pub(super) fn path_to(&self, around: &PhasePath, of: &FileEntry, library: &Library) -> Option<PhasePath> {
         let mut path = around.clone();
         let (last, groups) = of.at.split_last()?;

@@ -1,8 +1,8 @@
-//! The entries of a run in the session: each names the number of the one before it, and has what changed since.
+//! The entries of a run in the session: each entry has a number, and may have only the changes since the entry before.
 //!
-//! An entry is the reference's JSON, complete for what the reference reads. Of `progress`, which is ours alone, a
-//! **part** has of the records by key only those that changed since the entry before, `null` for one that is gone, and
-//! all other fields in full. [`restore`](super::restore) merges parts down to a complete entry.
+//! An entry is the reference's JSON, complete in the fields that the reference reads. Of `progress`, which only this
+//! package reads, a **part** has only the records by key that changed since the entry before, `null` for a removed
+//! record, and all other fields in full. [`restore`](super::restore) merges parts down to a complete entry.
 
 use serde_json::Value;
 
@@ -12,23 +12,23 @@ use super::mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark};
 use super::rules::PROGRESS_VERSION;
 use super::stored::{records_of, take_changes};
 
-/// Maximum length of a complete entry without its task, in bytes of JSON, from which on parts are stored. So most runs
+/// Maximum length of a complete entry without its task, in bytes of JSON; a longer run is stored in parts. So most runs
 /// have complete entries only.
 const MAX_SMALL: usize = 4 << 10;
-/// The number of records up to which the length is looked at.
+/// Maximum number of records of a run whose length is measured; a run with more records counts as long.
 const MAX_FEW: usize = 64;
 #[derive(Debug, Default)]
 pub struct Journal(Last);
 
 #[derive(Debug, Default)]
 enum Last {
-    /// There is none, or none that can be continued.
+    /// There is no entry, or no entry that can be continued.
     #[default]
     None,
     Known(Box<RunState>, Mark),
-    /// Others may have dropped it.
+    /// Other extensions may have dropped the entry.
     Unsure(Box<RunState>, Mark),
-    /// The session did not take an entry: this one, or one before it that it continues.
+    /// The session refused this entry, or an earlier entry that this entry continues.
     Refused(Box<RunState>),
 }
 
@@ -40,7 +40,7 @@ impl Journal {
         Self(if is_marked { Last::Known(Box::new(state.clone()), mark) } else { Last::None })
     }
 
-    /// The session did not take an entry: the next one is complete.
+    /// The session did not take an entry: the next entry is complete.
     pub fn refused(&mut self) {
         self.0 = match std::mem::take(&mut self.0) {
             Last::Known(state, _) | Last::Unsure(state, _) | Last::Refused(state) => Last::Refused(state),
@@ -48,8 +48,8 @@ impl Journal {
         };
     }
 
-    /// Returns an entry in place of the newest one, complete, if the session has refused it or one before it, which it
-    /// may continue. So is the next one.
+    /// Returns a complete entry in place of the newest entry, if the session has refused that entry or an earlier entry
+    /// that it may continue. The next entry is complete too.
     pub fn again(&mut self) -> Option<Value> {
         match std::mem::take(&mut self.0) {
             Last::Refused(mut state) => {
@@ -64,7 +64,8 @@ impl Journal {
         }
     }
 
-    /// The newest entry was handed over and may be dropped: it is looked for before it is continued.
+    /// The newest entry was handed over and may be dropped: the session is searched for the entry before it is
+    /// continued.
     pub fn doubt(&mut self) {
         self.0 = match std::mem::take(&mut self.0) {
             Last::Known(state, mark) | Last::Unsure(state, mark) => Last::Unsure(state, mark),
@@ -72,8 +73,8 @@ impl Journal {
         };
     }
 
-    /// Returns the next entry of the run; what is beyond the bounds of an entry is dropped from the state too. `newest`
-    /// returns the newest state entry of the session, as JSON.
+    /// Returns the next entry of the run; the part beyond the bounds of an entry is dropped from the state too.
+    /// `newest` returns the newest state entry of the session, as JSON.
     pub fn entry(&mut self, state: &mut RunState, newest: impl FnOnce() -> Option<String>) -> Value {
         let last = match std::mem::take(&mut self.0) {
             Last::Unsure(last, mark) if !is_marked(&last, mark, newest()) => None,
@@ -92,12 +93,12 @@ impl Journal {
     }
 }
 
-/// Returns the entry of a state after that of another one, with its place.
+/// Returns the entry of a state that follows the entry of another state, with its place.
 fn next(state: &RunState, last: Option<(&RunState, Mark)>) -> (Value, Mark) {
     let before = last.map_or_else(Mark::default, |(_, mark)| mark);
     let number = before.number.saturating_add(1);
     let can_be_part = state.progress.version == PROGRESS_VERSION
-        // The run that waits for a child reads its newest entry alone.
+        // A run that waits for a child reads only the child's newest entry.
         && state.progress.branch.is_none()
         && before.parts < MAX_PARTS
         && before.length < MAX_PARTS_LENGTH
@@ -116,7 +117,7 @@ fn next(state: &RunState, last: Option<(&RunState, Mark)>) -> (Value, Mark) {
     (marked(data, mark), mark)
 }
 
-/// Returns true if an entry of the session is that of a state.
+/// Returns true if an entry of the session is the entry of this state.
 fn is_marked(state: &RunState, mark: Mark, entry: Option<String>) -> bool {
     let entry: Option<Value> = entry.and_then(|entry| serde_json::from_str(&entry).ok());
     entry.is_some_and(|entry| {
@@ -142,7 +143,7 @@ fn is_small(state: &RunState) -> bool {
     serde_json::to_string(&without_task).is_ok_and(|json| json.len() <= MAX_SMALL)
 }
 
-/// Returns the entry of a state that continues that of another one.
+/// Returns the entry of a state as a part that continues the entry of another state.
 fn part(new: &RunState, old: &RunState) -> Value {
     let mut rest = new.clone();
     let changed = take_changes(&mut rest.progress, &old.progress);
@@ -320,8 +321,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever happens to the session, the entries give the state that was stored last; without one of them they
-        /// give it too, or a run that is held.
+        /// Whatever happens to the session, the entries give the state that was stored last. Without one of the
+        /// entries, the others give that state too, or a run that is held.
         #[test]
         fn parts_give_the_state(actions in prop::collection::vec(action(), 0..30), cut in any::<prop::sample::Index>()) {
             let branch = play(&actions);
@@ -334,7 +335,7 @@ mod tests {
                 Some(state) if state.progress.broken.is_some() => {}
                 state => prop_assert_eq!(state, expected, "without entry {}", gone),
             }
-            // One that is broken off in the middle.
+            // An entry that is broken off in the middle.
             let mut entries = branch.entries();
             let half = entries[gone].len() / 2;
             entries[gone].truncate(half);
@@ -397,7 +398,7 @@ mod tests {
         }
     }
 
-    /// Of the states of one event all entries are made before the first is stored.
+    /// All entries of one event are made before the first entry is stored.
     #[test]
     fn an_entry_after_a_refused_one_is_complete() {
         let mut journal = Journal::default();

@@ -8,8 +8,8 @@ use crate::definition::trim;
 
 use super::RunState;
 
-/// Maximum length of a task that a run stores with each state, in characters. Of a longer one that is its beginning, and
-/// the whole lies in the folder of the run and in an entry of its own.
+/// Maximum length of a task that a run stores with each state, in characters. Of a longer task each state has the
+/// beginning; the whole task lies in the folder of the run and in an entry of its own.
 pub const MAX_TASK: usize = 10_000;
 /// Length of the beginning of a longer task, in characters.
 const BEGINNING: usize = 4000;
@@ -18,7 +18,7 @@ pub const MAX_WHOLE_TASK: usize = 1 << 20;
 /// Name of the file with the whole task, in the folder of the run.
 pub const TASK_FILE: &str = "task.md";
 
-/// A task of which the run has the beginning. Stored with the run is its length.
+/// A task of which the run has only the beginning. The run stores the length of the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongTask {
     /// In characters.
@@ -55,7 +55,7 @@ fn length(text: &str) -> Option<u32> {
     text.chars().count().try_into().ok()
 }
 
-/// Returns the part of a task that stands in every state entry of its run, and the whole if that is longer.
+/// Returns the part of a task that stands in every state entry of its run, and the whole task if that is longer.
 pub(super) fn divided(task: &str) -> (String, Option<LongTask>) {
     let task = trim(task);
     if task.chars().nth(MAX_TASK).is_none() {
@@ -67,7 +67,7 @@ pub(super) fn divided(task: &str) -> (String, Option<LongTask>) {
 }
 
 impl RunState {
-    /// The whole task; `None` if it is a long one that the session does not have.
+    /// The whole task; `None` if it is a long task that the session does not have.
     pub fn whole_task(&self) -> Option<&str> {
         match &self.progress.long_task {
             Some(long) => long.text(),

@@ -1,7 +1,6 @@
 //! A workflow in progress: its state, its transitions, its stored form.
 //!
-//! **Invariant: transitions are pure.** [`advance`] and [`restart`] return a new state; the old one
-//! is unchanged.
+//! **Invariant: transitions are pure.** [`advance`] and [`restart`] return a new state; the old state is unchanged.
 
 mod active;
 mod bounds;

@@ -26,7 +26,7 @@ pub struct Step<'a> {
 }
 
 impl Outline {
-    /// Returns the position of an active run; of that of a branch among the steps of the branch.
+    /// Returns the position of an active run; the run of a branch has its position among the steps of the branch.
     pub fn of(active: &Active) -> Self {
         let (outside, entries) = match &active.state.progress.branch {
             Some(branch) => (branch.depth().saturating_sub(1), branch.entries(active.library)),
@@ -59,7 +59,7 @@ impl Outline {
     }
 }
 
-/// A walk through all entries that skips those before the first step.
+/// A walk through all entries that skips the entries before the first step.
 struct Walk<'a> {
     library: &'a Library,
     state: &'a RunState,
@@ -72,8 +72,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The item of the group at the path that is listed: that at which the run is, behind it the last and before it the
-    /// first.
+    /// The listed item of the group at the path: the item at which the run is; if the run is behind the group, its last
+    /// item; if the run is before the group, its first item.
     fn item_of(&self, group: &str) -> Option<usize> {
         self.library.get(group)?.each.as_ref()?;
         let depth = self.path.len();
@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `from`: the index of the first one.
+    /// `from`: the index of the first entry.
     fn entries(&mut self, entries: &'a [Entry], from: usize) {
         for (index, entry) in (from..).zip(entries) {
             if self.steps.len() >= self.limit {

@@ -1,4 +1,4 @@
-//! Outputs: values with types that a phase hands over to later ones.
+//! Outputs: values with types that a phase hands over to later phases.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ use crate::sorted::Map;
 
 use super::{PauseReason, PhasePath, RunState};
 
-/// Maximum length of all outputs of a run together, in bytes: the run is stored with all of them, and one that is not
-/// there changes what is passed over.
+/// Maximum length of all outputs of a run together, in bytes. The run is stored with all its outputs, because a missing
+/// output changes which entries are passed over.
 pub const MAX_OUTPUTS: usize = 512 << 10;
 /// Maximum length of a phase's emoji and of its name beside its outputs, in characters each.
 const MAX_NAME: usize = 100;
@@ -25,7 +25,7 @@ pub enum OutputValue {
     Flag(bool),
     Number(Number),
     List(Vec<String>),
-    /// Of a text or a choice.
+    /// The value of a text or a choice.
     Text(String),
 }
 
@@ -36,7 +36,7 @@ pub struct HandedOutputs {
     /// The number of steps of the run before.
     pub step: u64,
     pub values: Outputs,
-    /// The current phase gets them only as inputs of the nested workflows that it is in, see
+    /// The current phase gets these outputs only as inputs of the nested workflows that it is in, see
     /// [`Active::seen`](super::Active::seen).
     #[serde(skip)]
     pub is_hidden: bool,
@@ -70,12 +70,12 @@ impl OutputValue {
                 written.or_else(|| Number::from_f64(text.parse().ok()?)).map(Self::Number)
             }
             ValueType::Text | ValueType::Choice(_) => Some(Self::Text(text)),
-            // A text is no list: what its items would be, nobody said.
+            // A text is no list: nothing says how to split it into items.
             ValueType::List { .. } => None,
         }
     }
 
-    /// Returns true if the value is the one that the exact calls show for a text of this name, or has it as an item.
+    /// Returns true if the value, or an item of it, is the example that the exact calls show for a text of this name.
     fn is_example(&self, name: &str) -> bool {
         let is_example = |text: &String| text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) == Some(name);
         match self {
@@ -85,7 +85,7 @@ impl OutputValue {
         }
     }
 
-    /// Returns a value of this type.
+    /// Returns the value of this type that a text gives.
     pub fn of_text(kind: &ValueType, text: &str) -> Option<Self> {
         match kind {
             ValueType::List { .. } => Some(Self::List(lines(&kind.value(text)?))),
@@ -95,7 +95,7 @@ impl OutputValue {
         }
     }
 
-    /// Returns the value as an input has it: of a list an item on each line.
+    /// Returns the value as the text of an input; a list has one item on each line.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Flag(flag) => Cow::Borrowed(if *flag { "true" } else { "false" }),
@@ -114,23 +114,23 @@ fn lines(text: &str) -> Vec<String> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum WrongOutput<'a> {
     Missing(&'a Output),
-    /// The phase has none of this name.
+    /// The phase has no output of this name.
     Unknown(&'a str),
     Wrong {
         output: &'a Output,
         given: &'a Value,
     },
-    /// It is not an object.
+    /// The given value is not an object.
     NoObject,
     /// All outputs of the run together would be longer than [`MAX_OUTPUTS`].
     TooLong,
 }
 
-/// Returns the outputs of a phase that a call gives; null gives none.
+/// Returns the outputs of a phase that a call gives; `null` gives no outputs.
 ///
 /// # Errors
 ///
-/// Those that are missing, unknown, or not of their type.
+/// The outputs that are missing, unknown, or not of their type.
 pub fn given_outputs<'a>(phase: &'a Phase, given: &'a Value) -> Result<Outputs, Vec<WrongOutput<'a>>> {
     let fields = match given {
         Value::Null => None,
@@ -140,7 +140,7 @@ pub fn given_outputs<'a>(phase: &'a Phase, given: &'a Value) -> Result<Outputs, 
     let field = |name: &str| fields.and_then(|fields| fields.get(name));
     let (mut outputs, mut wrong) = (Outputs::new(), Vec::new());
     for output in &phase.outputs {
-        // Models give null for what they leave out.
+        // Models pass `null` for an omitted output.
         match field(&output.name).filter(|given| !given.is_null()) {
             None if output.is_optional => {}
             None => wrong.push(WrongOutput::Missing(output)),
@@ -162,7 +162,7 @@ fn length(outputs: &Outputs) -> usize {
 }
 
 impl RunState {
-    /// Returns the run with these outputs of its current phase; as it is without any.
+    /// Returns the run with these outputs of its current phase; unchanged without outputs.
     pub fn with_outputs(&self, phase: &Phase, values: Outputs) -> Self {
         let mut new = self.clone();
         if values.is_empty() {
@@ -188,14 +188,14 @@ impl RunState {
     }
 
     /// Returns the value of the output of this name with which the phase of this id was left last, in the workflow at
-    /// this depth of the path. Of several phases the last before the current entry counts that has outputs; if these
-    /// have none, the last of all.
+    /// this depth of the path. Of several phases with this id, the last phase before the current entry that has outputs
+    /// counts, or else the last phase of all.
     pub fn output(&self, depth: usize, (id, name): (&str, &str), library: &Library) -> Option<&OutputValue> {
         let handed = self.handed_by(depth, id, library).filter(|handed| !handed.is_hidden);
         handed?.values.get(name)
     }
 
-    /// Does the same for an input of a nested workflow, also with one that is hidden.
+    /// Like [`Self::output`], for an input of a nested workflow; a hidden output counts too.
     pub(super) fn given_output(
         &self,
         depth: usize,
@@ -210,7 +210,7 @@ impl RunState {
     }
 
     /// Returns the reason to pause if a nested workflow that the run has entered, coming from the path `before`, lacks
-    /// a value: an input without a default gets an output by `with` with which its phase was not left.
+    /// a value: `with` gives an input without a default an output that its phase did not hand over.
     pub fn missing_value(&self, before: &PhasePath, library: &Library) -> Option<PauseReason> {
         let was_entered = |depth| before.len() > depth && before.at_depth(depth) == self.current_path.at_depth(depth);
         let given = self.given_on_path(library).into_iter();

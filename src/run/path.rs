@@ -1,10 +1,10 @@
-//! The path of a phase through nested workflows, and the names that are made of it.
+//! The path of a phase through nested workflows, and the names that are made of a path.
 
 use std::ops::{Deref, DerefMut};
 
 use crate::definition::is_group_key;
 
-/// One scope of a path: a workflow, and the entry of it that is current.
+/// A scope of a path: a workflow, and its current entry.
 ///
 /// Specification: state management, "PathSegment".
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -24,7 +24,7 @@ impl Segment {
         Self { workflow_key: workflow_key.to_owned(), phase_index: 0, item }
     }
 
-    /// Returns the name of the scope: the key, of a group that is repeated with the item, for example `release//2@0`.
+    /// Returns the name of the scope: its key, and for a repeated group the item, for example `release//2@0`.
     fn scope(&self) -> String {
         match self.item {
             Some(item) => format!("{}@{item}", self.workflow_key),
@@ -32,7 +32,6 @@ impl Segment {
         }
     }
 
-    /// Reads the name of a scope.
     fn of_scope(mut name: String, phase_index: usize) -> Self {
         let is_item = |item: &str| item.bytes().all(|byte| byte.is_ascii_digit());
         let item = name.rsplit_once('@').filter(|(key, item)| is_group_key(key) && is_item(item));
@@ -62,7 +61,7 @@ impl PhasePath {
         (!scopes.is_empty()).then_some(Self(scopes))
     }
 
-    /// Returns the path with this key; `None` if it is the key of none.
+    /// Returns the path with this key; `None` if no path has this key.
     pub fn parse(key: &str) -> Option<Self> {
         let mut path = Vec::new();
         // A part ends at `:INDEX`: the key of a package's workflow has `/` too.
@@ -88,7 +87,7 @@ impl PhasePath {
         key(&self.0)
     }
 
-    /// Returns the name of the innermost scope, for example `release:1/review`; that of a root begins with `/`.
+    /// Returns the name of the innermost scope, for example `release:1/review`; the name of a root begins with `/`.
     pub fn scope_key(&self) -> String {
         self.0.split_last().map_or_else(String::new, |(last, outer)| format!("{}/{}", key(outer), last.scope()))
     }
@@ -98,13 +97,13 @@ impl PhasePath {
         self.0.split_last().map_or_else(String::new, |(_, outer)| key(outer))
     }
 
-    /// Returns what the keys of all entries nested in this one begin with, and no others.
+    /// Returns the beginning of the keys of all entries nested in this entry, and of no other keys.
     pub fn below(&self) -> String {
         format!("{}/", self.key())
     }
 
-    /// Returns what the keys of all entries of the innermost scope begin with, with those nested in them, and no
-    /// others.
+    /// Returns the beginning of the keys of all entries of the innermost scope and of the entries nested in them, and
+    /// of no other keys.
     pub fn within_scope(&self) -> String {
         self.0.split_last().map_or_else(String::new, |(last, outer)| match outer {
             [] => format!("{}:", last.scope()),
@@ -112,14 +111,14 @@ impl PhasePath {
         })
     }
 
-    /// Returns the path to the entry at this depth that contains this one, or is it; from 1, for the root.
+    /// Returns the path to the entry at this depth that contains this entry, or is this entry; from 1, for the root.
     pub fn at_depth(&self, depth: usize) -> Self {
         let mut path = self.clone();
         path.truncate(depth);
         path
     }
 
-    /// Returns the paths to the entries that contain this one, the one in the root first, and this path at the end.
+    /// Returns the paths to the entries that contain this entry, the entry in the root first, and this path at the end.
     pub fn scopes(&self) -> impl DoubleEndedIterator<Item = Self> {
         (1..=self.0.len()).map(|depth| self.at_depth(depth))
     }
@@ -131,8 +130,8 @@ impl PhasePath {
         path
     }
 
-    /// Returns the indices of the entries, those in a group that is repeated behind the item; compared one after the
-    /// other, they give the order of the workflow.
+    /// Returns the indices of the entries; in a repeated group the index of the item stands before the index of the
+    /// entry. Compared one after the other, the indices give the order of the workflow.
     pub fn indices(&self) -> Vec<usize> {
         let indices = self.0.iter().flat_map(|segment| segment.item.into_iter().chain([segment.phase_index]));
         indices.collect()

@@ -1,6 +1,6 @@
 //! The fields of a run that the reference does not have: visits of phases, pause, continuations, loops.
 //!
-//! The reference ignores them and stores them unchanged, so they may be out of date.
+//! The reference ignores these fields and stores them unchanged, so they may be out of date.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,9 +13,9 @@ use super::{
     Seal, Summary,
 };
 
-/// Maximum number of visits that are kept, the last ones.
+/// Maximum number of visits that are kept; the oldest visits are dropped.
 pub(super) const MAX_VISITS: usize = 5000;
-/// Maximum number of checks that are kept of a visit, and in all, the last ones.
+/// Maximum number of checks that are kept of a visit, and in all; the oldest checks are dropped.
 pub(super) const MAX_EVIDENCE: usize = 2000;
 
 /// Maximum length of the name of an entry, and of a value in a reason, in characters.
@@ -28,7 +28,7 @@ pub struct Progress {
     /// The version of this record; 0 for a run that has no seal yet.
     #[serde(skip_serializing_if = "is_default")]
     pub version: u32,
-    /// The seal of the rules with which it was started, or which the user accepted last.
+    /// The seal of the rules with which the run was started, or which the user accepted last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<Seal>,
     /// A seal of a later version, as it was stored.
@@ -40,7 +40,7 @@ pub struct Progress {
     /// Automatic continuations since the current phase began.
     #[serde(skip_serializing_if = "is_default")]
     pub continuations: u32,
-    /// The last of these, one after the other, in which the agent did nothing.
+    /// The number of the last automatic continuations, one after the other, in which the agent did nothing.
     #[serde(skip_serializing_if = "is_default")]
     pub idle: u32,
     /// Failed attempts of each gate ahead since the current phase began, by
@@ -57,14 +57,14 @@ pub struct Progress {
     /// The last visit of each phase, by [`PhasePath::key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub visits: Records<Visit>,
-    /// The tools that the run added to those that the model is shown.
+    /// The tools that the run added to the user's tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_added: Vec<String>,
     /// The current phase was entered, and the model has not been shown its context prompt alone yet. Without effect in
     /// a phase that shares the context.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fresh_start: bool,
-    /// The user's model while the run uses another one, or another thinking level.
+    /// The user's model while the run uses another model, or another thinking level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_model: Option<UsersModel>,
     /// The values of the inputs that the run was started with, by name.
@@ -74,15 +74,16 @@ pub struct Progress {
     /// entry.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub outcomes: Records<String>,
-    /// The outputs with which each phase was left last, by [`PhasePath::key`]; none of a phase that was left without
-    /// them. Of the current phase those that it has handed over in this visit, or else those of the last one.
+    /// The outputs with which each phase was left last, by [`PhasePath::key`]; a phase that was left without outputs
+    /// has none. The current phase has the outputs that it has handed over in this visit, or else the outputs of its
+    /// last visit.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub outputs: Records<HandedOutputs>,
     /// The entries that were passed over when the run came to them last, by [`PhasePath::key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub passed_over: Records<PassedOver>,
-    /// The decisions of the user about budgets, by [`PhasePath::key`] or [`PhasePath::scope_key`]; those of a phase
-    /// hold for its last visit.
+    /// The decisions of the user about budgets, by [`PhasePath::key`] or [`PhasePath::scope_key`]; a decision about a
+    /// phase holds for its last visit.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub allowances: Records<Allowance>,
     /// The models without a price whose answers no bound on the cost counts: the user was told so when the run started.
@@ -94,20 +95,20 @@ pub struct Progress {
     /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,
-    /// The results of checks with `recheck` were dropped beyond the bounds: the run cannot tell which of them to make
+    /// The results of checks with `recheck` were dropped beyond the bounds: the run cannot tell which checks to make
     /// again, so it does not come to DONE by itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rechecks_lost: bool,
-    /// The branch that this run works on, if it is that of a child.
+    /// The branch that this run works on, if it is the run of a child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
     /// The work on the branches of parallel groups, by [`Branch::key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub branches: Records<BranchRun>,
-    /// The length of the task and the whole of it, if the run has only its beginning.
+    /// The length of the task, and the whole task, if the run has only the beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_task: Option<LongTask>,
-    /// The folder of the run, if the workflow names it or its task is a long one.
+    /// The folder of the run, if the workflow names it or the task is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_dir: Option<RunDir>,
     /// The error in the entries from which the run was read: the user decides on it.
@@ -118,13 +119,13 @@ pub struct Progress {
     pub others: Map<String, Value>,
 }
 
-/// The user's model while the run uses another one, or another thinking level.
+/// The user's model while the run uses another model, or another thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UsersModel {
     pub user: ModelSetting,
     /// The model that the run sets with this state.
     pub run: Model,
-    /// The model that was in use before: pi may end before it sets the other.
+    /// The model that was in use before: pi may end before it sets the model of the run.
     pub before: Model,
 }
 
@@ -146,10 +147,10 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// The pause after the run has left the phase; `None` if it was about that phase, and is over.
+    /// The pause after the run has left the phase; `None` if the pause was about that phase, and is over.
     fn after_move(self) -> Option<Self> {
         let reason = match self.reason {
-            // The user moved a run whose agent the user has stopped: it waits because the user wants it to.
+            // The user stopped the agent and moved the run: the run waits because the user wants it to.
             PauseReason::User | PauseReason::Aborted => PauseReason::User,
             PauseReason::Cancel
             | PauseReason::Conversation
@@ -185,7 +186,7 @@ impl Pause {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum PauseReason {
-    /// The user asked for it.
+    /// The user asked for the pause.
     #[serde(rename = "person")]
     User,
     /// The user stopped the agent.
@@ -194,7 +195,7 @@ pub enum PauseReason {
     Cancel,
     /// The phase is a conversation with the user, and there is no user interface.
     Conversation,
-    /// The agent tries again and again to leave the phase while a tool call of it runs.
+    /// The agent tries again and again to leave the phase while one of its tool calls runs.
     Running,
     /// The agent did nothing in this number of automatic continuations.
     Idle { times: u32 },
@@ -245,7 +246,7 @@ pub enum PauseReason {
     Approval { question: String },
     /// The user has not allowed the commands of a gate.
     Commands {
-        /// The package whose commands they are; `None`: the project's.
+        /// The package that has the commands; `None` for the project.
         #[serde(skip_serializing_if = "Option::is_none")]
         package: Option<String>,
     },
@@ -253,11 +254,11 @@ pub enum PauseReason {
     Step {
         /// The name of the entry.
         of: String,
-        /// Why, in words.
+        /// The reason, in words.
         why: String,
     },
     Budget {
-        /// The name of the phase or workflow that has it.
+        /// The name of the phase or workflow with the budget.
         of: String,
         measure: Measure,
         spent: u64,
@@ -265,15 +266,15 @@ pub enum PauseReason {
     },
     /// A budget bounds the cost, and a model without a price has answered.
     UnknownCost {
-        /// The name of the phase or workflow that has it.
+        /// The name of the phase or workflow with the budget.
         of: String,
     },
     /// A budget bounds the cost or the tokens, and an answer came without usage.
     UnknownUsage {
-        /// The name of the phase or workflow that has it.
+        /// The name of the phase or workflow with the budget.
         of: String,
     },
-    /// The files give other rules than those with which the run was started.
+    /// The files give other rules than the run was started with.
     RulesChanged,
     /// The rules with which the run was started are not known: its state could not be read in full.
     RulesUnknown,
@@ -294,8 +295,8 @@ pub enum PauseReason {
 }
 
 impl PauseReason {
-    /// Returns its name in stored states; `unreadable` for that of a state that cannot be read in full, which is not
-    /// stored.
+    /// Returns the name of the reason in stored states; `unreadable` for a state that cannot be read in full, a reason
+    /// that is not stored.
     pub fn kind(&self) -> String {
         if matches!(self, Self::Broken(_)) {
             return "unreadable".to_owned();
@@ -321,12 +322,12 @@ impl PauseReason {
         matches!(self, Self::Budget { .. }) || self.is_unknown_amount()
     }
 
-    /// Returns true if a budget bounds what is not known.
+    /// Returns true if a budget bounds an amount that is not known.
     pub fn is_unknown_amount(&self) -> bool {
         matches!(self, Self::UnknownCost { .. } | Self::UnknownUsage { .. })
     }
 
-    /// Returns true if `/workflow :resume` checks the gate again: it waits for an answer of the user.
+    /// Returns true if `/workflow :resume` checks the gate again: the gate waits for an answer of the user.
     pub fn waits_at_gate(&self) -> bool {
         matches!(self, Self::Approval { .. } | Self::Commands { .. })
     }
@@ -336,7 +337,7 @@ impl PauseReason {
         self.is_at_exit() || self.needs_resume()
     }
 
-    /// Returns true if only `/workflow :resume` ends it, not a message of the user.
+    /// Returns true if only `/workflow :resume` ends the pause, not a message of the user.
     pub fn needs_resume(&self) -> bool {
         self.is_of_rules()
             || self.is_of_budget()
@@ -348,26 +349,26 @@ impl PauseReason {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
-    /// The name of the phase, for those who read the session without the files.
+    /// The name of the phase, for readers of the session without the files.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Its beginning, in milliseconds since 1970.
     pub started_at: u64,
-    /// The number of steps of the run when it began. It orders the visits: a clock can be set back.
+    /// The number of steps of the run when the visit began. This number orders the visits: a clock can be set back.
     #[serde(skip_serializing_if = "is_default")]
     pub step: u64,
-    /// Its end, in milliseconds since 1970; `None` for the current one.
+    /// Its end, in milliseconds since 1970; `None` for the current visit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
-    /// The run left it on a way back, for want of budget, or was cancelled in it.
+    /// The run left the visit on a way back, or because a budget was used up, or was cancelled in the visit.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
-    /// The number of this visit among those of the phase, from 1.
+    /// The number of this visit among the visits of the phase, from 1.
     #[serde(rename = "passes")]
     pub number: u32,
-    /// The summary that the phase handed over, in this visit or the last one that did.
+    /// The summary that the phase handed over, in this visit or in the last visit with a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
     /// The usage of this visit, up to the newest state entry.
@@ -382,16 +383,16 @@ pub struct Visit {
     /// The evidence of its gate, of the last attempt to leave it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// The model with which it ended, as [`ModelSetting`] is shown.
+    /// The model with which the visit ended, as [`ModelSetting`] is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The user's choice in it, in place of the phase's.
+    /// The user's choice in this visit, in place of the setting of the phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picked: Option<Pick>,
 }
 
 impl Visit {
-    /// Returns what all visits of the phase took, this one included.
+    /// Returns the usage of all visits of the phase, including this visit.
     pub fn all_usage(&self) -> Usage {
         let mut all = self.earlier.clone();
         all.add(&self.usage);
@@ -402,10 +403,10 @@ impl Visit {
 /// An entry that was passed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PassedOver {
-    /// Its name, for those who read the session without the files.
+    /// Its name, for readers of the session without the files.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The number of steps of the run then.
+    /// The number of steps of the run when the entry was passed over.
     pub step: u64,
     #[serde(flatten)]
     pub because: PassedOverReason,
@@ -415,19 +416,19 @@ pub struct PassedOver {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum PassedOverReason {
-    /// A condition of it did not hold.
+    /// A condition of the entry did not hold.
     Condition {
         /// Its key: `input.NAME`, `output.ID.NAME` or `outcome.ID`.
         of: String,
-        /// The value of the run, if it had one.
+        /// The value of the run; `None` if the run had no value.
         #[serde(skip_serializing_if = "Option::is_none")]
         value: Option<String>,
-        /// The first values with which it holds.
+        /// The first values with which the condition holds.
         wanted: Vec<String>,
     },
-    /// The outcome of the phase of this id led past it.
+    /// The outcome of the phase of this id led past the entry.
     Outcome { of: String, outcome: String },
-    /// The phase of this name had used up its budget, which leads past it.
+    /// The phase of this name had used up its budget, which leads past the entry.
     Budget { of: String },
     /// The list of this name, for whose items the group is repeated, is empty or absent.
     NoItems { of: String },
@@ -460,7 +461,7 @@ pub enum Leaving {
     Skipped,
     /// The run went back or began its scope again.
     Again,
-    /// It has used up its budget, and the run goes on.
+    /// The phase has used up its budget, and the run goes on.
     OverBudget,
 }
 
@@ -503,7 +504,7 @@ impl RunState {
         new
     }
 
-    /// Returns this state, which follows `before`, with what was used since `before` was stored: it belongs to the
+    /// Returns this state, which follows `before`, with the usage since `before` was stored. The usage belongs to the
     /// phase where the run was then.
     pub fn with_usage(mut self, before: &RunState, used: &Usage) -> Self {
         let key = before.current_path.key();
@@ -525,7 +526,7 @@ impl RunState {
         self
     }
 
-    /// Returns what the run took, up to the newest state entry.
+    /// Returns the usage of the run, up to the newest state entry.
     pub fn usage(&self) -> Usage {
         let mut all = self.progress.forgotten.clone();
         for visit in self.progress.visits.values() {
@@ -534,8 +535,8 @@ impl RunState {
         all
     }
 
-    /// Returns the key of the current phase; of a run that has ended, of the phase that it was in last: the path of one
-    /// that ended in a nested workflow is behind the last entry.
+    /// Returns the key of the current phase, or of the last phase of a run that has ended: a run that ended in a nested
+    /// workflow has a path behind the last entry.
     pub fn last_phase_key(&self) -> String {
         let visits = &self.progress.visits;
         let key = self.current_path.key();
@@ -574,14 +575,14 @@ impl RunState {
         new
     }
 
-    /// Begins the counts of the ways of this outcome anew: of the current phase, and of the entries that contain it.
+    /// Begins the counts of the ways of this outcome anew, for the current phase and for the entries that contain it.
     fn forget_ways(&mut self, outcome: &str) {
         for path in self.current_path.scopes().collect::<Vec<_>>() {
             self.progress.ways.remove(&format!("{} {outcome}", path.key()));
         }
     }
 
-    /// Returns the visits that have an `age`, with their keys, in the order of it.
+    /// Returns the visits that have an `age`, with their keys, in the order of age.
     pub fn visits_by(&self, age: fn(&Visit) -> Option<u64>) -> Vec<(&str, &Visit)> {
         let visits = self.progress.visits.iter();
         let aged = visits.filter_map(|(key, visit)| Some((age(visit)?, key, visit)));
@@ -590,14 +591,14 @@ impl RunState {
         ordered.into_iter().map(|(_, key, visit)| (key, visit)).collect()
     }
 
-    /// Returns true if the phase of this key is done: the run was in it, has not skipped it, and is not before it
-    /// again.
+    /// Returns true if the phase of this key is done: the run has visited the phase, has not skipped it, and has not
+    /// gone back before it.
     pub fn has_finished(&self, key: &str, visit: &Visit) -> bool {
         let is_behind = || PhasePath::parse(key).is_some_and(|path| path.indices() < self.current_path.indices());
         visit.ended_at.is_some() && !visit.skipped && !visit.unfinished && (!self.is_running() || is_behind())
     }
 
-    /// Returns the number of visits of the current phase, this one included; from 1.
+    /// Returns the number of visits of the current phase, including this visit; from 1.
     pub fn visit_number(&self) -> u32 {
         self.progress.visits.get(&self.current_path.key()).map_or(1, |visit| visit.number)
     }
@@ -619,8 +620,8 @@ impl RunState {
         self.forget_oldest();
     }
 
-    /// Drops the oldest visits and evidence beyond their bounds: every state entry of the session holds all of them,
-    /// and a state beyond the bounds is not read back. Evidence that is made again before DONE goes last.
+    /// Drops the oldest visits and evidence beyond their bounds: every state entry of the session holds all visits and
+    /// evidence, and a state beyond the bounds is not read back. Evidence that is made again before DONE goes last.
     pub(super) fn forget_oldest(&mut self) {
         let visits = &self.progress.visits;
         let mut checks: usize = visits.values().map(|visit| visit.evidence.len()).sum();
@@ -650,8 +651,8 @@ impl RunState {
         visit.is_some_and(|visit| visit.evidence.iter().any(Evidence::is_rechecked))
     }
 
-    /// Drops the evidence of a visit, without `with_rechecks` what is not made again before DONE; returns the number of
-    /// checks.
+    /// Drops the evidence of a visit; without `with_rechecks`, the evidence that is made again before DONE stays.
+    /// Returns the number of dropped checks.
     pub(super) fn drop_evidence(&mut self, key: &str, with_rechecks: bool) -> usize {
         let has_rechecks = self.has_rechecks(key);
         let Some(visit) = self.progress.visits.get_mut(key) else { return 0 };
@@ -676,7 +677,8 @@ impl RunState {
 }
 
 impl Progress {
-    /// Drops the first of these checks of a visit beyond their bound, those that are made again before DONE last.
+    /// Drops the first of these checks of a visit beyond their bound; the checks that are made again before DONE go
+    /// last.
     pub(super) fn bound_evidence(&mut self, evidence: &mut Vec<Evidence>) {
         let mut excess = evidence.len().saturating_sub(MAX_EVIDENCE);
         evidence.retain(|check| {

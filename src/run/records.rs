@@ -10,7 +10,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 /// Records by key, in the order of the keys.
 ///
 /// Each transition makes a new state, and a run has thousands of records: a clone shares all of them, and a change
-/// copies only the list of pointers. So the difference between two states is found without a look into what they share.
+/// copies only the list of pointers. So the difference between two states is found without a comparison of the shared
+/// records.
 #[derive(Debug)]
 pub struct Records<V>(Rc<Map<Rc<str>, Rc<V>>>);
 
@@ -43,7 +44,7 @@ impl<V> Records<V> {
         self.0.iter().map(|(key, value)| (&**key, &**value))
     }
 
-    /// Adds a record, in place of that of the same key.
+    /// Adds a record, in place of a record with the same key.
     pub fn insert(&mut self, key: impl Into<Rc<str>>, value: V) {
         Rc::make_mut(&mut self.0).insert(key.into(), Rc::new(value));
     }
@@ -54,7 +55,7 @@ impl<V> Records<V> {
         }
     }
 
-    /// Returns the records that other ones lack or have otherwise, and the keys that these no longer have.
+    /// Returns the records that `old` lacks or has with another value, and the keys that only `old` has.
     pub fn changes_since<'a>(&'a self, old: &'a Self) -> Vec<(&'a str, Option<&'a V>)>
     where
         V: PartialEq,
@@ -107,7 +108,7 @@ impl<V: Clone> Records<V> {
         }
     }
 
-    /// Takes the records whose keys fit from other ones, in place of its own of such keys.
+    /// Replaces the records whose keys fit by the records of `others` whose keys fit.
     pub fn replace(&mut self, fits: impl Fn(&str) -> bool, others: &Self)
     where
         V: Clone,
@@ -118,7 +119,7 @@ impl<V: Clone> Records<V> {
         }
     }
 
-    /// Drops the records above a number, first those that are not wanted.
+    /// Drops the records above a number, first the records that are not wanted.
     pub fn keep_at_most(&mut self, most: usize, is_wanted: impl Fn(&str) -> bool) {
         let excess = self.len().saturating_sub(most);
         if excess == 0 {

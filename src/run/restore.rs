@@ -1,4 +1,4 @@
-//! Puts the entries of a session together to the newest state of a run.
+//! Merges the entries of a session into the newest state of a run.
 
 use serde_json::{Map, Value};
 
@@ -9,13 +9,14 @@ use super::rules::PROGRESS_VERSION;
 use super::stored::{MAX_PATH, MAX_TOOLS, RECORDS, get, number, state_of};
 use super::{Broken, RunState, Unusable};
 
-/// Maximum number of entries that are read below the newest one of a run, with the copies that the reference made of
-/// parts.
+/// Maximum number of entries that are read below the newest entry of a run, including the copies that the reference
+/// made of parts.
 const MAX_OLDER: u64 = 3 * MAX_PARTS;
-/// Maximum length of these entries together, in bytes of JSON.
+/// Maximum length of the entries below the newest entry together, in bytes of JSON.
 const MAX_OLDER_LENGTH: u64 = 4 * MAX_PARTS_LENGTH;
 
-/// The workflow of a run of which nothing can be read: no folder has this name, and the reference reads a key from it.
+/// The workflow key of a run of which nothing can be read: no folder has this name, and the reference reads it as a
+/// key.
 const UNKNOWN_WORKFLOW: &str = "?";
 
 /// A run as a session stores it.
@@ -33,12 +34,12 @@ pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Ru
 
 /// Returns the newest run among the data of a session's state entries, given newest first.
 ///
-/// Entries without a workflow are skipped; the first one with a workflow decides. If it is a part, the entries that it
-/// continues are read too. An empty string stands for entries that are missing.
+/// Entries without a workflow are skipped; the first entry with a workflow decides. If it is a part, the entries that
+/// it continues are read too. An empty string stands for entries that are missing.
 ///
-/// A run that may be active and cannot be read in full has [`Progress::broken`] set, and what can be read of it: it is
-/// held. So is an unknown run where entries are missing after one that has ended, or where no entry with a workflow is
-/// left.
+/// A run that may be active and cannot be read in full has [`Progress::broken`] set, and keeps the part that can be
+/// read: the run is held. An unknown run is held, too, where entries are missing after a run that has ended, or where
+/// no entry with a workflow is left.
 ///
 /// Specification: state management, "Reconstruction (Crash Recovery)".
 pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Restored> {
@@ -59,7 +60,7 @@ pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Re
             let is_part = get(&data, "progress").is_some_and(is_part);
             let is_short = !is_part && entry.as_ref().len() <= MAX_TEXT;
             let merged = merge(&mut data, entries);
-            // Both: what is beyond the bounds is taken out.
+            // Both are done: `bound` takes out the data beyond the bounds.
             let bounded = bound(&mut data, is_short);
             let why = merged.and(bounded).err();
             let state = state_of(&data);
@@ -74,7 +75,7 @@ pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Re
                     state.progress.broken = Some(Broken { why, is_usable: true });
                     Some(Restored { state, mark })
                 }
-                // The reference takes it for ended too.
+                // The reference takes such a run for ended too.
                 (None, _) if is_over => None,
                 (None, why) => Some(Restored::unreadable(why.unwrap_or(Unusable::Malformed))),
             };
@@ -114,12 +115,12 @@ fn is_part(progress: &Value) -> bool {
     get(progress, "version").and_then(number) == Some(PROGRESS_VERSION) && parts > 0 && count > 0
 }
 
-/// Merges the entries that the newest one continues into it, if it is a part. Entries of other runs between them are
-/// skipped, and so are those with the number of the one above: the reference copies what it does not know.
+/// Merges into the newest entry, if it is a part, the entries that it continues. Entries of other runs between them are
+/// skipped, and so are entries with the number of the entry above: the reference copies fields that it does not know.
 ///
 /// # Errors
 ///
-/// If one cannot be read. What was found is merged.
+/// If an entry cannot be read. The entries found before it are merged.
 fn merge<S: AsRef<str>>(newest: &mut Value, older: impl Iterator<Item = S>) -> Result<(), Unusable> {
     let task = get(newest, "taskId").cloned();
     let Some(progress) = newest.get_mut("progress").filter(|progress| is_part(progress)) else {
@@ -150,7 +151,7 @@ fn merge_older<S: AsRef<str>>(
         if count > MAX_OLDER || length > MAX_OLDER_LENGTH {
             return Err(Unusable::TooManyParts);
         }
-        // Only a part that is missing matters, and its number tells.
+        // Only a missing part matters, and the number of the next entry shows it.
         if entry.is_empty() {
             continue;
         }
@@ -183,13 +184,13 @@ fn merge_older<S: AsRef<str>>(
     Err(Unusable::MissingPart)
 }
 
-/// Checks that the records of a part can be read: it would hide those of older entries.
+/// Checks that the records of a part can be read: unreadable records would hide the records of older entries.
 fn has_records(part: &Value) -> Result<(), Unusable> {
     let fields = RECORDS.iter().filter_map(|(name, _)| get(part, name));
     if fields.into_iter().all(Value::is_object) { Ok(()) } else { Err(Unusable::Malformed) }
 }
 
-/// Adds the records of an older entry that the newer ones do not have.
+/// Adds the records of an older entry that the newer entries do not have.
 fn add_older(progress: &mut Value, mut older: Value) {
     let Some(fields) = progress.as_object_mut() else { return };
     for (name, _) in RECORDS {
@@ -203,11 +204,11 @@ fn add_older(progress: &mut Value, mut older: Value) {
     }
 }
 
-/// Takes out the lists and texts of a state that are beyond their bounds; in one that `is_short` no text is.
+/// Takes out the lists and texts of a state that are beyond their bounds; a state that `is_short` has no such text.
 ///
 /// # Errors
 ///
-/// If there are any.
+/// If a list or a text is beyond its bounds.
 fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
     let mut result = Ok(());
     let mut bounded = |data: &mut Value, list: &'static str, most| {
@@ -537,7 +538,7 @@ mod tests {
         }
     }
 
-    /// The progress of [`STATE`] with this one.
+    /// The progress that is read from [`STATE`] with this stored progress.
     fn progress_of(stored: &str) -> Progress {
         let state = STATE.replacen('{', &format!(r#"{{"progress":{stored},"#), 1);
         restored([state]).unwrap().progress
@@ -557,7 +558,7 @@ mod tests {
         assert_eq!(why(&[none, "", "", none, &stored]), Some((Unusable::Gap, true)));
         assert_eq!(why(&[&stored, "", &stored]), None, "the newest one is there");
         assert_eq!(why(&["", "["]), Some((Unusable::NotJson, false)));
-        // An end tells that nothing runs, unless entries after it are missing: a run may have begun in them.
+        // An ended run shows that nothing runs, unless entries after it are missing: a run may have begun in them.
         let unknown = Some((Unusable::Gap, false));
         let odd_end = r#"{"workflowKey":"w","active":false}"#;
         for entries in [&[""][..], &["", none], &[none, ""], &["", &ended], &["", odd_end]] {

@@ -1,7 +1,7 @@
-//! Comparison of a run's rules with those that it was started with.
+//! Comparison of a run's rules with the rules with which it was started.
 //!
-//! **Invariant: one function decides it.** [`reason_to_hold`] compares the seal that the run carries with that of the
-//! files as they were last read. The engine asks it with each new state and each reading of the files, and nowhere
+//! **Invariant: one function decides.** [`reason_to_hold`] compares the seal of the run with the seal of the files as
+//! they were last read. The engine calls this function with each new state and each reading of the files, and nowhere
 //! else: a run is held exactly as long as the files do not give its seal.
 
 use std::fmt;
@@ -72,7 +72,7 @@ pub fn reason_to_hold(state: &RunState, library: &Library) -> Option<PauseReason
     match seal {
         Some(_) if *seal == Seal::of(state, library) => None,
         Some(_) => Some(PauseReason::RulesChanged),
-        // The reference wrote it.
+        // The reference wrote this state.
         None if *version == 0 => None,
         None => Some(match paused.as_ref().map(|pause| &pause.reason) {
             Some(PauseReason::RulesChanged) => PauseReason::RulesChanged,
@@ -118,8 +118,8 @@ impl RunState {
         new
     }
 
-    /// Returns the run, sealed with the rules of these files, which the user accepts in place of the old ones; `None`
-    /// if they cannot be read.
+    /// Returns the run, sealed with the rules of these files, which the user accepts in place of the old rules; `None`
+    /// if the files cannot be read.
     pub fn with_accepted_rules(&self, library: &Library) -> Option<Self> {
         Active::resolve(self, library)?;
         let mut new = self.clone();
@@ -132,7 +132,7 @@ impl RunState {
 
 impl PauseReason {
     /// Returns true if the rules of a run are the reason. Such a pause ends when the files give the rules again or the
-    /// user accepts the new ones.
+    /// user accepts the new rules.
     pub fn is_of_rules(&self) -> bool {
         match self {
             Self::Broken(_)

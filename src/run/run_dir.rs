@@ -6,8 +6,8 @@ use crate::definition::SAMPLE_RUN_DIR;
 
 use super::RunState;
 
-/// The folder of a run in the project. The host makes its name; stored is the name alone, by which a fork of the
-/// session finds the folder that it copies.
+/// The folder of a run in the project. The host makes its name. Only the name is stored; by the name, a fork of the
+/// session finds the folder to copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDir {
     name: String,
@@ -26,7 +26,7 @@ impl RunDir {
         Self { name, path: Some(path) }
     }
 
-    /// The folder that a session names; `None` if the text cannot be the name of one.
+    /// The folder that a session names; `None` if the text cannot be the name of a folder.
     pub fn stored(name: &str) -> Option<Self> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         let is_name = name.len() == LENGTH && name.bytes().all(is_digit);
@@ -54,13 +54,13 @@ impl RunDir {
 }
 
 impl RunState {
-    /// The path of the folder of the run from the working directory, if it has one that is open.
+    /// The path of the folder of the run from the working directory, if the run has a folder that is open.
     pub fn run_dir_path(&self) -> Option<&str> {
         self.progress.run_dir.as_ref()?.path()
     }
 }
 
-/// Stored is the name.
+/// Only the name is stored.
 impl Serialize for RunDir {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.name)

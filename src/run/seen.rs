@@ -19,7 +19,7 @@ impl<'a> Active<'a> {
         if of_file.first().map(|segment| &segment.workflow_key) != file {
             return false;
         }
-        // The entry in the file, and those in the groups that it leads through.
+        // The entry in the file, and the entries in the groups on the way to it.
         for segment in of_file {
             let scope = self.library.get(&segment.workflow_key);
             let Some(entry) = scope.and_then(|scope| scope.phases.get(segment.phase_index)) else {
@@ -36,7 +36,7 @@ impl<'a> Active<'a> {
     }
 
     /// Returns the state as the current phase gets it: without the summaries, the outputs and the evidence that its
-    /// `results` leave out. With such `results` it does not tell either which entries an outcome passed over.
+    /// `results` leave out. With such `results` the state does not tell either which entries an outcome passed over.
     ///
     /// **Invariant: each text for the agent about its phase is made from this state.**
     pub fn seen(&self) -> Cow<'a, RunState> {
@@ -69,7 +69,7 @@ impl<'a> Active<'a> {
         Cow::Owned(state)
     }
 
-    /// Returns the run with this state, which is that of [`Self::seen`].
+    /// Returns the active run with this state in place of its own.
     pub fn with<'b>(&self, state: &'b RunState) -> Active<'b>
     where
         'a: 'b,

@@ -29,19 +29,19 @@ pub struct RunState {
     pub started_at: u64,
     /// Fields that the reference does not have.
     pub progress: Progress,
-    /// The bound of the command line for the whole run. It is not stored: each process has its own.
+    /// The bound of the command line for the whole run. The bound is not stored: each process has its own.
     pub bound: Budget,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStatus {
-    /// The agent is to work on its phases.
+    /// The agent is to work on the phases of the run.
     Running,
-    /// It went through its last phase.
+    /// The run went through its last phase.
     Done {
         announced: bool,
     },
-    /// An outcome whose target is `stop` ended it, at the phase of its path.
+    /// An outcome whose target is `stop` ended the run, at the phase of its path.
     Stopped {
         announced: bool,
     },
@@ -92,7 +92,7 @@ impl RunState {
         }
     }
 
-    /// Returns the run with these values of the workflow's inputs, and the defaults of the others.
+    /// Returns the run with these values of the workflow's inputs, and the defaults of the other inputs.
     pub fn with_inputs(mut self, workflow: &Workflow, values: &Map<String, String>) -> Self {
         let given = |input: &Input| values.get(&input.name).or(input.default.as_ref()).cloned();
         let inputs = workflow.inputs.iter();
@@ -109,7 +109,7 @@ impl RunState {
         matches!(self.status, RunStatus::Cancelled { .. })
     }
 
-    /// Returns true if it has ended and its end was announced.
+    /// Returns true if the run has ended and its end was announced.
     pub fn is_announced(&self) -> bool {
         match self.status {
             RunStatus::Running => false,
@@ -119,7 +119,7 @@ impl RunState {
         }
     }
 
-    /// Returns true if it has ended and its end is still to be announced.
+    /// Returns true if the run has ended and its end is still to be announced.
     pub fn is_unannounced(&self) -> bool {
         !self.is_running() && !self.is_announced()
     }
@@ -128,7 +128,7 @@ impl RunState {
         matches!(self.status, RunStatus::Stopped { .. })
     }
 
-    /// Returns the outcome that has stopped it.
+    /// Returns the outcome that has stopped the run.
     pub fn stopped_with(&self) -> Option<&str> {
         let outcome = self.progress.outcomes.get(&self.current_path.key());
         outcome.filter(|_| self.is_stopped()).map(String::as_str)

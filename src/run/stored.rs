@@ -21,18 +21,18 @@ use super::{
 pub(super) const MAX_PATH: usize = MAX_NESTING + 1;
 /// Maximum number of counted scopes, and of counted gates.
 pub(super) const MAX_COUNTS: usize = 1000;
-/// Maximum number of tools that the run added, and of those that it hid.
+/// Maximum number of tools that the run added.
 pub(super) const MAX_TOOLS: usize = 10_000;
 /// Maximum size of unknown fields that are kept, in bytes of JSON.
 pub(super) const MAX_OTHERS: usize = 64 << 10;
 
-/// The fields of [`Progress`] with records by key: each with its name, the maximum number of its records, and what reads
-/// one. All other fields stand in every entry in full.
+/// The fields of [`Progress`] with records by key: each with its name, the maximum number of its records, and the
+/// function that reads a record. All other fields stand in every entry in full.
 macro_rules! records {
     ($($field:ident: $name:literal, $most:expr, $read:expr;)*) => {
         pub(super) const RECORDS: &[(&str, usize)] = &[$(($name, $most)),*];
 
-        /// Reads a field; returns false if it is none of these.
+        /// Reads a field; returns false if the field has no records.
         fn read_records(progress: &mut Progress, name: &str, value: &Value) -> bool {
             match name {
                 $($name => progress.$field = records(value, $read),)*
@@ -45,7 +45,7 @@ macro_rules! records {
             0 $(+ progress.$field.len())*
         }
 
-        /// Takes out all records, and returns those that another state lacks or has otherwise.
+        /// Takes out all records, and returns the records that the other state lacks or has with another value.
         pub(super) fn take_changes(progress: &mut Progress, old: &Progress) -> Map<String, Value> {
             let mut changed = Map::new();
             $(add_changes(&mut changed, $name, &std::mem::take(&mut progress.$field), &old.$field);)*
@@ -117,7 +117,7 @@ pub(super) fn state_of(data: &Value) -> Option<RunState> {
     })
 }
 
-/// The status of a run, which is stored as booleans. An active run is running, whatever the others say.
+/// The status of a run, which is stored as booleans. An active run is running, whatever the other fields say.
 fn status(data: &Value) -> Option<RunStatus> {
     let active = get(data, "active")?.as_bool()?;
     let (announced, cancelled) = (flag(data, "completionNotified")?, flag(data, "cancelled")?);
@@ -148,7 +148,7 @@ fn index(value: &Value) -> Option<usize> {
         .then(|| usize::try_from(number as u64).unwrap_or(usize::MAX))
 }
 
-/// Any number, rounded down to a whole one from 0.
+/// Any number, rounded down to a whole number from 0.
 fn count_of(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_f64().map(|number| number as u64))
 }
@@ -162,7 +162,7 @@ fn flag(data: &Value, field: &str) -> Option<bool> {
 }
 
 /// Reads the known fields of the progress one by one; other fields are kept unchanged. Written by hand: the code that
-/// serde derives for it is a twentieth of the component.
+/// serde derives for this takes a twentieth of the component.
 fn progress(data: &Value) -> Progress {
     let mut progress = Progress::default();
     let Some(fields) = data.as_object() else {
@@ -171,25 +171,25 @@ fn progress(data: &Value) -> Progress {
     let mut room = MAX_OTHERS;
     for (name, value) in fields {
         match &**name {
-            // Below.
+            // Read below.
             "version" | "seal" => {}
             "paused" if !value.is_null() => progress.paused = Some(pause(value)),
             "paused" => {}
             "continuations" => progress.continuations = number(value).unwrap_or_default(),
             "idle" => progress.idle = number(value).unwrap_or_default(),
-            // Of another kind it holds as well.
+            // A value of another type holds the run too.
             "rechecksLost" => progress.rechecks_lost |= *value != Value::Bool(false),
             "toolsAdded" => progress.tools_added = strings(value),
-            // What cannot be read is not told.
+            // The user counts as not told of a name that cannot be read.
             "unpriced" => progress.unpriced = strings(value).into_iter().take(MAX_NAMES).collect(),
             "uncounted" => progress.uncounted = *value == Value::Bool(true),
             "forgotten" => progress.forgotten = usage(value),
-            // Another name is none: the run gets a folder of its own.
+            // An invalid name counts as absent; the run gets a new folder.
             "runDir" => progress.run_dir = value.as_str().and_then(RunDir::stored),
-            // Of another kind it has no text: its commands fail.
+            // A value of another type gives a task without its text: the commands that get the task fail.
             "longTask" => progress.long_task = Some(LongTask::stored(number(value).unwrap_or_default())),
             "branch" => progress.branch = branch(value),
-            // Of the entry, not of the run.
+            // A field of the entry, not of the run.
             MARK => {}
             "freshStart" => progress.fresh_start = *value == Value::Bool(true),
             "usersModel" => progress.users_model = users_model(value),
@@ -216,7 +216,7 @@ fn progress(data: &Value) -> Progress {
     };
     let version = match fields.get("version") {
         None => 0,
-        // A version that is not a number is an unknown one.
+        // A version that is not a number is an unknown version.
         Some(version) => number(version).unwrap_or(u32::MAX),
     };
     let stored_seal = fields.get("seal").unwrap_or(&Value::Null);
@@ -458,7 +458,7 @@ fn evidence(checks: &Value) -> Vec<Evidence> {
     checks.as_array().into_iter().flatten().filter_map(check).collect()
 }
 
-/// Fields that cannot be read are an unknown state, which never says that nothing has changed.
+/// Fields that cannot be read give an unknown state, which never says that nothing has changed.
 fn checked_files(data: &Value) -> CheckedFiles {
     let files = match get(data, "changedMeanwhile") {
         Some(meanwhile) => changed(meanwhile).map(CheckedFiles::ChangedMeanwhile),
@@ -467,7 +467,8 @@ fn checked_files(data: &Value) -> CheckedFiles {
     files.unwrap_or_default()
 }
 
-/// Returns true if a check of these stored visits has `recheck` and could not be read: it cannot be made again.
+/// Returns true if a check of these stored visits has `recheck` and could not be read: such a check cannot be made
+/// again.
 fn has_unread_recheck(stored: &Value, read: &Records<Visit>) -> bool {
     let visits = stored.as_object().into_iter().flat_map(Map::values);
     let lists = visits.filter_map(|visit| get(visit, "evidence")?.as_array());
@@ -498,7 +499,7 @@ fn map<T>(data: &Value, read: fn(&Value) -> Option<T>) -> sorted::Map<String, T>
     entries.filter_map(|(key, value)| Some((key.clone(), read(value)?))).collect()
 }
 
-/// As `Value::get`, but compares names instead of hashing one: faster for a few fields.
+/// Like `Value::get`, but compares names instead of hashing one: faster for a few fields.
 pub(super) fn get<'a>(data: &'a Value, field: &str) -> Option<&'a Value> {
     data.as_object()?.iter().find(|(name, _)| *name == field).map(|(_, value)| value)
 }

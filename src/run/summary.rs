@@ -1,4 +1,4 @@
-//! Summaries: texts that a phase hands over to later ones.
+//! Summaries: texts that a phase hands over to later phases.
 
 use serde::Serialize;
 
@@ -8,11 +8,12 @@ use super::{PhasePath, RunState};
 
 /// Maximum length of a summary, in characters; the rest is cut off.
 const MAX_SUMMARY: usize = 4000;
-/// Maximum length of all summaries of a run together, in characters: every state entry of the session holds them all.
+/// Maximum length of all summaries of a run together, in characters: every state entry of the session holds all
+/// summaries.
 const MAX_SUMMARIES: usize = 100_000;
 /// Maximum length of a phase's emoji and of its name in a summary, in characters each.
 const MAX_NAME: usize = 100;
-/// Length to which the oldest are cut if that is too much.
+/// Length to which the oldest summaries are cut if all together are too long, in characters.
 const MAX_OLD_SUMMARY: usize = 100;
 /// The end of a text that was cut.
 const CUT: &str = "… (cut)";
@@ -29,7 +30,7 @@ pub struct Summary {
 }
 
 impl RunState {
-    /// Returns the run with a summary of its current phase, in place of that of an earlier visit.
+    /// Returns the run with a summary of its current phase, in place of the summary of an earlier visit.
     pub fn with_summary(&self, phase: &Phase, text: &str) -> Self {
         let mut new = self.clone();
         let summary = Summary {
@@ -80,7 +81,7 @@ impl RunState {
     }
 }
 
-/// Cuts a text to `most` characters; a mark is added to one that was longer.
+/// Cuts a text to `limit` characters, and adds a mark to a longer text.
 pub fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((at, _)) => text.get(..at).unwrap_or_default().to_owned() + CUT,

@@ -19,11 +19,11 @@ pub enum Arrival {
 pub enum LoopError {
     /// The workflow says `loopable: false`.
     Disabled,
-    /// It was restarted as often as its `maxLoops` allows.
+    /// The workflow was restarted as often as its `maxLoops` allows.
     Exhausted { max_loops: u32 },
-    /// The outcome led to its target as often as its `max` allows, and has no other one.
+    /// The outcome led to its target as often as its `max` allows, and has no other target.
     UsedUp { max: u32 },
-    /// The conditions of all entries from there up to the current phase do not hold.
+    /// The conditions of all entries from the target up to the current phase do not hold.
     PassedOver,
     /// The library lacks the workflow, or the phase lacks the outcome.
     NotFound,
@@ -50,9 +50,9 @@ impl fmt::Display for LoopError {
 
 /// Moves a run to its next phase, or to its end. The current phase has no outcome.
 ///
-/// At a nested workflow: into it. At a phase with another entry behind it in its scope: to that entry. At the last of a
-/// nested scope: out of every scope that has no more, and on. At the last of the root: the run is done. Entries whose
-/// conditions do not hold are passed over.
+/// At a nested workflow: into it. At a phase with another entry behind it in its scope: to that entry. At the last
+/// entry of a nested scope: out of every scope without further entries, and on. At the last entry of the root: the run
+/// is done. Entries whose conditions do not hold are passed over.
 ///
 /// A scope that the library lacks has no more entries.
 ///
@@ -69,14 +69,14 @@ pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
     new.arrive(state, library)
 }
 
-/// Moves a run to where this outcome of its phase leads; without one, to its next phase or to its end.
+/// Moves a run to the target of this outcome of its phase; without an outcome, to its next phase or to its end.
 ///
-/// A nested workflow that ends with the outcome has the same; its entry says where that leads.
+/// A nested workflow that ends with the outcome has the same outcome, and its entry gives the target.
 ///
 /// # Errors
 ///
-/// If the outcome leads back and the scope was restarted as often as it allows; if it led to its target as often as it allows, unless it has another one for then; or if the phase has
-/// no such outcome.
+/// If the outcome leads back and the scope was restarted as often as it allows; if the outcome led to its target as
+/// often as it allows, and has no other target; or if the phase has no such outcome.
 pub fn leave(state: &RunState, outcome: Option<&str>, library: &Library) -> Result<(RunState, Arrival), LoopError> {
     match outcome {
         Some(outcome) => follow(state, outcome, library, &mut None),
@@ -92,11 +92,11 @@ pub struct WayBack {
     pub workflow_key: String,
 }
 
-/// Returns the scope in which this outcome of the run's phase leads back, the outermost if it goes on in others; `None`
-/// if it does not, or if there is no such outcome.
+/// Returns the scope in which this outcome of the run's phase leads back, the outermost of several; `None` if the
+/// outcome does not lead back, or does not exist.
 pub fn way_back(state: &RunState, outcome: &str, library: &Library) -> Option<WayBack> {
     let mut back = None;
-    // An error is that of the way back.
+    // An error is about the way back, which is noted already.
     let _ = follow(state, outcome, library, &mut back);
     back
 }
@@ -111,11 +111,12 @@ impl Active<'_> {
 
 struct Way<'a> {
     target: &'a Target,
-    /// The key of its number in [`Progress::ways`](super::Progress::ways), if it has a bound that is not used up.
+    /// The key of the outcome's number in [`Progress::ways`](super::Progress::ways), if the outcome has a bound that is
+    /// not used up.
     counted: Option<String>,
 }
 
-/// Moves a run to where this outcome of its phase leads.
+/// Moves a run to the target of this outcome of its phase.
 fn follow(
     state: &RunState,
     outcome: &str,
@@ -149,12 +150,12 @@ fn follow(
 /// The outcome of a phase that has used up its budget, where its `onBudget` stops the run.
 const BUDGET: &str = "budget";
 
-/// Moves a run whose phase has used up its budget to the target that the phase has for that. The phase has no outcome
-/// then.
+/// Moves a run whose phase has used up its budget to the target of the phase's `onBudget`. The phase then has no
+/// outcome.
 ///
 /// # Errors
 ///
-/// If that leads back and the scope was restarted as often as it allows; or if the target is gone.
+/// If the target leads back and the scope was restarted as often as it allows; or if the target is gone.
 pub fn leave_over_budget(
     state: &RunState,
     target: &Target,
@@ -191,7 +192,7 @@ pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopErro
     new.arrive_again(state, library)
 }
 
-/// Moves a run to the next item of the innermost group that is repeated, or out of it; `None` if it is in none.
+/// Moves a run to the next item of the innermost group that is repeated, or out of it; `None` outside of such a group.
 pub fn skip_item(state: &RunState, library: &Library) -> Option<(RunState, Arrival)> {
     let depth = 1 + state.item_segment()?;
     let mut new = state.stepped();
@@ -214,7 +215,7 @@ pub fn back(state: &RunState, library: &Library) -> Option<RunState> {
             Ok(_) | Err(_) => break None,
         };
         let new = go_to(state, step.path, library);
-        // That of a group without an item is none.
+        // A phase of a group without an item does not count.
         if new.depth_without_item(library).is_none() {
             break Some(new);
         }
@@ -230,7 +231,7 @@ pub fn back(state: &RunState, library: &Library) -> Option<RunState> {
     }
 }
 
-/// Returns the run, moved to the beginning of an item before that at which its innermost group is: the last one with a
+/// Returns the run, moved to the beginning of an earlier item of its innermost group: the last earlier item with a
 /// phase that can be entered.
 fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
     let depth = state.item_segment()?;
@@ -245,7 +246,7 @@ fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
 }
 
 /// Moves a run to the entry of this index in its innermost scope, whatever its conditions; over a group without an
-/// item. `None` if that is another branch than that of the run.
+/// item. `None` if the entry is another branch than the run's.
 pub fn skip_to(state: &RunState, index: usize, library: &Library) -> Option<(RunState, Arrival)> {
     let mut path = state.current_path.clone();
     path.set_index(index);
@@ -273,7 +274,7 @@ pub fn begin(state: &RunState, library: &Library) -> (RunState, Arrival) {
 /// The end of a part of the way of a run, see [`RunState::reach`].
 enum Reached<'o> {
     Phase,
-    /// It is at the entry of a nested workflow that has no more entries, and that ends with this outcome.
+    /// The run is at the entry of a nested workflow that has no more entries, and that ends with this outcome.
     Left {
         outcome: Option<&'o str>,
     },
@@ -334,8 +335,8 @@ impl RunState {
     ///
     /// # Errors
     ///
-    /// If a way back would lead past that phase, or another one out of the scope: gates would be passed that are not
-    /// checked.
+    /// If a way back would lead past that phase, or any other way would lead out of the scope: gates would be passed
+    /// that are not checked.
     pub(super) fn arrive_again(self, before: &Self, library: &Library) -> Result<Self, LoopError> {
         let (target, at) = (self.current_path.indices(), before.current_path.indices());
         let outer = target.len().saturating_sub(1);
@@ -351,8 +352,8 @@ impl RunState {
         self.progress.passed_over.insert(self.current_path.key(), passed);
     }
 
-    /// Drops the counts, outcomes and outputs in the nested workflow of the current entry and what was passed over in
-    /// it: it begins anew.
+    /// Resets the nested workflow of the current entry, which begins anew: drops its counts, outcomes, outputs, and the
+    /// entries that were passed over.
     fn forget_below(&mut self) {
         let below = self.current_path.below();
         self.progress.loops.keep(|key| !key.starts_with(&below));
@@ -363,8 +364,8 @@ impl RunState {
     }
 
     /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter:
-    /// over entries whose conditions do not hold, into nested workflows, and out of those that have no more entries,
-    /// without an outcome. `before` is the run at the phase that it leaves.
+    /// over entries whose conditions do not hold, into nested workflows, and out of nested workflows that have no more
+    /// entries, without an outcome. `before` is the run at the phase that it leaves.
     pub(super) fn arrive(mut self, before: &Self, library: &Library) -> (Self, Arrival) {
         loop {
             match self.reach(None, library) {
@@ -382,7 +383,7 @@ impl RunState {
     ///
     /// # Errors
     ///
-    /// If it led to its target as often as it may, and has no other one.
+    /// If the outcome led to its target as often as it may, and has no other target.
     fn way<'a>(&self, taken: &'a Outcome) -> Result<Way<'a>, LoopError> {
         let Some(WayBound { max, then }) = &taken.bound else {
             return Ok(Way { target: &taken.target, counted: None });
@@ -397,7 +398,7 @@ impl RunState {
         Ok(Way { target, counted: None })
     }
 
-    /// Leaves the entry at its path, which has this outcome, by this way; without one to the next entry.
+    /// Leaves the entry at its path, which has this outcome, by this way; without a way, to the next entry.
     ///
     /// # Errors
     ///
@@ -422,12 +423,12 @@ impl RunState {
         self.take_way(way, because, library, back)
     }
 
-    /// Goes from the entry at its path to the target of a way, and passes over those between for the reason that
+    /// Goes from the entry at its path to the target of a way, and passes over the entries between, for the reason that
     /// follows from the name of the entry.
     ///
     /// # Errors
     ///
-    /// Those of [`Self::leave_entry`].
+    /// As [`Self::leave_entry`].
     fn take_way(
         &mut self,
         Way { target, counted }: Way,
@@ -459,10 +460,10 @@ impl RunState {
     }
 
     /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter, or
-    /// out of a scope that has no more entries, see [`Reached`]. A nested workflow ends with `outcome`, that of the
-    /// phase that the run leaves, unless the run has entered it on this way.
+    /// out of a scope that has no more entries, see [`Reached`]. A nested workflow ends with `outcome`, the outcome of
+    /// the phase that the run leaves, unless the run has entered the workflow on this way.
     fn reach<'o>(&mut self, mut outcome: Option<&'o str>, library: &Library) -> Reached<'o> {
-        // Those of the innermost workflow, which may have thousands of entries.
+        // The inputs of the innermost workflow, read once: it may have thousands of entries.
         let mut inputs = self.inputs(self.current_path.len(), library);
         while let Some(last) = self.current_path.last() {
             if self.has_left_branch() {
@@ -547,8 +548,8 @@ impl RunState {
     }
 }
 
-/// Moves a run to the phase at a path, or to the first one of the nested workflow there, whatever the conditions. The
-/// phase that it leaves has no outcome then.
+/// Moves a run to the phase at a path, or to the first phase of the nested workflow there, whatever the conditions. The
+/// phase that the run leaves then has no outcome.
 pub fn go_to(state: &RunState, path: PhasePath, library: &Library) -> RunState {
     let mut new = RunState { current_path: path, ..state.stepped() };
     new.progress.outcomes.remove(&state.current_path.key());
@@ -715,7 +716,7 @@ mod tests {
         }
     }
 
-    /// `r` has a and b, which leads to a with `no` as often as the bound says.
+    /// `r` has a and b; `no` of b leads to a as often as the bound says.
     fn with_bound(bound: WayBound) -> Workflow {
         let mut root = workflow("r", &["a", "b", "c"]);
         let mut b = phase("b");

@@ -13,10 +13,9 @@ use super::{OutputValue, RunState};
 impl RunState {
     /// Returns the values of the inputs of the workflow at this depth of the path, by name; 1 is the root.
     ///
-    /// Those of the root are stored with the run; an input that the files got later has its default. Those of a nested
-    /// workflow follow from them: the entry that nests it gives a value, or that of an input of the outer workflow or
-    /// of an output, and others have their defaults, and so have those that get an output with which its phase was not
-    /// left.
+    /// The inputs of the root are stored with the run; an input that the files got later has its default. The inputs of
+    /// a nested workflow follow from the entry that nests it: the entry gives a value, an input of the outer workflow,
+    /// or an output. Every other input has its default, and so has an input whose output the phase did not hand over.
     pub fn inputs(&self, depth: usize, library: &Library) -> Map<String, String> {
         let stored = self.progress.inputs.iter();
         let mut values: Map<String, String> = stored.map(|(name, value)| (name.to_owned(), value.clone())).collect();
@@ -56,8 +55,8 @@ impl RunState {
         values
     }
 
-    /// Returns the number that an input of the workflow at this depth has, for a bound; without a value the least that
-    /// it may have.
+    /// Returns the number that an input of the workflow at this depth has, for a bound; without a value, the least
+    /// number that the input may have.
     pub(super) fn number(&self, name: &str, depth: usize, library: &Library) -> f64 {
         let value = self.inputs(depth, library).remove(name);
         value.and_then(|value| value.parse().ok()).unwrap_or_else(|| {
@@ -91,16 +90,16 @@ impl RunState {
         }
     }
 
-    /// Returns the outcome of the phase of this id, or of the nested workflow of this key, in the workflow at this
-    /// depth of the path: that with which it was left last. `None` if there is none. Of several the last before the
-    /// current entry counts; if these have none, the last of all.
+    /// Returns the outcome with which the phase of this id, or the nested workflow of this key, was left last, in the
+    /// workflow at this depth of the path; `None` if there is none. Of several entries with this name, the last entry
+    /// before the current entry that has an outcome counts, or else the last entry of all.
     pub fn outcome(&self, depth: usize, id: &str, library: &Library) -> Option<&str> {
         let outcome = |key: &str| self.progress.outcomes.get(key).map(String::as_str);
         self.of_entry(depth, id, library, outcome)
     }
 
-    /// Returns what `find` finds for an entry of this name in the file of the workflow at this depth of the path, by
-    /// the key of its path: for the last one before the current entry, or else the last of all.
+    /// Returns the result of `find` for an entry of this name in the file of the workflow at this depth of the path, by
+    /// the key of its path: for the last entry before the current entry, or else for the last entry of all.
     pub(super) fn of_entry<T>(
         &self,
         depth: usize,
@@ -121,8 +120,8 @@ impl RunState {
         found.next()
     }
 
-    /// Returns the first of these conditions of an entry of the innermost workflow that does not hold, with the value
-    /// of the run, if there is one.
+    /// Returns the first condition in `when`, of an entry of the innermost workflow, that does not hold, with the value
+    /// of the run, if the run has a value.
     pub fn refusal<'a>(&self, when: &'a [Condition], library: &Library) -> Option<(&'a Condition, Option<String>)> {
         if when.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! The user is told outside of pi that the run waits or has ended, by the user's `notify.yaml`; and pi shows that it
-//! waits.
+//! Notifications outside of pi, by the user's `notify.yaml`, when the run waits or has ended; pi itself shows a wait
+//! too.
 
 pub(super) mod state;
 
@@ -13,7 +13,7 @@ use super::effect::Level;
 use super::state::Engine;
 
 impl Engine {
-    /// Reads `notify.yaml` for a session that begins, and tells the user if it has errors.
+    /// Reads `notify.yaml` at the beginning of a session, and tells the user if the file has errors.
     ///
     /// # Errors
     ///
@@ -23,7 +23,7 @@ impl Engine {
         self.refresh_attention(cx)
     }
 
-    /// Tells the user outside of pi what has begun to wait or has ended with this event.
+    /// Notifies the user outside of pi of a wait or an end that this event has brought.
     ///
     /// # Errors
     ///
@@ -46,8 +46,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The end of a run is shown: it is to be told outside of pi, unless the run was cancelled. That of a branch is
-    /// told with the run that it is part of.
+    /// Notes the shown end of a run for a notification outside of pi, unless the run was cancelled. The user is
+    /// notified of the end of a branch with the end of the run that contains the branch.
     pub(super) fn note_end(&mut self, state: &RunState) {
         let (occasion, is_done) = match state.status {
             RunStatus::Done { .. } => (Occasion::Done, true),
@@ -60,8 +60,8 @@ impl Engine {
         }
     }
 
-    /// The wait of the run for the user; `None` while the agent works without a dialog. Where a branch stands, the run
-    /// that it is part of tells, but for the branch's dialogs.
+    /// The wait of the run for the user; `None` while the agent works without a dialog. In a branch only dialogs count;
+    /// the run that contains the branch reports every other wait.
     fn wait(&self, cx: &Cx) -> Option<Wait> {
         let state = self.running()?;
         let library = self.definitions.library();

@@ -5,15 +5,15 @@ use crate::engine::effect::{Effect, Elsewhere};
 use crate::engine::host::Host;
 use crate::text::{Notification, unusable_notifications};
 
-/// The user's `notify.yaml`, and what it was last used for.
+/// The user's `notify.yaml`, with the wait and the end to notify.
 #[derive(Debug, Default)]
 pub struct Attention {
     file: FileOf<Notify>,
     /// The wait that was seen last; `None` while nothing waits.
     wait: Option<Wait>,
-    /// The user was told of it outside of pi, or is to be.
+    /// The user was notified of the wait outside of pi, or is to be.
     is_told: bool,
-    /// pi shows that it waits.
+    /// pi shows that the run waits.
     is_blocked: bool,
     /// A session begins: the user is there, and knows what waits.
     is_quiet: bool,
@@ -21,17 +21,16 @@ pub struct Attention {
     ended: Option<(Occasion, Notification)>,
 }
 
-/// A wait for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
     /// The text for the user.
     pub notification: Notification,
-    /// The ticket of the dialog that the user has for it; `None` without one.
+    /// The ticket of the user's dialog for the wait; `None` without a dialog.
     pub dialog: Option<u64>,
 }
 
 impl Attention {
-    /// A session begins. What waits in it is not told.
+    /// A session begins. The user is not notified of a wait that exists at its beginning.
     pub fn begin_session(&mut self) {
         let file = std::mem::take(&mut self.file);
         *self = Self { file, is_quiet: true, ..Self::default() };
@@ -55,8 +54,8 @@ impl Attention {
         })
     }
 
-    /// Returns the effects of a wait, or of its end, in their order. Returns true too if `notify.yaml` is to
-    /// be read and [`Attention::tell`] called.
+    /// Appends the effects of a wait, or of its end, in their order. Returns true if `notify.yaml` is to be read and
+    /// [`Attention::tell`] called.
     pub fn follow(&mut self, wait: Option<Wait>, shows_blocked: bool, effects: &mut Vec<Effect>) -> bool {
         let is_quiet = std::mem::take(&mut self.is_quiet);
         let is_blocked = shows_blocked && wait.as_ref().is_some_and(|wait| wait.dialog.is_none());
@@ -72,7 +71,7 @@ impl Attention {
         (is_new && self.wait.is_some() && !is_quiet) || self.ended.is_some()
     }
 
-    /// Tells the user outside of pi what waits, and what has ended.
+    /// Notifies the user outside of pi of the wait, and of an end.
     pub fn tell(&mut self, effects: &mut Vec<Effect>) {
         let ended = self.ended.take();
         let Found::Content(notify) = self.file.found() else { return };

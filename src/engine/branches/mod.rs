@@ -1,9 +1,9 @@
-//! The branches of a parallel group, on which child agents work within the call or the command that moved the run
-//! there.
+//! The branches of a parallel group. Child agents work on the branches within the call or the command that moved the
+//! run to the group.
 //!
-//! **Invariant: children are state.** The input of a child and its end are stored with the run; an effect starts
-//! it, an event ends it, and whether the run goes on is a question to the state. So a branch that has ended is not
-//! worked on again, whatever ended the others.
+//! **Invariant: children are state.** The input and the end of a child are stored with the run; an effect starts the
+//! child, an event ends it, and the state alone decides if the run goes on. So no child works again on a branch that
+//! has ended, whatever ended the other branches.
 
 pub(super) mod state;
 
@@ -31,7 +31,7 @@ const RESUME: &str = "/workflow :resume";
 const MAX_MESSAGES: usize = 100_000;
 
 impl Engine {
-    /// Has children work on the branches of the group at which the run is, those that have not ended.
+    /// Starts children on the branches of the current group that have not ended.
     pub(super) fn begin_branches(&mut self, group: OpenGroup, cx: &mut Cx) -> Reply {
         let Some(active) = self.active() else { return self.end_passage(group.passage, cx) };
         let mut state = active.state.passing_over_branches(active.library);
@@ -52,7 +52,7 @@ impl Engine {
         self.wait_for_children(purpose, progress, |engine, whole, cx| engine.branches_ended(group, whole, cx))
     }
 
-    /// Starts as many children as can work at a time, on branches that have neither ended nor wait.
+    /// Starts as many children as can work at a time, on branches that neither have ended nor wait.
     fn start_children(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         let Some(active) = self.active().filter(|_| !self.children.is_ending()) else {
             return Ok(());
@@ -131,14 +131,16 @@ impl Engine {
         run.session = report.session;
         if let Some(ended) = &ended {
             let child = self.children.remove(&branch.key);
-            // All of them are aborted, unless the user has stopped this one; its run may have ended all the same.
+            // An aborted child aborts all children, unless the user has stopped this child alone. Its run may have
+            // ended nevertheless.
             if *ended == ChildEnd::Aborted && !child.as_ref().is_some_and(|child| child.is_stopped) {
                 self.children.end(None);
             }
             (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
             self.run.amend(self.definitions.library(), |_| new.clone());
             if run.end == Some(over_budget()) && self.budget_used_up(cx).is_some() {
-                // It is that of the run, which its branches share: they go on when the user gives more.
+                // The used-up budget is the budget of the run, which all branches share: the branches go on when the
+                // user gives more.
                 run.end = None;
             }
             let name = text::branch_name(&branch);
@@ -158,7 +160,7 @@ impl Engine {
             self.run.amend(self.definitions.library(), |_| new);
         }
         self.end_children_over_budget(cx);
-        // The session is gone: the children are too.
+        // If the session is gone, the children are gone too.
         if ended.is_some() && !self.children.is_ending() && self.start_children(cx).is_err() {
             return;
         }
@@ -168,7 +170,7 @@ impl Engine {
         }
     }
 
-    /// Counts what a child has taken that ended behind the move by which the run left its group.
+    /// Counts the usage of a child that ended after the run had left the group.
     fn count_left(&mut self, report: &ChildReport, state: &RunState, cx: &mut Cx) {
         let Some(mut child) = self.children.remove_left(&report.key, state) else { return };
         let known = child.state.clone();
@@ -182,7 +184,7 @@ impl Engine {
         self.transition(new, cx);
     }
 
-    /// Ends all children when a budget is used up, which they share.
+    /// Ends all children when a budget that they share is used up.
     fn end_children_over_budget(&mut self, cx: &mut Cx) {
         if self.children.is_ending() {
             return;
@@ -193,21 +195,20 @@ impl Engine {
         }
     }
 
-    /// Aborts all children.
     fn abort_children(&self, cx: &mut Cx) {
         let keys = self.children.keys().cloned();
         cx.effects.extend(keys.map(|key| Effect::AbortChild { key }));
     }
 
-    /// Aborts and forgets the children: the session, or its branch, is another one.
+    /// Aborts and forgets the children: the session, or the branch of its tree, has changed.
     pub(super) fn forget_children(&mut self, cx: &mut Cx) {
         let keys = self.children.forget();
         cx.effects.extend(keys.into_iter().map(|key| Effect::AbortChild { key }));
     }
 
-    /// Goes on when no child works any more. `whole`: they were not interrupted; `None`: the host has no children.
+    /// Goes on when no child works any more. `whole`: no child was interrupted; `None` if the host has no children.
     fn branches_ended(&mut self, group: OpenGroup, whole: Option<bool>, cx: &mut Cx) -> Reply {
-        // The children are those of the place where the run is now.
+        // The children belong to the place where the run is now.
         if let Some(reply) = self.overtaken(&group.passage, &group.stand) {
             return reply;
         }
@@ -237,7 +238,7 @@ impl Engine {
         }
     }
 
-    /// A line for each branch of the group at which the run is.
+    /// A line for each branch of the current group.
     pub(super) fn branch_lines(&self) -> String {
         let Some(active) = self.active() else { return String::new() };
         let Active { state, library, .. } = active;
@@ -256,7 +257,7 @@ impl Engine {
         }
     }
 
-    /// The branch of the group at which the run is that a user means: by its name, the id of its entry, or its number.
+    /// The branch of the current group with this name, entry id or number.
     fn branch_called(&self, name: &str) -> Option<Branch> {
         let active = self.active()?;
         let mut branches = active.state.branches(active.library);
@@ -270,7 +271,7 @@ impl Engine {
         (found < branches.len()).then(|| branches.swap_remove(found))
     }
 
-    /// Ends a branch for the user: it has failed.
+    /// Ends a branch for the user; the branch counts as failed.
     pub(super) fn stop_branch(&mut self, name: &str, cx: &mut Cx) {
         let state = self.running().cloned();
         let found = state.zip(self.branch_called(name));
@@ -285,7 +286,8 @@ impl Engine {
         }
     }
 
-    /// Has a branch that has ended, or waits, be worked on anew. Returns true if the run is to go on for it.
+    /// Discards the work on a branch that has ended, or waits, so that the branch begins anew. Returns true if the run
+    /// is to go on for this branch.
     pub(super) fn retry_branch(&mut self, name: &str, cx: &mut Cx) -> bool {
         let branch = self.branch_called(name);
         let Some(branch) = branch.filter(|branch| self.children.get(&branch.key).is_none()) else {
@@ -305,7 +307,7 @@ impl Engine {
         false
     }
 
-    /// The names of the branches of the group at which the run is.
+    /// The names of the branches of the current group.
     pub(super) fn branch_names(&self) -> Vec<String> {
         let branches = self.active().map(|active| active.state.branches(active.library));
         branches.iter().flatten().map(text::branch_name).collect()
@@ -325,7 +327,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// If it is not that of a run on the branch that can be read; in words.
+    /// The message, if the entry is unreadable or its run is not on the branch.
     fn take(&mut self, newest: Option<&str>) -> Result<(), String> {
         if self.newest.as_deref() == newest {
             return Ok(());
@@ -343,7 +345,7 @@ impl Child {
         }
     }
 
-    /// How a branch has ended, or why it waits, when its child has ended so.
+    /// The end of a branch, or the reason for its wait, after this end of its child.
     fn ended(&self, how: &ChildEnd) -> (Option<BranchEnd>, Option<String>) {
         let failed = |why: &str| (Some(BranchEnd::Failed { why: why.to_owned() }), None);
         let end = self.state.as_ref().and_then(RunState::branch_end);
@@ -374,7 +376,7 @@ fn over_budget() -> BranchEnd {
     BranchEnd::Failed { why: OVER_BUDGET.to_owned() }
 }
 
-/// The start of a child with this run; one that has a session goes on with it.
+/// The start of a child with this run; a child that has a session continues that session.
 fn child_start(
     branch: &Branch,
     child: RunState,
@@ -391,7 +393,7 @@ fn child_start(
     let mut entries =
         vec![(BRANCH_ENTRY_TYPE, json!({ "messages": messages })), (PROMPT_ENTRY_TYPE, prompt_mark(&prompt))];
     entries.extend(long_task::entry(&child));
-    // The newest one decides.
+    // The newest state entry decides.
     entries.push((STATE_ENTRY_TYPE, state));
     ChildStart {
         key: branch.key.clone(),
@@ -405,7 +407,7 @@ fn child_start(
     }
 }
 
-/// The active tools without those that the run has added.
+/// The active tools without the tools that the run has added.
 fn users_tools(state: &RunState, cx: &Cx) -> Result<Option<Vec<String>>, Stale> {
     let added = &state.progress.tools_added;
     let tools = cx.host.active_tools()?.map(|mut tools| {
@@ -415,7 +417,7 @@ fn users_tools(state: &RunState, cx: &Cx) -> Result<Option<Vec<String>>, Stale> 
     Ok(tools)
 }
 
-/// The user's own messages since the run began, newest first, within their bound.
+/// The user's own messages since the run began, newest first, up to [`MAX_MESSAGES`].
 fn handed_messages(state: &RunState, cx: &Cx) -> Result<Vec<String>, Stale> {
     let mut room = MAX_MESSAGES;
     let mut messages = Vec::new();

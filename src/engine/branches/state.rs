@@ -7,33 +7,34 @@ use crate::usage::Usage;
 
 use crate::engine::state::place::Place;
 
-/// The children of this instance. What they have done is stored with the run; what is here ends with the instance, as
-/// they do.
+/// The children of this instance. Their results are stored with the run; the children and this value end with the
+/// instance.
 #[derive(Debug, Default)]
 pub struct Children {
-    /// The visit of the group that has them.
+    /// The visit of the group that has these branches.
     place: Option<Place>,
-    /// Those that work, by the key of their branch.
+    /// The working children, by the key of their branch.
     working: Map<String, Child>,
-    /// All of them end; with the reason for which the run pauses then, if there is another than that.
+    /// Set while all children end. The inner value is the reason for which the run pauses then; `None` if the children
+    /// were interrupted.
     ending: Option<Option<PauseReason>>,
-    /// Those that work on a group that the run has left, by the key of their branch: what they take still counts.
+    /// The children that still work on a group that the run has left, by the key of their branch; their usage still
+    /// counts.
     left: Map<String, Child>,
 }
 
-/// A child that works.
 #[derive(Debug)]
 pub struct Child {
     pub branch: Branch,
-    /// Its run as it told last; `None` before it has told.
+    /// Its run in the newest report; `None` before the first report.
     pub state: Option<RunState>,
-    /// The entry that told it.
+    /// The state entry with that run.
     pub newest: Option<String>,
     /// Its usage since that entry.
     pub usage: Usage,
     /// The tool that it called last, with the beginning of an argument.
     pub last_call: Option<String>,
-    /// The user has stopped it.
+    /// The user has stopped the child.
     pub is_stopped: bool,
 }
 
@@ -45,7 +46,7 @@ impl Child {
 }
 
 impl Children {
-    /// Begins with none, at the group at which the run is.
+    /// Begins without children, at the group at which the run is.
     pub fn begin(&mut self, state: &RunState) {
         let is_same_run = self.place.as_ref().is_some_and(|place| place.is_of(state));
         let before = std::mem::take(self);
@@ -54,7 +55,7 @@ impl Children {
         *self = Self { place: Some(Place::of(state)), left, ..Self::default() };
     }
 
-    /// Returns the keys of those that work, and forgets them.
+    /// Forgets all children, and returns the keys of the working children.
     pub fn forget(&mut self) -> Vec<String> {
         let working = std::mem::take(self).working;
         working.into_iter().map(|(key, _)| key).collect()
@@ -62,7 +63,7 @@ impl Children {
 
     /// A child begins to work on a branch.
     pub fn add(&mut self, branch: Branch) {
-        // The host does not tell of the end of one that had this branch.
+        // The host does not report the end of an earlier child of this branch.
         self.left.remove(&branch.key);
         self.working.insert(branch.key.clone(), Child::new(branch));
     }
@@ -77,7 +78,7 @@ impl Children {
         self.working.remove(key)
     }
 
-    /// The child of a branch has ended whose group this run has left.
+    /// Removes the child of a branch whose group this run has left.
     pub fn remove_left(&mut self, key: &str, state: &RunState) -> Option<Child> {
         if !self.place.as_ref().is_some_and(|place| place.is_of(state)) {
             return None;
@@ -98,22 +99,22 @@ impl Children {
         self.working.len()
     }
 
-    /// Returns true if they are those of the group at which this run is.
+    /// Returns true if the children belong to the group at which this run is.
     pub fn is_at(&self, state: &RunState) -> bool {
         self.place.as_ref() == Some(&Place::of(state))
     }
 
-    /// All of them end, interrupted, or for this reason; the first one counts.
+    /// Notes that all children end: interrupted, or for this reason. The first call counts.
     pub fn end(&mut self, reason: Option<PauseReason>) {
         self.ending.get_or_insert(reason);
     }
 
-    /// Returns true if all of them end: no other one begins.
+    /// Returns true if all children end, so that no other child begins.
     pub fn is_ending(&self) -> bool {
         self.ending.is_some()
     }
 
-    /// The reason for which they end, if they were not interrupted.
+    /// The reason for which the children end, if they were not interrupted.
     pub fn reason(&self) -> Option<PauseReason> {
         self.ending.clone().flatten()
     }

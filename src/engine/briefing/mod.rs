@@ -40,8 +40,8 @@ impl Engine {
         Reply::Inject { custom_type, content }
     }
 
-    /// Returns the context prompt of the current phase for the caller to give to the model, which has it in view from
-    /// then on. A phase that is to start fresh gets it when it does.
+    /// Returns the context prompt of the current phase. The caller gives the prompt to the model, and the prompt counts
+    /// as in view from then on. A phase that is to start fresh gets the prompt with the fresh start.
     pub(super) fn give_prompt(&mut self) -> String {
         if self.at_entry().is_some() {
             self.briefing.lose();
@@ -60,7 +60,7 @@ impl Engine {
     }
 
     /// Returns the context prompt of the current phase for a result of `workflow_step`. The model does not see the
-    /// result of a nested call; it is given the prompt after the call that made it.
+    /// result of a nested call; the model gets the prompt after the outer call.
     pub(super) fn give_prompt_in_result(&mut self, nested: bool) -> String {
         if !nested || self.at_entry().is_some() {
             return self.give_prompt();
@@ -75,7 +75,8 @@ impl Engine {
         cx.effects.extend(self.unseen_prompt().map(Effect::Brief));
     }
 
-    /// Returns the context prompt for an agent at work that has none in view; it has from then on.
+    /// Returns the context prompt for an agent at work that has none in view; the prompt counts as in view from then
+    /// on.
     fn unseen_prompt(&mut self) -> Option<String> {
         let lacks_it = self.activity.is_working()
             && self.at_entry().is_none()
@@ -85,8 +86,8 @@ impl Engine {
         if lacks_it { self.give_missing_prompt() } else { None }
     }
 
-    /// Returns the reminder for an agent that stopped before DONE. A context prompt goes with the run that follows. In
-    /// a conversation only the user gives it, by resuming the run.
+    /// Returns the reminder for an agent that stopped before DONE. The context prompt comes with the agent's next run.
+    /// In a conversation there is a reminder only when the user resumes the run.
     pub(super) fn not_done(&self) -> Option<String> {
         let active = self.active().filter(|active| active.phase.is_of_agent())?;
         if active.phase.interactive {
@@ -97,8 +98,8 @@ impl Engine {
         Some(if self.agent.last_stop == Stop::CutOff { format!("{}\n\n{reminder}", text::CUT_OFF) } else { reminder })
     }
 
-    /// Returns that reminder for an agent that continues in the same run, with the context prompt if the model does not
-    /// have it in view; it has from then on.
+    /// Returns the reminder of [`Self::not_done`] for an agent that continues in the same run, with the context prompt
+    /// if the model does not have it in view; the prompt counts as in view from then on.
     pub(super) fn give_not_done_in_run(&mut self) -> Option<String> {
         let reminder = self.not_done()?;
         Some(match self.give_missing_prompt() {
@@ -107,15 +108,15 @@ impl Engine {
         })
     }
 
-    /// The conversation was compacted: the model has no context prompt in view. An agent at work gets it with its next
-    /// request.
+    /// The conversation was compacted: the model has no context prompt in view. An agent at work gets the prompt with
+    /// its next request.
     pub(super) fn compacted(&mut self) -> Reply {
         self.briefing.lose();
         let content = self.unseen_prompt();
         content.map_or(Reply::None, |content| Reply::Inject { custom_type: CONTEXT_MESSAGE_TYPE, content })
     }
 
-    /// Returns the context prompt if the model does not have it in view; it has from then on.
+    /// Returns the context prompt if the model does not have it in view; the prompt counts as in view from then on.
     pub(super) fn give_missing_prompt(&mut self) -> Option<String> {
         let prompt = self.briefing.prompt(&self.active()?);
         self.briefing.give_if_missing(prompt)

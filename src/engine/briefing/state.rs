@@ -3,8 +3,9 @@
 use crate::run::Active;
 use crate::text::{self, DefaultRole};
 
-/// The model's knowledge of the run. It has a context prompt in view until the conversation is compacted, or another
-/// branch or session is taken up; one that would differ, because another phase began or a file changed, is given again.
+/// The model's knowledge of the run. The model has a context prompt in view until the conversation is compacted, or
+/// another branch or session is taken up; if the prompt would differ now, because another phase began or a file
+/// changed, the prompt is given again.
 #[derive(Debug, Default)]
 pub struct Briefing {
     /// The agent's role where the workflow does not say it.
@@ -13,7 +14,7 @@ pub struct Briefing {
     in_view: Option<String>,
     /// The host sends the model the newest context prompt only.
     keeps_newest: bool,
-    /// Told with the next context prompt.
+    /// The note that comes with the next context prompt.
     note: Option<String>,
     /// The origin of a move that the model does not know of in this turn.
     untold_move: Option<Mover>,
@@ -26,7 +27,7 @@ pub enum Mover {
     User,
     /// The phase, which had used up its budget.
     Budget,
-    /// A nested call of `workflow_step`, whose result goes to the tool that made it.
+    /// A nested call of `workflow_step`, whose result goes to the calling tool.
     NestedCall,
 }
 
@@ -45,7 +46,7 @@ impl Briefing {
         self.role = role;
     }
 
-    /// The model gets its next request, or is at rest: it has been told of all moves.
+    /// The model gets its next request, or is at rest: the model has been told of all moves.
     pub fn begin_turn(&mut self) {
         self.untold_move = None;
     }
@@ -64,7 +65,7 @@ impl Briefing {
         self.note = Some(note);
     }
 
-    /// Returns what the model is still to be told, which counts as told.
+    /// Takes the note for the model; the note counts as told.
     pub fn take_note(&mut self) -> Option<String> {
         self.note.take()
     }
@@ -87,7 +88,7 @@ impl Briefing {
         self.in_view.insert(prompt).clone()
     }
 
-    /// Does the same if the model does not have it in view; returns `None` if it does.
+    /// Like [`Self::give`], but returns `None` if the model has this prompt in view.
     pub fn give_if_missing(&mut self, prompt: String) -> Option<String> {
         (!self.has_in_view(&prompt)).then(|| self.give(prompt))
     }
@@ -97,7 +98,7 @@ impl Briefing {
         self.in_view = None;
     }
 
-    /// Returns a message for the model with what it is still to be told, which counts as told.
+    /// Returns a message for the model with the note in front; the note counts as told.
     pub fn with_note(&mut self, message: String) -> String {
         match self.note.take() {
             Some(note) => format!("{note}\n\n{message}"),
@@ -105,7 +106,7 @@ impl Briefing {
         }
     }
 
-    /// Returns true if the host is to be told that it keeps the newest context prompt only, or all of them.
+    /// Sets if the host keeps only the newest context prompt, and returns true if that changes.
     pub fn changes_keeping(&mut self, keeps_newest: bool) -> bool {
         std::mem::replace(&mut self.keeps_newest, keeps_newest) != keeps_newest
     }

@@ -1,4 +1,4 @@
-//! Budgets: near its end the agent is told of it, at its end the run pauses until the user gives more.
+//! Budgets: the agent is told near the end of a budget; at the end the run pauses until the user gives more.
 
 pub(super) mod state;
 
@@ -45,8 +45,8 @@ impl Engine {
         (self.session.bound, self.session.bound_error) = (bound, error);
     }
 
-    /// At the end of a budget the run pauses, and the agent's run ends; a tool call gets this reply. Near the end, the
-    /// agent is told once what is left.
+    /// Pauses the run at the end of a budget, and ends the agent's run; a tool call gets the returned reply. Near the
+    /// end of a budget, the agent is told once how much is left.
     pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
         let state = self.with_budgets_up_to_now(cx)?;
         let budgets = Active::resolve(&state, self.definitions.library())?.budgets();
@@ -58,7 +58,8 @@ impl Engine {
                 return Some(if is_over { Reply::Stop(refusal) } else { Reply::Block(refusal) });
             }
             let refusal = text::budget_refusal(&reason);
-            // A gate that waits for the user still does when there is more to spend: `/workflow :resume` asks for both.
+            // A gate that waits for the user keeps waiting when the budget gets more: `/workflow :resume` asks for
+            // both.
             let is_told = |reason: &PauseReason| reason.is_of_budget() || reason.is_at_exit();
             if !self.pause_reason().is_some_and(is_told) {
                 self.stop_running_calls(cx);
@@ -80,9 +81,9 @@ impl Engine {
         None
     }
 
-    /// Moves the run on from a phase that has used up its budget, if the phase says where to and nothing else holds the
-    /// run: no other budget is used up or not known, and no question waits for the user. `None` if the run stays, and
-    /// pauses.
+    /// Moves the run on from a phase that has used up its budget, if the phase names a target and nothing else stops
+    /// the run: every other budget is known and has room, and no question waits for the user. `None` if the run stays,
+    /// and pauses.
     pub(super) fn leave_over_budget(&mut self, cx: &mut Cx) -> Option<Moved> {
         let waits = self.pause_reason().is_some() || self.pending.is_gate_of_call();
         let up_to_now = self.with_budgets_up_to_now(cx).filter(|_| !waits)?;
@@ -120,13 +121,13 @@ impl Engine {
         moved
     }
 
-    /// The reason for which the run cannot go on: a budget is used up.
+    /// The reason for a pause, if a budget is used up.
     pub(super) fn budget_used_up(&self, cx: &mut Cx) -> Option<PauseReason> {
         let state = self.with_budgets_up_to_now(cx)?;
         self.used_up(&Active::resolve(&state, self.definitions.library())?.budgets(), cx)
     }
 
-    /// The first budget that is used up, or of which it is not known.
+    /// The reason for a pause at the first budget that is used up, or whose spent amount is not known.
     fn used_up(&self, budgets: &[Spending], cx: &mut Cx) -> Option<PauseReason> {
         if let Some((unknown, of)) = self.unknown(budgets, cx) {
             let of = text::short_name(of);
@@ -142,8 +143,9 @@ impl Engine {
         })
     }
 
-    /// The first budget whose spent amount is not known, and the reason. A missing price is none if the user was told of
-    /// it when the run started, and something else is bounded or the user has accepted that nothing is.
+    /// The first budget whose spent amount is not known, and the reason. A missing price is no reason if the user was
+    /// told of it when the run started, and another measure is bounded or the user has accepted that no other measure
+    /// is.
     fn unknown<'a>(&self, budgets: &[Spending<'a>], cx: &mut Cx) -> Option<(Unknown, &'a str)> {
         let all: Vec<_> = budgets.iter().filter_map(|budget| Some((budget.unknown()?, budget.of))).collect();
         if all.is_empty() {
@@ -156,8 +158,8 @@ impl Engine {
         all.into_iter().find(|(unknown, _)| !is_told || *unknown != Unknown::Cost)
     }
 
-    /// Returns true if the user was told at the start of the run of each model without a price that can have answered: the
-    /// model at work is one of these, or has a price.
+    /// Returns true if the user was told at the start of the run of each model without a price that can have answered:
+    /// the user was told of the model at work, or that model has a price.
     fn is_told_price(&self, cx: &mut Cx) -> bool {
         let told = self.running().map_or(&[][..], |state| &state.progress.unpriced);
         let Some(now) = cx.unless_gone(cx.host.model_setting()).filter(|_| !told.is_empty()) else { return false };
@@ -166,8 +168,8 @@ impl Engine {
             || cx.unless_gone(cx.host.models()).is_some_and(|models| models.iter().any(is_priced))
     }
 
-    /// The run was moved in a pause for a budget: the pause ends, or it is for a budget that holds where the run is
-    /// now.
+    /// Updates a pause for a budget after a move of the run: the pause ends, or continues for a budget that applies at
+    /// the new place.
     pub(super) fn follow_budget(&mut self, cx: &mut Cx) {
         if !self.pause_reason().is_some_and(PauseReason::is_of_budget) {
             return;
@@ -181,15 +183,15 @@ impl Engine {
         self.transition(new, cx);
     }
 
-    /// The run in progress with all that it took up to now, if a budget holds.
+    /// The run in progress with its usage up to now, if a budget applies.
     fn with_budgets_up_to_now(&self, cx: &mut Cx) -> Option<RunState> {
         self.active().filter(Active::has_budget)?;
         self.up_to_now(cx)
     }
 
-    /// Adds to the budgets that are used up what the user gives by an option or in a dialog, and accepts answers without a
-    /// price or without usage if they are the reason for the pause. Without the user's word the user is asked: for the
-    /// amount, or for a yes to `more`.
+    /// Adds the amount that the user gives, by an option or in a dialog, to the used-up budgets. If answers without a
+    /// price or without usage are the reason for the pause, accepts these answers. Without the user's word, asks the
+    /// user: for the amount, or for a yes to `more`.
     pub(super) fn widen_budgets(
         &mut self,
         more: &str,
@@ -197,7 +199,7 @@ impl Engine {
         was_at_rest: bool,
         cx: &mut Cx,
     ) -> Widened {
-        // Not what the user does not know of yet.
+        // The user can accept only a pause that the user already knows of.
         if let Some(reason) = self.pause_reason().filter(|reason| reason.is_unknown_amount()).cloned() {
             let option = &mut self.session.more;
             let option = || UsersWord::of_option(option, |value| value == UNKNOWN).map(|(word, _)| word);
@@ -224,7 +226,7 @@ impl Engine {
             return Widened::No;
         };
         let Some(reason) = reason else { return Widened::Yes };
-        // The reason for the pause may just have ended, also by the user's command, and the run waits for this one.
+        // The shown pause may just have ended, also by the user's command, and the run now waits for this reason.
         let is_other = match self.pause_reason() {
             Some(PauseReason::Budget { measure: paused, .. }) => *paused != measure,
             Some(PauseReason::User | PauseReason::Aborted) => true,
@@ -262,11 +264,11 @@ impl Engine {
         self.change_allowances(cx, |budget| {
             let mut bounds = budget.bounds();
             let bound = bounds.find(|bound| bound.measure == measure && bound.is_used_up())?;
-            // The amount counts from now on: it does not pay for the excess.
+            // The amount counts from now on, and does not pay for the excess.
             let beyond = bound.spent.saturating_sub(bound.limit);
             Some(Change::Add(measure, beyond.saturating_add(amount)))
         });
-        // Of another measure.
+        // A budget of another measure may be used up too.
         self.widen_budgets("", None, was_at_rest, cx)
     }
 
@@ -298,7 +300,7 @@ impl Engine {
         }))
     }
 
-    /// Goes on with what the user gives after the question how much more.
+    /// Goes on with the amount that the user entered.
     fn give_more(
         &mut self,
         task_id: &str,
@@ -317,7 +319,7 @@ impl Engine {
             cx.notify(Level::Info, "Nothing was added to the budget.");
             return Reply::None;
         };
-        // Meanwhile another measure may be used up, and the amount would be one of it.
+        // Another measure may be used up meanwhile; the amount is not meant for that measure.
         match self.budget_used_up(cx) {
             Some(now) if !is_about_the_same(&now, asked) => self.resume_with("", None, was_at_rest, cx),
             _ => self.resume_with(trim(&more), Some(word), was_at_rest, cx),
@@ -338,7 +340,7 @@ impl Engine {
         }
     }
 
-    /// Changes what the user allows of the budgets for which there is a change; returns false if there are none.
+    /// Changes the allowances of the budgets for which `change` returns a change; returns false if it returns none.
     fn change_allowances(&mut self, cx: &mut Cx, change: impl Fn(&Spending) -> Option<Change>) -> bool {
         let Some(state) = self.with_budgets_up_to_now(cx) else { return false };
         let Some(active) = Active::resolve(&state, self.definitions.library()) else {
@@ -394,7 +396,7 @@ fn is_about_the_same(one: &PauseReason, other: &PauseReason) -> bool {
 ///
 /// # Errors
 ///
-/// The message for a text without an amount, with another measure, or with one twice.
+/// The message for a text without an amount, with an unknown measure, or with a measure twice.
 pub fn bound(text: &str) -> Result<Budget, String> {
     let mut bound = Budget::default();
     for part in text.split(',').map(trim) {

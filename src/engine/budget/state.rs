@@ -5,18 +5,19 @@ use crate::usage::{Rule, Usage};
 
 use crate::engine::context::Cx;
 
-/// Counts what pi's entries do not tell, and adds it to what they tell. A state entry holds the sums up to it, so what
-/// comes behind the newest one is all that is to be added, also after a crash or a move in the session's tree.
+/// Counts the usage that pi's entries do not show, and adds it to the usage that they show. A state entry holds the
+/// sums up to that entry, so only the usage behind the newest state entry is to be added, also after a crash or a move
+/// in the session's tree.
 #[derive(Debug, Default)]
 pub struct Meter {
     /// Refusals, attempts at gates and dialogs since the newest state entry.
     noted: Usage,
     /// The dialog that a tool call waits for.
     dialog: Option<Dialog>,
-    /// The session stored the run, and it had ended: what followed is not part of it.
+    /// The run had ended when the session was taken up: later usage is not part of the run.
     had_ended: bool,
-    /// A state of this event has the usage since the newest state entry: an entry of the same event is appended only
-    /// after it.
+    /// A state of this event already has the usage since the newest state entry: the entries of an event are appended
+    /// only after the event.
     is_counted: bool,
 }
 
@@ -32,7 +33,7 @@ impl Meter {
         self.is_counted = false;
     }
 
-    /// The session moved: what was noted is of the branch that was left.
+    /// The session moved: the noted usage belongs to the branch that was left.
     pub fn forget(&mut self) {
         (self.noted, self.dialog) = (Usage::default(), None);
     }
@@ -58,7 +59,7 @@ impl Meter {
         self.dialog = Some(Dialog { ticket, since: unix_ms });
     }
 
-    /// Counts the time of a dialog that a tool call waited for; one that no call waited for changes nothing.
+    /// Counts the time of a dialog that a tool call waited for; a dialog that no call waited for changes nothing.
     pub fn end_dialog(&mut self, ended: u64, unix_ms: u64) {
         if let Some(dialog) = self.dialog.take_if(|dialog| dialog.ticket == ended) {
             let waited = unix_ms.saturating_sub(dialog.since);
@@ -66,8 +67,8 @@ impl Meter {
         }
     }
 
-    /// Returns a new state of a run with what was used since the state before it, and begins to count anew. Without a
-    /// state before it the run begins with it.
+    /// Returns a new state of a run with the usage since the state before, and begins to count anew. Without a state
+    /// before, the run begins with the new state.
     pub fn count(
         &mut self,
         new: RunState,
@@ -90,7 +91,7 @@ impl Meter {
         new
     }
 
-    /// Returns the state of a run with all that it took up to now.
+    /// Returns the state of a run with its usage up to now.
     pub fn up_to_now(&self, state: &RunState, working_since: Option<u64>, cx: &mut Cx) -> RunState {
         if self.is_counted {
             return state.clone();
@@ -108,7 +109,7 @@ impl Meter {
         self.sum(told, working_since, cx.unix_ms)
     }
 
-    /// Adds what was noted, and the time since the newest entry of pi, to what the entries tell.
+    /// Adds the noted usage, and the time since the newest entry of pi, to the usage that the entries show.
     fn sum(&self, (mut used, newest): (Usage, Option<u64>), working_since: Option<u64>, now: u64) -> Usage {
         if let Some(newest) = newest {
             let since = now.saturating_sub(newest);
@@ -119,7 +120,7 @@ impl Meter {
         used.add(&self.noted);
         let open = self.dialog.as_ref().map_or(0, |dialog| now.saturating_sub(dialog.since));
         used.wait_ms = used.wait_ms.saturating_add(open);
-        // Of the time of the call that waited for a dialog, or waits for it.
+        // The time of a dialog is part of the time of the call that waits for the dialog.
         let waited = self.noted.wait_ms.saturating_add(open);
         used.work_ms = used.work_ms.saturating_sub(waited);
         used

@@ -12,8 +12,8 @@ pub struct Arguments {
     pub task: String,
 }
 
-/// Reads the values before the task: `NAME=VALUE`, see [`word`]; `--` ends them. The value of a list is given once for
-/// each of its items. For a workflow without inputs all of the text behind a first `--` is the task.
+/// Reads the values before the task: `NAME=VALUE`, see [`word`]; `--` ends the values. A list is given by one value for
+/// each of its items. For a workflow without inputs, all of the text behind a first `--` is the task.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub fn quoted(value: &str) -> String {
     quoted
 }
 
-/// Reads values that are apart.
+/// Reads values that are given as pairs of name and value.
 ///
 /// # Errors
 ///
@@ -122,9 +122,9 @@ fn begins_blank(text: &str) -> bool {
     text.chars().next().is_none_or(is_space)
 }
 
-/// Returns the first word of a text without its quotes, and the text behind it. As in pi, a quote opens at the beginning
-/// alone, and within it a backslash is one unless backslashes stand before the quote: of `\\"` the quote closes, of `\"` it
-/// is part of the word.
+/// Returns the first word of a text without its quotes, and the text behind the word. As in pi, a quote opens only at
+/// the beginning, and a backslash within quotes is a plain character unless the backslashes stand before a quote: in
+/// `\\"` the quote closes the word, in `\"` the quote is part of the word.
 ///
 /// # Errors
 ///

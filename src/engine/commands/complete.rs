@@ -12,15 +12,15 @@ use crate::engine::state::Engine;
 pub struct Completion {
     /// The text that is inserted.
     pub value: String,
-    /// The text that is shown for it.
+    /// The text that is shown for the completion.
     pub label: String,
     /// The description beside it.
     pub description: String,
 }
 
 impl Engine {
-    /// Returns completions of the arguments of `/workflow`; none where it is complete, so that Enter runs it. At the
-    /// beginning of the argument the files are read again.
+    /// Returns completions of the arguments of `/workflow`; none where the argument is complete, so that Enter runs the
+    /// command. At the beginning of the argument the files are read again.
     pub fn complete(&mut self, prefix: &str, host: &dyn Host) -> Vec<Completion> {
         if prefix.is_empty() {
             // Definitions that cannot be read now stay as they were.
@@ -38,7 +38,7 @@ impl Engine {
                 return workflow.map(|workflow| inputs(workflow, prefix)).unwrap_or_default();
             }
         };
-        // A list of completions has no other place for it.
+        // A list of completions has no other place to say that the project is not trusted.
         let untrusted = host.untrusted().ok().flatten();
         let about = |name: &str, description: &str| match &untrusted {
             Some(folder) if name == controls::CHECK => text::not_trusted(folder),
@@ -95,14 +95,14 @@ impl Engine {
     }
 }
 
-/// The completions, or none if one of them is what is there.
+/// The completions, or none if one of them equals the typed text.
 fn unless_complete(completions: Vec<Completion>, prefix: &str) -> Vec<Completion> {
     let is_complete = completions.iter().any(|completion| completion.value == prefix);
     if is_complete { Vec::new() } else { completions }
 }
 
-/// Completions of the last word after the name of a workflow: the inputs that have no value yet, or the options of one.
-/// None where the task has begun.
+/// Completions of the last word after the name of a workflow: the inputs that have no value yet, or the options of an
+/// input. None where the task has begun.
 fn inputs(workflow: &Workflow, prefix: &str) -> Vec<Completion> {
     let (before, word) = prefix.rsplit_once(is_space).unwrap_or(("", prefix));
     let mut words = before.split(is_space).skip(1).filter(|word| !word.is_empty());

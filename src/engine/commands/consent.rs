@@ -26,7 +26,7 @@ impl Engine {
                 return engine.tell_not_started(cx);
             }
             start.allowed.extend(asked.commands);
-            // The files may have been read again meanwhile: what is new is asked for.
+            // The files may have been read again meanwhile: new commands need a consent too.
             engine.start_if_allowed(start, cx)
         })
     }

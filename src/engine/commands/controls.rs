@@ -8,7 +8,7 @@ use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Reply};
 use crate::engine::state::Engine;
 
-/// Defines the controls and the list of all of them, in the order in which they are offered.
+/// Defines the controls, and the list of all controls in the order of the completions.
 macro_rules! controls {
     ($($control:ident),+) => {
         /// A subcommand of `/workflow` that shows or controls the run.
@@ -23,15 +23,14 @@ macro_rules! controls {
 
 controls!(Status, Pause, Resume, Answer, Next, Back, Skip, Stop, Retry, Cancel, Graph, Report, Panel, Limits, Check);
 
-/// The name of the control that shows what is wrong.
+/// The name of the control that shows the diagnostics.
 pub(super) const CHECK: &str = ":check";
 
-/// Properties of a control.
 struct Properties {
-    /// A command name cannot contain a colon, so no workflow is hidden by it.
+    /// A command name cannot contain a colon, so the name of a control hides no workflow.
     name: &'static str,
     description: &'static str,
-    /// It changes nothing of the run.
+    /// The control changes nothing of the run.
     only_shows: bool,
     needs_run: bool,
     while_held: WhileHeld,
@@ -41,7 +40,7 @@ struct Properties {
 enum WhileHeld {
     Works,
     Refused,
-    /// Refused, unless the files lack the phase too: then the control itself tells that.
+    /// Refused, unless the files lack the phase too: then the control itself reports the missing phase.
     RefusedUnlessPhaseGone,
 }
 
@@ -86,7 +85,7 @@ impl Control {
         }
     }
 
-    /// A new control takes none until it stands here.
+    /// Controls that are not listed here take no argument.
     fn takes_argument(self) -> bool {
         matches!(
             self,
@@ -101,7 +100,7 @@ impl Control {
         )
     }
 
-    /// Returns true if it changes nothing of the run.
+    /// Returns true if the control changes nothing of the run.
     pub(super) fn only_shows(self) -> bool {
         self.properties().only_shows
     }
@@ -169,7 +168,7 @@ impl Engine {
             Control::Pause => {
                 self.pending.withdraw_gates(cx);
                 if self.pause_reason().is_some_and(PauseReason::needs_resume) {
-                    // A message of the user must not end it.
+                    // A message of the user must not end the pause.
                     self.tell_pause(cx);
                 } else {
                     self.pause(PauseReason::User, cx);

@@ -13,13 +13,14 @@ const UNASKED: u64 = 8;
 
 /// Kind of the values in the store that remember a yes.
 const REMEMBERED: &str = "many-agents";
-// The first option is chosen by a key that was meant for the editor: it does no harm.
+// A key that was meant for the editor chooses the first option: that option does no harm.
 const OPTIONS: [&str; 2] = ["No", "Yes"];
 const YES: usize = 1;
 
 impl Engine {
-    /// Starts a run. If that reaches a parallel group with many agents that is not the user's own, the user is asked
-    /// before the first start with so many in this project; without a user interface they are only told of.
+    /// Starts a run. If the run can reach a parallel group with many agents that is not the user's own, the user is
+    /// asked before the first start with so many agents in this project; without a user interface the user is only
+    /// told.
     pub(super) fn start_unless_many(&mut self, start: Start, cx: &mut Cx) -> Reply {
         let library = self.definitions.library();
         let workflow = library.by_command_name(&start.command_name);
@@ -53,7 +54,7 @@ impl Engine {
     }
 }
 
-/// The parallel group with the most agents that a run of a workflow can come to, if there are many and it is not the
+/// The parallel group with the most agents that a run of a workflow can reach, if it has many agents and is not the
 /// user's own.
 fn foreign_group<'a>(workflow: &'a Workflow, library: &'a Library) -> Option<&'a Workflow> {
     let groups = library.parallel_groups(&workflow.key).into_iter();

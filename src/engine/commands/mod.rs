@@ -70,7 +70,7 @@ pub const BUDGET_FLAG: Command = Command {
     description: "What a workflow may take beside its own budgets, such as cost=2,time=30m",
 };
 
-/// The flag that accepts the rules of a run that have changed, if they have this seal.
+/// The flag that accepts changed rules of a run, if its value is the seal of the new rules.
 pub const ACCEPT_RULES_FLAG: Command = Command {
     name: "accept-workflow-rules",
     description: "Go on with a run whose rules have changed, if they have this seal",

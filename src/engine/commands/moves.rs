@@ -18,7 +18,7 @@ use crate::engine::state::Engine;
 const UNAVAILABLE: &str = "The workflow's files are no longer available.";
 
 impl Engine {
-    /// The notice of a control that needs a phase: there is none.
+    /// The notice of a control that needs a phase, when no phase is available.
     pub(super) fn unavailable(&self, ui: Ui) -> String {
         match self.held() {
             Some(reason @ PauseReason::Broken(_)) => self.held_notice(&reason, ui),
@@ -27,7 +27,7 @@ impl Engine {
     }
 
     /// Goes on after a pause, or where the run waits for the user. `more` is added to a budget that is used up, if the
-    /// user confirms it.
+    /// user confirms the amount.
     pub(in crate::engine) fn resume_by_user(&mut self, more: &str, was_at_rest: bool, cx: &mut Cx) -> Reply {
         match self.held() {
             Some(reason) => self.resume_held(&reason, more, cx),
@@ -35,8 +35,8 @@ impl Engine {
         }
     }
 
-    /// Goes on with a run whose rules hold. A gate that waits for the user is checked again at once, unless the phase has
-    /// outcomes. `word`: the user has confirmed that the budget gets `more`.
+    /// Goes on with a run whose rules hold. A gate that waits for the user is checked again at once, unless the phase
+    /// has outcomes. `word`: the user has confirmed that the budget gets `more`.
     pub(in crate::engine) fn resume_with(
         &mut self,
         more: &str,
@@ -49,7 +49,7 @@ impl Engine {
             Widened::No => return Reply::None,
             Widened::Asked(reply) => return reply,
         }
-        // With which outcome the phase is to be left, the agent says again.
+        // In a phase with outcomes, the agent names the outcome again.
         let gate_waits = self.active().is_some_and(|active| active.phase.outcomes.is_empty())
             && self.pause_reason().is_some_and(|reason| reason.waits_at_gate());
         let was_paused = self.resume(cx);
@@ -66,7 +66,7 @@ impl Engine {
         Reply::None
     }
 
-    /// Moves the run on, if its gate is passed: to where this outcome leads, or without one to the next phase.
+    /// Moves the run on, if its gate is passed: to the target of this outcome, or without an outcome to the next phase.
     pub(super) fn next_by_user(&mut self, outcome: &str, cx: &mut Cx) -> Reply {
         if self.pending.has_gate() {
             cx.notify(
@@ -93,7 +93,8 @@ impl Engine {
         Reply::None
     }
 
-    /// Moves the run to where this outcome leads, or without one to the next phase, its gate passed with this evidence.
+    /// Moves the run to the target of this outcome, or without an outcome to the next phase, its gate passed with this
+    /// evidence.
     pub(in crate::engine) fn advance_by_user(&mut self, outcome: Option<&str>, evidence: Vec<Evidence>, cx: &mut Cx) {
         let Some(active) = self.active() else {
             cx.fail(Level::Warning, self.unavailable(cx.ui));
@@ -117,7 +118,7 @@ impl Engine {
         }
     }
 
-    /// Passes over the phase, up to the phase of this id in the same workflow if there is one; whatever its conditions.
+    /// Skips the phase, or all entries up to the phase with this id in the same workflow, whatever their conditions.
     /// The evidence of earlier attempts stays.
     pub(super) fn skip_by_user(&mut self, id: &str, cx: &mut Cx) {
         let Some(active) = self.active() else {
@@ -149,8 +150,8 @@ impl Engine {
         }
     }
 
-    /// Moves the run for the user, and lets the agent know: at once if it is at work, by a prompt if it is at rest,
-    /// with the next context prompt if the run is paused.
+    /// Moves the run for the user, and tells the agent: at once if the agent works, by a prompt if the agent is at
+    /// rest, with the next context prompt if the run is paused.
     fn go(&mut self, new: RunState, arrival: Arrival, leaving: Leaving, cx: &mut Cx) {
         let way = match leaving {
             Leaving::Done | Leaving::OverBudget => "on",
@@ -170,7 +171,7 @@ impl Engine {
         self.tell_move(moved, Mover::User, cx);
     }
 
-    /// Moves the run; `by` says by whom. `None` without a run.
+    /// Moves the run; `by` names the mover. `None` without a run.
     pub(in crate::engine) fn relocate(
         &mut self,
         new: RunState,
@@ -182,7 +183,8 @@ impl Engine {
         let from = text::phase_title(active.phase);
         let from_path = active.state.current_path.clone();
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
-        // pi would not deliver a message that waits: behind an end the calls may end by themselves.
+        // pi does not deliver a waiting message after a stop of the calls: behind an end the calls may run to their own
+        // end.
         let keeps_calls = !new.is_running() && Self::has_waiting_message(cx);
         let stopped = !keeps_calls && self.stop_running_calls(cx);
         self.pending.withdraw_gates(cx);
@@ -204,10 +206,10 @@ impl Engine {
         match (arrival, self.activity.is_working()) {
             (Arrival::Done, true) if stopped => self.agent.prompt_at_rest = None,
             (Arrival::Done, true) if mover == Mover::User => self.stop_behind_end(cx),
-            // The refusal of the call says it.
+            // The refusal of the call tells the agent of the end.
             (Arrival::Done, true) => {}
             (Arrival::Done, false) => self.announce_end(cx),
-            // In the place of the prompt of an earlier move.
+            // Replaces the prompt of an earlier move.
             (Arrival::Phase, true) if stopped => self.agent.prompt_at_rest = Some(told),
             // Told with the next context prompt.
             (Arrival::Phase, true) if paused && self.ending.is_begun() => self.briefing.note(told),

@@ -41,7 +41,6 @@ impl Engine {
         })
     }
 
-    /// Asks for the task.
     pub(super) fn enter_task(&mut self, command_name: String, values: Map<String, String>) -> Reply {
         let workflow = self.definitions.library().by_command_name(&command_name);
         let name = workflow.map_or(&command_name, |workflow| &workflow.name);
@@ -56,8 +55,8 @@ impl Engine {
     }
 
     /// Asks for the first input of the workflow that has no value and no default, or a value that is not of its type:
-    /// the files may change during a dialog. Without a user interface the error lists all of them. `None` if nothing is
-    /// missing.
+    /// the files may change during a dialog. Without a user interface the error lists all missing inputs. `None` if
+    /// nothing is missing.
     pub(super) fn enter_missing_input(&mut self, start: &Start, cx: &mut Cx) -> Option<Reply> {
         let workflow = self.definitions.library().by_command_name(&start.command_name)?;
         let is_missing = |input: &&Input| match start.values.get(&input.name) {
@@ -92,8 +91,8 @@ impl Engine {
         })
     }
 
-    /// Asks for an item of a list, behind these. An empty answer ends it; without any item and in a list that has some
-    /// at least, it starts nothing.
+    /// Asks for the next item of a list. An empty answer ends the list; if the list must have items and has none,
+    /// nothing is started.
     fn ask_item(&mut self, start: Start, name: String, mut items: Vec<String>, title: text::Title) -> Reply {
         self.ask_text(Waiter::User, title, move |engine, given, cx| {
             let workflow = engine.definitions.library().by_command_name(&start.command_name);

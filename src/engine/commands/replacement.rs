@@ -1,4 +1,4 @@
-//! The confirmation before a project's workflow runs in the place of one of the user's own.
+//! The confirmation before a project's workflow runs in the place of a workflow of the user's own.
 
 use crate::text;
 
@@ -9,13 +9,13 @@ use crate::engine::state::{Engine, Waiter};
 
 /// Kind of the values in the store that remember a yes.
 const REMEMBERED: &str = "replaced-workflow";
-// The first option is chosen by a key that was meant for the editor: it does no harm.
+// A key that was meant for the editor chooses the first option: that option does no harm.
 const OPTIONS: [&str; 2] = ["No", "Yes"];
 const YES: usize = 1;
 
 impl Engine {
-    /// Starts a run. If that reaches workflows of the project that replace the user's own, the user is asked
-    /// before their first start in this project; without a user interface they are only named.
+    /// Starts a run. If the run can reach workflows of the project that replace the user's own, the user is asked
+    /// before their first start in this project; without a user interface the workflows are only named.
     pub(super) fn start_unless_replaced(&mut self, start: Start, cx: &mut Cx) -> Reply {
         if let Some(reply) = self.ask_if_unbounded(&start, cx) {
             return reply;
@@ -41,7 +41,7 @@ impl Engine {
         }
     }
 
-    /// Asks about the workflow of this key, and goes on with the others after a yes.
+    /// Asks about the workflow with this key, and after a yes goes on with the remaining workflows.
     fn confirm_replacement(&mut self, start: Start, identity: Option<String>, key: String) -> Reply {
         let title = text::replacement_question(&key, &self.key_of(&start.command_name));
         let options = OPTIONS.map(Into::into).into();

@@ -5,7 +5,7 @@ use crate::engine::context::Cx;
 use crate::engine::effect::Level;
 use crate::text;
 
-/// Tells the user what holds in a run of a workflow, and which names of tools in it no tool has.
+/// Tells the user the rules of a run of a workflow, and the names in them that no tool has.
 pub(super) fn tell(library: &Library, key: &str, cx: &mut Cx) {
     if cx.gone {
         return;

@@ -17,7 +17,7 @@ use crate::engine::state::{Engine, Waiter};
 pub(super) const NO_RUN: &str = "No active workflow.";
 
 impl Engine {
-    /// Shows how the run stands, with what has changed since its checks.
+    /// Shows the status of the run, with the changes since its checks.
     pub(super) fn show_status(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
         let trees = self.running().map(|state| state.checked_trees(&[])).unwrap_or_default();
         let why = match cx.host.can_tell_changes()? {
@@ -65,7 +65,7 @@ impl Engine {
         show(STATUS_TYPE, content, false, cx);
     }
 
-    /// Shows a workflow as a diagram: the one of that name, or that of the run.
+    /// Shows a workflow as a diagram: the workflow with this name, or the workflow of the run.
     pub(super) fn show_graph(&mut self, name: &str, cx: &mut Cx) -> Result<(), Stale> {
         let (library, _) = Library::load(cx.host)?;
         let mut for_users = library.for_users().map(|(_, workflow)| workflow);
@@ -95,7 +95,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Shows the report of the run in progress, or of the last one of the session.
+    /// Shows the report of the run in progress, or of the session's last run.
     pub(super) fn show_report(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         let state = match self.running().and_then(|_| self.up_to_now(cx)) {
             Some(state) => state,
@@ -128,7 +128,6 @@ impl Engine {
     }
 }
 
-/// The newest run of the session.
 fn newest_run(host: &dyn Host) -> Result<Option<RunState>, Stale> {
     let mut gone = Ok(());
     let stored = (0..).map_while(|number| {
@@ -142,7 +141,7 @@ fn newest_run(host: &dyn Host) -> Result<Option<RunState>, Stale> {
     gone.map(|()| newest)
 }
 
-/// Tells that there is no run, and how the last one of the session ended.
+/// Tells that there is no run, and how the session's last run ended.
 pub(super) fn show_last_end(cx: &mut Cx) -> Result<(), Stale> {
     let ended = newest_run(cx.host)?.filter(|state| !state.is_running() && state.progress.broken.is_none());
     let Some(state) = ended else {

@@ -65,7 +65,7 @@ impl Engine {
         Ok(Reply::None)
     }
 
-    /// Starts a run, or asks first if one is in progress.
+    /// Starts a run, or asks first if another run is in progress.
     pub(super) fn start_or_ask(&mut self, start: Start, cx: &mut Cx) -> Reply {
         let length = trim(&start.task).len();
         if length > MAX_WHOLE_TASK {
@@ -118,7 +118,7 @@ impl Engine {
         })
     }
 
-    /// The error for a value that is part of a path of the workflow and cannot be.
+    /// The error for a value that the workflow uses in a path, and that is not allowed there.
     fn bad_in_path(&self, start: &Start) -> Option<String> {
         let library = self.definitions.library();
         let workflow = library.by_command_name(&start.command_name)?;
@@ -184,7 +184,7 @@ impl Engine {
         let mut prompt = text::initial_message(workflow, library, &state);
         let session_name = text::session_name(workflow, &state.task_description);
         let key = workflow.key.clone();
-        // Without a run, what runs is not of a phase that is left.
+        // Without a run, running calls belong to no phase that is left.
         let stopped = self.agent.is_stopping || self.running().is_some() && self.stop_running_calls(cx);
         self.activity.stop(cx);
         self.pending.withdraw_gates(cx);
@@ -215,16 +215,15 @@ impl Engine {
     }
 }
 
-/// A run to start.
 #[derive(Debug, Clone)]
 pub(super) struct Start {
     pub command_name: String,
     pub task: String,
     /// The values of inputs, by name.
     pub values: Map<String, String>,
-    /// The commands that the user has allowed for it.
+    /// The commands that the user has allowed for this run.
     pub allowed: Set<String>,
-    /// The user starts it although nothing that is counted bounds it.
+    /// The user starts the run although nothing that is counted bounds it.
     pub uncounted: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Models without a price in a workflow whose cost is bounded: the user is told when a run starts, and asked before it where
-//! nothing else bounds a phase.
+//! Models without a price in a workflow whose cost is bounded: the user is told when a run starts, and asked before the
+//! start if nothing else bounds a phase.
 
 use crate::definition::{Budget, BudgetBounds, EntryKind, KnownModel, Library, Measure, Phase, Workflow, choose};
 use crate::sorted::Set;
@@ -12,21 +12,21 @@ use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Reply};
 use crate::engine::state::{Engine, Waiter};
 
-/// Maximum number of such models that a run names. The answers of any other one pause it.
+/// Maximum number of models without a price that a run names. An answer of any further such model pauses the run.
 const MAX_MODELS: usize = 20;
 
-/// What the bounds on the cost of a run do not count.
+/// Models and phases that the bounds on the cost of a run do not cover.
 #[derive(Debug, Default)]
 pub(super) struct Unpriced<'a> {
     /// The models without a price that work on phases whose cost is bounded.
     pub models: Vec<String>,
-    /// The phases in which such a model works and nothing else is bounded.
+    /// The phases in which a model without a price works and nothing else is bounded.
     unbounded: Vec<&'a Phase>,
 }
 
 impl Engine {
     /// Asks the user before a run starts in which nothing that can be counted bounds a phase; without a user interface
-    /// an option is needed. `None` if there is no such phase, or the user has said the word.
+    /// an option is needed. `None` if there is no such phase, or if the user has agreed already.
     pub(super) fn ask_if_unbounded(&mut self, start: &Start, cx: &mut Cx) -> Option<Reply> {
         let unpriced = self.unpriced(&start.command_name, cx);
         if unpriced.unbounded.is_empty() || start.uncounted {
@@ -49,7 +49,8 @@ impl Engine {
         }))
     }
 
-    /// Returns what the bounds on the cost of a run do not count; nothing where the models are not known.
+    /// Returns the models and phases that the bounds on the cost of a run do not cover; none if pi's models are not
+    /// known.
     pub(super) fn unpriced(&self, command_name: &str, cx: &mut Cx) -> Unpriced<'_> {
         let library = self.definitions.library();
         let mut found = Unpriced::default();
@@ -75,8 +76,8 @@ impl Engine {
     }
 }
 
-/// The phases of a workflow, at any depth, in which an agent works and whose cost is bounded, each with true if nothing
-/// else is. `bound` is that of the command line.
+/// The phases of a workflow, at any depth, in which an agent works and whose cost is bounded, each with true if no
+/// other measure is bounded. `bound` is the bound of the command line.
 fn phases_with_cost<'a>(workflow: &'a Workflow, bound: &Budget, library: &'a Library) -> Vec<(&'a Phase, bool)> {
     let other =
         |budget: &BudgetBounds| Measure::ALL.iter().any(|measure| *measure != Measure::Cost && budget.has(*measure));

@@ -1,12 +1,12 @@
 //! The end of the agent's run when the run of the workflow pauses or ends.
 //!
 //! A refused call that leaves the agent's run as it is can be repeated for ever. So a pause ends the agent's run: every
-//! tool call is refused such that a turn of refused calls is the last one, and after one more answer of the model the
-//! agent is aborted if anything else, say a call of an unknown tool, keeps it going. A message of the user begins anew.
+//! tool call is refused so that a turn of refused calls is the last turn. If anything else keeps the agent going, say a
+//! call of an unknown tool, the agent is aborted after one more answer of the model. A message of the user begins anew.
 //!
 //! **Invariant: behind the end of a run there are no rights.** However a run or a branch ends, every later tool call of
-//! the agent's run that belonged to it is refused. A message of the user that waits has its rights when it reaches the
-//! agent; a message of an extension has none.
+//! the agent's run for that run or branch is refused. A waiting message of the user gives the agent rights when the
+//! message arrives; a message of an extension gives none.
 
 pub(super) mod state;
 
@@ -27,9 +27,9 @@ impl Engine {
         }
     }
 
-    /// The session is taken up: a run may have ended in the run of the agent that is at work. Where the component has
-    /// broken in the middle of that, it is not known: it is assumed then. The agent of a branch that has ended gets no
-    /// other prompt.
+    /// Restores the end of the agent's run when the session is taken up: the run of the workflow may have ended in the
+    /// run of the agent that is at work. After a trap of the component in the middle of the agent's run, this is not
+    /// known and is assumed. The agent of a branch that has ended gets no other prompt.
     pub(super) fn take_up_end(&mut self, restarted: bool) {
         let Some(state) = self.run.state().filter(|state| !state.is_running()) else { return };
         let of_branch = state.progress.branch.is_some();
@@ -73,8 +73,8 @@ impl Engine {
         Reply::Stop(text.into())
     }
 
-    /// The user has ended the run while the agent works: the agent stops at once, unless a message waits for it, which
-    /// pi would not deliver then.
+    /// The user has ended the run while the agent works: the agent stops at once, unless a message waits for the agent:
+    /// pi would not deliver the message then.
     pub(super) fn stop_behind_end(&mut self, cx: &mut Cx) {
         if !Self::has_waiting_message(cx) {
             cx.push(Effect::Abort);

@@ -1,14 +1,15 @@
 //! The end of the agent's run, because the run of the workflow has paused or ended.
 
-/// The end of the agent's run: all tool calls are refused, and the model gives at most one more answer after the one at
-/// hand.
+/// The end of the agent's run: all tool calls are refused, and the model gives at most one more answer after the
+/// current answer.
 ///
-/// After a pause the end is dropped where the run of the workflow goes on. After the end of a run it lasts until the
-/// agent gets a prompt that was given since: the agent has no rights of its own between the two.
+/// The end after a pause is dropped when the run of the workflow goes on. The end after a run lasts until the agent
+/// gets a newer prompt: until then the agent has no rights of its own.
 #[derive(Debug, Default)]
 pub struct Ending(Option<(Why, Stage)>);
 
-/// Maximum number of turns behind the end of a run in which a message waits: some messages come only when the agent stops.
+/// Maximum number of turns behind the end of a run in which a message waits: some messages come only when the agent
+/// stops.
 const MAX_WAITING: u32 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,7 @@ enum Why {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The turn in which it began is not over.
+    /// The turn in which the end began is not over.
     Begun,
     /// The last answer, after this number of turns in which a message waited.
     LastAnswer(u32),
@@ -71,7 +72,7 @@ impl Ending {
         matches!(self.0, Some((_, Stage::Over)))
     }
 
-    /// A turn is over. `queued`: the agent gets a message of the user next, which the last answer is for.
+    /// A turn is over. `queued`: the agent gets a message of the user next, and the last answer is for that message.
     pub fn turn_over(&mut self, queued: bool) {
         self.0 = self.0.map(|(why, stage)| match stage {
             // Nobody reads a closing answer of a branch.

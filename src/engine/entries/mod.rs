@@ -1,8 +1,8 @@
-//! Entries without the model. The engine works them through when the run arrives, within the call or the command that
-//! moved the run there, one after the other, until the run is at a phase of the agent, has ended, or pauses.
+//! Entries without the model. The engine works through such entries one after the other when the run arrives, within
+//! the call or the command that moved the run there, until the run is at a phase of the agent, has ended, or pauses.
 //!
 //! The agent has no tools meanwhile. An entry that may have been interrupted, by the end of the process or another
-//! session, is not begun again without the user's `/workflow :resume`: it may not be repeatable.
+//! session, is not begun again without the user's `/workflow :resume`: the entry may not be repeatable.
 
 pub(super) mod state;
 
@@ -80,13 +80,13 @@ impl Engine {
         }
     }
 
-    /// Begins the entry at which the run is, or answers what waits.
+    /// Begins the entry at which the run is, or answers the waiting call or command.
     fn go_on(&mut self, passage: Passage, cx: &mut Cx) -> Reply {
         if !self.has_entry_ahead() {
             return self.end_passage(passage, cx);
         }
-        // pi writes the file with a message of the conversation only: a run that begins with such entries would be lost
-        // with pi.
+        // pi writes the session's file only with a message of the conversation: without this effect, a run that begins
+        // with such entries would be lost when pi ends.
         cx.push(Effect::WriteSession);
         if let Some(step) = self.active().and_then(|active| OpenStep::at(&active, &passage)) {
             return self.begin_step(step, cx);
@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// Asks the user. The first option is chosen by a key that was meant for the editor: it does no harm.
+    /// Asks the user. A key that was meant for the editor chooses the first option: that option does no harm.
     fn ask_question(&mut self, question: OpenQuestion, cx: &mut Cx) -> Reply {
         let answers = question.answers.iter().map(|answer| answer.label.clone());
         let mut options: Vec<String> = std::iter::once(NOT_YET.to_owned()).chain(answers).collect();
@@ -125,7 +125,8 @@ impl Engine {
         })
     }
 
-    /// Shows the newest summary above a question, which may be about it. The model does not get it.
+    /// Shows the newest summary above a question, because the question may be about the summary. The model does not get
+    /// it.
     fn show_last_summary(&self, cx: &mut Cx) {
         let Some(active) = self.active().filter(|_| cx.ui.exists()) else { return };
         let summaries = active.state.summaries();
@@ -358,7 +359,7 @@ impl Engine {
         self.pause(reason, cx);
     }
 
-    /// The answer for an entry that stands no more, or whose rules do not hold; `None` if it stands.
+    /// The reply for an entry that the run has left, or whose rules do not hold; `None` if the entry still stands.
     pub(super) fn overtaken(&mut self, passage: &Passage, stand: &Stand) -> Option<Reply> {
         let reason = self.held();
         if stand.stands(self.running()) && reason.is_none() {
@@ -379,7 +380,8 @@ impl Engine {
         Some(result(text, json!({ "active": true, "gate": "overtaken" })))
     }
 
-    /// Adds to what is told, and goes on: the gates after an entry without the model were not passed, or led back.
+    /// Adds a text to the passage, and goes on: the gates after an entry without the model were not passed, or led
+    /// back.
     pub(super) fn after_gate_of_entry(&mut self, mut passage: Passage, text: String, cx: &mut Cx) -> Reply {
         passage.told.push(text);
         self.go_on(passage, cx)
@@ -447,7 +449,7 @@ impl Engine {
 ///
 /// # Errors
 ///
-/// Why they are not those that it has, in words.
+/// The reason, in words, why the output does not match the outputs of the step.
 fn outputs_of(active: &Active, standard_output: Option<&str>) -> Result<Outputs, String> {
     let Active { phase, state, .. } = active;
     if phase.outputs.is_empty() {

@@ -12,10 +12,9 @@ use crate::engine::state::Waiter;
 use crate::engine::state::place::Stand;
 
 /// The call or the command that has brought the run to an entry without the model. It is answered when the run has left
-/// the last of these entries, or pauses at one.
+/// the last of these entries, or pauses at an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
-    /// The party that waits.
     pub waiter: Waiter,
     /// The events so far, for the agent.
     pub told: Vec<String>,
@@ -63,7 +62,7 @@ pub struct OpenGroup {
 }
 
 impl OpenGroup {
-    /// The parallel group at which the run is; `None` if it is at none.
+    /// The parallel group at which the run is; `None` at any other entry.
     pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
         active.state.parallel_group(active.library)?;
         Some(Self { passage: passage.clone(), stand: Stand::at(active.state, passage.waiter) })
@@ -71,7 +70,7 @@ impl OpenGroup {
 }
 
 impl OpenQuestion {
-    /// The question at which the run is; `None` if it is at none.
+    /// The question at which the run is; `None` at any other entry.
     pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
         let question = active.phase.question()?;
         let depth = active.state.current_path.len();
@@ -86,7 +85,7 @@ impl OpenQuestion {
 }
 
 impl OpenStep {
-    /// The step at which the run is; `None` if it is at none.
+    /// The step at which the run is; `None` at any other entry.
     pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
         let step = active.phase.step()?;
         Some(Self {
@@ -106,7 +105,7 @@ impl OpenStep {
     ///
     /// # Errors
     ///
-    /// If a value cannot be one, in words.
+    /// The reason, in words, if a value cannot be part of an environment.
     pub fn env(&self) -> Result<Vec<(String, String)>, String> {
         checked_env(&self.env)
     }

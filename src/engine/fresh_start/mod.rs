@@ -38,7 +38,7 @@ impl Engine {
         self.fresh_start.begun(first_kept);
     }
 
-    /// The agent starts, at rest up to now: its requests are without the earlier messages.
+    /// The agent starts from rest: its requests leave out the earlier messages.
     pub(super) fn begin_view(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         self.fresh_start.forget();
         let Some(active) = self.active().filter(is_to_start_fresh) else { return Ok(()) };
@@ -54,8 +54,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Begins the view of the phase behind a turn, if it is to start fresh, or keeps the one that was begun with the
-    /// turn. Returns `None` if there is nothing to do.
+    /// Begins the view of the phase behind a turn, if the phase is to start fresh, or keeps the view that was begun
+    /// with the turn. Returns `None` if there is nothing to do.
     pub(super) fn start_fresh(&mut self, cx: &mut Cx) -> Result<Option<Reply>, Stale> {
         let is_begun = self.active().is_some_and(|active| self.fresh_start.is_of(active.state));
         let kept = self.fresh_start.keep();
@@ -75,8 +75,8 @@ impl Engine {
         Ok(Some(Reply::Compact { summary, first_kept: None, prompt }))
     }
 
-    /// Marks the prompts that are sent in the user's place in the session, if a phase of the run starts fresh: it sees
-    /// the user's own messages only.
+    /// Marks the prompts that are sent in the user's place in the session, if a phase of the run starts fresh: such a
+    /// phase sees the user's own messages only.
     pub(super) fn mark_prompts(&self, cx: &mut Cx) {
         let sends = |effect: &Effect| matches!(effect, Effect::SendUserMessage(_));
         let Some(state) = self.run.state().filter(|_| cx.effects.iter().any(sends)) else { return };

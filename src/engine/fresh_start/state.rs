@@ -1,4 +1,4 @@
-//! The view of the conversation with which a phase begins that sees nothing of the earlier work.
+//! The view of the conversation for a phase that sees nothing of the earlier work.
 
 use crate::engine::effect::{Reply, Summary};
 use crate::run::RunState;
@@ -9,13 +9,13 @@ pub struct FreshStart(Option<View>);
 
 #[derive(Debug)]
 struct View {
-    /// The run whose phase began it.
+    /// The run whose phase began the view.
     task_id: String,
     /// The number of steps of this run.
     step: u64,
-    /// Stands for the earlier messages.
+    /// Replaces the earlier messages.
     summary: Summary,
-    /// The id of the first entry of the session that belongs to it; the host tells it when it has begun the view.
+    /// The id of the first entry of the session in the view; known when the host has begun the view.
     first_kept: Option<String>,
 }
 
@@ -44,7 +44,8 @@ impl FreshStart {
         self.0.as_ref().is_some_and(|view| (&view.task_id, &view.step) == (task_id, global_step_count))
     }
 
-    /// The turn is over: returns the compaction that keeps the view which was begun with it, if there is one.
+    /// The turn is over: returns the compaction that keeps the view that was begun with the turn, if there is such a
+    /// view.
     pub fn keep(&mut self) -> Option<Reply> {
         let View { summary, first_kept, .. } = self.0.take()?;
         Some(Reply::Compact { summary, first_kept, prompt: None })

@@ -30,8 +30,8 @@ pub(in crate::engine) struct Unallowed {
 }
 
 impl Unallowed {
-    /// The title and the options of the dialog. The first option is chosen by a key that was meant for the editor: it
-    /// does no harm. A consent can be remembered only where the project's identity is known.
+    /// The title and the options of the dialog. A key that was meant for the editor chooses the first option: that
+    /// option does no harm. A consent can be remembered only where the project's identity is known.
     pub(in crate::engine) fn dialog(
         &self,
         once: &str,
@@ -77,8 +77,8 @@ impl Engine {
         self.session.allowed_commands.iter().chain(self.allowed_in_run().into_iter().flatten())
     }
 
-    /// Those of these commands, of workflows that are not the user's own, that the user is to allow before they run;
-    /// `None` if there are none. `allowed` are those of a run.
+    /// The commands, of workflows that are not the user's own, that still need the user's consent; `None` if there are
+    /// none. `allowed` are the commands that are allowed for a run already.
     pub(in crate::engine) fn unallowed<'a>(
         &self,
         commands: impl Iterator<Item = &'a str>,
@@ -98,8 +98,8 @@ impl Engine {
         (!commands.is_empty()).then_some(Unallowed { commands, identity })
     }
 
-    /// Returns true if the user has allowed the commands with this option, and keeps the consent as it says; no option
-    /// is no consent.
+    /// Returns true if the user has allowed the commands with this option, and keeps the consent as the option says; no
+    /// option is no consent.
     pub(in crate::engine) fn allow(&mut self, asked: &Unallowed, chosen: Option<usize>, cx: &mut Cx) -> bool {
         match (chosen, &asked.identity) {
             (Some(1), _) => {}
@@ -110,7 +110,6 @@ impl Engine {
         true
     }
 
-    /// Asks the user for an approval.
     pub(super) fn ask_approval(&mut self, gate: OpenGate, question: &str, cx: &mut Cx) -> Reply {
         let of = gate.current_gate().map_or("", |gate| &gate.of);
         let workflow = self.active().map_or("", |active| &active.root.name);

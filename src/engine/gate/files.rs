@@ -21,9 +21,7 @@ const READ_WORK: usize = 10;
 /// Folders that a glob does not lead into by itself.
 const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
 
-/// Failure of a check of a file.
 pub(super) enum FileFailure {
-    /// The session is gone.
     Gone,
     /// The reason in words.
     Because(String),
@@ -143,7 +141,7 @@ fn check_content(
 ) -> Result<(), FileFailure> {
     work.take(FOLDER_WORK)?;
     let bytes = match files.read(PROJECT_FILES, path) {
-        // It exists and is not empty, which is all that is checked.
+        // The file exists and is not empty; nothing more is checked.
         Err(ReadError::File(FileError::TooLarge(_))) if contains.is_none() => return Ok(()),
         Err(ReadError::File(FileError::OutsideRoot)) => {
             return Err(FileFailure::Because("it lies outside the project".into()));

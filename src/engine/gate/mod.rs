@@ -1,13 +1,14 @@
 //! Gates: the checks before a phase is left.
 //!
-//! Checks are made one after another and stop at the first that fails. A command or a question to the user is a pending
-//! request; until its answer comes the run stays as it is. An answer for a phase that the run has left has no effect.
+//! Checks are made one after another and stop at the first check that fails. A command or a question to the user is a
+//! pending request; until its answer comes the run stays as it is. An answer for a phase that the run has left has no
+//! effect.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `consent` | the user's consent to commands, and approvals |
 //! | `files` | checks of files |
-//! | `verdict` | what follows from the checks: the run moves, stays, goes back or pauses |
+//! | `verdict` | the end of the checks: the run moves, stays, goes back or pauses |
 
 mod consent;
 mod files;
@@ -36,7 +37,7 @@ impl Engine {
     /// The gates that the run must pass to leave its phase with this outcome; `None` if there are none.
     pub(super) fn gates_ahead(&self, requester: Requester, outcome: Option<String>) -> Option<OpenGate> {
         let active = self.active()?;
-        // Its commands get what the call hands over.
+        // The commands of the gate get the values that the call hands over.
         let state = handing_over(&active, requester.caller());
         OpenGate::ahead_of(&active.with(&state), requester, outcome)
     }

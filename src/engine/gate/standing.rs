@@ -14,7 +14,7 @@ pub(super) fn if_stands<T>(
     if_stands_or_record(gate, |_, _| {}, then)
 }
 
-/// Does the same; where only the rules do not hold, the gate keeps what the answer tells.
+/// Like [`if_stands`], but keeps the answer in the gate if only the rules do not hold.
 pub(super) fn if_stands_or_record<T>(
     mut gate: OpenGate,
     record: impl FnOnce(&mut OpenGate, T),

@@ -30,7 +30,7 @@ impl Requester {
         }
     }
 
-    /// The call, if it is one.
+    /// The agent's call; `None` for another requester.
     pub fn caller(&self) -> Option<&Caller> {
         match self {
             Self::Agent(caller) => Some(caller),
@@ -50,8 +50,7 @@ pub struct Caller {
     pub nested: bool,
 }
 
-/// The gates that the run must pass to leave its phase, as they were when they were opened: the files may change
-/// meanwhile.
+/// The gates that the run must pass to leave its phase, as they were when opened: the files may change meanwhile.
 #[derive(Debug)]
 pub struct OpenGate {
     requester: Requester,
@@ -60,7 +59,7 @@ pub struct OpenGate {
     pub stand: Stand,
     gates: Vec<GateToPass>,
     checks: Vec<PlannedCheck>,
-    /// The checks that are made.
+    /// The number of checks that are made.
     done: usize,
     evidence: Vec<Evidence>,
     /// The run is done when the gates are passed.
@@ -68,26 +67,26 @@ pub struct OpenGate {
     look: Look,
 }
 
-/// The last look at the project's files. The state in it is `None` if the host cannot tell it.
+/// The last look at the project's files. The state is `None` if the host cannot tell it.
 #[derive(Debug)]
 enum Look {
-    /// There was none, or time has passed since.
+    /// There was no look, or time has passed since the last look.
     None,
-    /// Since then nothing was done but checks of files, which take no time: the files are in this state.
+    /// The files are in this state: only checks of files were made since, and these take no time.
     Now {
         files: Option<ProjectState>,
-        /// It tells what has changed since all checks.
+        /// The state includes the changes since all checks.
         of_all: bool,
     },
     /// The files before the last check, which took time.
     Before(Option<ProjectState>),
 }
 
-/// One gate of them.
+/// A gate of an [`OpenGate`].
 #[derive(Debug)]
 pub struct GateToPass {
     pub gate: Gate,
-    /// The name of the phase that has it.
+    /// The name of the phase with the gate.
     pub of: String,
     /// See [`GateAhead::key`].
     pub key: String,
@@ -105,13 +104,15 @@ struct PlannedCheck {
     /// With the values of its variables when the gate was opened.
     check: Check,
     gate: usize,
-    /// The variables of its command, with their values when the gate was opened; `None` where the run lacks its folder.
+    /// The variables of its command, with their values when the gate was opened, or the reason why the run lacks a
+    /// value.
     env: Planned,
     /// Its place, if it has `recheck`.
     place: Option<CheckPlace>,
     /// The reason for its repetition, if it has passed before.
     again: Option<String>,
-    /// Its result is bound to the project's files: it has `recheck`, or a question to come shows what has changed since.
+    /// Its result is bound to the project's files: it has `recheck`, or a question to come shows what has changed
+    /// since.
     is_bound: bool,
 }
 
@@ -124,7 +125,7 @@ impl PlannedCheck {
         Self { check: text::with_values(check, active, depth), gate, env, place, again: None, is_bound: check.recheck }
     }
 
-    /// Returns true unless it is made at once.
+    /// Returns true unless the check is made at once.
     fn takes_time(&self) -> bool {
         match self.check.kind {
             CheckKind::Run { .. } | CheckKind::Approve { .. } => true,
@@ -133,8 +134,8 @@ impl PlannedCheck {
     }
 }
 
-/// Returns the reason, in words, to make a check that has passed once more; `None` if no file has changed since, as far
-/// as the state of the files now is known. The file of a check may be one that is not part of that state.
+/// Returns the reason, in words, to repeat a check that has passed; `None` if no file has changed since, as far as the
+/// current state of the files is known. The file of a check may lie outside of that state.
 fn reason_for_repetition(check: &Check, evidence: &Evidence, now: Option<&ProjectState>) -> Option<String> {
     match &evidence.files {
         CheckedFiles::Unknown => Some(text::made_again(None)),
@@ -149,8 +150,8 @@ fn reason_for_repetition(check: &Check, evidence: &Evidence, now: Option<&Projec
 }
 
 impl OpenGate {
-    /// The gates ahead of the run with this outcome; `None` if they have no checks, and no earlier ones count at the
-    /// end.
+    /// The gates ahead of the run with this outcome; `None` if the gates have no checks, and no earlier checks count at
+    /// the end.
     pub fn ahead_of(active: &Active, requester: Requester, outcome: Option<String>) -> Option<Self> {
         let attempts = &active.state.progress.gate_attempts;
         let (mut gates, mut checks) = (Vec::new(), Vec::new());
@@ -196,15 +197,15 @@ impl OpenGate {
         })
     }
 
-    /// Returns true if it has checks of its own.
+    /// Returns true if the gates have checks of their own.
     pub fn has_checks(&self) -> bool {
         !self.checks.is_empty()
     }
 
-    /// The earlier states of the project's files that the host is to be asked about before the gate goes on; `None` if
-    /// it need not be asked. A check that is bound to files is made on files whose state is known: one that takes time if
-    /// they are in the same state after it. So the state after a check is the one before the next. A question to the
-    /// user, and the end of the run, need to know what has changed since all checks that are bound.
+    /// The earlier states of the project's files to ask the host about before the gate goes on; `None` if the host need
+    /// not be asked. A check that is bound to files is made on files in a known state; if the check takes time, the
+    /// files must be in the same state after it. So the state after a check is also the state before the next check. A
+    /// question to the user, and the end of the run, need the changes since all bound checks.
     pub fn files_to_ask(&self, state: &RunState) -> Option<Vec<String>> {
         let needs_all = self.needs_all_changes();
         let before = match &self.look {
@@ -214,14 +215,14 @@ impl OpenGate {
         };
         let others = if needs_all { state.checked_trees(&self.evidence) } else { Vec::new() };
         let others = others.into_iter().filter(|tree| Some(tree) != before);
-        // The host bounds their number.
+        // The host bounds the number of states.
         let since: Vec<String> = before.cloned().into_iter().chain(others).collect();
         let is_bound = self.checks.get(self.done).is_some_and(|planned| planned.is_bound);
         let is_of_check = is_bound || matches!(self.look, Look::Before(_));
         (is_of_check || !since.is_empty()).then_some(since)
     }
 
-    /// Returns true if what comes next must know what has changed since all checks.
+    /// Returns true if the next check, or the end, needs the changes since all checks.
     fn needs_all_changes(&self) -> bool {
         match self.current().map(|check| &check.kind) {
             Some(CheckKind::Approve { .. }) => true,
@@ -231,8 +232,8 @@ impl OpenGate {
         }
     }
 
-    /// Takes the state of the project's files: it is noted with the check that was made last, if they were in it before
-    /// the check too.
+    /// Takes the state of the project's files, and notes it with the check that was made last, if the files were in the
+    /// same state before that check.
     pub fn take_files(&mut self, files: Option<ProjectState>) {
         if let (Look::Before(before), Some(last)) = (&self.look, self.evidence.last_mut())
             && last.passed
@@ -263,7 +264,7 @@ impl OpenGate {
         }
     }
 
-    /// The run with what has changed since its checks, as far as it is known.
+    /// The run with the changes since its checks, as far as they are known.
     pub fn with_changes(&self, state: &RunState) -> RunState {
         let again: Vec<CheckPlace> = self.made_again().cloned().collect();
         self.files().map_or_else(|| state.clone(), |files| state.with_changes(files, &again))
@@ -276,9 +277,9 @@ impl OpenGate {
         again.filter_map(|(planned, _)| planned.place.as_ref())
     }
 
-    /// Adds the checks that must be made again before the run is done: those since which files have changed, or may
-    /// have, of earlier phases and of this attempt. Returns true if it added some. Each is added once in an attempt,
-    /// however often this is called: a check that changes files itself would never come to an end.
+    /// Adds the checks, of earlier phases and of this attempt, that must be made again before the run is done, because
+    /// files have changed since, or may have. Returns true if a check was added. A check is added once in an attempt,
+    /// however often this is called: a check that changes files itself would be repeated for ever.
     pub fn add_rechecks(&mut self, active: &Active) -> bool {
         if !self.is_at_end {
             return false;
@@ -287,7 +288,7 @@ impl OpenGate {
         let files = self.files().cloned();
         for recheck in active.rechecks() {
             let Recheck { gate, check, of, scope, depth, there, evidence, place } = recheck;
-            // Made in this attempt.
+            // The check is part of this attempt already.
             if self.checks.iter().any(|planned| planned.place.as_ref() == Some(place)) {
                 continue;
             }
@@ -317,7 +318,8 @@ impl OpenGate {
         let is_again = |place: &CheckPlace| {
             self.checks.iter().any(|planned| planned.again.is_some() && planned.place.as_ref() == Some(place))
         };
-        // A second check right after the first tells no more if the host can tell nothing, or if it reads one file.
+        // A repetition right after the first check tells no more if the host cannot tell any changes, or if the check
+        // reads one file.
         let last = self.checks.iter().rposition(|planned| planned.again.is_none() && planned.takes_time());
         let made = self.checks.iter().zip(&self.evidence).enumerate();
         let again = made.filter_map(|(index, (planned, evidence))| {
@@ -342,7 +344,7 @@ impl OpenGate {
         &self.requester
     }
 
-    /// Returns true if it stands behind an entry without the model.
+    /// Returns true if the gate stands behind an entry without the model.
     pub fn is_of_entry(&self) -> bool {
         matches!(self.requester, Requester::Entry(_))
     }
@@ -362,17 +364,16 @@ impl OpenGate {
         self.checks.get(self.done).map(|planned| &planned.check)
     }
 
-    /// The variables of the command of that check, with their values.
+    /// The variables of the command of the current check, with their values.
     ///
     /// # Errors
     ///
-    /// If a value cannot be one, in words: it has a NUL character, or more than [`MAX_VARIABLE`] bytes; or if the run
-    /// lacks its folder.
+    /// The reason, in words, if a value cannot be part of an environment (it has a NUL character, or more than
+    /// [`MAX_VARIABLE`] bytes), or if the run lacks its folder.
     pub fn env(&self) -> Result<Vec<(String, String)>, String> {
         checked_env(self.checks.get(self.done).map_or(&[], |planned| &planned.env))
     }
 
-    /// The gate of that check.
     pub fn current_gate(&self) -> Option<&GateToPass> {
         self.checks.get(self.done).and_then(|planned| self.gates.get(planned.gate))
     }
@@ -388,8 +389,8 @@ impl OpenGate {
         (self.done + 1, self.checks.len())
     }
 
-    /// The texts that the user must agree to, of the commands to come of workflows that are not the user's own, each
-    /// once, with the name of the phase that has the gate.
+    /// The commands to come from workflows that are not the user's own, each once: the text that the user must agree
+    /// to, the name of the phase with the gate, and the source of the gate.
     pub fn foreign_commands(&self) -> Vec<(&str, &str, &text::GateSource)> {
         let mut commands: Vec<(&str, &str, &text::GateSource)> = Vec::new();
         for PlannedCheck { check, gate, .. } in self.checks.iter().skip(self.done) {
@@ -410,7 +411,7 @@ impl OpenGate {
         first.map_or(("", &text::GateSource::Project), |(_, of, source)| (of, source))
     }
 
-    /// Records the result of the current check; the next one is current.
+    /// Records the result of the current check; the next check becomes current.
     pub fn record(&mut self, result: CheckResult) {
         let CheckResult { passed, result, duration_ms, tail } = result;
         let planned = self.checks.get(self.done);
@@ -453,7 +454,6 @@ impl OpenGate {
     }
 }
 
-/// Result of a check.
 pub struct CheckResult {
     pub passed: bool,
     /// In words.

@@ -18,7 +18,7 @@ pub(super) enum Outcome {
     Passed,
     /// The last check failed.
     Failed,
-    /// Without a result; the text is for whoever asked to leave the phase.
+    /// The checks ended without a result; the text is for the agent or the user who asked to leave the phase.
     Interrupted(String),
     /// The run waits for the user.
     Paused(PauseReason),
@@ -35,7 +35,6 @@ enum Verdict {
     Interrupted,
     /// The run has left the phase, or ended, while the checks were made.
     Overtaken,
-    /// The run is paused.
     Paused,
 }
 
@@ -72,7 +71,7 @@ impl Engine {
                 }
             }
             Outcome::Failed => self.gate_failed(&gate, cx),
-            // The agent cannot leave an entry without the model once more.
+            // No agent can try again to leave an entry without the model.
             Outcome::Interrupted(why) if gate.is_of_entry() => {
                 let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
                 self.pause_at_gate(&gate, PauseReason::Step { of, why }, cx)
@@ -90,7 +89,7 @@ impl Engine {
         }
     }
 
-    /// The run with what the agent hands over: it is not lost with the attempt.
+    /// The run with the values that the agent hands over: a failed attempt does not lose these values.
     fn handed_over(&self, gate: &OpenGate) -> Option<RunState> {
         Some(handing_over(&self.shown()?, gate.requester().caller()))
     }
@@ -143,8 +142,8 @@ impl Engine {
         self.answer_requester(gate.requester(), text, verdict, cx)
     }
 
-    /// Tells who wanted to leave the phase the result. The agent is told too of a failure that the user learned by
-    /// `/workflow :next`: it is the one to fix it.
+    /// Tells the result to the agent or the user who wanted to leave the phase. A failure that the user learned by
+    /// `/workflow :next` is told to the agent too: the agent has to fix it.
     fn answer_requester(&mut self, requester: &Requester, text: String, verdict: Verdict, cx: &mut Cx) -> Reply {
         match requester {
             Requester::Agent(_) => {
@@ -164,9 +163,9 @@ impl Engine {
         let steers = tells_agent && self.activity.is_working();
         let notice = text.lines().next().unwrap_or_default();
         match verdict {
-            // Of a pause there is a notice, or the last line of the process; who said no knows it.
+            // A pause has its own notice, or the last line of the process; a user who said no needs none.
             Verdict::Paused | Verdict::Declined => {}
-            // The agent at work goes on with it: the command has not failed.
+            // The agent at work goes on with the failure: the command has not failed.
             Verdict::Failed if steers => cx.notify(Level::Warning, notice),
             Verdict::Failed | Verdict::Interrupted | Verdict::Overtaken => {
                 cx.fail(Level::Warning, notice);
@@ -191,7 +190,7 @@ impl Engine {
             None => RUN_ENDED.to_owned(),
         };
         match gate.requester() {
-            // Not where the run is now.
+            // The user's command gets no answer about a place that the run has left.
             Requester::Entry(Passage { waiter: Waiter::User, .. }) => Reply::None,
             Requester::Entry(_) => result(text, json!({ "active": true, "gate": Verdict::Overtaken.name() })),
             requester => self.answer_requester(requester, text, Verdict::Overtaken, cx),

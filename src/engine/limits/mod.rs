@@ -30,7 +30,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads the user's limits again, and tells the user if they have changed.
+    /// Reads the user's limits again, and tells the user if the limits have changed.
     ///
     /// # Errors
     ///

@@ -7,13 +7,13 @@ use crate::engine::host::Host;
 #[derive(Debug, Default)]
 pub struct Limits {
     file: FileOf<UserLimits>,
-    /// The user has switched them off.
+    /// The user has switched the limits off.
     off: bool,
 }
 
 /// The limits of each tool call now.
 pub enum InForce<'a> {
-    /// Nothing.
+    /// No limits.
     Nothing,
     /// The file cannot be read or has errors: nothing is allowed.
     Unusable(&'a [Diagnostic]),
@@ -37,32 +37,32 @@ impl Limits {
         self.file.found()
     }
 
-    /// There is a file, whether or not it can be read. Without one no prompt looks for it.
+    /// Returns true if there is a file, readable or not. Without a file no prompt looks for it.
     pub fn are_there(&self) -> bool {
         *self.file.found() != Found::Nothing
     }
 
-    /// The user has switched them off.
+    /// The user has switched the limits off.
     pub fn are_off(&self) -> bool {
         self.off
     }
 
-    /// Returns true if there is something to hold a tool call to.
+    /// Returns true if tool calls are limited.
     pub fn hold(&self) -> bool {
         !matches!(self.in_force(), InForce::Nothing)
     }
 
-    /// The user switches them off or on. Returns false if they are so already.
+    /// Switches the limits off or on. Returns false if that changes nothing.
     pub fn switch(&mut self, off: bool) -> bool {
         std::mem::replace(&mut self.off, off) != off
     }
 
-    /// Another session begins: no session takes over that they are off, or stores it.
+    /// Another session begins: its limits are on, whatever the session before had.
     pub fn begin_session(&mut self) {
         self.off = false;
     }
 
-    /// Reads the file again. Returns true if it has changed.
+    /// Reads the file again. Returns true if its content has changed.
     ///
     /// # Errors
     ///

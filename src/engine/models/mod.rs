@@ -1,8 +1,9 @@
 //! The model and the thinking level of a phase.
 //!
-//! They are set when a phase is entered, and the user's own are set again when the run ends, pauses, or enters a phase
-//! that names none. In between the state of the run remembers the user's, so that they are set again after a restart. A
-//! model or a level that the user selects in a phase holds for this visit, and is the user's own from then on.
+//! Both are set when a phase is entered, and the user's own model and level are set again when the run ends, pauses, or
+//! enters a phase that names none. Meanwhile the state of the run remembers the user's model and level, so that both
+//! are set again after a restart. A model or a level that the user selects in a phase holds for this visit, and is the
+//! user's own from then on.
 
 pub(super) mod state;
 
@@ -16,8 +17,8 @@ use super::models::state::VisitId;
 use super::state::Engine;
 
 impl Engine {
-    /// Returns the effects that set the model which follows from a state. It is set only if another visit of a phase is
-    /// in effect than before.
+    /// Returns the effects that set the model for a state. The model is set only if another visit of a phase is in
+    /// effect than before.
     pub(super) fn follow_model(&mut self, new: &mut RunState, cx: &mut Cx) -> Vec<Effect> {
         let visit = self.visit_in_effect(new);
         if visit.as_ref() == self.keeper.visit() {
@@ -41,8 +42,8 @@ impl Engine {
         self.keeper.enter(visit, current, run)
     }
 
-    /// Sets the model of the run that was taken up, or the user's again. `stored`: the user's model that its entry
-    /// remembers.
+    /// Sets the model of the run that was taken up, or the user's again. `stored`: the user's model that the state
+    /// entry of the run remembers.
     pub(super) fn restore_model(&mut self, stored: Option<UsersModel>, cx: &mut Cx) {
         self.keeper.take_up(stored.clone(), cx);
         let Some(mut state) = self.run.state().cloned() else {
@@ -126,7 +127,7 @@ impl Engine {
             return Ok(());
         }
         let active = self.active().filter(|active| has_setting(active.phase));
-        // After an error of the phase's model, or Escape, the user may select another one to go on with.
+        // After an error of the phase's model, or Escape, the user may select another model to go on with.
         let stopped = matches!(self.pause_reason(), Some(PauseReason::ModelError | PauseReason::Aborted));
         let is_in_use = stopped || self.keeper.visit().is_some();
         if !(is_in_use && active.is_some()) {
@@ -144,7 +145,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets the model anew if the run is held, or is no longer.
+    /// Sets the model again if a hold of the run has begun or ended.
     pub(super) fn follow_hold(&mut self, cx: &mut Cx) {
         let Some(state) = self.running() else { return };
         let is_followed = self.visit_in_effect(state).as_ref() == self.keeper.visit();

@@ -6,13 +6,13 @@ use crate::engine::effect::Effect;
 use crate::run::{Pick, RunState, UsersModel};
 
 /// Maximum length of a model's provider and id together, in bytes. A run remembers the user's model to set it again, so
-/// the name cannot be cut; a longer one counts as unknown.
+/// the name cannot be cut; a longer name counts as unknown.
 const MAX_MODEL: usize = 1000;
 /// Maximum length of the name of a visit's model, in characters.
 const MAX_SHOWN: usize = 100;
 
-/// Keeps the user's model while the run uses another one, and sets it again. The newest state entry remembers it, until
-/// one follows in which the user's own is in use: pi may end before a model is set.
+/// Keeps the user's model while the run uses another one, and sets it again. The newest state entry remembers the
+/// user's model, until an entry follows in which that model is in use: pi may end before a model is set.
 #[derive(Debug, Default)]
 pub struct ModelKeeper {
     in_use: InUse,
@@ -22,13 +22,12 @@ pub struct ModelKeeper {
     set: Option<ModelSetting>,
 }
 
-/// The model in use.
 #[derive(Debug, Default)]
 enum InUse {
     /// The user's own.
     #[default]
     Users,
-    /// One of the run.
+    /// A model of the run; the value is the user's model.
     Runs(UsersModel),
     /// The user's own is set again with the state that follows.
     Returning(UsersModel),
@@ -42,7 +41,6 @@ pub struct VisitId {
     pub task_id: String,
     /// See [`PhasePath::key`](crate::run::PhasePath::key).
     pub phase: String,
-    /// The number of the visit.
     pub number: u32,
 }
 
@@ -74,10 +72,10 @@ impl ModelKeeper {
         (provider.len() + id.len() <= MAX_MODEL).then_some(setting)
     }
 
-    /// The session moved, and its run remembers this model, or there is none. Of the model that the run before has
-    /// kept, the user's own goes before: the session's may be older. Neither counts if the user has chosen another
-    /// model since: the model in use is not one of the run, nor the user's own, whose level may not have been set again
-    /// yet.
+    /// The session moved: its run remembers this model, or there is none. A model of the user that the run before has
+    /// kept takes precedence: the model in the session may be older. Neither counts if the user has chosen another
+    /// model since, that is, if the current model is neither a model of the run nor the kept model of the user.
+    /// Thinking levels are not compared: the user's level may not have been set again yet.
     pub fn take_up(&mut self, stored: Option<UsersModel>, cx: &mut Cx) {
         let is_set = |users: &UsersModel| {
             let known = [&users.run, &users.before, &users.user.model];
@@ -96,12 +94,13 @@ impl ModelKeeper {
         }
     }
 
-    /// A visit is in effect whose model is not known, or no model is named: the model in use stays.
+    /// A visit is in effect whose model is not known, or that names no model: the model in use stays.
     pub fn stay(&mut self, visit: Option<VisitId>) {
         self.visit = visit;
     }
 
-    /// Another visit is in effect, with this model of the run, or with the user's own. Returns the effects that set it.
+    /// Another visit is in effect, with this model of the run, or with the user's own. Returns the effects that set
+    /// this model.
     pub fn enter(&mut self, visit: Option<VisitId>, current: ModelSetting, run: Option<ModelSetting>) -> Vec<Effect> {
         self.visit = visit;
         let (to, of_run) = match (run, std::mem::take(&mut self.in_use)) {
@@ -134,7 +133,7 @@ impl ModelKeeper {
         self.set(&current, users.user, false)
     }
 
-    /// Notes in the visit that is left the model with which it ends.
+    /// Notes the model in use in the visit that is left.
     pub fn leave(&self, state: &mut RunState, current: &ModelSetting) {
         if let Some(left) = self.visit.as_ref().filter(|left| left.task_id == state.task_id)
             && let Some(visit) = state.progress.visits.get_mut(&left.phase)
@@ -153,7 +152,7 @@ impl ModelKeeper {
         }
     }
 
-    /// The user's model that a state entry of this event remembers: also where it is set again by this event.
+    /// The user's model that a state entry of this event remembers, also if this event sets the model again.
     pub fn to_store(&self) -> Option<UsersModel> {
         match &self.in_use {
             InUse::Runs(users) | InUse::Returning(users) => Some(users.clone()),
@@ -172,8 +171,8 @@ impl ModelKeeper {
         };
     }
 
-    /// The user has chosen another model: returns the newest state, to be stored anew, if its entry remembers the one
-    /// before.
+    /// The user has chosen another model: returns the newest state, to be stored anew, if its entry remembers the
+    /// earlier model of the user.
     pub fn forget_returned(&mut self) -> Option<RunState> {
         match std::mem::take(&mut self.in_use) {
             InUse::Returned(_, state) => Some(*state),
@@ -184,7 +183,7 @@ impl ModelKeeper {
         }
     }
 
-    /// Returns the effects that set a model and a level. `of_run`: the level now is one that the run has set.
+    /// Returns the effects that set a model and a level. `of_run`: the run has set the current level.
     fn set(&mut self, now: &ModelSetting, to: ModelSetting, of_run: bool) -> Vec<Effect> {
         let mut effects = Vec::new();
         // pi chooses a level only when the model is set.

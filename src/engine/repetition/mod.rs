@@ -1,4 +1,5 @@
-//! An agent that does the same again and again, or whose answers are cut off: it is told, and then the run pauses.
+//! An agent that does the same again and again, or whose answers are cut off: the agent is told, and then the run
+//! pauses.
 
 pub(super) mod state;
 
@@ -13,8 +14,9 @@ use super::models::state::VisitId;
 use super::state::Engine;
 
 impl Engine {
-    /// Counts the calls of a turn, after which the agent goes on. Half-way to the bound the agent is told, with another
-    /// answer to follow; at the bound the run pauses. Of an answer that was cut off pi makes no call, so the answer counts.
+    /// Counts the calls of a turn, after which the agent goes on. Half-way to the bound the agent is told, because
+    /// another answer follows; at the bound the run pauses. pi makes no call of an answer that was cut off, so the
+    /// answer itself counts.
     pub(super) fn stop_repetition(&mut self, calls: &[EndedCall], cx: &mut Cx) {
         let Some(active) = self.active() else { return };
         let AutoContinue { max_repeats: bound, max_idle, .. } = active.root.auto_continue.unwrap_or_default();
@@ -26,7 +28,7 @@ impl Engine {
         if cut_off > 0 {
             return self.after_cut_off(cut_off, max_idle, cx);
         }
-        // The calls of an answer that moves the run are of the phase that was left.
+        // The calls of an answer that moves the run belong to the phase that was left.
         let moved = self.turn.left.is_some() || self.briefing.untold_move().is_some();
         let calls = if moved { &[] } else { calls };
         let (before, now) = self.repetition.count(visit, calls, self.turn.gate_checked);
@@ -42,7 +44,7 @@ impl Engine {
         }
     }
 
-    /// So many answers in a row, with calls, were cut off. Of each pi tells the agent.
+    /// Handles this number of cut-off answers with calls in a row. pi tells the agent of each.
     fn after_cut_off(&mut self, times: u32, max_idle: u32, cx: &mut Cx) {
         if self.pause_reason().is_some() {
             return;

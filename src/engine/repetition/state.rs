@@ -6,12 +6,12 @@ use crate::sorted::Set;
 
 use crate::engine::models::state::VisitId;
 
-/// A call that takes this time or more has news: it waits for something, in milliseconds.
+/// A call that takes at least this time, in milliseconds, has news: it waits for something.
 const WAITING: u64 = 10_000;
 
 /// Counts the calls of the model, one after the other, that bring nothing new: a call that is refused, and a call that
-/// the model has already made in this visit of the phase, with the same result. A call of `workflow_step` has news if
-/// a gate is checked. Never stored.
+/// the model has already made in this visit of the phase, with the same result. A call of `workflow_step` has news if a
+/// gate is checked. This count is never stored.
 #[derive(Debug, Default)]
 pub struct Repetition {
     visit: Option<VisitId>,
@@ -29,12 +29,12 @@ impl Repetition {
         self.cut_off = 0;
     }
 
-    /// The answers in a row, up to the last one, that were cut off at the model's output limit.
+    /// The number of answers in a row, up to the last answer, that were cut off at the model's output limit.
     pub fn cut_off(&self) -> u32 {
         self.cut_off
     }
 
-    /// The model has given an answer. Returns the number of those in a row that were cut off at its output limit.
+    /// The model has given an answer. Returns the number of answers in a row that were cut off at the output limit.
     pub fn answered(&mut self, cut_off: bool) -> u32 {
         self.cut_off = if cut_off { self.cut_off.saturating_add(1) } else { 0 };
         self.cut_off

@@ -6,26 +6,26 @@ use crate::engine::effect::Effect;
 /// The only timer of the engine.
 const TIMER: u64 = 1;
 
-/// The agent's activity. A paused run leaves it idle: the pause says more.
+/// The agent's activity. A paused run leaves the agent idle: the pause says more.
 #[derive(Debug, Default)]
 pub struct Activity(Doing);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Doing {
-    /// It is about to work, or has nothing to do.
+    /// The agent is about to work, or has nothing to do.
     #[default]
     Idle,
-    /// It runs, since this time in milliseconds since 1970.
+    /// The agent runs, since this time in milliseconds since 1970.
     Working { since: u64 },
-    /// It is prompted to continue when the seconds are over.
+    /// The agent is prompted to continue when the seconds are over.
     Countdown { seconds: u32 },
     /// Nothing happens until the user sends a message or resumes the run.
     Waiting,
 }
 
 impl Activity {
-    /// The activity of an agent that works, or does not, when the session is taken up. The beginning of its work is not
-    /// known: all of the time since the newest entry counts as work.
+    /// The agent's activity when the session is taken up. The beginning of its work is not known: all of the time since
+    /// the newest entry counts as work.
     pub fn taken_up(at_work: bool) -> Self {
         Self(if at_work { Doing::Working { since: 0 } } else { Doing::Idle })
     }
@@ -47,7 +47,6 @@ impl Activity {
         self.0 == Doing::Waiting
     }
 
-    /// Returns true if the run is in a countdown.
     pub fn is_counting_down(&self) -> bool {
         matches!(self.0, Doing::Countdown { .. })
     }

@@ -1,9 +1,8 @@
-//! The state of the agent, and of one turn of it.
+//! The state of the agent, and the state of its turn.
 
 use crate::engine::event::Stop;
 use crate::run::RunState;
 
-/// The agent of the session.
 #[derive(Debug, Default)]
 pub struct Agent {
     /// The origin of the prompt that the agent works on, or worked on last.
@@ -16,11 +15,11 @@ pub struct Agent {
     pub refused_moves: u32,
     /// The end of its last turn.
     pub last_stop: Stop,
-    /// It is about to start: other extensions may hold it up, and a prompt would not begin another run of it.
+    /// The agent is about to start: other extensions may delay the start, and a prompt would not begin another run.
     pub is_starting: bool,
-    /// It was aborted for a move of the user, which ends its tool calls, and is not at rest yet.
+    /// The agent was aborted for a move of the user, which ends its tool calls, and is not at rest yet.
     pub is_stopping: bool,
-    /// Prompts it when it is at rest: it goes on in another phase.
+    /// The prompt for the agent when it is at rest, to go on in another phase.
     pub prompt_at_rest: Option<String>,
 }
 
@@ -41,6 +40,7 @@ pub enum Origin {
 pub struct Turn {
     /// A gate was already checked for the agent: a second `next` in the same turn comes too early.
     pub gate_checked: bool,
-    /// The run before the agent's first move in this answer: the calls behind it were meant for the phase that was left.
+    /// The run before the agent's first move in this answer: the calls behind it were meant for the phase that was
+    /// left.
     pub left: Option<RunState>,
 }

@@ -60,7 +60,7 @@ impl Definitions {
         Ok(text::diagnostic_notice(&self.library, &self.errors))
     }
 
-    /// Reads and checks all files, and returns the report and whether there are errors. All of them count as told.
+    /// Reads and checks all files, and returns the report, and true if there are errors. All errors count as told.
     ///
     /// # Errors
     ///

@@ -1,7 +1,8 @@
-//! The parts of the engine: each follows a rule of its own, and keeps its fields to itself. They are put together here.
+//! The parts of the engine: each part follows a rule of its own, and keeps its fields private. This module puts the
+//! parts together.
 //!
 //! **Invariant: one writer of the run.** Every transition goes through [`Engine::transition`], which persists the new
-//! state and updates what shows it. The state itself is private to the file `run`.
+//! state and updates every display of it. The state itself is private to the file `run`.
 
 mod activity;
 mod agent;
@@ -70,12 +71,12 @@ impl Engine {
         self.active().is_some()
     }
 
-    /// Returns true if a run is in progress, also one whose rules do not hold.
+    /// Returns true if a run is in progress, also if its rules do not hold.
     pub fn has_run(&self) -> bool {
         self.running().is_some()
     }
 
-    /// Returns true if tool calls are to be refused while this instance cannot judge them: in a run, and under the
+    /// Returns true if tool calls are to be refused while this instance cannot decide on them: in a run, and under the
     /// user's limits, and behind the end of a run.
     pub fn guards_tools(&self) -> bool {
         self.has_run() || self.limits.hold() || self.ending.is_behind_end()
@@ -86,8 +87,8 @@ impl Engine {
         self.run.not_stored();
     }
 
-    /// Returns the data of a complete state entry in place of one that the same event made before the session refused
-    /// another.
+    /// Returns the data of a complete state entry. It replaces an entry that the same event made before the session
+    /// refused another entry.
     pub fn state_again(&mut self) -> Option<Value> {
         let again = self.run.entry_again();
         again.map(|data| self.with_panel(data))
@@ -113,7 +114,7 @@ impl Engine {
         self.run.state().filter(|state| state.is_running())
     }
 
-    /// Returns true if the run in progress is that of a branch.
+    /// Returns true if the run in progress is the run of a branch.
     pub(super) fn is_branch(&self) -> bool {
         self.running().is_some_and(|state| state.progress.branch.is_some())
     }
@@ -123,7 +124,7 @@ impl Engine {
         self.running()?.progress.paused.as_ref().map(|pause| &pause.reason)
     }
 
-    /// How the run stands.
+    /// The run with its phase if its rules hold, or else the reason for the hold.
     pub(super) fn standing(&self) -> Standing<'_> {
         self.run.standing(self.definitions.library())
     }
@@ -223,8 +224,8 @@ impl Engine {
         data
     }
 
-    /// Stores the newest state anew if its entry remembers the user's model, which was set again: the user has chosen
-    /// another one since.
+    /// Stores the newest state anew after the user has chosen another model, if its entry still remembers the earlier
+    /// model of the user, which was set again.
     pub(super) fn forget_returned_model(&mut self, cx: &mut Cx) {
         let Some(mut state) = self.keeper.forget_returned() else { return };
         match self.running().cloned() {
@@ -245,7 +246,7 @@ impl Engine {
         self.restore_model(model, cx);
     }
 
-    /// Sets the tools of the run that the session stores: not every version of pi stores them.
+    /// Sets the tools of the run that the session stores: not every version of pi stores the active tools.
     pub(super) fn restore_tools(&mut self, cx: &mut Cx) {
         let state = self.run.state().cloned().map(|state| self.with_tools(state, cx));
         if let Some(state) = state {
@@ -280,7 +281,7 @@ impl Engine {
         cx.push(Effect::SetStatus(line));
     }
 
-    /// Returns true if the panel is hidden by a dialog: a small terminal does not show the options beside both.
+    /// Returns true if a dialog hides the panel: a small terminal has no room for the options beside both.
     pub(super) fn hides_panel(&self, ui: Ui) -> bool {
         ui.is_terminal() && self.pending.is_for_user()
     }

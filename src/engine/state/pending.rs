@@ -20,7 +20,7 @@ pub struct Pending {
 /// A request that is not answered yet.
 pub struct Waiting {
     pub purpose: Purpose,
-    /// The user has a dialog for it.
+    /// The user has a dialog for the request.
     pub is_for_user: bool,
     /// The continuation after the answer.
     pub then: Then,
@@ -57,7 +57,7 @@ impl Pending {
         self.requests.is_empty()
     }
 
-    /// Returns true if the user has a dialog for any of them.
+    /// Returns true if the user has a dialog for any pending request.
     pub fn is_for_user(&self) -> bool {
         self.requests.values().any(|request| request.is_for_user)
     }
@@ -74,7 +74,7 @@ impl Pending {
         request.is_some_and(|request| request.is_for_user && request.purpose.waiter != Waiter::User)
     }
 
-    /// Returns true if a gate is being checked. A withdrawn one is, until its answer comes.
+    /// Returns true if a gate is being checked. A withdrawn gate counts until its answer comes.
     pub fn has_gate(&self) -> bool {
         self.waiters_of_gates().next().is_some()
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 #[derive(Debug, Clone)]
 pub struct Purpose {
     pub waiter: Waiter,
-    /// Set if it is a check of a gate, or the consent to one.
+    /// Set if the request is a check of a gate, or the consent to one.
     pub gate: Option<Withdrawal>,
 }
 
@@ -23,7 +23,8 @@ pub enum Waiter {
     },
 }
 
-/// True after the user did something else while a gate is checked: the answer has no effect then. Copies share it.
+/// True after the user did something else while a gate was checked: then the answer has no effect. Copies share the
+/// value.
 #[derive(Debug, Clone, Default)]
 pub struct Withdrawal(Rc<Cell<bool>>);
 

@@ -1,7 +1,7 @@
 //! The run in progress.
 //!
 //! **Invariant: one writer of the run.** Only this file can assign the state, and it resolves the run anew with each
-//! new state: whether its rules hold is asked once for a state and a library, not at each question.
+//! new state: the rules are compared once for a state and a library, not at each question.
 
 use serde_json::Value;
 
@@ -9,10 +9,10 @@ use crate::definition::Library;
 use crate::run::{Active, Journal, Mark, Pause, PauseReason, RunState, RunStatus, reason_to_hold};
 use crate::text;
 
-/// The run in progress, and how the last one ended.
+/// The run in progress, and the end of the last run.
 #[derive(Debug, Default)]
 pub struct Run {
-    /// The run in progress, or one that has ended and is still to be announced.
+    /// The run in progress, or a run that has ended and is still to be announced.
     state: Option<RunState>,
     /// The reason why the rules of the run do not hold in the library as it was last read.
     held: Option<PauseReason>,
@@ -28,9 +28,8 @@ pub struct Run {
     pub ended: Option<Ended>,
 }
 
-/// How the run stands.
+/// The run with its phase if its rules hold, or else the reason for the hold.
 pub enum Standing<'a> {
-    /// No run is in progress.
     NoRun,
     /// The rules of the run do not hold, for this reason: nothing is done by other rules.
     Held(&'a PauseReason),
@@ -46,7 +45,6 @@ pub struct ToldHold {
     pub with_message: bool,
 }
 
-/// The end of a run.
 #[derive(Debug)]
 pub struct Ended {
     pub workflow: String,
@@ -54,7 +52,7 @@ pub struct Ended {
 }
 
 impl Run {
-    /// The run in progress, or one that has ended and is still to be announced.
+    /// The run in progress, or a run that has ended and is still to be announced.
     pub fn state(&self) -> Option<&RunState> {
         self.state.as_ref()
     }
@@ -70,7 +68,7 @@ impl Run {
         Some(text::rule_lines(root, library))
     }
 
-    /// How the run stands; the library is the one that it was resolved with.
+    /// The run with its phase, or the reason for its hold; `library` is the library with which the run was resolved.
     pub fn standing<'a>(&'a self, library: &'a Library) -> Standing<'a> {
         let active = || Active::resolve(self.state()?, library);
         match &self.held {
@@ -83,7 +81,7 @@ impl Run {
     pub fn take_up(&mut self, stored: Option<RunState>, mark: Mark, library: &Library) {
         self.journal = stored.as_ref().map(|state| Journal::after(state, mark)).unwrap_or_default();
         let task = |state: &RunState| state.task_id.clone();
-        // pi starts a session twice when another one is opened: of a run that stays held the user is told once.
+        // pi starts a session twice when another session is opened: the user is told once of a run that stays held.
         if self.state.as_ref().map(task) != stored.as_ref().map(task) {
             self.told_hold = None;
         }
@@ -91,12 +89,12 @@ impl Run {
         self.set(stored.map(|state| state.sealed(library)), library);
     }
 
-    /// Replaces the state by one that was stored. A run whose end is announced is forgotten.
+    /// Replaces the state by a state that was stored. A run whose end is announced is forgotten.
     pub fn replace(&mut self, new: RunState, library: &Library) {
         self.set(Some(new).filter(|new| !new.is_announced()), library);
     }
 
-    /// Changes the state; the change is stored with the next one.
+    /// Changes the state; the change is stored with the next state.
     pub fn amend(&mut self, library: &Library, change: impl FnOnce(RunState) -> RunState) {
         if let Some(state) = self.state.take() {
             self.set(Some(change(state)), library);
@@ -118,7 +116,7 @@ impl Run {
         self.resolve(library);
     }
 
-    /// The entry that stores a state; what is beyond the bounds of an entry is dropped from the state too. `newest`:
+    /// The entry that stores a state; the part beyond the bounds of an entry is dropped from the state too. `newest`:
     /// the newest state entry of the session.
     pub fn entry(&mut self, state: &mut RunState, newest: impl FnOnce() -> Option<String>) -> Value {
         self.journal.entry(state, newest)
@@ -134,7 +132,8 @@ impl Run {
         self.journal.refused();
     }
 
-    /// The data of a complete entry in place of one that the same event made before the session refused another.
+    /// The data of a complete state entry. It replaces an entry that the same event made before the session refused
+    /// another entry.
     pub fn entry_again(&mut self) -> Option<Value> {
         self.journal.again()
     }

@@ -18,7 +18,7 @@ pub struct Session {
     pub allow_commands: bool,
     /// The bound of the command line for each run. With an error it leaves nothing to spend.
     pub bound: Budget,
-    /// The error in it.
+    /// The error in the bound of the command line.
     pub bound_error: Option<String>,
     /// The seal of the changed rules that the command line accepts; taken when it is used.
     pub accept_rules: Option<String>,
@@ -34,7 +34,7 @@ pub struct Session {
     pub accepted_replacements: Set<String>,
     /// The numbers of agents of parallel groups to which the user said yes in this session.
     pub accepted_agents: Set<String>,
-    /// The user was told that commands cannot be confined, and what follows from it in phases with these.
+    /// The sandbox settings for which the user was told that commands cannot be confined, and the consequence.
     pub told_unconfined: Vec<Sandbox>,
     /// The user was told that pi does not have the run's own tool.
     pub told_no_step_tool: bool,
@@ -45,7 +45,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Returns true if the user gave this answer in the project of this identity before, and it was kept.
+    /// Returns true if the user gave this answer before in the project with this identity, and the answer was kept.
     pub fn remembers(&self, kind: &str, identity: Option<&str>, about: &str, cx: &Cx) -> bool {
         identity.is_some_and(|identity| {
             let (key, value) = self.kept_form(kind, identity, about);
@@ -53,7 +53,7 @@ impl Session {
         })
     }
 
-    /// Keeps an answer of the user about each of these for the project of this identity.
+    /// Keeps an answer of the user about each of these subjects for the project with this identity.
     pub fn remember(&self, kind: &str, identity: &str, about: &[String], cx: &mut Cx) {
         for about in about {
             let (key, value) = self.kept_form(kind, identity, about);
@@ -68,7 +68,7 @@ impl Session {
     }
 }
 
-/// Returns a short name for a text: its FNV-1a hash. Two texts may share one.
+/// Returns a short name for a text: its FNV-1a hash. Two texts may share a name.
 pub fn fingerprint(text: &str) -> String {
     let hash = text
         .bytes()

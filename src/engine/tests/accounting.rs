@@ -9,7 +9,7 @@ fn used(turns: u32) -> Usage {
     Usage { turns, input: u64::from(turns) * 10, ..Usage::default() }
 }
 
-/// A run of two phases; what is used from now on is set by `has_used`.
+/// A run of two phases; `has_used` sets the usage from now on.
 fn begun() -> Session {
     let mut session = Session::new(&[("w", &["a", "b"])]);
     let _ = session.command("workflow", "w x");
@@ -144,7 +144,7 @@ fn a_dialog_that_is_open_is_waiting() {
     assert_eq!(session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply, {
         Reply::Block(crate::text::GATE_OPEN.to_owned())
     });
-    // A state while it is open, and another one behind it.
+    // A state while the dialog is open, and another state behind it.
     let _ = session.command("workflow", ":panel");
     let _ = session.command("workflow", ":pause");
     assert_eq!(times(&session), (30, 500_000));

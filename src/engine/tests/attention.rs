@@ -1,4 +1,4 @@
-//! What the user is told outside of pi, by `notify.yaml`, and that pi shows that it waits.
+//! Notifications of the user outside of pi, by `notify.yaml`, and the wait that pi shows.
 
 use super::*;
 

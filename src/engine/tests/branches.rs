@@ -1,4 +1,4 @@
-//! Branches of a parallel group: the engine of the session, and those of its children.
+//! Branches of a parallel group: the engine of the session, and the engines of its children.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ struct Family {
     started: Vec<(String, String)>,
     /// The keys of the children that were aborted.
     aborted: Vec<String>,
-    /// The text that is shown while they work.
+    /// The text that is shown while the children work.
     shown: String,
-    /// The reply to the call that waits for them.
+    /// The reply to the call that waits for the children.
     reply: Reply,
 }
 
@@ -63,7 +63,7 @@ impl Family {
         self.take(output);
     }
 
-    /// Performs what concerns children.
+    /// Performs the effects on children.
     fn take(&mut self, output: Output) {
         for effect in output.effects {
             match effect {
@@ -126,7 +126,6 @@ impl Family {
         }
     }
 
-    /// The child of a branch ends.
     fn end(&mut self, name: &str, ended: ChildEnd) {
         let report = self.report(name, 0.5);
         self.children.remove(&report.key);
@@ -431,7 +430,7 @@ fn nothing_of_the_session_reaches_a_branch_after_it_has_moved() {
     let mut expected = family.state().clone();
     let late = family.parent.on(Event::Child { report: report.clone(), ended: None });
     assert_eq!(late.effects, []);
-    // Only what it has taken counts.
+    // Only the usage of the child counts.
     let _ = family.parent.on(Event::Child { report: report.clone(), ended: Some(ChildEnd::Aborted) });
     expected.progress.forgotten.add(&report.usage);
     assert_eq!(family.state(), &expected);
@@ -456,7 +455,7 @@ fn no_branch_begins_when_the_others_are_aborted() {
     let output = family.parent.command("workflow", ":pause");
     assert!(output.effects.iter().any(|effect| matches!(effect, Effect::CancelRequest { .. })));
     family.take(output);
-    // Its run has ended before it was aborted.
+    // The run of the child has ended before the child was aborted.
     let _ = family.child("bugs").command("workflow", ":cancel");
     family.end("bugs", ChildEnd::Aborted);
     assert_eq!(family.working(), ["tests"]);
@@ -527,7 +526,7 @@ fn the_agent_of_a_branch_that_has_ended_has_no_rights() {
     family.call("bugs", r#"{"action":"next","outcome":"clean","summary":"Done."}"#);
     let child = family.child("bugs");
     let call = |child: &mut Session| child.on(Event::ToolCall { name: "bash", carries_calls: false }).reply;
-    // A prompt of an extension is none of the user, and a new instance knows it too.
+    // A prompt of an extension is no prompt of the user, and a new instance knows it too.
     for _ in 0..2 {
         assert!(matches!(call(child), Reply::Stop(_)));
         let _ = child.on(Event::AgentEnd { stop: Stop::Completed });

@@ -136,7 +136,7 @@ fn a_prompt_in_the_result_of_a_nested_call_is_not_in_view() {
     session.is_reminded();
     let told = nested(&mut session, "loop");
     assert!(told.starts_with("🔄 Looped") && told.ends_with(follow), "{told}");
-    // The script did not wait for it, and the agent has stopped: the next run has the prompt.
+    // The script did not wait for the result, and the agent has stopped: the next run has the prompt.
     let _ = session.on(Event::AgentSettled);
     assert!(session.is_told_all().contains("Do a."));
     let _ = session.on(Event::AgentStart);
@@ -249,7 +249,7 @@ fn summaries_are_in_the_prompts_of_later_phases() {
     assert!(text.contains("**Results so far:**\n\n### * a\nfound {description}\n\n**What to do"));
     assert!(text.contains("Do b. found {description}|found {description}|(none)|(none)|{summary.z}|{summary.}\n"));
 
-    // A restart keeps it, a second pass replaces it.
+    // A restart keeps the summary, a second pass replaces it.
     let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]);
     let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     let again = session.on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"#, nested: false });

@@ -17,7 +17,7 @@ fn with_budgets(of_workflow: &str, of_phase: &str) -> Session {
 }
 
 impl Session {
-    /// The entries behind the newest state entry took this.
+    /// Sets the usage of the entries behind the newest state entry.
     fn has_taken(&self, usage: Usage) {
         *self.files.usage.borrow_mut() = usage;
     }
@@ -450,7 +450,6 @@ fn an_unknown_cost_is_told_before_more_is_added_to_another_budget() {
     assert_eq!(session.pause(), None);
 }
 
-/// Answers without usage.
 fn unreported(answers: u32) -> Usage {
     Usage { turns: answers, unreported: answers, unpriced: answers, ..Usage::default() }
 }
@@ -485,7 +484,7 @@ fn an_answer_without_usage_pauses_where_the_cost_or_the_tokens_are_bounded() {
             assert_eq!(session.pause(), None, "{budget}");
             session.has_taken(unreported(1));
             assert_eq!(session.call().reply, Reply::None, "{budget}");
-            // Those that have a usage count on.
+            // Answers with a usage count on.
             session.has_taken(Usage { turns: 1, cost: 1.0, output: 10, ..unreported(1) });
             let reason = session.stopped();
             let expected = ["$1.00 of $1.00", "10 of 10"];
@@ -567,7 +566,7 @@ fn a_phase_that_has_used_up_its_budget_leads_on_where_its_file_says() {
     assert!(matches!(told[..], [told] if told.starts_with("The phase has used up its budget")), "{told:?}");
     assert_eq!(stored(&session), ("w:1".into(), vec![USED_UP.into()], false));
     assert!(session.engine.run.state().unwrap().progress.visits.get("w:0").unwrap().unfinished);
-    // The rest of the answer is of the phase that was left.
+    // The rest of the answer belongs to the phase that was left.
     let rest = session.call();
     assert!(matches!(&rest.reply, Reply::Block(text) if text.contains("The phase of this call")), "{rest:?}");
     session.has_taken(Usage::default());
@@ -715,8 +714,8 @@ fn a_bound_that_cannot_be_read_leaves_nothing_to_spend() {
     }
 }
 
-/// A session whose model is `local/free`, without a price, beside `a/paid`, with the option `more`, and a workflow whose
-/// phase `b` has a model of its own.
+/// A session whose model is `local/free`, without a price, beside `a/paid`, with the option `more`, and a workflow
+/// whose phase `b` has a model of its own.
 fn with_free_model(of_workflow: &str, model_of_b: &str, bound: Option<&str>, more: Option<&str>) -> Session {
     let mut session = Session::new(&[("w", &["a", "b"])]);
     session.files.global.get_mut("w/workflow.yaml").unwrap().push_str(of_workflow);
@@ -746,7 +745,7 @@ fn uses(session: &Session, model: &str) {
     *session.files.setting.borrow_mut() = Some(ModelSetting { model: named(model), thinking: None });
 }
 
-/// An answer whose usage is told, without a price.
+/// An answer with a usage, without a price.
 fn free() -> Usage {
     Usage { turns: 1, unpriced: 1, output: 5, ..Usage::default() }
 }
@@ -790,7 +789,7 @@ fn a_cost_without_a_price_is_told_and_asked_for_where_nothing_else_is_bounded() 
             let _ = session.on(Event::AgentStart);
             session.has_taken(free());
             assert_eq!(session.call().reply, Reply::None, "{about}");
-            // What has a price counts.
+            // An answer with a price counts.
             session.has_taken(Usage { cost: 2.0, ..free() });
             assert!(session.stopped().contains("is used up: $2.00 of $"), "{about}");
         }

@@ -1,4 +1,4 @@
-//! The limits of phases: what may be written, and the network.
+//! The limits of phases: writable paths, and the network.
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
@@ -210,7 +210,7 @@ fn where_commands_cannot_be_confined_they_are_refused_and_the_user_is_told_once(
     assert!(!session.engine.agent.worked);
     assert_eq!(session.calls("bash"), block.clone().into());
     assert!(matches!(session.writes("edit", Some("docs/a")), Reply::Confine { .. }));
-    // The user installs it.
+    // The user installs the sandbox.
     session.files.cannot_confine = None;
     assert!(matches!(session.calls("bash").reply, Reply::Confine { .. }));
     // Another session.
@@ -251,7 +251,7 @@ fn without_a_sandbox_the_system_is_not_asked() {
     let off = Confinement { sandbox: Some(Sandbox::Off), ..Confinement::default() };
     let mut session = limited(write(&["docs/"]), off, ToolPolicy::All);
     session.files.cannot_confine = Some(MISSING.into());
-    // `off` of the workflow, `write` of the phase.
+    // `off` comes from the workflow, `write` from the phase.
     assert_eq!(session.calls("bash"), Output::default());
     assert!(matches!(session.writes("edit", Some("src/a")), Reply::Block(_)));
     assert!(

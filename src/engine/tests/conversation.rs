@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::run::PauseReason;
 
-/// A run in the first phase of a workflow; those whose names begin with `t` are a conversation.
+/// A run in the first phase of a workflow; phases whose names begin with `t` are a conversation.
 fn run(phases: &[&str]) -> Session {
     let mut session = Session::new(&[("w", phases)]);
     for (path, file) in &mut session.files.global {
@@ -180,7 +180,7 @@ fn the_agent_and_the_panels_are_told() {
     assert!(!working.contains("waits for you"), "{working}");
 }
 
-/// What happens in a session.
+/// An event of a session.
 #[derive(Debug, Clone, Copy)]
 enum Happens {
     Message,
@@ -264,7 +264,7 @@ proptest! {
             }
             let progress = &active.state.progress;
             prop_assert_eq!((progress.idle, progress.continuations), (0, 0));
-            // A countdown that a late call left is not one of the conversation.
+            // A countdown that a late call left is not part of the conversation.
             let counts = session.engine.activity.is_counting_down();
             prop_assert!(!counts || !matches!(what, Happens::Stops(_) | Happens::Restart { .. }), "{:?}", what);
             let continued = outputs.iter().any(|output| matches!(output.reply, Reply::Continue(_)));

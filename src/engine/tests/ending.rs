@@ -283,7 +283,7 @@ const BEHIND: &str = "[workflow] The workflow has ended: no more tools can be ca
 
 type End = fn(&mut Session) -> Output;
 
-/// Each way in which a run ends while its agent works, and whether the agent is aborted at once.
+/// Each way in which a run ends while its agent works, and true if the agent is aborted at once.
 fn ends() -> [(&'static str, End, bool); 6] {
     [
         (":cancel", |session| session.command("workflow", ":cancel"), true),
@@ -296,7 +296,7 @@ fn ends() -> [(&'static str, End, bool); 6] {
 }
 
 impl Session {
-    /// A run in the last phase of `flat` (a), whose agent is at work and ends it so.
+    /// A run in the last phase of `flat` (a), whose agent is at work and ends the run in this way.
     fn behind(end: End) -> (Self, Output) {
         let mut session = Self::new(&[("flat", &["a"])]);
         let _ = session.command("workflow", "flat x");
@@ -383,7 +383,7 @@ fn the_next_run_has_its_rights_with_its_prompt() {
 
 #[test]
 fn a_new_instance_knows_the_end() {
-    // Whether its end was announced or not: pi may have started the agent again by itself.
+    // An announced end and an end that is still to be announced: pi may have started the agent again by itself.
     for (how, at_work, restarted) in [(0, true, true), (4, true, true), (4, true, false), (4, false, true)] {
         let (mut session, _) = Session::behind(ends()[how].1);
         assert!(session.engine.guards_tools());

@@ -174,7 +174,7 @@ fn a_failed_step_without_a_target_pauses_and_runs_again() {
     let why = "“pr” has not ended: it failed, exit status 2: no such pr";
     assert_eq!(session.paused().as_deref(), Some(why));
     assert!(told(&output).ends_with("Stop here and wait for the user."));
-    // Neither the agent nor a message moves it.
+    // Neither the agent nor a message moves the run.
     let _ = session.on(Event::Input { from_user: true });
     assert_eq!(session.paused().as_deref(), Some(why));
     let call = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false });
@@ -327,7 +327,7 @@ fn the_outputs_of_a_step_are_read_from_its_standard_output() {
     let _ = session.command("workflow", "w x");
     let output = session.next_at_work();
     let Reply::Ask { ticket, request: Request::Exec { apart: true, .. } } = output.reply else { panic!("{output:?}") };
-    // What is no output of it is ignored.
+    // Fields that are no outputs of the step are ignored.
     let output = session.give(ticket, ran(0, r#"{"isDraft": true, "number": 7}"#));
     assert!(told(&output).contains("isDraft"), "{output:?}");
     assert_eq!(session.key(), "w:2");
@@ -376,7 +376,7 @@ fn the_answer_to_a_question_leads_where_its_outcome_says() {
     let (ticket, title, options) = choice(&output.reply);
     assert!(title.contains("Is the plan of “x” right?"), "{title}");
     assert_eq!(options, ["Not yet", "go", "Change it", "Drop it"]);
-    // The agent can neither see nor answer it.
+    // The agent can neither see nor answer the question.
     let call = session.on(Event::ToolCall { name: "read", carries_calls: false });
     assert!(matches!(call.reply, Reply::Stop(_)), "{call:?}");
     let call = session.on(Event::Step { input: r#"{"action":"next","outcome":"go"}"#, nested: false });

@@ -1,4 +1,4 @@
-//! Evidence that is still true: the files in which a check has passed, what has changed since, and checks that are made
+//! Evidence that is still true: the files in which a check has passed, the changes since, and checks that are made
 //! again.
 
 use std::collections::VecDeque;
@@ -9,14 +9,15 @@ use crate::run::{Changed, CheckedFiles, ProjectState};
 /// A session whose project has files that change.
 struct Project {
     session: Session,
-    /// The name of the state of its files; `None` if the host cannot tell it.
+    /// The name of the state of the project's files; `None` if the host cannot tell it.
     tree: Option<&'static str>,
-    /// The commands that ran, with the status with which they end next; in the state `broken` each fails.
+    /// The commands that ran; each ends with `status`, or fails in the state `broken`.
     commands: Vec<String>,
     status: u32,
     /// The values of their variables.
     values: Vec<String>,
-    /// The state of the files after each command to come, while which they change; after the others it is as before.
+    /// The state of the files after each command to come, which changes while the command runs; after further commands
+    /// the state is as before.
     while_running: VecDeque<Option<&'static str>>,
     /// The numbers of earlier states that the host was asked about.
     asked: Vec<usize>,
@@ -60,7 +61,7 @@ impl Project {
         }
     }
 
-    /// Answers all requests but questions to the user; returns what follows.
+    /// Answers all requests but questions to the user; returns the last output.
     fn answer(&mut self, mut output: Output) -> Output {
         loop {
             let Reply::Ask { ticket, request } = &output.reply else { return output };
@@ -102,7 +103,7 @@ impl Project {
         self.answer(output)
     }
 
-    /// Calls `next`, and returns what it says.
+    /// Calls `next`, and returns the text of the result.
     fn says(&mut self) -> String {
         match self.next().reply {
             Reply::Tool(result) => result.text,
@@ -131,7 +132,7 @@ impl Project {
         visit.evidence.iter().map(line).collect()
     }
 
-    /// What `:status` shows.
+    /// The text that `:status` shows.
     fn status(&mut self) -> String {
         match &self.control(":status").effects[..] {
             [.., Effect::AppendEntry { data, .. }] => data["content"].as_str().unwrap().to_owned(),
@@ -155,7 +156,7 @@ impl Project {
     }
 }
 
-/// What has changed since another state.
+/// The changes since another state.
 const CHANGES: &str = "4 files changed since (a, `b` c and 2 more)";
 
 #[test]
@@ -277,7 +278,7 @@ fn a_check_of_the_last_phase_is_made_again_if_files_change_after_it() {
     // Nothing changes.
     assert_eq!(made("gate: [{run: test, recheck: true}, {run: build}]\n", &[], true).0, "test build");
     assert_eq!(made(asked, &[], true).0, "test");
-    // Not known.
+    // The state of the files is not known.
     assert_eq!(made("gate: [{run: test, recheck: true}, {run: build}]\n", &[], false).0, "test build test");
     let last = made("gate: [{run: build}, {run: test, recheck: true}, {file: a.md}]\n", &[], false).0;
     assert_eq!(last, "build test", "a second time tells no more");
@@ -344,7 +345,7 @@ fn a_recheck_is_made_again_if_files_have_changed() {
     }
 }
 
-/// git may ignore the file of a check: no state tells that it has changed.
+/// git may ignore the file of a check: then no state tells that the file has changed.
 #[test]
 fn a_check_of_a_file_is_made_again_whatever_is_known_of_other_files() {
     let mut project = Project::flat(&[("flat/a.md", "gate: [{file: dist/a.js, label: the build, recheck: true}]\n")]);

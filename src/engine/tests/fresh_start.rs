@@ -5,7 +5,7 @@ use crate::protocol::{FRESH_TYPE, STATE_ENTRY_TYPE};
 
 const NEXT: &str = r#"{"action":"next","summary":"done"}"#;
 
-/// A workflow of these phases; those whose names begin with `f` start fresh.
+/// A workflow of these phases; phases whose names begin with `f` start fresh.
 fn with(phases: &[&str]) -> Session {
     let mut session = Session::new(&[("w", phases)]);
     for (path, file) in &mut session.files.global {

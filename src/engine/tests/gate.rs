@@ -1,4 +1,4 @@
-//! Gates: what is checked before a phase is left.
+//! Gates: the checks before a phase is left.
 
 use super::*;
 
@@ -43,7 +43,7 @@ impl Session {
         session.begun()
     }
 
-    /// The same, its workflow one of the project.
+    /// Like [`Self::gated`], with a workflow of the project.
     fn of_project(front_matter: &str) -> Self {
         let mut session = Self::new(&[("flat", &["a", "b"])]);
         session.write_gate("flat/a.md", front_matter);
@@ -472,7 +472,7 @@ fn the_subject_of_an_approval_stands_above_the_question() {
             "**Checked before:**\n- ✓ the tests: exit status 0, 12s\n\n**The agent's summary of * a:**\n\n{summary}"
         )
     );
-    // The user asks for the next phase: the agent handed nothing over in this pass but that summary.
+    // The user asks for the next phase: in this pass the agent handed over only that summary.
     let (ticket, _) = asked(output.reply);
     let _ = session.answer(ticket, Answer::Selected(0));
     let (ticket, _) = asked(session.resume("").reply);
@@ -604,7 +604,7 @@ fn a_gate_holds_as_it_was_when_it_was_opened() {
     let (ticket, _) = asked(session.call_next().reply);
     let phase = session.files.global.get_mut("flat/a.md").unwrap();
     *phase = phase.replacen(TESTS, "", 1);
-    // The files are not read meanwhile: those of the run are what counts.
+    // The files are not read meanwhile: the rules of the run count.
     assert!(told(&session.answer(ticket, ran(1))).starts_with("✗ The gate of a is not passed"));
 }
 
@@ -776,7 +776,7 @@ fn without_a_ui_a_failed_gate_is_no_failed_command_while_the_agent_works_on_it()
 
 #[test]
 fn the_question_about_a_command_names_the_gate_of_the_project() {
-    // The user's own workflow has the same command in its gate; that one needs no consent.
+    // The user's own workflow has the same command in its gate, and needs no consent.
     let mut session = Session::new(&[("outer", &["@inner", "c"]), ("inner", &["b"])]);
     session.write_gate("inner/b.md", TESTS);
     session.write_gate("outer/c.md", TESTS);

@@ -282,7 +282,6 @@ fn without_a_user_interface_the_last_word_says_why() {
     }
 }
 
-/// A session with this progress in its state.
 fn with_progress(progress: Option<Value>) -> Session {
     let mut session = Session::held_by_nothing();
     let mut state = serde_json::to_value(session.as_stored()).unwrap();
@@ -633,7 +632,7 @@ fn the_user_is_told_once_of_a_run_that_cannot_be_read() {
     let effects = session.on(started()).effects;
     let [told] = notices(&effects)[..] else { panic!("{effects:?}") };
     let told = told.to_owned();
-    // pi starts a session twice when another one is opened.
+    // pi starts a session twice when another session is opened.
     assert_eq!(notices(&session.on(started()).effects), [""; 0]);
     for control in [":skip", ":back", ":next", ":resume", ":status"] {
         assert_eq!(notices(&session.command("workflow", control).effects), [&*told], "{control}");

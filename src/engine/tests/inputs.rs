@@ -12,8 +12,8 @@ fn with_list(bounds: &str) -> Session {
     session
 }
 
-/// Starts the workflow and gives these answers to its dialogs, one after another; returns the last reply and what the
-/// user is told.
+/// Starts the workflow and gives these answers to its dialogs, one after another; returns the last reply and the notice
+/// to the user.
 fn asked(session: &mut Session, answers: &[&str]) -> (Reply, String) {
     let mut output = session.command("workflow", "w the task");
     for answer in answers {
@@ -40,7 +40,7 @@ fn the_texts_of_a_list_are_asked_for_one_by_one() {
         ("", &["a.md", "b c", ""][..], "a.md\nb c"),
         ("", &["  a  ", "   "], "a"),
         (", min: 2", &["a", "b", ""], "a\nb"),
-        // The last one ends it.
+        // The last item ends the list.
         (", max: 2", &["a", "b"], "a\nb"),
         (", min: 1, max: 1", &["a"], "a"),
         ("", &[""], ""),

@@ -149,7 +149,7 @@ fn the_user_switches_them_off_and_on() {
     assert_eq!(session.status.as_deref(), Some("limits off"));
     assert_eq!(calls(&mut session, "bash", None), Reply::None);
     assert!(!session.engine.guards_tools());
-    // Nothing but the user's word and another session switches them on again.
+    // Only the user's word and another session switch the limits on again.
     prompt(&mut session);
     begin(&mut session, true);
     assert_eq!(calls(&mut session, "bash", None), Reply::None);
@@ -182,7 +182,7 @@ fn a_change_holds_from_the_next_prompt_on() {
     assert_eq!(session.status, None);
 }
 
-/// A run of the user with limits, in a phase with these.
+/// A run of the user with limits, in a phase with this confinement and these tools.
 fn in_a_run(limits: &str, own: Confinement, tools: ToolPolicy) -> Session {
     let mut session = limited(limits);
     let mut root = workflow("w", &["a", "b"]);

@@ -46,7 +46,7 @@ impl Session {
         self.files.setting.borrow().as_ref().unwrap().to_string()
     }
 
-    /// Does what pi does with the effects, and returns the notices.
+    /// Performs the effects as pi does, and returns the notices.
     fn obey(&mut self, effects: &[Effect]) -> Vec<String> {
         let mut setting = self.files.setting.borrow_mut();
         let setting = setting.as_mut().unwrap();
@@ -95,7 +95,7 @@ impl Session {
         let _ = self.obey(&effects);
     }
 
-    /// Ends pi at once, and starts it again with what it has stored.
+    /// Ends pi at once, and starts it again from its stored state.
     fn restart(&mut self, stored: Option<String>) -> String {
         self.engine = Engine::default();
         let stored = restore(stored);
@@ -184,7 +184,7 @@ fn a_run_that_is_cancelled_or_replaced_gives_back_the_users() {
     assert_eq!(session.run("w x"), "a/big:high");
     assert_eq!(session.run(":cancel"), "a/user:low");
     assert_eq!(session.run("w x"), "a/big:high");
-    // Another run in its place: the user's is remembered.
+    // Another run in its place: the user's model is remembered.
     let Reply::Ask { ticket, .. } = session.command("workflow", "w y").reply else { panic!() };
     let yes = Event::Answer { ticket, answer: Answer::Confirmed(true) };
     let effects = session.on(yes).effects;
@@ -296,11 +296,11 @@ fn after_a_crash_the_users_is_known() {
     let state = stored(&effects);
     assert_eq!(session.restart(state.clone()), "a/big:high");
     assert_eq!(session.leave(), "a/user:low");
-    // After it was set, which pi's session remembers too.
+    // After the model was set, which pi's session remembers too.
     session.select("a/big", Some(Thinking::High));
     assert_eq!(session.restart(state.clone()), "a/big:high");
     assert_eq!(session.leave(), "a/user:low");
-    // The user starts pi with another one.
+    // The user starts pi with another model.
     session.select("b/small", OF_PI);
     assert_eq!(session.restart(state), "a/big:high");
     assert_eq!(session.leave(), "b/small:medium");

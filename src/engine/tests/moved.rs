@@ -62,7 +62,7 @@ fn all_about_the_phase() -> Vec<PauseReason> {
         PauseReason::Approval { question: "Well?".into() },
         PauseReason::Commands { package: None },
         PauseReason::ModelError,
-        // No budget holds here.
+        // No budget applies here.
         PauseReason::Budget { of: "b".into(), measure: Measure::Turns, spent: 3, limit: 3 },
         PauseReason::UnknownCost { of: "b".into() },
         PauseReason::UnknownUsage { of: "b".into() },
@@ -126,7 +126,7 @@ fn a_budget_of_the_phase_is_left_with_it() {
     session.took(0);
     let output = session.command("workflow", ":next");
     assert_eq!((session.engine.pause_reason(), prompts(&output)), (None, 1));
-    // Back in the phase a new visit has its own budget.
+    // After the way back to the phase, the new visit has its own budget.
     let _ = session.command("workflow", ":back");
     assert_eq!(session.engine.pause_reason(), None);
 }
@@ -166,7 +166,7 @@ fn a_message_that_does_not_resume_the_run_is_told_so_once_a_pause() {
             assert_eq!(session.says(), [""; 0], "{ui:?}");
         }
         assert!(session.engine.pause_reason().is_some());
-        // The next pause is another one.
+        // The next pause is another pause.
         let _ = session.resume("+1");
         assert_eq!(session.says(), [""; 0], "{ui:?}");
         session.now += 1000;

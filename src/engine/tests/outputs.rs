@@ -125,7 +125,7 @@ workflow_step {"action": "next", "summary": "<what you found or did>", "outputs"
     let (text, _) = session.next_giving(json!({ "size": "large", "tasks": [] }));
     assert!(text.ends_with("The workflow is paused: the agent gave missing or wrong outputs of “plan” in 5 calls. Stop here and wait for the user."), "{text}");
     assert!(matches!(session.engine.pause_reason(), Some(PauseReason::Outputs { times: 5, .. })));
-    // In the pause not even the right ones move the run.
+    // In the pause even the right outputs do not move the run.
     let (text, details) = session.next_giving(large());
     assert!(text.starts_with("The workflow is paused"), "{text}");
     assert_eq!((details["gate"].clone(), session.at()), (json!("paused"), "plan".to_owned()));
@@ -192,7 +192,7 @@ fn outputs_go_along_where_a_gate_waits_and_a_later_call_need_not_repeat_them() {
     assert_eq!(session.outputs("w:0").len(), 2, "they are not lost with the attempt");
     session.files.tree.insert("there.txt".into(), "x".into());
     let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
-    // The command gets what the phase has handed over.
+    // The command gets the outputs that the phase has handed over.
     let asked = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply;
     let Reply::Ask { ticket, request: Request::Exec { env, .. } } = asked else { panic!("{asked:?}") };
     assert_eq!(env, [("SIZE".to_owned(), "large".to_owned())]);
@@ -242,7 +242,7 @@ fn a_nested_workflow_without_its_output_waits_for_the_user() {
     assert!(!text.contains("n (none)"), "{text}");
     assert_eq!(session.step("next").1["gate"], "paused");
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
-    // The user goes back, and the agent gives it.
+    // The user goes back, and the agent gives the output.
     let _ = session.command("workflow", ":back");
     assert_eq!((session.at(), session.engine.pause_reason()), ("plan".to_owned(), None));
     let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
@@ -252,7 +252,7 @@ fn a_nested_workflow_without_its_output_waits_for_the_user() {
     let _ = session.next_giving(outputs);
     assert_eq!((session.at(), session.engine.pause_reason()), ("b".to_owned(), None));
 
-    // Or goes on without it.
+    // Or the user goes on without the output.
     let mut session = nesting("");
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
     let _ = session.command("workflow", ":next");

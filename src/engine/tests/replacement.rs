@@ -32,7 +32,6 @@ impl Session {
     }
 }
 
-/// The question, and its ticket.
 #[track_caller]
 fn question(output: Output) -> (u64, String) {
     match output.reply {
@@ -61,7 +60,7 @@ fn a_replacement_is_asked_about_before_its_first_start() {
     session.files.kept.insert(key.clone(), value.clone());
     assert_eq!((session.runs(), &output.reply), (Some("rpir"), &Reply::Settle));
 
-    // In this session the yes is known; in another one, the value that is stored for this folder counts.
+    // In this session the yes is known; in another session, the value that is stored for this folder counts.
     let _ = session.command("cancel-workflow", "");
     assert_eq!(session.command("workflow", "rpir x").reply, Reply::Settle);
     for (identity, asks) in [("1:2:3", false), ("1:9:3", true)] {

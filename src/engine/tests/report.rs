@@ -55,7 +55,7 @@ fn the_last_run_of_the_session_is_reported_after_its_end() {
     *session.files.usage.borrow_mut() = Usage { turns: 2, ..Usage::default() };
     let effects = session.step_output("next").0;
     session.keeps(&effects);
-    // Not a part of the run any more.
+    // This usage is no part of the run any more.
     *session.files.usage.borrow_mut() = Usage { turns: 5, ..Usage::default() };
     let report = session.report();
     assert!(report.contains("- **Outcome:** done\n") && report.contains("| ✓ a | 1 |"), "{report}");

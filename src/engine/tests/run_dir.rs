@@ -28,7 +28,7 @@ impl Session {
         self.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects
     }
 
-    /// The folders that were opened since, each with the one to copy.
+    /// The folders that were opened since the last call, each with the folder to copy.
     fn opened(&self) -> Vec<(String, Option<String>)> {
         self.files.run_dirs.take()
     }
@@ -74,7 +74,7 @@ fn the_status_and_the_report_name_it() {
     assert!(status.contains(&format!("Folder: {PATH}")), "{status}");
     let report = shown(&mut session, ":report");
     assert!(report.contains(&format!("**Folder:** `{PATH}`")), "{report}");
-    // Outside of pi, by the stored name.
+    // Outside of pi the report names the folder by its stored name.
     let state = session.stored_run().unwrap();
     let report = crate::text::Report::of(state, crate::text::Circumstances::default());
     assert_eq!(serde_json::to_value(&report).unwrap()["runDir"], PATH);
@@ -88,7 +88,7 @@ fn a_run_whose_folder_cannot_be_made_is_not_started() {
     let error = "The workflow is not started: the folder of the run cannot be made: .pi: it is a link";
     assert_eq!(output.effects, notice(Level::Error, error));
     assert!(session.engine.active().is_none() && session.stored_run().is_none());
-    // Another workflow does not need it.
+    // Another workflow does not need the folder.
     assert_eq!(Session::errors(&session.command("workflow", "other x").effects), [""; 0]);
 }
 
@@ -140,7 +140,7 @@ fn a_run_without_its_folder_tells_the_user_and_runs_no_command_that_needs_it() {
     assert!(text.contains("See (none)."), "{text}");
     let (text, _) = session.step("next");
     assert!(text.contains("DIR has no value: the run has no folder"), "{text}");
-    // With it the command gets the path.
+    // With the folder the command gets the path.
     session.files.no_run_dir = None;
     let run = session.stored_run().cloned();
     assert_eq!(Session::errors(&session.taken_up(run)), [""; 0]);
@@ -189,7 +189,7 @@ fn a_long_task_lies_in_the_folder_and_is_whole_for_commands() {
         Effect::AppendEntry { custom_type: "workflow:task", data } => Some(data.to_string()),
         _ => None,
     });
-    // A run that others have stored, of another task.
+    // An entry of another run, with another task.
     session.files.tasks = vec![r#"{"taskId":"t","text":"x"}"#.into(), "null".into(), whole.unwrap()];
     let shown = format!(
         "…\n\n[This is the beginning of the task, which has 16004 characters. The whole task is in {PATH}/task.md: read that file first.]"

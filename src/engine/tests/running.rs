@@ -23,7 +23,7 @@ fn the_call_at_hand_and_those_it_came_through_do_not_count() {
     assert_eq!(others(Some("1/2")), ["inner", "workflow_step", "write"]);
     assert_eq!(others(Some("unknown")), others(None));
     assert_eq!(others(None), ["script", "inner", "workflow_step", "bash", "write"]);
-    // An identifier of pi's that is its own parent.
+    // A call that pi names as its own parent.
     assert_eq!(other_tools(vec![call("x", "a", Some("x"), false)], Some("x".into())), [""; 0]);
 }
 

@@ -48,7 +48,7 @@ impl Session {
         }
     }
 
-    /// The request that the agent's `next` leads to.
+    /// The request to which the agent's `next` leads.
     fn request_of_next(&mut self) -> Option<Request> {
         let _ = self.on(Event::TurnEnd { queued: false, calls: &[] });
         match self.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply {

@@ -3,10 +3,10 @@
 use super::*;
 use crate::engine::STEP_TOOL;
 
-/// A rule: by whom, in words, when it holds of a tool, and a change of a tool that breaks it.
+/// A rule: its author, its words, a test if a tool keeps the rule, and a change of a tool that breaks it.
 type Rule = (&'static str, &'static str, fn(&Value) -> bool, (&'static str, Value));
 
-/// The keywords that all of them know.
+/// The keywords that all programs know.
 const KEYWORDS: [&str; 7] = ["type", "description", "enum", "items", "properties", "required", "additionalProperties"];
 
 fn rules() -> Vec<Rule> {

@@ -32,7 +32,7 @@ impl Session {
         self.files.active_tools.borrow().clone().unwrap()
     }
 
-    /// Does what pi does with the effects, and returns the tools if they were set.
+    /// Performs the effects as pi does, and returns the tools if they were set.
     fn set_by(&mut self, effects: Vec<Effect>) -> Option<Vec<String>> {
         let set = effects.into_iter().find_map(|effect| match effect {
             Effect::SetActiveTools(tools) => Some(tools),

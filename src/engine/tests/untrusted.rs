@@ -1,4 +1,4 @@
-//! A project that pi does not trust: its workflows are missing, and the user is told why.
+//! A project that pi does not trust: its workflows are missing, and the user is told the reason.
 
 use super::*;
 

@@ -6,7 +6,7 @@ use crate::definition::Permission;
 const HEAD: &str = "name: W\ncommandName: w\ninitialMessage: Go\ninputs:\n  name: { type: text }\n";
 
 /// A session with a workflow of `a` and `b`, where `a` has these lines in its front matter, and a nested workflow whose
-/// phase `c` writes to the folder that it is given.
+/// phase `c` writes to the folder of its input.
 fn with(fields: &str) -> Session {
     let mut session = Session::new(&[]);
     let phase = |id: &str, fields: &str| format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\nDo it.\n");
@@ -26,7 +26,7 @@ fn with(fields: &str) -> Session {
     session
 }
 
-/// The same, started with this value.
+/// Like [`with`], and started with this value.
 fn begun(fields: &str, name: &str) -> Session {
     let mut session = with(fields);
     let arguments = format!("w name={} -- x", crate::engine::commands::arguments::quoted(name));
@@ -35,7 +35,7 @@ fn begun(fields: &str, name: &str) -> Session {
     session
 }
 
-/// Values that try to be something else in a path: those that are refused, and those that are literal text.
+/// Values that try to be something else in a path: refused values, and values that are literal text.
 const REFUSED: [&str; 12] =
     ["/etc", "\\etc", "C:\\x", "..", "../x", "a/../../x", "a\\..\\x", "~", "~/.ssh", "-rf", "--", "a\u{7}b"];
 const LITERAL: [&str; 18] = [

@@ -190,7 +190,7 @@ fn a_nested_workflow_gets_values_and_hands_over_its_outcome() {
     assert!(text.contains("Do web bad {input.half}."), "{text}");
     start("scope=api deep=true").goes(&[("", "judge"), ("good", "end"), ("", "DONE")]);
     start("scope=api deep=true").goes(&[("", "judge"), ("worse", "fix"), ("", "end")]);
-    // The nested workflow and what depends on it are passed over at the start.
+    // The nested workflow and the entries that depend on it are passed over at the start.
     let mut session = start("scope=api");
     assert_eq!(session.phase_id(), "end");
     let panel = told(&session.command("workflow", ":status"));
@@ -392,7 +392,7 @@ fn an_answer_is_the_option_that_was_shown() {
     session.files.global.insert("w/workflow.yaml".into(), changed);
     let _ = session.command("workflow", ":check");
     let _ = session.engine.complete("", &session.files);
-    // The first option is `api` no more; the second one is not there any more and is asked for again.
+    // The first option is no longer `api`; the second option is gone, and is asked for again.
     let asked = session.on(Event::Answer { ticket, answer: Answer::Selected(2) });
     assert_eq!(told(&asked), "`scope`: expected `prod` or `api`, found `web`.");
     let Reply::Ask { ticket, .. } = asked.reply else { panic!("{asked:?}") };
@@ -595,7 +595,7 @@ fn a_phase_that_the_run_is_before_again_is_not_finished() {
     assert_eq!(marks(&mut session), ['▸', '○', '○'].map(Some));
     let report = format!("{:?}", session.command("workflow", ":report").effects);
     assert!(!report.contains('✓') && report.contains("○ CHECK"), "{report}");
-    // It was left in the middle, and is not entered again.
+    // The workflow was left in the middle, and is not entered again.
     let _ = session.command("workflow", ":skip check");
     let _ = session.command("workflow", ":back");
     assert_eq!(session.phase_id(), "b");
