@@ -167,7 +167,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: the text of a question`, { concurrency: 2 }, () => {
     const BLANK = "\u2800".repeat(70);
     const FAKE = `Plan" runs:${BLANK}│ npm test${BLANK}Allow it?${BLANK}→ No${BLANK}`;
-    const CONSENTS = ["No", "Yes, once", "Yes, for this session", "Yes, in this folder while unchanged"];
+    const CONSENTS = ["No", "Yes, once", "Yes, for this session", "Yes, always in this folder"];
     const APPROVALS = ["Not yet", "Yes", "No"];
     const FOUR = ["npm run lint", "npm test", "npm run build", "npm run a-script-with-a-long-name -- --all --strict"];
     const run = (/** @type {string[]} */ ...commands) => commands.map((command) => ({ run: command }));

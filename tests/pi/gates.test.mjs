@@ -262,7 +262,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: commands of a project's workflow`, { concurrency: 2 }, () => {
     const COMMAND = "echo run >> log";
     const files = (/** @type {string} */ command) => gated([{ run: command }]);
-    const CHOICES = ["No", "Yes, for this run", "Yes, for this session", "Yes, in this folder while unchanged"];
+    const CHOICES = ["No", "Yes, for this run", "Yes, for this session", "Yes, always in this folder"];
 
     test("are asked for once, before the run starts: for the run, or for the session", async (t) => {
       const gate = [{ run: COMMAND }];

@@ -38,7 +38,7 @@ impl Unallowed {
         question: impl FnOnce(&[String], text::Dialog) -> text::Question,
         cx: &mut Cx,
     ) -> (text::Title, Vec<String>) {
-        let always = self.identity.as_ref().map(|_| "Yes, in this folder while unchanged");
+        let always = self.identity.as_ref().map(|_| "Yes, always in this folder");
         let options = ["No", once, "Yes, for this session"].into_iter().chain(always);
         let options: Vec<String> = options.map(Into::into).collect();
         let question = question(&self.commands, dialog(cx.ui, options.len()));

@@ -6,7 +6,7 @@ use super::*;
 
 const NO: Answer = Answer::Selected(0);
 const FOR_THIS_RUN: Answer = Answer::Selected(1);
-const OPTIONS: [&str; 4] = ["No", "Yes, for this run", "Yes, for this session", "Yes, in this folder while unchanged"];
+const OPTIONS: [&str; 4] = ["No", "Yes, for this run", "Yes, for this session", "Yes, always in this folder"];
 
 /// The project's workflow `flat` (a, inner, c) with the commands `one`, `two` (of `inner`), `three`.
 fn session() -> Session {
