@@ -31,7 +31,7 @@
 //     │                ▼                   its imports:
 //     │◀─ api ─────── extension.js (registrations), actions.js, view.js, models.js
 //     │◀─ context ─── context.js, models.js, sandbox/, project-state.js: git tells what has changed
-//     │◀─ session ─── session.js, usage.js
+//     │◀─ session ─── session.js, usage.js, branch-entries.js
 //     │◀─ ui ──────── ui.js, terminal-watch.js, blocked-status.js
 //     │   files ───── files.js, snapshot.js, packages.js: what the manifest grants
 //     │   store ───── store.js

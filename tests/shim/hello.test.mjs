@@ -55,12 +55,14 @@ suite("in plain Node", () => {
       "before_agent_start",
       "context",
       "input",
+      "message_update",
       "session_compact",
       "session_shutdown",
       "session_start",
       "tool_call",
       "tool_execution_end",
       "tool_result",
+      "turn_start",
     ]);
   });
 
