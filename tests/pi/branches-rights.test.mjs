@@ -342,7 +342,7 @@ for (const version of VERSIONS) {
 
     test("does not begin without an extension of the session", LONG, async (t) => {
       const once = `export default () => { if ((globalThis.loadedOnce = (globalThis.loadedOnce ?? 0) + 1) > 1) throw new Error("only once"); };`;
-      // What an extension starts that comes before it ends all the same.
+      // Processes of an extension that was loaded before the failing extension end as well.
       const counted = `import { appendFileSync } from "node:fs";
         const log = (word) => appendFileSync("log", word);
         export default (pi) => { log("+"); pi.on("session_shutdown", (event, ctx) => { log("-"); ctx.ui.notify("end"); }); };`;

@@ -39,13 +39,13 @@ const GO_ON = "Go on.";
 const EXAMPLES = join(REPO, "workflows-examples");
 
 /**
- * What happened to an agent, in order: `answer` is the number of the request, -1 where pi has stopped before it.
+ * The course of an agent, in order: `answer` is the number of the request, -1 where pi has stopped before it.
  *
  * @typedef {{ key: string, step: number, path: any[], paused: any, active: boolean, cancelled: boolean, continuations: number }} State
  * @typedef {{ state: State } | { answer: number, stop: string, calls: any[], usage: any, text: string }
  *   | { result: any, text: string, of: number, position: number } | { prompt: string } | { told: string, as: string }} Item
  *
- * What a run leaves behind: the courses of the agents, one for each session, with their names; the drawn model with its turns; the rules
+ * The records of a run: the courses of the agents, one for each session, with their names; the drawn model with its turns; the rules
  * of the files; the bound and the exit status of the process in print mode.
  *
  * @typedef {{ courses: [agent: string, course: Item[]][], log: import("./harness/drawn.mjs").Turn[], delayMs: number, key: string,
@@ -149,7 +149,7 @@ const shown = ({ courses, log }) =>
     }),
   ]);
 
-/** What must hold of each run. @type {Record<string, (played: Played) => void>} */
+/** The invariants of each run. @type {Record<string, (played: Played) => void>} */
 const HOLDS = {
   "pi has each answer once, with its usage"({ log, courses }) {
     const answers = courses.flatMap(([, course]) => only(course, "answer").filter(({ answer }) => answer >= 0));
@@ -409,7 +409,7 @@ async function open(version) {
   const folder = join(sandbox.agent, "workflows");
   /** @type {import("./harness/rpc.mjs").Rpc | undefined} */
   let rpc;
-  /** What the runs took by the entries of pi, by task. @type {Map<string, any>} */
+  /** The usage of the runs by the entries of pi, by task. @type {Map<string, any>} */
   const taken = new Map();
 
   /** @param {number} seed @returns {Promise<{ faults: string[], end: string }>} */

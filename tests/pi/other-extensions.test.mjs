@@ -94,7 +94,7 @@ for (const version of VERSIONS) {
       await tui.submit("/workflow hello it");
       await tui.waitFor("Ship it?");
       await sleep(4000);
-      // Which of them is shown first depends on the version.
+      // The order of the two dialogs depends on the version.
       for (let answered = 0; answered < 2; answered++) {
         const screen = await tui.waitFor(/Other asks\?|Ship it\?[^]*enter select/);
         await tui.press("Enter");

@@ -1,4 +1,4 @@
-// Which file imports which: of Rust by its paths, of JavaScript by its `import`s.
+// The imports of each file: of Rust by its paths, of JavaScript by its `import`s.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 

@@ -273,7 +273,7 @@ export function drawnModel(seed, most) {
   return { answer, log, delayMs };
 }
 
-/** What turns took at least. @param {Turn[]} turns @param {number} delayMs */
+/** Returns the least duration of turns, in milliseconds. @param {Turn[]} turns @param {number} delayMs */
 export function amounts(turns, delayMs) {
   const priced = turns.flatMap(({ step }) => (step.status || step.rawUsage || !step.usage ? [] : [step.usage]));
   const sum = (/** @type {(usage: any) => number} */ of) => priced.reduce((total, usage) => total + of(usage), 0);
