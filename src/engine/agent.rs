@@ -11,6 +11,7 @@ use crate::usage::Rule;
 use super::briefing::state::Mover;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
+use super::ending::stop_behind_end;
 use super::event::{EndedCall, Stop};
 use super::limits::state::InForce;
 use super::state::{Ended, Engine, Origin, Standing};
@@ -83,7 +84,7 @@ impl Engine {
     /// Tells the started agent of the moves that the user made while other extensions handled `before_agent_start`.
     fn tell_at_start(&mut self, cx: &mut Cx) {
         if self.ending.is_behind_end() {
-            self.stop_behind_end(cx);
+            stop_behind_end(cx);
         } else if !self.ending.is_begun() && self.at_entry().is_none() && self.active().is_some() {
             let note = self.briefing.take_note();
             let prompt = self.give_missing_prompt();

@@ -86,6 +86,11 @@ impl<'a> Cx<'a> {
         answer.ok().flatten()
     }
 
+    /// Returns true if a message in the user's role waits for the agent.
+    pub fn has_waiting_message(&mut self) -> bool {
+        self.unless_gone(self.host.has_waiting_message().map(Some)).unwrap_or(false)
+    }
+
     /// Prompts the agent in the user's place.
     pub fn prompt(&mut self, text: String) {
         self.prompted = true;

@@ -84,7 +84,7 @@ impl Engine {
     pub(super) fn agent_settled(&mut self, cx: &mut Cx) {
         self.activity.end_work();
         self.agent.is_starting = false;
-        self.follow_stop(cx);
+        self.ending.follow_stop(self.agent.last_stop, cx);
         self.ending.prompted();
         self.cancel_nested_calls(cx);
         self.agent.is_stopping = false;

@@ -145,7 +145,7 @@ impl Engine {
             Event::Role(role) => self.briefing.set_role(role),
             Event::MessageStart { from_user } => self.message_start(from_user),
             Event::AgentStart => self.agent_start(cx)?,
-            Event::TurnStart => self.turn_start(cx),
+            Event::TurnStart => self.ending.turn_start(cx),
             Event::TurnEnd { queued, calls } => return self.turn_end(queued, calls, cx),
             Event::AgentEnd { stop } => self.agent_end(stop, cx),
             Event::BeforeSettle => return self.before_settle(cx),

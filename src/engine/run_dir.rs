@@ -1,6 +1,6 @@
 //! The folder of a run in the project: made when the run starts, and when a session takes the run up.
 
-use crate::definition::Stale;
+use crate::definition::{Library, Stale};
 use crate::run::{LongTask, RunDir, RunState, TASK_FILE};
 use crate::text;
 
@@ -16,7 +16,7 @@ impl Engine {
     ///
     /// If the session is gone.
     pub(super) fn with_run_dir(&self, mut state: RunState, cx: &mut Cx) -> Result<Option<RunState>, Stale> {
-        match self.opened_run_dir(&state, cx)? {
+        match opened_run_dir(&state, self.definitions.library(), cx)? {
             Some(Ok(opened)) => state.progress.run_dir = Some(opened),
             Some(Err(reason)) => {
                 cx.fail(Level::Error, text::not_started_without_run_dir(&reason));
@@ -38,25 +38,25 @@ impl Engine {
         let Some(state) = self.running().filter(|state| state.run_dir_path().is_none()) else {
             return Ok(());
         };
-        match self.opened_run_dir(state, cx)? {
+        match opened_run_dir(state, self.definitions.library(), cx)? {
             Some(Ok(opened)) => self.amend(|progress| progress.run_dir = Some(opened)),
             Some(Err(reason)) => cx.notify(Level::Error, text::run_without_run_dir(&reason)),
             None => {}
         }
         Ok(())
     }
+}
 
-    /// Opens the folder, with the file of a long task. `None` if the run needs none.
-    fn opened_run_dir(&self, state: &RunState, cx: &Cx) -> Result<Option<Result<RunDir, String>>, Stale> {
-        let long_task = &state.progress.long_task;
-        if long_task.is_none() && !self.definitions.library().names_run_dir(&state.workflow_key) {
-            return Ok(None);
-        }
-        let copy_of = state.progress.run_dir.as_ref().map(RunDir::name);
-        let opened = cx.host.open_run_dir(&state.task_id, copy_of)?;
-        Ok(Some(match (opened, long_task.as_ref().and_then(LongTask::text)) {
-            (Ok(dir), Some(text)) => cx.host.write_run_file(&state.task_id, TASK_FILE, text)?.map(|()| dir),
-            (opened, _) => opened,
-        }))
+/// Opens the folder, with the file of a long task. `None` if the run needs none.
+fn opened_run_dir(state: &RunState, library: &Library, cx: &Cx) -> Result<Option<Result<RunDir, String>>, Stale> {
+    let long_task = &state.progress.long_task;
+    if long_task.is_none() && !library.names_run_dir(&state.workflow_key) {
+        return Ok(None);
     }
+    let copy_of = state.progress.run_dir.as_ref().map(RunDir::name);
+    let opened = cx.host.open_run_dir(&state.task_id, copy_of)?;
+    Ok(Some(match (opened, long_task.as_ref().and_then(LongTask::text)) {
+        (Ok(dir), Some(text)) => cx.host.write_run_file(&state.task_id, TASK_FILE, text)?.map(|()| dir),
+        (opened, _) => opened,
+    }))
 }

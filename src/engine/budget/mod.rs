@@ -1,6 +1,7 @@
 //! Budgets: the agent is told near the end of a budget; at the end the run pauses until the user gives more.
 
 pub(super) mod state;
+pub(super) mod unpriced;
 
 use crate::definition::{Budget, KnownModel, Measure, trim};
 use crate::run::{
@@ -50,7 +51,7 @@ impl Engine {
     pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
         let state = self.with_budgets_up_to_now(cx)?;
         let budgets = Active::resolve(&state, self.definitions.library())?.budgets();
-        if let Some(reason) = self.used_up(&budgets, cx) {
+        if let Some(reason) = used_up(&budgets, self.running(), cx) {
             if let Some(moved) = self.leave_over_budget(cx) {
                 let refusal = text::left_over_budget(&moved.told);
                 self.tell_move(moved, Mover::Budget, cx);
@@ -94,7 +95,7 @@ impl Engine {
         let budgets = active.budgets();
         let is_used_up = |budget: &&Spending| budget.bounds().any(|bound| bound.is_used_up());
         let is_other = |budget: &Spending| budget.key != own;
-        if self.unknown(&budgets, cx).is_some() || budgets.iter().filter(is_used_up).any(is_other) {
+        if unknown(&budgets, self.running(), cx).is_some() || budgets.iter().filter(is_used_up).any(is_other) {
             return None;
         }
         let bound = budgets.iter().find_map(|budget| budget.bounds().find(Bound::is_used_up))?;
@@ -124,48 +125,7 @@ impl Engine {
     /// The reason for a pause, if a budget is used up.
     pub(super) fn budget_used_up(&self, cx: &mut Cx) -> Option<PauseReason> {
         let state = self.with_budgets_up_to_now(cx)?;
-        self.used_up(&Active::resolve(&state, self.definitions.library())?.budgets(), cx)
-    }
-
-    /// The reason for a pause at the first budget that is used up, or whose spent amount is not known.
-    fn used_up(&self, budgets: &[Spending], cx: &mut Cx) -> Option<PauseReason> {
-        if let Some((unknown, of)) = self.unknown(budgets, cx) {
-            let of = text::short_name(of);
-            return Some(match unknown {
-                Unknown::Cost => PauseReason::UnknownCost { of },
-                Unknown::Usage => PauseReason::UnknownUsage { of },
-            });
-        }
-        budgets.iter().find_map(|budget| {
-            let bound = budget.bounds().find(Bound::is_used_up)?;
-            let Bound { measure, spent, limit, is_least: _ } = bound;
-            Some(PauseReason::Budget { of: text::short_name(budget.of), measure, spent, limit })
-        })
-    }
-
-    /// The first budget whose spent amount is not known, and the reason. A missing price is no reason if the user was
-    /// told of it when the run started, and another measure is bounded or the user has accepted that no other measure
-    /// is.
-    fn unknown<'a>(&self, budgets: &[Spending<'a>], cx: &mut Cx) -> Option<(Unknown, &'a str)> {
-        let all: Vec<_> = budgets.iter().filter_map(|budget| Some((budget.unknown()?, budget.of))).collect();
-        if all.is_empty() {
-            return None;
-        }
-        let is_other = |budget: &Spending| budget.bounds().any(|bound| bound.measure != Measure::Cost);
-        let is_bounded = budgets.iter().any(is_other);
-        let is_told =
-            self.running().is_some_and(|state| state.progress.uncounted || is_bounded) && self.is_told_price(cx);
-        all.into_iter().find(|(unknown, _)| !is_told || *unknown != Unknown::Cost)
-    }
-
-    /// Returns true if the user was told at the start of the run of each model without a price that can have answered:
-    /// the user was told of the model at work, or that model has a price.
-    fn is_told_price(&self, cx: &mut Cx) -> bool {
-        let told = self.running().map_or(&[][..], |state| &state.progress.unpriced);
-        let Some(now) = cx.unless_gone(cx.host.model_setting()).filter(|_| !told.is_empty()) else { return false };
-        let is_priced = |known: &KnownModel| known.model == now.model && known.priced;
-        told.contains(&now.model.to_string())
-            || cx.unless_gone(cx.host.models()).is_some_and(|models| models.iter().any(is_priced))
+        used_up(&Active::resolve(&state, self.definitions.library())?.budgets(), self.running(), cx)
     }
 
     /// Updates a pause for a budget after a move of the run: the pause ends, or continues for a budget that applies at
@@ -373,6 +333,46 @@ impl Engine {
         self.transition(new, cx);
         true
     }
+}
+
+/// The reason for a pause at the first budget that is used up, or whose spent amount is not known.
+fn used_up(budgets: &[Spending], state: Option<&RunState>, cx: &mut Cx) -> Option<PauseReason> {
+    if let Some((unknown, of)) = unknown(budgets, state, cx) {
+        let of = text::short_name(of);
+        return Some(match unknown {
+            Unknown::Cost => PauseReason::UnknownCost { of },
+            Unknown::Usage => PauseReason::UnknownUsage { of },
+        });
+    }
+    budgets.iter().find_map(|budget| {
+        let bound = budget.bounds().find(Bound::is_used_up)?;
+        let Bound { measure, spent, limit, is_least: _ } = bound;
+        Some(PauseReason::Budget { of: text::short_name(budget.of), measure, spent, limit })
+    })
+}
+
+/// The first budget whose spent amount is not known, and the reason. A missing price is no reason if the user was
+/// told of it when the run started, and another measure is bounded or the user has accepted that no other measure
+/// is.
+fn unknown<'a>(budgets: &[Spending<'a>], state: Option<&RunState>, cx: &mut Cx) -> Option<(Unknown, &'a str)> {
+    let all: Vec<_> = budgets.iter().filter_map(|budget| Some((budget.unknown()?, budget.of))).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let is_other = |budget: &Spending| budget.bounds().any(|bound| bound.measure != Measure::Cost);
+    let is_bounded = budgets.iter().any(is_other);
+    let progress = state.map(|state| &state.progress);
+    let is_told = progress.is_some_and(|of| (of.uncounted || is_bounded) && is_told_price(&of.unpriced, cx));
+    all.into_iter().find(|(unknown, _)| !is_told || *unknown != Unknown::Cost)
+}
+
+/// Returns true if the user was told at the start of the run of each model without a price that can have answered:
+/// the user was told of the model at work, or that model has a price.
+fn is_told_price(told: &[String], cx: &mut Cx) -> bool {
+    let Some(now) = cx.unless_gone(cx.host.model_setting()).filter(|_| !told.is_empty()) else { return false };
+    let is_priced = |known: &KnownModel| known.model == now.model && known.priced;
+    told.contains(&now.model.to_string())
+        || cx.unless_gone(cx.host.models()).is_some_and(|models| models.iter().any(is_priced))
 }
 
 /// A change of an [`Allowance`](crate::run::Allowance).

@@ -10,6 +10,7 @@ use crate::engine::briefing::state::Mover;
 use crate::engine::budget::Widened;
 use crate::engine::context::{Cx, Ui};
 use crate::engine::effect::{Effect, Level, Reply};
+use crate::engine::ending::stop_behind_end;
 use crate::engine::gate::state::Requester;
 use crate::engine::moved::Moved;
 use crate::engine::state::Engine;
@@ -185,7 +186,7 @@ impl Engine {
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
         // pi does not deliver a waiting message after a stop of the calls: behind an end the calls may run to their own
         // end.
-        let keeps_calls = !new.is_running() && Self::has_waiting_message(cx);
+        let keeps_calls = !new.is_running() && cx.has_waiting_message();
         let stopped = !keeps_calls && self.stop_running_calls(cx);
         self.pending.withdraw_gates(cx);
         self.agent.cancel_asked = false;
@@ -205,7 +206,7 @@ impl Engine {
         let paused = self.pause_reason().is_some();
         match (arrival, self.activity.is_working()) {
             (Arrival::Done, true) if stopped => self.agent.prompt_at_rest = None,
-            (Arrival::Done, true) if mover == Mover::User => self.stop_behind_end(cx),
+            (Arrival::Done, true) if mover == Mover::User => stop_behind_end(cx),
             // The refusal of the call tells the agent of the end.
             (Arrival::Done, true) => {}
             (Arrival::Done, false) => self.announce_end(cx),
@@ -229,7 +230,7 @@ impl Engine {
             cx.notify(Level::Info, "No active workflow to cancel.");
             return;
         };
-        let stopped = !Self::has_waiting_message(cx) && self.stop_running_calls(cx);
+        let stopped = !cx.has_waiting_message() && self.stop_running_calls(cx);
         self.pending.withdraw_gates(cx);
         let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
         let content = text::command_cancelled_message(&all);
@@ -238,7 +239,7 @@ impl Engine {
         // A prompt of the next run waits until the agent is at rest.
         self.agent.is_stopping |= self.agent.is_starting;
         if self.has_begun() && !stopped {
-            self.stop_behind_end(cx);
+            stop_behind_end(cx);
         }
         // The transcript of a terminal shows the end.
         if !cx.ui.is_terminal() {

@@ -1,5 +1,6 @@
 //! The confirmation before a project's workflow runs in the place of a workflow of the user's own.
 
+use crate::definition::Library;
 use crate::text;
 
 use super::start::Start;
@@ -26,7 +27,7 @@ impl Engine {
         }
         if !cx.ui.exists() {
             for key in &keys {
-                let text = text::replacement_notice(key, &self.key_of(&start.command_name));
+                let text = text::replacement_notice(key, &key_of(&start.command_name, self.definitions.library()));
                 cx.notify(Level::Warning, text);
             }
             return self.start_unless_many(start, cx);
@@ -43,7 +44,7 @@ impl Engine {
 
     /// Asks about the workflow with this key, and after a yes goes on with the remaining workflows.
     fn confirm_replacement(&mut self, start: Start, identity: Option<String>, key: String) -> Reply {
-        let title = text::replacement_question(&key, &self.key_of(&start.command_name));
+        let title = text::replacement_question(&key, &key_of(&start.command_name, self.definitions.library()));
         let options = OPTIONS.map(Into::into).into();
         self.select(Waiter::User, title, options, |engine, chosen, cx| {
             if chosen != Some(YES) {
@@ -64,9 +65,9 @@ impl Engine {
         let Some(workflow) = library.by_command_name(command_name) else { return Vec::new() };
         self.unaccepted_replacements(workflow)
     }
+}
 
-    fn key_of(&self, command_name: &str) -> String {
-        let workflow = self.definitions.library().by_command_name(command_name);
-        workflow.map_or_else(|| command_name.to_owned(), |workflow| workflow.key.clone())
-    }
+fn key_of(command_name: &str, library: &Library) -> String {
+    let workflow = library.by_command_name(command_name);
+    workflow.map_or_else(|| command_name.to_owned(), |workflow| workflow.key.clone())
 }

@@ -10,6 +10,7 @@ use super::arguments::{self, Arguments};
 use super::rules;
 use crate::engine::ask::YesOrNo;
 use crate::engine::briefing::state::Mover;
+use crate::engine::budget::unpriced::Unpriced;
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
 use crate::engine::long_task;
@@ -87,7 +88,7 @@ impl Engine {
                 return Reply::None;
             }
         }
-        if let Some(error) = self.bad_in_path(&start) {
+        if let Some(error) = bad_in_path(&start, self.definitions.library()) {
             cx.fail(Level::Error, error);
             return Reply::None;
         }
@@ -118,18 +119,6 @@ impl Engine {
         })
     }
 
-    /// The error for a value that the workflow uses in a path, and that is not allowed there.
-    fn bad_in_path(&self, start: &Start) -> Option<String> {
-        let library = self.definitions.library();
-        let workflow = library.by_command_name(&start.command_name)?;
-        let used = library.inputs_of_rules(&workflow.key);
-        let in_paths = used.iter().filter(|(_, as_what)| **as_what == RuleUse::Path);
-        in_paths.into_iter().find_map(|(name, _)| {
-            let value = start.values.get(*name)?;
-            Some(text::bad_in_path(name, value, path_refusal(value)?))
-        })
-    }
-
     /// Nothing is started. If the agent came to rest during the dialog, the run waits for the user.
     pub(super) fn not_started(&mut self, cx: &mut Cx) -> Reply {
         if !self.activity.is_at_rest() && self.pending.is_empty() {
@@ -150,7 +139,7 @@ impl Engine {
             return reply;
         }
         // The files may have changed since.
-        if let Some(error) = self.bad_in_path(start) {
+        if let Some(error) = bad_in_path(start, self.definitions.library()) {
             cx.fail(Level::Error, error);
             return Reply::None;
         }
@@ -158,7 +147,7 @@ impl Engine {
             return reply;
         }
         let Start { command_name, task, values, allowed, uncounted } = start;
-        let unpriced = self.unpriced(command_name, cx).models;
+        let unpriced = Unpriced::of(command_name, &self.session.bound, self.definitions.library(), cx).models;
         let library = self.definitions.library();
         let Some(workflow) = library.by_command_name(command_name) else {
             let text = unknown_workflow(command_name, library, cx);
@@ -213,6 +202,17 @@ impl Engine {
         self.tell_or_prompt(prompt, cx);
         Reply::Settle
     }
+}
+
+/// The error for a value that the workflow uses in a path, and that is not allowed there.
+fn bad_in_path(start: &Start, library: &Library) -> Option<String> {
+    let workflow = library.by_command_name(&start.command_name)?;
+    let used = library.inputs_of_rules(&workflow.key);
+    let in_paths = used.iter().filter(|(_, as_what)| **as_what == RuleUse::Path);
+    in_paths.into_iter().find_map(|(name, _)| {
+        let value = start.values.get(*name)?;
+        Some(text::bad_in_path(name, value, path_refusal(value)?))
+    })
 }
 
 #[derive(Debug, Clone)]

@@ -1,34 +1,20 @@
-//! Models without a price in a workflow whose cost is bounded: the user is told when a run starts, and asked before the
-//! start if nothing else bounds a phase.
+//! The question before a run starts in which nothing but a cost that is not known bounds a phase.
 
-use crate::definition::{Budget, BudgetBounds, EntryKind, KnownModel, Library, Measure, Phase, Workflow, choose};
-use crate::sorted::Set;
 use crate::text;
 
 use super::start::Start;
 use crate::engine::ask::{UsersWord, YesOrNo};
 use crate::engine::budget::UNKNOWN;
+use crate::engine::budget::unpriced::Unpriced;
 use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Reply};
 use crate::engine::state::{Engine, Waiter};
-
-/// Maximum number of models without a price that a run names. An answer of any further such model pauses the run.
-const MAX_MODELS: usize = 20;
-
-/// Models and phases that the bounds on the cost of a run do not cover.
-#[derive(Debug, Default)]
-pub(super) struct Unpriced<'a> {
-    /// The models without a price that work on phases whose cost is bounded.
-    pub models: Vec<String>,
-    /// The phases in which a model without a price works and nothing else is bounded.
-    unbounded: Vec<&'a Phase>,
-}
 
 impl Engine {
     /// Asks the user before a run starts in which nothing that can be counted bounds a phase; without a user interface
     /// an option is needed. `None` if there is no such phase, or if the user has agreed already.
     pub(super) fn ask_if_unbounded(&mut self, start: &Start, cx: &mut Cx) -> Option<Reply> {
-        let unpriced = self.unpriced(&start.command_name, cx);
+        let unpriced = Unpriced::of(&start.command_name, &self.session.bound, self.definitions.library(), cx);
         if unpriced.unbounded.is_empty() || start.uncounted {
             return None;
         }
@@ -48,63 +34,4 @@ impl Engine {
             None => engine.tell_not_started(cx),
         }))
     }
-
-    /// Returns the models and phases that the bounds on the cost of a run do not cover; none if pi's models are not
-    /// known.
-    pub(super) fn unpriced(&self, command_name: &str, cx: &mut Cx) -> Unpriced<'_> {
-        let library = self.definitions.library();
-        let mut found = Unpriced::default();
-        let workflow = library.by_command_name(command_name);
-        let phases = workflow.map(|workflow| phases_with_cost(workflow, &self.session.bound, library));
-        let Some(phases) = phases.filter(|phases| !phases.is_empty()) else { return found };
-        let Some(models) = cx.unless_gone(cx.host.models()) else { return found };
-        let current = cx.unless_gone(cx.host.model_setting());
-        for (phase, is_alone) in phases {
-            let chosen = choose(&phase.model, library.aliases(), &models).ok();
-            let used = chosen.as_ref().or(current.as_ref()).map(|setting| &setting.model);
-            let is_unpriced = |known: &&KnownModel| Some(&known.model) == used && !known.priced;
-            let Some(known) = models.iter().find(is_unpriced) else { continue };
-            let name = known.model.to_string();
-            if !found.models.contains(&name) && found.models.len() < MAX_MODELS {
-                found.models.push(name);
-            }
-            if is_alone && !found.unbounded.iter().any(|other| std::ptr::eq(*other, phase)) {
-                found.unbounded.push(phase);
-            }
-        }
-        found
-    }
-}
-
-/// The phases of a workflow, at any depth, in which an agent works and whose cost is bounded, each with true if no
-/// other measure is bounded. `bound` is the bound of the command line.
-fn phases_with_cost<'a>(workflow: &'a Workflow, bound: &Budget, library: &'a Library) -> Vec<(&'a Phase, bool)> {
-    let other =
-        |budget: &BudgetBounds| Measure::ALL.iter().any(|measure| *measure != Measure::Cost && budget.has(*measure));
-    let with = |(cost, others): (bool, bool), budget: &BudgetBounds| {
-        (cost || budget.has(Measure::Cost), others || other(budget))
-    };
-    let of_bound =
-        |is: fn(&Measure) -> bool| Measure::ALL.iter().any(|measure| is(measure) && bound.get(*measure).is_some());
-    let outside = (of_bound(|measure| *measure == Measure::Cost), of_bound(|measure| *measure != Measure::Cost));
-    let mut found = Vec::new();
-    let mut seen = Set::new();
-    let mut ahead = vec![(workflow, outside)];
-    while let Some((workflow, around)) = ahead.pop() {
-        let inside = with(around, &workflow.budget);
-        if !seen.insert((&workflow.key, inside)) {
-            continue;
-        }
-        for entry in &workflow.phases {
-            match &entry.kind {
-                EntryKind::Phase(phase) if phase.is_of_agent() => {
-                    let (cost, others) = with(inside, &phase.budget);
-                    found.extend(cost.then_some((&**phase, !others)));
-                }
-                EntryKind::Phase(_) => {}
-                EntryKind::Workflow { key, .. } => ahead.extend(library.get(key).map(|nested| (nested, inside))),
-            }
-        }
-    }
-    found
 }

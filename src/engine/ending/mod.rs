@@ -16,7 +16,6 @@ use crate::usage::Rule;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply};
-use super::event::Stop;
 use super::state::Engine;
 
 impl Engine {
@@ -72,34 +71,13 @@ impl Engine {
         self.meter.refused(rule);
         Reply::Stop(text.into())
     }
+}
 
-    /// The user has ended the run while the agent works: the agent stops at once, unless a message waits for the agent:
-    /// pi would not deliver the message then.
-    pub(super) fn stop_behind_end(&mut self, cx: &mut Cx) {
-        if !Self::has_waiting_message(cx) {
-            cx.push(Effect::Abort);
-        }
-    }
-
-    /// Returns true if a message in the user's role waits for the agent.
-    pub(super) fn has_waiting_message(cx: &mut Cx) -> bool {
-        cx.unless_gone(cx.host.has_waiting_message().map(Some)).unwrap_or(false)
-    }
-
-    /// The agent is at rest, and may have been stopped behind the end of a run. Without a user interface pi takes a
-    /// stopped answer for a failure, with exit status 1, unless a message stands behind it.
-    pub(super) fn follow_stop(&self, cx: &mut Cx) {
-        let was_stopped = self.ending.is_over() && self.agent.last_stop == Stop::Aborted;
-        if was_stopped && self.ending.is_behind_end() && !self.ending.is_of_branch() && !cx.ui.exists() {
-            cx.push(Effect::Steer(text::STOPPED_BEHIND_END.into()));
-        }
-    }
-
-    /// A request to the model follows; there is none after the last answer.
-    pub(super) fn turn_start(&mut self, cx: &mut Cx) {
-        if self.ending.is_over() {
-            cx.push(Effect::Abort);
-        }
+/// The user has ended the run while the agent works: the agent stops at once, unless a message waits for the agent:
+/// pi would not deliver the message then.
+pub(super) fn stop_behind_end(cx: &mut Cx) {
+    if !cx.has_waiting_message() {
+        cx.push(Effect::Abort);
     }
 }
 

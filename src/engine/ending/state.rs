@@ -1,5 +1,10 @@
 //! The end of the agent's run, because the run of the workflow has paused or ended.
 
+use crate::engine::context::Cx;
+use crate::engine::effect::Effect;
+use crate::engine::event::Stop;
+use crate::text;
+
 /// The end of the agent's run: all tool calls are refused, and the model gives at most one more answer after the
 /// current answer.
 ///
@@ -82,6 +87,22 @@ impl Ending {
             }
             Stage::Begun | Stage::LastAnswer(_) | Stage::Over => (why, Stage::Over),
         });
+    }
+
+    /// A request to the model follows; there is none after the last answer.
+    pub fn turn_start(&self, cx: &mut Cx) {
+        if self.is_over() {
+            cx.push(Effect::Abort);
+        }
+    }
+
+    /// The agent is at rest, and may have been stopped behind the end of a run. Without a user interface pi takes a
+    /// stopped answer for a failure, with exit status 1, unless a message stands behind it.
+    pub fn follow_stop(&self, last: Stop, cx: &mut Cx) {
+        let was_stopped = self.is_over() && last == Stop::Aborted;
+        if was_stopped && self.is_behind_end() && !self.is_of_branch() && !cx.ui.exists() {
+            cx.push(Effect::Steer(text::STOPPED_BEHIND_END.into()));
+        }
     }
 
     /// The answer failed: pi asks for it again.

@@ -17,6 +17,7 @@ use super::ask::{Command, Ran};
 use super::briefing::state::Mover;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply, ToolResult};
+use super::ending::stop_behind_end;
 use super::entries::state::{OpenGroup, OpenQuestion, OpenStep, Passage};
 use super::event::CommandEnd;
 use super::gate::state::Requester;
@@ -427,7 +428,7 @@ impl Engine {
             self.drop_prompts(passage);
         } else if self.active().is_none() {
             if works {
-                self.stop_behind_end(cx);
+                stop_behind_end(cx);
             } else {
                 self.announce_end(cx);
             }

@@ -7,7 +7,7 @@
 
 pub(super) mod state;
 
-use crate::definition::{ModelSetting, Phase, Stale, choose};
+use crate::definition::{Library, ModelSetting, Phase, Stale, choose};
 use crate::run::{Active, PauseReason, Pick, RunState, UsersModel, reason_to_hold};
 use crate::text;
 
@@ -20,7 +20,7 @@ impl Engine {
     /// Returns the effects that set the model for a state. The model is set only if another visit of a phase is in
     /// effect than before.
     pub(super) fn follow_model(&mut self, new: &mut RunState, cx: &mut Cx) -> Vec<Effect> {
-        let visit = self.visit_in_effect(new);
+        let visit = visit_in_effect(new, self.definitions.library());
         if visit.as_ref() == self.keeper.visit() {
             return Vec::new();
         }
@@ -51,22 +51,11 @@ impl Engine {
             cx.effects.extend(effects);
             return;
         };
-        let visit = self.visit_in_effect(&state);
+        let visit = visit_in_effect(&state, self.definitions.library());
         let effects = self.enter_model(&mut state, visit, cx);
         cx.effects.extend(effects);
         self.keeper.taken_up(stored, &state);
         self.run.amend(self.definitions.library(), |_| state);
-    }
-
-    /// The visit of the phase whose model is to be set: the run is in it, and neither paused nor held.
-    pub(super) fn visit_in_effect(&self, state: &RunState) -> Option<VisitId> {
-        let library = self.definitions.library();
-        Active::resolve(state, library)?;
-        if state.progress.paused.is_some() || reason_to_hold(state, library).is_some() {
-            return None;
-        }
-        let (task_id, phase) = (state.task_id.clone(), state.current_path.key());
-        Some(VisitId { task_id, phase, number: state.visit_number() })
     }
 
     /// The model and the level of the current phase; `None` if they are the user's own.
@@ -148,7 +137,7 @@ impl Engine {
     /// Sets the model again if a hold of the run has begun or ended.
     pub(super) fn follow_hold(&mut self, cx: &mut Cx) {
         let Some(state) = self.running() else { return };
-        let is_followed = self.visit_in_effect(state).as_ref() == self.keeper.visit();
+        let is_followed = visit_in_effect(state, self.definitions.library()).as_ref() == self.keeper.visit();
         let uses_another =
             self.keeper.users().is_some() || self.shown().is_some_and(|active| has_setting(active.phase));
         if !is_followed && uses_another {
@@ -156,6 +145,16 @@ impl Engine {
             self.transition(state, cx);
         }
     }
+}
+
+/// The visit of the phase whose model is to be set: the run is in it, and neither paused nor held.
+fn visit_in_effect(state: &RunState, library: &Library) -> Option<VisitId> {
+    Active::resolve(state, library)?;
+    if state.progress.paused.is_some() || reason_to_hold(state, library).is_some() {
+        return None;
+    }
+    let (task_id, phase) = (state.task_id.clone(), state.current_path.key());
+    Some(VisitId { task_id, phase, number: state.visit_number() })
 }
 
 /// Returns true if a phase names a model or a thinking level.

@@ -1,10 +1,12 @@
 //! Calls in a row that bring nothing new, and answers in a row that were cut off.
 
+use crate::definition::AutoContinue;
 use crate::engine::event::EndedCall;
-use crate::protocol::STEP_TOOL_NAME;
-use crate::sorted::Set;
-
 use crate::engine::models::state::VisitId;
+use crate::protocol::STEP_TOOL_NAME;
+use crate::run::PauseReason;
+use crate::sorted::Set;
+use crate::text;
 
 /// A call that takes at least this time, in milliseconds, has news: it waits for something.
 const WAITING: u64 = 10_000;
@@ -22,7 +24,51 @@ pub struct Repetition {
     cut_off: u32,
 }
 
+/// The calls of a turn after which the agent goes on.
+pub struct Turn<'a> {
+    pub calls: &'a [EndedCall],
+    /// The run moved in this turn.
+    pub moved: bool,
+    pub gate_checked: bool,
+    /// The run is paused: the calls count, and nothing follows.
+    pub is_paused: bool,
+}
+
+/// What follows a turn.
+pub enum Consequence {
+    Tell(String),
+    Pause(PauseReason),
+}
+
 impl Repetition {
+    /// Counts a turn. Half-way to a bound the agent is told, because another answer follows; at the bound the run
+    /// pauses. pi makes no call of an answer that was cut off, so the answer itself counts; pi tells the agent of each.
+    pub fn after_turn(&mut self, visit: VisitId, turn: &Turn, bounds: AutoContinue) -> Option<Consequence> {
+        let AutoContinue { max_repeats: bound, max_idle, .. } = bounds;
+        let times = self.answered(turn.calls.iter().any(|call| call.cut_off));
+        if times > 0 {
+            return if turn.is_paused {
+                None
+            } else if times > max_idle {
+                Some(Consequence::Pause(PauseReason::CutOff { times }))
+            } else {
+                (times == max_idle.div_ceil(2)).then(|| Consequence::Tell(text::CUT_OFF.into()))
+            };
+        }
+        let (before, now) = self.count(visit, if turn.moved { &[] } else { turn.calls }, turn.gate_checked);
+        let half = bound.div_ceil(2);
+        if bound == 0 || turn.is_paused {
+            None
+        } else if before < half && now >= half {
+            Some(Consequence::Tell(text::repeats(now, bound)))
+        } else if now >= bound {
+            self.forget();
+            Some(Consequence::Pause(PauseReason::Repeats { times: now }))
+        } else {
+            None
+        }
+    }
+
     /// The count begins anew: the user has said something.
     pub fn forget(&mut self) {
         self.in_a_row = 0;
