@@ -290,6 +290,7 @@ export class Extension {
    * @param {Context} context
    */
   #onToolCall(event, context) {
+    this.#lastHandler.restore(event);
     this.#running.begin(toolCall(event, this.#pi));
     if (this.#guest.off && this.#guarding && this.#subscribed.has("tool_call")) return refusal(OFF_CALL);
     if (this.#guest.off || !this.#subscribed.has("tool_call")) {

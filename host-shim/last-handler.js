@@ -7,7 +7,10 @@ import { sessionOf } from "./origin.js";
 /** @typedef {() => unknown} Decide returns the result of a handler, or a promise of it */
 
 export class LastHandler {
-  /** The calls whose event pi sends, with the decisions about them. @type {WeakMap<PiEvent, Decide | undefined>} */
+  /**
+   * The events of calls that pi sends, each as pi has made it, and with the decision about the call.
+   * @type {WeakMap<PiEvent, { made: PiEvent, decide?: Decide }>}
+   */
   #calls = new WeakMap();
   /** The parts of sessions that are watched. @type {WeakSet<object>} */
   #watched = new WeakSet();
@@ -19,9 +22,9 @@ export class LastHandler {
     if (typeof emit !== "function" || this.#watched.has(runner)) return;
     this.#watched.add(runner);
     runner.emitToolCall = async (/** @type {PiEvent} */ event) => {
-      this.#calls.set(event, undefined);
+      this.#calls.set(event, { made: { ...event } });
       const result = await emit.call(runner, event);
-      const decide = this.#calls.get(event);
+      const decide = this.#calls.get(event)?.decide;
       this.#calls.delete(event);
       return (!result?.block && (await decide?.())) || result;
     };
@@ -35,8 +38,19 @@ export class LastHandler {
    * @param {Decide} decide
    */
   decide(event, decide) {
-    if (!this.#calls.has(event)) return decide();
-    this.#calls.set(event, decide);
+    const call = this.#calls.get(event);
+    if (!call) return decide();
+    call.decide = decide;
     return undefined;
+  }
+
+  /**
+   * Gives an event the fields again that pi has made: pi carries out the call with these fields, also where an extension
+   * has put other values in their place.
+   *
+   * @param {PiEvent} event
+   */
+  restore(event) {
+    Object.assign(event, this.#calls.get(event)?.made);
   }
 }

@@ -27,6 +27,8 @@ export default (pi) => pi.on("tool_call", async (event) => {
   if (command?.includes("forbidden")) return { block: true, reason: "The user said no." };
   if (command?.includes("elsewhere")) event.input.command = "echo changed > outside; echo $?";
   if (path === "src/elsewhere") event.input.path = "outside";
+  // pi carries out the arguments that it has made, whatever stands here.
+  if (command?.includes("replaced")) event.input = { command: "true" };
 });
 `;
 
@@ -53,6 +55,7 @@ for (const version of VERSIONS) {
           bash("echo inside > src/a; echo changed > outside; cat src/a"),
           bash("echo forbidden"),
           bash("echo elsewhere"),
+          bash("echo replaced > outside; echo $?"),
           write("src/b"),
           edit("src/c"),
           write("src/elsewhere"),
@@ -80,7 +83,8 @@ for (const version of VERSIONS) {
         assert.match(results[0], /Read-only file system[^]*inside/);
         assert.equal(results[1], "The user said no.");
         assert.match(results[2], /Read-only file system/);
-        assert.match(results[5], /outside/);
+        assert.match(results[3], /Read-only file system/);
+        assert.match(results[6], /outside/);
         assert.ok(!existsSync(join(sandbox.project, "src/elsewhere")));
       });
 
