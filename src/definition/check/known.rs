@@ -37,7 +37,7 @@ impl<'a> Known<'a> {
     }
 
     /// Like [`Self::exits`]; a workflow that is nested too deep has no outcomes.
-    pub(super) fn exits_of(&self, key: &str, depth: usize) -> Set<&'a str> {
+    fn exits_of(&self, key: &str, depth: usize) -> Set<&'a str> {
         if let Some(exits) = self.exits.borrow().get(key) {
             return exits.clone();
         }
@@ -68,7 +68,7 @@ impl<'a> Known<'a> {
     }
 
     /// Returns the outcomes with which a workflow ends; each entry of a parallel group ends its branch.
-    pub(super) fn ends(&self, workflow: &'a Workflow, depth: usize) -> Set<&'a str> {
+    fn ends(&self, workflow: &'a Workflow, depth: usize) -> Set<&'a str> {
         let is_certain = |entry: &Entry| {
             let group = entry.group_key().and_then(|key| self.workflows.get(key));
             let is_each = group.is_some_and(|group| matches!(group.each, Some(Each::Of(_))));
