@@ -2,10 +2,10 @@
 
 use crate::sorted::Map;
 
-use super::check::work::Work;
-use super::check::{command_names, context, expected_calls, limits, models, references, variables, ways};
+use super::validate::fuel::Fuel;
+use super::validate::{command_names, context, expected_calls, limits, models, references, variables, ways};
 use super::diagnostic::report::{self};
-use super::diagnostic::{Diagnostic, PhaseProblem, Problem, Step, ToolProblem, Unplaced, WorkflowProblem};
+use super::diagnostic::{Diagnostic, PhaseProblem, Problem, PathPart, ToolProblem, Anchored, WorkflowProblem};
 use super::model::{
     ALIASES_ROOT, LeftOut, Library, Notify, PackageScope, Parts, Replacing, Root, Stale, Surroundings, UserLimits,
     Workflow, WorkflowFiles, last_part, package_of,
@@ -20,10 +20,10 @@ impl Library {
     /// Makes a library of workflows, and leaves out workflows whose references cannot be followed.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for tests"))]
     pub fn new(workflows: Vec<Workflow>, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        let mut unplaced = Vec::new();
+        let mut anchored = Vec::new();
         let parts = Parts { workflows, ..Parts::default() };
-        let library = build(parts, &Work::new(), &mut unplaced);
-        diagnostics.extend(unplaced.into_iter().map(|Unplaced { diagnostic, .. }| diagnostic));
+        let library = build(parts, &Fuel::new(), &mut anchored);
+        diagnostics.extend(anchored.into_iter().map(|Anchored { diagnostic, .. }| diagnostic));
         library
     }
 
@@ -35,24 +35,24 @@ impl Library {
     ///
     /// Specification: configuration reference, all of it.
     pub fn load(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
-        read(files, None, &Work::new())
+        read(files, None, &Fuel::new())
     }
 
-    /// Like [`Self::load`], with warnings. A check takes longer: it looks at files that no workflow lists, too.
+    /// Like [`Self::load`], with warnings. Takes longer: looks at files that no workflow lists, too.
     pub fn check(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
         Self::check_in(&files.surroundings()?, files)
     }
 
     /// Like [`Self::check`], with these names of tools, profiles and models.
     pub fn check_in(surroundings: &Surroundings, files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), Stale> {
-        read(files, Some(surroundings), &Work::new())
+        read(files, Some(surroundings), &Fuel::new())
     }
 }
 
 pub(super) fn read(
     files: &dyn WorkflowFiles,
     check: Option<&Surroundings>,
-    work: &Work,
+    fuel: &Fuel,
 ) -> Result<(Library, Vec<Diagnostic>), Stale> {
     let mut diagnostics = Vec::new();
     let mut parts = Parts::default();
@@ -82,7 +82,7 @@ pub(super) fn read(
                 Some(earlier) => {
                     let key = workflow.key.clone();
                     let problem = WorkflowProblem::Replaces { key, other: earlier.folder.clone() };
-                    replaced.push(Unplaced::new(&workflow, problem, &[Step::Key("name")]));
+                    replaced.push(Anchored::new(&workflow, problem, &[PathPart::Key("name")]));
                     *earlier = workflow;
                 }
                 None => {
@@ -93,25 +93,25 @@ pub(super) fn read(
         }
     }
     parts.replacing = taken.replacing(&parts.workflows, &roots);
-    let mut unplaced = Vec::new();
-    let library = build(parts, work, &mut unplaced);
+    let mut anchored = Vec::new();
+    let library = build(parts, fuel, &mut anchored);
     if let Some(surroundings) = check {
         diagnostics.extend(profiles_outside(surroundings));
         diagnostics.extend(user_file::check::<UserLimits>(files, surroundings)?);
         diagnostics.extend(user_file::check::<Notify>(files, surroundings)?);
-        unplaced.extend(replaced);
-        command_names::similar_command_names(&library, &mut unplaced);
-        expected_calls::run(&library, files, work, &mut unplaced)?;
-        limits::report(&library, files, work, &mut unplaced)?;
-        context::report(&library, work, &mut unplaced);
-        ways::report(&library, work, &mut unplaced);
-        models::report(&library, surroundings, &roots, &mut unplaced);
+        anchored.extend(replaced);
+        command_names::similar_command_names(&library, &mut anchored);
+        expected_calls::run(&library, files, fuel, &mut anchored)?;
+        limits::report(&library, files, fuel, &mut anchored)?;
+        context::report(&library, fuel, &mut anchored);
+        ways::report(&library, fuel, &mut anchored);
+        models::report(&library, surroundings, &roots, &mut anchored);
     }
-    diagnostics.extend(sources.place(unplaced));
+    diagnostics.extend(sources.place(anchored));
     suggest_references(&library, &mut diagnostics);
     if check.is_some() {
-        variables::remove_known_summaries(&library, work, &mut diagnostics);
-        variables::remove_known_values(&library, work, &mut diagnostics);
+        variables::remove_known_summaries(&library, fuel, &mut diagnostics);
+        variables::remove_known_values(&library, fuel, &mut diagnostics);
     }
     report::sort(&mut diagnostics);
     Ok((library, diagnostics))
@@ -193,11 +193,11 @@ pub(crate) fn profiles_outside(surroundings: &Surroundings) -> impl Iterator<Ite
 }
 
 /// Makes a library of the parts that were read, and leaves out the workflows with errors.
-fn build(mut parts: Parts, work: &Work, unplaced: &mut Vec<Unplaced>) -> Library {
+fn build(mut parts: Parts, fuel: &Fuel, anchored: &mut Vec<Anchored>) -> Library {
     parts.workflows = with_groups(parts.workflows);
-    references::resolve(&mut parts.workflows, &mut parts.left_out, work, unplaced);
+    references::resolve(&mut parts.workflows, &mut parts.left_out, fuel, anchored);
     let library = Library::of(parts);
-    command_names::report_duplicates(&library, unplaced);
+    command_names::report_duplicates(&library, anchored);
     library
 }
 

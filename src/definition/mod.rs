@@ -8,11 +8,11 @@
 //! | `model` | the types of a workflow; no parsing | |
 //! | `diagnostic` | problems, in words, and their places | `model` |
 //! | `read` | from bytes to the model | `model`, `diagnostic` |
-//! | `check` | checks of the model | `model`, `diagnostic` |
-//! | `load` | reads all roots, checks, and finds the places | all |
+//! | `validate` | validation of the model | `model`, `diagnostic` |
+//! | `load` | reads all roots, validates, and finds the places | all |
 //! | `user_file` | reads a user's own file: the limits of every session, or the settings of notifications | all |
 
-mod check;
+mod validate;
 mod diagnostic;
 mod load;
 mod model;

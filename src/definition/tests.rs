@@ -427,6 +427,7 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
 
 mod context;
 mod empty;
+mod fuel;
 mod gates;
 mod groups;
 mod limits;
@@ -437,7 +438,6 @@ mod parallel;
 mod permission;
 mod totals;
 mod ways;
-mod work;
 
 #[test]
 fn many_circles_take_little() {

@@ -1,7 +1,7 @@
 //! Files of the user's own: reading and content.
 
-use super::check::limits::path_problems;
-use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, Severity, Step, UserFileProblem};
+use super::validate::limits::path_problems;
+use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, Severity, PathPart, UserFileProblem};
 use super::model::{
     FileError, LIMITS_FILE, NOTIFY_FILE, Notify, ReadError, Sandbox, Stale, Surroundings, USERS_ROOT, UserFile,
     UserLimits, WorkflowFiles, join,
@@ -142,15 +142,15 @@ impl UserContent for UserLimits {
     ) -> Result<Option<Self>, Stale> {
         let limits = user_limits::read((file, text), files, check, diagnostics)?;
         if let Some(Self { confinement, .. }) = limits.as_ref().filter(|_| check.is_some()) {
-            let mut warn = |problem: LimitProblem, at: &[Step]| {
+            let mut warn = |problem: LimitProblem, at: &[PathPart]| {
                 let place = yaml::locate(text, at);
                 diagnostics.push(Diagnostic::new(file, problem).at(text, place, 0));
             };
             for (field, index, problem) in path_problems(confinement, files)? {
-                warn(problem, &[Step::Key(field), Step::Item(index)]);
+                warn(problem, &[PathPart::Key(field), PathPart::Item(index)]);
             }
             if confinement.sandbox == Some(Sandbox::Off) {
-                warn(LimitProblem::OpenLimits, &[Step::Name("sandbox")]);
+                warn(LimitProblem::OpenLimits, &[PathPart::Name("sandbox")]);
             }
         }
         Ok(limits)

@@ -1,12 +1,13 @@
-//! Places in files, named by the steps that lead to them.
+//! Places in files, named by their path in the YAML.
 
 use super::problem::Problem;
 use super::report::Diagnostic;
 use crate::definition::model::schema;
 use crate::definition::model::{PhaseTest, Workflow};
 
+/// A part of a path in the YAML of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Step<'a> {
+pub(crate) enum PathPart<'a> {
     /// The value of a key.
     Key(&'a str),
     /// A key itself.
@@ -15,23 +16,23 @@ pub(crate) enum Step<'a> {
     Item(usize),
 }
 
-/// A node in the YAML of a file, by the steps to it.
+/// A node in the YAML of a file, by the path to it.
 #[derive(Debug, Clone)]
-pub(crate) struct Anchor(Vec<OwnedStep>);
+pub(crate) struct Anchor(Vec<OwnedPart>);
 
 #[derive(Debug, Clone)]
-enum OwnedStep {
+enum OwnedPart {
     Key(String),
     Name(String),
     Item(usize),
 }
 
 impl Anchor {
-    pub fn of(steps: &[Step]) -> Self {
-        let owned = steps.iter().map(|step| match step {
-            Step::Key(key) => OwnedStep::Key((*key).to_owned()),
-            Step::Name(name) => OwnedStep::Name((*name).to_owned()),
-            Step::Item(index) => OwnedStep::Item(*index),
+    pub fn of(path: &[PathPart]) -> Self {
+        let owned = path.iter().map(|part| match part {
+            PathPart::Key(key) => OwnedPart::Key((*key).to_owned()),
+            PathPart::Name(name) => OwnedPart::Name((*name).to_owned()),
+            PathPart::Item(index) => OwnedPart::Item(*index),
         });
         Self(owned.collect())
     }
@@ -40,41 +41,41 @@ impl Anchor {
     pub fn of_call(call: &PhaseTest) -> Self {
         let [allowed, refused] = schema::names(&schema::TESTS_FIELDS);
         let list = if call.allowed { allowed } else { refused };
-        Self::of(&[Step::Key("tests"), Step::Key(list), Step::Item(call.index)])
+        Self::of(&[PathPart::Key("tests"), PathPart::Key(list), PathPart::Item(call.index)])
     }
 
-    pub fn steps(&self) -> Vec<Step<'_>> {
-        let steps = self.0.iter().map(|step| match step {
-            OwnedStep::Key(key) => Step::Key(key),
-            OwnedStep::Name(name) => Step::Name(name),
-            OwnedStep::Item(index) => Step::Item(*index),
+    pub fn path(&self) -> Vec<PathPart<'_>> {
+        let path = self.0.iter().map(|part| match part {
+            OwnedPart::Key(key) => PathPart::Key(key),
+            OwnedPart::Name(name) => PathPart::Name(name),
+            OwnedPart::Item(index) => PathPart::Item(*index),
         });
-        steps.collect()
+        path.collect()
     }
 }
 
 /// A diagnostic of the library. Places are looked up when all diagnostics are known.
-pub(crate) struct Unplaced {
+pub(crate) struct Anchored {
     pub diagnostic: Diagnostic,
     /// The node in the diagnostic's file.
     pub anchor: Anchor,
 }
 
-impl Unplaced {
+impl Anchored {
     /// A diagnostic of a `workflow.yaml`, or of a group in one.
-    pub fn new(workflow: &Workflow, problem: impl Into<Problem>, at: &[Step]) -> Self {
+    pub fn new(workflow: &Workflow, problem: impl Into<Problem>, at: &[PathPart]) -> Self {
         let group = workflow.group.as_ref().map(|group| &group.at[..]);
         Self::in_file(workflow.file(), problem, &in_group(group.unwrap_or_default(), at))
     }
 
     /// A diagnostic of any file.
-    pub fn in_file(file: impl Into<String>, problem: impl Into<Problem>, at: &[Step]) -> Self {
+    pub fn in_file(file: impl Into<String>, problem: impl Into<Problem>, at: &[PathPart]) -> Self {
         Self { diagnostic: Diagnostic::new(file, problem), anchor: Anchor::of(at) }
     }
 }
 
-/// The steps to a node of the group to which these indices of entries lead.
-pub(crate) fn in_group<'a>(group: &[usize], at: &[Step<'a>]) -> Vec<Step<'a>> {
-    let steps = group.iter().flat_map(|index| [Step::Key("phases"), Step::Item(*index)]);
-    steps.chain(at.iter().copied()).collect()
+/// The path to a node of the group to which these indices of entries lead.
+pub(crate) fn in_group<'a>(group: &[usize], at: &[PathPart<'a>]) -> Vec<PathPart<'a>> {
+    let outer = group.iter().flat_map(|index| [PathPart::Key("phases"), PathPart::Item(*index)]);
+    outer.chain(at.iter().copied()).collect()
 }

@@ -7,7 +7,7 @@ use crate::definition::model::{list, nearest};
 pub enum Severity {
     /// The workflow loads.
     Warning,
-    /// A test of a phase fails: the workflow loads, and a check reports an error.
+    /// A test of a phase fails: the workflow loads, and `check` reports an error.
     Failure,
     /// The workflow is left out.
     Error,

@@ -174,7 +174,7 @@ pub trait WorkflowFiles {
     /// Returns the whole content of a file.
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError>;
 
-    /// Returns the names that a check compares with.
+    /// Returns the names that validation compares with.
     fn surroundings(&self) -> Result<Surroundings, Stale> {
         Ok(Surroundings { more_tools: true, ..Surroundings::default() })
     }

@@ -46,7 +46,7 @@ pub(crate) struct Parts {
     pub aliases: Aliases,
 }
 
-/// A phase file that a workflow lists. Collected for a check only.
+/// A phase file that a workflow lists. Collected for `check` only.
 #[derive(Debug, Clone)]
 pub(crate) struct Listed {
     /// The workflow's folder, as a user would write it.
@@ -290,7 +290,7 @@ impl Library {
     }
 
     /// Returns true if a file with a diagnostic belongs to a folder: the file lies in or above the folder, or a
-    /// workflow in the folder lists the file as a phase file. Only a library from a check knows the listed phase files.
+    /// workflow in the folder lists the file as a phase file. Only a library from `check` knows the listed phase files.
     pub fn concerns(&self, folder: &str, file: &str) -> bool {
         is_within(folder, file)
             || is_within(file, folder)

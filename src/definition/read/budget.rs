@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::fields::Fields;
 use super::values::input_of_bound;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema;
 use crate::definition::model::{BoundValue, BudgetBounds, Measure};
 
@@ -27,7 +27,7 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
         let Some(measure) = Measure::from_name(key) else {
             let (of, field) = ("budget", key.clone());
             let problem = FieldProblem::UnknownPart { of, field, known: &FIELDS };
-            fields.report(&[Step::Key("budget"), Step::Name(key)], problem);
+            fields.report(&[PathPart::Key("budget"), PathPart::Name(key)], problem);
             continue;
         };
         let field = format!("budget.{}", measure.name());
@@ -37,7 +37,7 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
                 continue;
             }
             Some(Err(problem)) => {
-                fields.report(&[Step::Key("budget"), Step::Key(measure.name())], problem);
+                fields.report(&[PathPart::Key("budget"), PathPart::Key(measure.name())], problem);
                 continue;
             }
             None => {}
@@ -55,7 +55,7 @@ pub(crate) fn read(fields: &mut Fields) -> BudgetBounds {
                     }
                     other => other.kind().to_string(),
                 };
-                let at = [Step::Key("budget"), Step::Key(measure.name())];
+                let at = [PathPart::Key("budget"), PathPart::Key(measure.name())];
                 let expected = expected(measure).to_owned();
                 let suggestion = meant(measure, value);
                 if suggestion.as_deref() == value.scalar_text().as_deref() && suggestion.is_some() {

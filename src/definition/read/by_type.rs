@@ -5,7 +5,7 @@ use super::fields::{Fields, texts};
 use super::values::written;
 use super::yaml::Yaml;
 use super::{budget, confinement, expected_calls, gate, inputs, models, outcomes, outputs, results, tools};
-use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     AutoContinue, BoundValue, BudgetBounds, Confinement, ContextInjection, ContextMode, Entry, Field, FromField, Gate,
@@ -78,7 +78,7 @@ struct Bounds<'a, 'b>(&'a mut Fields<'b>);
 
 impl FromField<Bounds<'_, '_>> for u32 {
     fn from_field(bounds: &mut Bounds, field: &'static Field) -> Self {
-        let at = [Step::Key("autoContinue"), Step::Key(field.name)];
+        let at = [PathPart::Key("autoContinue"), PathPart::Key(field.name)];
         bounds.0.whole_number(&at, number(field.default), 0..=most(&field.kind))
     }
 }
@@ -95,7 +95,7 @@ fn text(fields: &mut Fields, field: &'static Field) -> String {
     let text = fields.required_text(name);
     let is_sound = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if matches!(field.kind, Kind::CommandName) && !text.bytes().all(is_sound) {
-        fields.report(&[Step::Key(name)], FieldProblem::BadCommandName { value: text.clone() });
+        fields.report(&[PathPart::Key(name)], FieldProblem::BadCommandName { value: text.clone() });
     }
     text
 }
@@ -115,7 +115,7 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
             FieldProblem::Ignored { field, expected, found: value.kind() }
         }
     };
-    fields.report(&[Step::Key(field)], problem);
+    fields.report(&[PathPart::Key(field)], problem);
     None
 }
 
@@ -130,14 +130,14 @@ fn auto_continue(fields: &mut Fields) -> Option<AutoContinue> {
     };
     let Yaml::Map(entries) = &value else {
         let problem = FieldProblem::wrong_type("autoContinue", "`true`, `false` or a mapping", value.kind());
-        fields.report(&[Step::Key("autoContinue")], problem);
+        fields.report(&[PathPart::Key("autoContinue")], problem);
         return None;
     };
     for (key, _) in entries {
         if !AUTO_CONTINUE.contains(&&**key) {
             let (of, field) = ("autoContinue", key.clone());
             let problem = FieldProblem::UnknownPart { of, field, known: &AUTO_CONTINUE };
-            fields.report(&[Step::Key("autoContinue"), Step::Name(key)], problem);
+            fields.report(&[PathPart::Key("autoContinue"), PathPart::Name(key)], problem);
         }
     }
     Some(AutoContinue::read(&mut Bounds(fields)))
@@ -160,7 +160,7 @@ fn on_budget(fields: &mut Fields) -> Option<Target> {
     // `check_values` reports a field without a value.
     if value != Yaml::Null {
         let problem = FieldProblem::bad(field, expected, if has_budget { written(&value) } else { "none".into() });
-        fields.report(&[Step::Key(field)], problem);
+        fields.report(&[PathPart::Key(field)], problem);
     }
     None
 }
@@ -175,8 +175,8 @@ fn profiles(fields: &mut Fields) -> Option<Vec<String>> {
         },
         Some(other) => (None, "a list of names", other.kind()),
     };
-    let path = [Some(Step::Key(field)), item.map(Step::Item)];
-    let path: Vec<Step> = path.into_iter().flatten().collect();
+    let path = [Some(PathPart::Key(field)), item.map(PathPart::Item)];
+    let path: Vec<PathPart> = path.into_iter().flatten().collect();
     fields.report(&path, FieldProblem::Ignored { field, expected, found });
     None
 }

@@ -3,12 +3,12 @@
 use super::fields::Fields;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::{Condition, MAX_CONDITIONS, MAX_OPTIONS, MAX_VALUE, trim};
 
 /// Reads the `when` of an entry of `phases`. Names and values are checked with the workflow.
 pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condition> {
-    let here = [Step::Key("phases"), Step::Item(index), Step::Key("when")];
+    let here = [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("when")];
     let entries = match entry.get("when") {
         None | Some(Yaml::Null) => return Vec::new(),
         Some(Yaml::Map(entries)) if (1..=MAX_CONDITIONS).contains(&entries.len()) => entries,
@@ -30,7 +30,7 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condi
                 Ok(of) => of,
                 Err(problem) => {
                     let [phases, item, when] = here;
-                    fields.report(&[phases, item, when, Step::Name(key)], problem);
+                    fields.report(&[phases, item, when, PathPart::Name(key)], problem);
                     return None;
                 }
             };
@@ -49,7 +49,7 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Vec<Condi
                     written(value),
                 );
                 let [phases, item, when] = here;
-                fields.report(&[phases, item, when, Step::Key(key)], problem);
+                fields.report(&[phases, item, when, PathPart::Key(key)], problem);
                 return None;
             };
             Some(Condition { of, values })

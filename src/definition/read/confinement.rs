@@ -3,7 +3,7 @@
 use super::fields::{Fields, not_a_list, text};
 use super::spelling::mistaken_path;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Problem, Step};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Problem, PathPart};
 use crate::definition::model::{
     Confinement, MAX_EXPANSIONS, MAX_PATHS, SANDBOXES, Sandbox, expansions, is_glob, split, variables, with_names,
 };
@@ -40,20 +40,20 @@ fn paths(
                 FieldProblem::WrongType { found, .. } => LimitProblem::NotPaths { field, found }.into(),
                 problem => Problem::from(problem),
             };
-            fields.report(&[Step::Key(field)], problem);
+            fields.report(&[PathPart::Key(field)], problem);
             return None;
         }
     };
     if items.len() > MAX_PATHS {
         let problem = LimitProblem::TooManyPaths { field, limit: MAX_PATHS };
-        fields.report(&[Step::Key(field)], problem);
+        fields.report(&[PathPart::Key(field)], problem);
         return None;
     }
     let mut rules = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         match rule(item) {
             Ok(rule) => {
-                let at = [Step::Key(field), Step::Item(index)];
+                let at = [PathPart::Key(field), PathPart::Item(index)];
                 match variables {
                     PathVariables::OfRun => fields.check_path(&at, field, &rule),
                     PathVariables::None if field == "write" => {
@@ -64,14 +64,14 @@ fn paths(
                 }
                 rules.push(rule);
             }
-            Err(problem) => fields.report(&[Step::Key(field), Step::Item(index)], problem),
+            Err(problem) => fields.report(&[PathPart::Key(field), PathPart::Item(index)], problem),
         }
     }
     Some(rules)
 }
 
 /// Refuses the variables of a run in a path that holds without a run.
-fn check_no_variable(fields: &mut Fields, at: &[Step], path: &str) {
+fn check_no_variable(fields: &mut Fields, at: &[PathPart], path: &str) {
     for variable in variables(path) {
         let problem = LimitProblem::VariableOfRun { variable: variable.to_string() };
         fields.report(at, problem);
@@ -115,7 +115,7 @@ fn network(fields: &mut Fields) -> Option<bool> {
         Some(Yaml::String(word)) if word == "true" || word == "false" => {
             let (field, expected) = ("network".into(), "`true` or `false`".into());
             let problem = FieldProblem::Quoted { field, expected, value: word.clone() };
-            fields.report(&[Step::Key("network")], problem);
+            fields.report(&[PathPart::Key("network")], problem);
             return None;
         }
         Some(Yaml::String(word)) => {
@@ -129,7 +129,7 @@ fn network(fields: &mut Fields) -> Option<bool> {
         Some(other) => (other.kind().to_string(), None),
     };
     let (field, words) = ("network", &["true", "false"]);
-    fields.report(&[Step::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
+    fields.report(&[PathPart::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
     None
 }
 

@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::{Each, MAX_ITEMS, MAX_VALUE, is_blank};
 
 /// Reads `each`; `None` without it, and after an error. Names are checked with the workflow.
@@ -32,7 +32,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Each> {
         },
         Some(other) => bad("a list, `input.NAME` or `output.ID.NAME`".into(), written(other)),
     };
-    fields.report(&[Step::Key("each")], problem);
+    fields.report(&[PathPart::Key("each")], problem);
     None
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::fields::Fields;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{CallProblem, Problem, Step, ToolProblem};
+use crate::definition::diagnostic::{CallProblem, Problem, PathPart, ToolProblem};
 use crate::definition::model::schema::names;
 use crate::definition::model::{MAX_TESTS, PhaseTest, Surroundings, TESTS_FIELDS, is_blank, is_of_pi};
 
@@ -17,15 +17,15 @@ pub(crate) fn read(fields: &Fields) -> Vec<PhaseTest> {
 }
 
 /// The calls in a value of `tests`, and the errors in it.
-fn tests(value: Option<&Yaml>) -> (Vec<PhaseTest>, Vec<(Vec<Step<'_>>, Problem)>) {
+fn tests(value: Option<&Yaml>) -> (Vec<PhaseTest>, Vec<(Vec<PathPart<'_>>, Problem)>) {
     let mut tests = Vec::new();
-    let mut problems: Vec<(Vec<Step>, Problem)> = Vec::new();
+    let mut problems: Vec<(Vec<PathPart>, Problem)> = Vec::new();
     match value {
         None => {}
         Some(Yaml::Map(entries)) if !entries.is_empty() => {
             for (key, _) in entries.iter().filter(|(key, _)| !LISTS.contains(&&**key)) {
                 let problem = CallProblem::UnknownTests { field: key.clone(), known: &LISTS };
-                problems.push((vec![Step::Key("tests"), Step::Name(key)], problem.into()));
+                problems.push((vec![PathPart::Key("tests"), PathPart::Name(key)], problem.into()));
             }
             for list in LISTS {
                 read_list(entries, list, &mut tests, &mut problems);
@@ -34,12 +34,12 @@ fn tests(value: Option<&Yaml>) -> (Vec<PhaseTest>, Vec<(Vec<Step<'_>>, Problem)>
         Some(other) => {
             let expected = "a mapping with `allowed` or `refused`";
             let problem = CallProblem::BadTests { field: "tests".into(), expected, found: other.kind() };
-            problems.push((vec![Step::Key("tests")], problem.into()));
+            problems.push((vec![PathPart::Key("tests")], problem.into()));
         }
     }
     if tests.len() > MAX_TESTS {
         tests.truncate(MAX_TESTS);
-        problems.push((vec![Step::Key("tests")], CallProblem::TooManyTests { limit: MAX_TESTS }.into()));
+        problems.push((vec![PathPart::Key("tests")], CallProblem::TooManyTests { limit: MAX_TESTS }.into()));
     }
     (tests, problems)
 }
@@ -53,7 +53,7 @@ pub(crate) fn check(fields: &mut Fields, surroundings: &Surroundings) {
         if !is_of_pi(tool) && surroundings.lacks_tool(tool) {
             let [allowed, refused] = LISTS;
             let list = if test.allowed { allowed } else { refused };
-            let at = vec![Step::Key("tests"), Step::Key(list), Step::Item(test.index)];
+            let at = vec![PathPart::Key("tests"), PathPart::Key(list), PathPart::Item(test.index)];
             let (name, suggestion) = (tool.to_owned(), surroundings.nearest_tool(tool));
             problems.push((at, ToolProblem::UnknownTool { name, suggestion }.into()));
         }
@@ -67,10 +67,10 @@ fn read_list(
     entries: &[(String, Yaml)],
     list: &'static str,
     tests: &mut Vec<PhaseTest>,
-    problems: &mut Vec<(Vec<Step>, Problem)>,
+    problems: &mut Vec<(Vec<PathPart>, Problem)>,
 ) {
-    let at = [Step::Key("tests"), Step::Key(list)];
-    let mut bad = |at: &[Step<'static>], expected, found| {
+    let at = [PathPart::Key("tests"), PathPart::Key(list)];
+    let mut bad = |at: &[PathPart<'static>], expected, found| {
         let problem = CallProblem::BadTests { field: format!("tests.{list}"), expected, found };
         problems.push((at.to_vec(), problem.into()));
     };
@@ -85,7 +85,7 @@ fn read_list(
                 let (call, allowed) = (call.trim().to_owned(), list == "allowed");
                 tests.push(PhaseTest { call, allowed, index });
             }
-            other => bad(&[at[0], at[1], Step::Item(index)], "`TOOL ARGUMENT`", other.kind()),
+            other => bad(&[at[0], at[1], PathPart::Item(index)], "`TOOL ARGUMENT`", other.kind()),
         }
     }
 }

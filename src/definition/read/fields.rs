@@ -10,7 +10,7 @@ use super::values::input_of_bound;
 use super::yaml::{self, Tree, Yaml};
 use crate::definition::diagnostic::meant::{self};
 use crate::definition::diagnostic::{
-    Diagnostic, FieldProblem, Mapping, Needs, Place, Problem, STRING, Severity, Step, ValueKind, VariableProblem,
+    Diagnostic, FieldProblem, Mapping, Needs, Place, Problem, STRING, Severity, PathPart, ValueKind, VariableProblem,
     YamlProblem,
 };
 use crate::definition::model::{BoundValue, ENTRY_FIELDS, Field, Kind, Needed, is_blank, nearest, with_names};
@@ -79,7 +79,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads the mapping at a path as if it were the whole file.
-    pub fn within<T>(&mut self, path: &[Step], read: impl FnOnce(&mut Self) -> T) -> Option<T> {
+    pub fn within<T>(&mut self, path: &[PathPart], read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let part = Rc::new(self.tree.part(path)?);
         let whole = std::mem::replace(&mut self.tree, part);
         let value = read(self);
@@ -88,12 +88,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Reports a diagnostic of the node at a path, or of the nearest existing node above it.
-    pub fn report(&mut self, path: &[Step], problem: impl Into<Problem>) {
+    pub fn report(&mut self, path: &[PathPart], problem: impl Into<Problem>) {
         let place = self.place(path);
         self.report_at(place, problem.into());
     }
 
-    fn place(&self, path: &[Step]) -> Option<Place> {
+    fn place(&self, path: &[PathPart]) -> Option<Place> {
         let look_up = self.diagnostics.len() - self.before < MAX_PLACES;
         (0..=path.len()).rev().filter(|_| look_up).find_map(|depth| self.tree.place(path.get(..depth)?))
     }
@@ -116,7 +116,7 @@ impl<'a> Fields<'a> {
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
         let problem = FieldProblem::Missing { of: self.needs, field, instead: instead.clone() };
         match &instead {
-            Some(key) => self.report(&[Step::Name(key)], problem),
+            Some(key) => self.report(&[PathPart::Name(key)], problem),
             None => self.report(&[], problem),
         }
     }
@@ -128,7 +128,7 @@ impl<'a> Fields<'a> {
             let first = rule.split('.').next().unwrap_or(rule);
             let here = self.known.contains(&first);
             let field = key.clone();
-            self.report(&[Step::Name(&key)], FieldProblem::UnknownRule { of: self.of, field, rule, here });
+            self.report(&[PathPart::Name(&key)], FieldProblem::UnknownRule { of: self.of, field, rule, here });
         }
     }
 
@@ -148,16 +148,16 @@ impl<'a> Fields<'a> {
     }
 
     /// Reports the unknown keys of the mapping at a path.
-    pub fn check_keys_at(&mut self, path: &[Step], of: Mapping, known: &'static [&'static str]) {
+    pub fn check_keys_at(&mut self, path: &[PathPart], of: Mapping, known: &'static [&'static str]) {
         for field in self.unknown_keys(path, known) {
             if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some()) {
-                let path = [path, &[Step::Name(&field)]].concat();
+                let path = [path, &[PathPart::Name(&field)]].concat();
                 self.report(&path, FieldProblem::UnknownField { of, field: field.clone(), known });
             }
         }
     }
 
-    fn unknown_keys(&self, path: &[Step], known: &[&str]) -> Vec<String> {
+    fn unknown_keys(&self, path: &[PathPart], known: &[&str]) -> Vec<String> {
         let Some(Yaml::Map(entries)) = self.at(path) else { return Vec::new() };
         let keys = entries.iter().map(|(key, _)| key);
         keys.filter(|key| !known.contains(&&***key)).map(ToString::to_string).collect()
@@ -174,13 +174,13 @@ impl<'a> Fields<'a> {
     pub fn check_template(&mut self, field: &'static str, known: &'static [&'static str]) {
         let Some(Yaml::String(template)) = self.tree.root.get(field) else { return };
         let template = template.clone();
-        self.check_template_at(&[Step::Key(field)], field, &template, known);
+        self.check_template_at(&[PathPart::Key(field)], field, &template, known);
     }
 
     /// Reports unknown variables in the template at a path.
     pub fn check_template_at(
         &mut self,
-        path: &[Step],
+        path: &[PathPart],
         field: &'static str,
         template: &str,
         known: &'static [&'static str],
@@ -196,7 +196,7 @@ impl<'a> Fields<'a> {
 
     /// Reports variables in a value whose variables are not replaced. A name that can only be a variable, like
     /// `{input.NAME}`, is an error; a plain name like `{description}` may be meant for a program, and is a warning.
-    pub fn check_literal(&mut self, path: &[Step], field: &str, text: &str) {
+    pub fn check_literal(&mut self, path: &[PathPart], field: &str, text: &str) {
         for (name, named) in templates::in_literal(text) {
             let value = self.place(path);
             let place = value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
@@ -206,12 +206,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Like [`Self::check_literal`] for a path, in which some variables are replaced.
-    pub fn check_path(&mut self, path: &[Step], field: &str, text: &str) {
+    pub fn check_path(&mut self, path: &[PathPart], field: &str, text: &str) {
         self.check_literal(path, field, &with_names(text));
     }
 
     /// Returns true if a text stands without quotes at a path.
-    pub fn is_bare(&self, path: &[Step], text: &str) -> bool {
+    pub fn is_bare(&self, path: &[PathPart], text: &str) -> bool {
         let Some(place) = self.tree.place(path) else { return false };
         let line = self.text.lines().nth(place.line - 1).unwrap_or_default();
         let start = line.char_indices().nth(place.column - 1).map_or(line.len(), |(at, _)| at);
@@ -229,15 +229,15 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn at(&self, path: &[Step]) -> Option<&Yaml> {
-        path.iter().try_fold(&self.tree.root, |value, step| match step {
-            Step::Key(key) | Step::Name(key) => value.get(key),
-            Step::Item(index) => value.items().get(*index),
+    fn at(&self, path: &[PathPart]) -> Option<&Yaml> {
+        path.iter().try_fold(&self.tree.root, |value, part| match part {
+            PathPart::Key(key) | PathPart::Name(key) => value.get(key),
+            PathPart::Item(index) => value.items().get(*index),
         })
     }
 
     /// Returns the items of the list at a path that are scalars, as text, each with its index.
-    pub fn names_at(&self, path: &[Step]) -> Vec<(usize, String)> {
+    pub fn names_at(&self, path: &[PathPart]) -> Vec<(usize, String)> {
         let items = self.at(path).map(Yaml::items).unwrap_or_default().iter().enumerate();
         items.filter_map(|(index, item)| Some((index, item.scalar_text()?))).collect()
     }
@@ -246,7 +246,7 @@ impl<'a> Fields<'a> {
     pub fn required_text(&mut self, field: &'static str) -> String {
         match self.tree.root.get(field).map(|value| text(field, value)) {
             Some(Ok(text)) => return text,
-            Some(Err(problem)) => self.report(&[Step::Key(field)], problem),
+            Some(Err(problem)) => self.report(&[PathPart::Key(field)], problem),
             None => self.missing(field),
         }
         String::new()
@@ -258,7 +258,7 @@ impl<'a> Fields<'a> {
             // Providers refuse a blank message.
             Some(Yaml::String(text)) if !text.is_empty() && is_blank(text) => {
                 let text = field.to_owned();
-                self.report(&[Step::Key(field)], FieldProblem::Blank { field: text });
+                self.report(&[PathPart::Key(field)], FieldProblem::Blank { field: text });
                 None
             }
             Some(Yaml::String(text)) => Some(text.clone()),
@@ -287,7 +287,7 @@ impl<'a> Fields<'a> {
             (Some(Yaml::Map(entries)), _) => return entries.clone(),
             (Some(other), _) => FieldProblem::wrong_type(field, expected, other.kind()),
         };
-        self.report(&[Step::Key(field)], problem);
+        self.report(&[PathPart::Key(field)], problem);
         Vec::new()
     }
 
@@ -298,7 +298,7 @@ impl<'a> Fields<'a> {
             Some(Yaml::List(items)) => Some(items.clone()),
             Some(other) => {
                 let problem = not_a_list(field.into(), expected, other);
-                self.report(&[Step::Key(field)], problem);
+                self.report(&[PathPart::Key(field)], problem);
                 None
             }
         }
@@ -320,7 +320,7 @@ impl<'a> Fields<'a> {
             Some(Yaml::Bool(value)) => (format!("`{value}`"), meant_choice(field, &value.to_string())),
             Some(other) => (other.kind().to_string(), None),
         };
-        self.report(&[Step::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
+        self.report(&[PathPart::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
         0
     }
 
@@ -348,16 +348,16 @@ impl<'a> Fields<'a> {
             }
             Some(other) => FieldProblem::wrong_type(field, EXPECTED, other.kind()),
         };
-        self.report(&[Step::Key(field)], problem);
+        self.report(&[PathPart::Key(field)], problem);
         default
     }
 
     /// Reads a whole number in a range, at a path of one or two keys.
-    pub fn whole_number(&mut self, path: &[Step], default: u32, range: RangeInclusive<u32>) -> u32 {
+    pub fn whole_number(&mut self, path: &[PathPart], default: u32, range: RangeInclusive<u32>) -> u32 {
         let mut value = Some(&self.tree.root);
         let mut names = Vec::new();
-        for step in path {
-            if let Step::Key(key) = step {
+        for part in path {
+            if let PathPart::Key(key) = part {
                 value = value.and_then(|value| value.get(key));
                 names.push(*key);
             }
@@ -384,7 +384,7 @@ impl<'a> Fields<'a> {
 
     /// Reads a whole number within a range, or the name of an input that has it.
     pub fn bounded(&mut self, field: &'static str, default: u32, range: RangeInclusive<u32>) -> BoundValue<u32> {
-        let at = [Step::Key(field)];
+        let at = [PathPart::Key(field)];
         match self.tree.root.get(field).and_then(|value| input_of_bound(field, value)) {
             Some(Ok(name)) => BoundValue::Input(name),
             Some(Err(problem)) => {
@@ -397,7 +397,7 @@ impl<'a> Fields<'a> {
 
     /// Reports a field that has no effect.
     pub fn ignore(&mut self, field: &'static str, expected: &'static str, found: ValueKind) {
-        self.report(&[Step::Key(field)], FieldProblem::Ignored { field, expected, found });
+        self.report(&[PathPart::Key(field)], FieldProblem::Ignored { field, expected, found });
     }
 }
 
@@ -432,21 +432,21 @@ fn meant_choice(field: &str, word: &str) -> Option<&'static str> {
 fn find_empty<'a>(
     fields: &[Field],
     mapping: &'a Yaml,
-    at: &[Step<'a>],
+    at: &[PathPart<'a>],
     prefix: &str,
-    empty: &mut Vec<(Vec<Step<'a>>, String)>,
+    empty: &mut Vec<(Vec<PathPart<'a>>, String)>,
 ) {
     let Yaml::Map(entries) = mapping else { return };
     for (key, value) in entries {
         let Some(field) = fields.iter().find(|field| field.name == key) else { continue };
         let name = format!("{prefix}{key}");
         if field.needed == Needed::Not && is_empty(field, value) {
-            empty.push(([at, &[Step::Name(key)]].concat(), name));
+            empty.push(([at, &[PathPart::Name(key)]].concat(), name));
             continue;
         }
-        let at = [at, &[Step::Key(key)]].concat();
+        let at = [at, &[PathPart::Key(key)]].concat();
         let items = value.items().iter().enumerate();
-        let items = items.map(|(index, item)| ([&at[..], &[Step::Item(index)]].concat(), item));
+        let items = items.map(|(index, item)| ([&at[..], &[PathPart::Item(index)]].concat(), item));
         match field.kind {
             Kind::Mapping { fields, .. } => {
                 find_empty(fields, value, &at, &format!("{name}."), empty);
@@ -464,7 +464,7 @@ fn find_empty<'a>(
             Kind::Inputs(fields) | Kind::Outputs(fields) => {
                 let Yaml::Map(inputs) = value else { continue };
                 for (input, value) in inputs {
-                    let at = [&at[..], &[Step::Key(input)]].concat();
+                    let at = [&at[..], &[PathPart::Key(input)]].concat();
                     find_empty(fields, value, &at, &format!("{name}.{input}."), empty);
                 }
             }

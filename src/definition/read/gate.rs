@@ -5,7 +5,7 @@ use super::fields::{Fields, text};
 use super::spelling::mistaken_path;
 use super::values;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Step, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, PathPart, ValueKind};
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
@@ -49,17 +49,17 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
         Some(Yaml::Null) => return None,
         None => {
             if !matches!(fields.tree.root.get("gateAttempts"), None | Some(Yaml::Null)) {
-                fields.report(&[Step::Key("gateAttempts")], GateProblem::WithoutGate);
+                fields.report(&[PathPart::Key("gateAttempts")], GateProblem::WithoutGate);
             }
             return None;
         }
         Some(Yaml::List(items)) if items.is_empty() || items.len() > MAX_CHECKS => {
-            fields.report(&[Step::Key("gate")], GateProblem::GateSize { limit: MAX_CHECKS });
+            fields.report(&[PathPart::Key("gate")], GateProblem::GateSize { limit: MAX_CHECKS });
             return None;
         }
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
-            wrong_type(fields, &[Step::Key("gate")], "gate", "a list of checks", other.kind());
+            wrong_type(fields, &[PathPart::Key("gate")], "gate", "a list of checks", other.kind());
             return None;
         }
     };
@@ -69,7 +69,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Gate> {
 
 /// Reads a check; `None` after an error.
 fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
-    let here = [Step::Key("gate"), Step::Item(index)];
+    let here = [PathPart::Key("gate"), PathPart::Item(index)];
     let Yaml::Map(entries) = item else {
         wrong_type(fields, &here, "gate", "a check", item.kind());
         return None;
@@ -82,11 +82,11 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
 
 /// Reads a check in whose mapping no error was reported so far.
 fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String, Yaml)]) -> Option<Check> {
-    let here = [Step::Key("gate"), Step::Item(index)];
-    let at = |field| [here[0], here[1], Step::Key(field)];
+    let here = [PathPart::Key("gate"), PathPart::Item(index)];
+    let at = |field| [here[0], here[1], PathPart::Key(field)];
     for (key, _) in entries.iter().filter(|(key, _)| !FIELDS.contains(&&**key)) {
         let problem = GateProblem::UnknownCheckField { field: key.clone(), known: &FIELDS };
-        fields.report(&[here[0], here[1], Step::Name(key)], problem);
+        fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
     }
     let mut text = |field: &'static str| match item.get(field) {
         None => Some(None),
@@ -173,11 +173,11 @@ fn read_check(fields: &mut Fields, index: usize, item: &Yaml, entries: &[(String
 /// Returns the path and the expression of a check of a file; `None` after an error.
 fn checked_file(
     fields: &mut Fields,
-    here: [Step; 2],
+    here: [PathPart; 2],
     path: &str,
     contains: Option<String>,
 ) -> Option<(String, Option<Pattern>)> {
-    let at = |field| [here[0], here[1], Step::Key(field)];
+    let at = |field| [here[0], here[1], PathPart::Key(field)];
     let path = path.replace('\\', "/");
     if path.starts_with('/') || path.contains(':') || path.split('/').any(|part| part == "..") {
         fields.report(&at("file"), GateProblem::OutsideProject { path });
@@ -208,8 +208,8 @@ fn checked_file(
 
 /// Reads `env` of the mapping at a path: a mapping of names of variables to names of values. `of` is the name of the
 /// field in diagnostics. `None` after an error.
-pub(super) fn env(fields: &mut Fields, path: &[Step], of: &'static str, item: &Yaml) -> Option<Vec<Variable>> {
-    let here = [path, &[Step::Key("env")]].concat();
+pub(super) fn env(fields: &mut Fields, path: &[PathPart], of: &'static str, item: &Yaml) -> Option<Vec<Variable>> {
+    let here = [path, &[PathPart::Key("env")]].concat();
     let entries = match item.get("env") {
         None => return Some(Vec::new()),
         // `check_values` reports a field without a value.
@@ -227,12 +227,12 @@ pub(super) fn env(fields: &mut Fields, path: &[Step], of: &'static str, item: &Y
     let mut variables = Vec::new();
     for (name, value) in entries {
         if !is_variable(name) {
-            let at = [&here[..], &[Step::Name(name)]].concat();
+            let at = [&here[..], &[PathPart::Name(name)]].concat();
             fields.report(&at, GateProblem::BadVariable { of, name: name.clone() });
             continue;
         }
         let field = format!("{of}.{name}");
-        let at = [&here[..], &[Step::Key(name)]].concat();
+        let at = [&here[..], &[PathPart::Key(name)]].concat();
         let Yaml::String(text) = value else {
             wrong_type(fields, &at, &field, "the name of a value", value.kind());
             continue;
@@ -247,7 +247,7 @@ pub(super) fn env(fields: &mut Fields, path: &[Step], of: &'static str, item: &Y
 
 /// Reads `timeout` of the mapping at a path: a duration like `90s` or `10m`, or a number of seconds. `of` is the name
 /// of the field in diagnostics.
-pub(super) fn timeout(fields: &mut Fields, path: &[Step], of: &'static str, item: &Yaml) -> Option<u32> {
+pub(super) fn timeout(fields: &mut Fields, path: &[PathPart], of: &'static str, item: &Yaml) -> Option<u32> {
     let duration = match item.get("timeout") {
         None | Some(Yaml::Null) => return Some(DEFAULT_TIMEOUT_MS),
         Some(value) => duration(value),
@@ -255,12 +255,12 @@ pub(super) fn timeout(fields: &mut Fields, path: &[Step], of: &'static str, item
     let milliseconds = duration.and_then(|duration| u32::try_from(duration.as_millis()).ok());
     let found = milliseconds.filter(|found| (1..=MAX_TIMEOUT_MS).contains(found));
     if found.is_none() {
-        let at = [path, &[Step::Key("timeout")]].concat();
+        let at = [path, &[PathPart::Key("timeout")]].concat();
         fields.report(&at, GateProblem::BadDuration { of });
     }
     found
 }
 
-fn wrong_type(fields: &mut Fields, at: &[Step], field: &str, expected: &'static str, found: ValueKind) {
+fn wrong_type(fields: &mut Fields, at: &[PathPart], field: &str, expected: &'static str, found: ValueKind) {
     fields.report(at, FieldProblem::wrong_type(field, expected, found));
 }

@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::value_type::Declaration;
 use super::values::{self, scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema;
 use crate::definition::model::{Given, Input, MAX_INPUTS, ValueName, ValueType, nearest};
 
@@ -14,7 +14,7 @@ const FIELDS: [&str; schema::INPUT_FIELDS.len()] = schema::names(&schema::INPUT_
 
 /// Reads the `with` of an entry of `phases`. Names and values are checked with the library.
 pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Map<String, Given> {
-    let here = [Step::Key("phases"), Step::Item(index), Step::Key("with")];
+    let here = [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("with")];
     let entries = match entry.get("with") {
         None | Some(Yaml::Null) => return Map::new(),
         Some(Yaml::Map(entries)) => entries,
@@ -34,19 +34,19 @@ pub(crate) fn read_given(fields: &mut Fields, index: usize, entry: &Yaml) -> Map
                 _ => None,
             };
             let problem = FieldProblem::bad(field, expected, found).suggest(suggestion);
-            fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem);
+            fields.report(&[here[0], here[1], here[2], PathPart::Key(name)], problem);
             continue;
         };
-        match given(fields, &[here[0], here[1], here[2], Step::Key(name)], name, literal) {
+        match given(fields, &[here[0], here[1], here[2], PathPart::Key(name)], name, literal) {
             Ok(given) => drop(all.insert(name.clone(), given)),
-            Err(problem) => fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem),
+            Err(problem) => fields.report(&[here[0], here[1], here[2], PathPart::Key(name)], problem),
         }
     }
     all
 }
 
 /// Reads a value. A name stands bare, or quoted in braces; any other quoted text is the value itself.
-fn given(fields: &Fields, at: &[Step], name: &str, literal: Given) -> Result<Given, FieldProblem> {
+fn given(fields: &Fields, at: &[PathPart], name: &str, literal: Given) -> Result<Given, FieldProblem> {
     let Given::Value(text) = &literal else { return Ok(literal) };
     let field = format!("with.{name}");
     let in_braces = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));

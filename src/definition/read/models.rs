@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::fields::Fields;
 use super::yaml;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, ModelProblem, Needs, Step, ValueKind};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, ModelProblem, Needs, PathPart, ValueKind};
 use crate::definition::model::{Aliases, Thinking, is_blank, trim};
 
 /// The value of `model` and of an alias.
@@ -35,8 +35,8 @@ pub(crate) fn read_names(fields: &mut Fields) -> Vec<String> {
     match names(value) {
         Ok(names) => names,
         Err((index, found)) => {
-            let path = [Some(Step::Key("model")), index.map(Step::Item)];
-            let path: Vec<Step> = path.into_iter().flatten().collect();
+            let path = [Some(PathPart::Key("model")), index.map(PathPart::Item)];
+            let path: Vec<PathPart> = path.into_iter().flatten().collect();
             fields.report(&path, FieldProblem::wrong_type("model", NAMES, found));
             Vec::new()
         }
@@ -56,7 +56,7 @@ pub(crate) fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
         Yaml::Bool(false) => ("`false`".to_owned(), Some(Thinking::Off.name().to_owned())),
         other => (other.kind().to_string(), None),
     };
-    fields.report(&[Step::Key("thinking")], ModelProblem::UnknownThinking { name, suggestion });
+    fields.report(&[PathPart::Key("thinking")], ModelProblem::UnknownThinking { name, suggestion });
     None
 }
 
@@ -74,10 +74,10 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
     let tree = Rc::clone(&fields.tree);
     let Yaml::Map(entries) = &tree.root else { return aliases };
     for (alias, value) in entries {
-        let at = Step::Key(alias);
+        let at = PathPart::Key(alias);
         if alias.contains('/') || is_blank(alias) {
             let problem = ModelProblem::BadAlias { alias: alias.clone() };
-            fields.report(&[Step::Name(alias)], problem);
+            fields.report(&[PathPart::Name(alias)], problem);
             continue;
         }
         match names(value) {
@@ -86,15 +86,15 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
                 let bad: Vec<(usize, String)> = bad.map(|(index, name)| (index, name.clone())).collect();
                 for (index, name) in &bad {
                     let problem = ModelProblem::NotAModel { name: name.clone() };
-                    fields.report(&[at, Step::Item(*index)], problem);
+                    fields.report(&[at, PathPart::Item(*index)], problem);
                 }
                 if bad.is_empty() {
                     aliases.insert(alias.clone(), names);
                 }
             }
             Err((index, found)) => {
-                let path = [Some(at), index.map(Step::Item)];
-                let path: Vec<Step> = path.into_iter().flatten().collect();
+                let path = [Some(at), index.map(PathPart::Item)];
+                let path: Vec<PathPart> = path.into_iter().flatten().collect();
                 fields.report(&path, FieldProblem::wrong_type(alias.clone(), NAMES, found));
             }
         }

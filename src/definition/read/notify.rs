@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, NotifyProblem, Problem, STRING, Step};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, NotifyProblem, Problem, STRING, PathPart};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     MAX_ARGUMENTS, NOTIFY_FIELDS, Notify, OCCASIONS, Occasion, TEXT, TITLE, is_blank, nearest,
@@ -39,7 +39,7 @@ fn check_keys(fields: &mut Fields) {
     for name in &unknown {
         let suggestion = nearest(name, FIELDS.iter().copied());
         let problem = NotifyProblem::NotAField { name: name.clone(), suggestion };
-        fields.report(&[Step::Name(name)], problem);
+        fields.report(&[PathPart::Name(name)], problem);
     }
 }
 
@@ -59,7 +59,7 @@ fn occasions(fields: &mut Fields) -> Vec<Occasion> {
                 };
                 let suggestion = nearest(&word, OCCASIONS.iter().copied());
                 let problem = NotifyProblem::NotAnOccasion { found, suggestion };
-                fields.report(&[Step::Key("on"), Step::Item(index)], problem);
+                fields.report(&[PathPart::Key("on"), PathPart::Item(index)], problem);
             }
         }
     }
@@ -69,7 +69,7 @@ fn occasions(fields: &mut Fields) -> Vec<Occasion> {
 fn command(fields: &mut Fields) -> Option<Vec<String>> {
     let items = fields.list("command", "a program and its arguments")?;
     if items.len() > MAX_ARGUMENTS {
-        fields.report(&[Step::Key("command")], NotifyProblem::TooManyArguments);
+        fields.report(&[PathPart::Key("command")], NotifyProblem::TooManyArguments);
         return None;
     }
     let mut arguments: Vec<String> = Vec::with_capacity(items.len());
@@ -78,7 +78,7 @@ fn command(fields: &mut Fields) -> Option<Vec<String>> {
         let argument = match argument(item, before) {
             Ok(argument) => argument,
             Err(problem) => {
-                fields.report(&[Step::Key("command"), Step::Item(index)], problem);
+                fields.report(&[PathPart::Key("command"), PathPart::Item(index)], problem);
                 item.scalar_text().unwrap_or_default()
             }
         };

@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::{MAX_OUTCOMES, Outcome, Target, WayBound, is_blank, is_name};
 
 /// Reads `outcomes` of a phase. The ids of entries are checked with the workflow.
@@ -13,15 +13,15 @@ pub(crate) fn read(fields: &mut Fields) -> Vec<Outcome> {
 }
 
 /// Reads `outcomes` of the entry of `phases` at a path, as [`read`].
-pub(crate) fn read_of_entry(fields: &mut Fields, here: &[Step], entry: &Yaml) -> Vec<Outcome> {
+pub(crate) fn read_of_entry(fields: &mut Fields, here: &[PathPart], entry: &Yaml) -> Vec<Outcome> {
     let outcomes = read_at(fields, here, entry.get("outcomes")).into_iter();
     outcomes.map(|outcome| Outcome { of_entry: true, ..outcome }).collect()
 }
 
 /// Reads the value of `outcomes` of the mapping at a path; empty without a value.
-fn read_at(fields: &mut Fields, here: &[Step], value: Option<&Yaml>) -> Vec<Outcome> {
+fn read_at(fields: &mut Fields, here: &[PathPart], value: Option<&Yaml>) -> Vec<Outcome> {
     let field = "outcomes";
-    let at = [here, &[Step::Key(field)]].concat();
+    let at = [here, &[PathPart::Key(field)]].concat();
     let problem = match value {
         None | Some(Yaml::Null) => return Vec::new(),
         Some(Yaml::Map(entries)) if (1..=MAX_OUTCOMES).contains(&entries.len()) => {
@@ -43,17 +43,17 @@ pub(super) const WAY: [&str; 3] = ["to", "max", "then"];
 /// here. An outcome with errors leads to the next entry.
 pub(super) fn outcome(
     fields: &mut Fields,
-    at: &[Step],
+    at: &[PathPart],
     (name, value): (&str, &Yaml),
     known: &'static [&'static str],
 ) -> Outcome {
     let mut outcome = Outcome::new(name, Target::Next);
     if !is_name(name) {
         let problem = FieldProblem::BadName { field: "outcomes", name: name.to_owned() };
-        fields.report(&[at, &[Step::Name(name)]].concat(), problem);
+        fields.report(&[at, &[PathPart::Name(name)]].concat(), problem);
         return outcome;
     }
-    let here = [at, &[Step::Key(name)]].concat();
+    let here = [at, &[PathPart::Key(name)]].concat();
     let field = format!("outcomes.{name}");
     let Yaml::Map(entries) = value else {
         outcome.target = target(fields, &here, field, value);
@@ -61,10 +61,10 @@ pub(super) fn outcome(
     };
     for (key, _) in entries.iter().filter(|(key, _)| !known.contains(&&**key)) {
         let problem = FieldProblem::UnknownPart { of: "outcomes", field: key.clone(), known };
-        fields.report(&[&here, &[Step::Name(key)][..]].concat(), problem);
+        fields.report(&[&here, &[PathPart::Name(key)][..]].concat(), problem);
     }
     let to = value.get("to").unwrap_or(&Yaml::Null);
-    let at_to = [&here, &[Step::Key("to")][..]].concat();
+    let at_to = [&here, &[PathPart::Key("to")][..]].concat();
     outcome.target = target(fields, &at_to, format!("{field}.to"), to);
     let bad = |fields: &mut Fields, key, expected: &str| {
         report_part(fields, at, (name, value), key, expected.to_owned());
@@ -82,7 +82,7 @@ pub(super) fn outcome(
         Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
             let expected = format!("a whole number from 1 to {}", WayBound::LIMIT);
             let (field, value) = (format!("{field}.max"), text.clone());
-            let at_max = [&here, &[Step::Key("max")][..]].concat();
+            let at_max = [&here, &[PathPart::Key("max")][..]].concat();
             fields.report(&at_max, FieldProblem::Quoted { field, expected, value });
             1
         }
@@ -96,7 +96,7 @@ pub(super) fn outcome(
         let expected = "`next`, `loop` or the id of an entry beside `max`";
         bad(fields, "to", expected);
     }
-    let at_then = [&here, &[Step::Key("then")][..]].concat();
+    let at_then = [&here, &[PathPart::Key("then")][..]].concat();
     let then = value.get("then").map(|then| target(fields, &at_then, format!("{field}.then"), then));
     outcome.bound = Some(WayBound { max, then });
     outcome
@@ -105,7 +105,7 @@ pub(super) fn outcome(
 /// Reports a value in an outcome that is a mapping.
 pub(super) fn report_part(
     fields: &mut Fields,
-    at: &[Step],
+    at: &[PathPart],
     (name, value): (&str, &Yaml),
     key: &'static str,
     expected: String,
@@ -115,10 +115,10 @@ pub(super) fn report_part(
         expected,
         value.get(key).map_or_else(|| "none".to_owned(), written),
     );
-    fields.report(&[at, &[Step::Key(name), Step::Key(key)]].concat(), problem);
+    fields.report(&[at, &[PathPart::Key(name), PathPart::Key(key)]].concat(), problem);
 }
 
-fn target(fields: &mut Fields, at: &[Step], field: String, value: &Yaml) -> Target {
+fn target(fields: &mut Fields, at: &[PathPart], field: String, value: &Yaml) -> Target {
     if let Some(word) = scalar(value).filter(|word| !is_blank(word)) {
         return Target::of(&word);
     }

@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::values::written;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, ParallelProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, ParallelProblem, PathPart};
 use crate::definition::model::{Decide, MAX_OUTCOMES, Need, Parallel, is_name};
 
 /// Reads the fields; `None` for a group that is not parallel, and after an error.
@@ -56,7 +56,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Parallel> {
 pub(crate) fn without_each(fields: &mut Fields) {
     for field in ["loopable", "maxLoops"] {
         if !matches!(fields.tree.root.get(field), None | Some(Yaml::Null)) {
-            fields.report(&[Step::Name(field)], ParallelProblem::NeedsEach { field });
+            fields.report(&[PathPart::Name(field)], ParallelProblem::NeedsEach { field });
         }
     }
 }
@@ -102,5 +102,5 @@ fn count(value: &Yaml) -> Option<u32> {
 
 fn bad(fields: &mut Fields, field: &'static str, expected: String, found: Option<&Yaml>) {
     let problem = FieldProblem::bad(field, expected, found.map_or_else(|| "none".to_owned(), written));
-    fields.report(&[Step::Key(field)], problem);
+    fields.report(&[PathPart::Key(field)], problem);
 }

@@ -6,7 +6,7 @@ use super::front_matter::Document;
 use super::templates::{MAX_UNKNOWN, Unknown};
 use super::{expected_calls, templates, tools};
 use crate::definition::diagnostic::{
-    Diagnostic, Mapping, Needs, PhaseProblem, Place, Step, ToolProblem, VariableProblem,
+    Diagnostic, Mapping, Needs, PhaseProblem, Place, PathPart, ToolProblem, VariableProblem,
 };
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;
@@ -99,12 +99,12 @@ const MAX_LINE: usize = 10_000;
 
 fn check_profiles(fields: &mut Fields, surroundings: &Surroundings) {
     let Some(profiles) = &surroundings.profiles else { return };
-    let list = Step::Key("availableProfiles");
+    let list = PathPart::Key("availableProfiles");
     for (index, name) in fields.names_at(&[list]) {
         if !profiles.contains(&name) {
             let suggestion = nearest(&name, profiles.iter().map(String::as_str)).map(Into::into);
             let problem = ToolProblem::UnknownProfile { name, suggestion };
-            fields.report(&[list, Step::Item(index)], problem);
+            fields.report(&[list, PathPart::Item(index)], problem);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::{Results, is_blank, nearest};
 
 const FIELD: &str = "results";
@@ -24,7 +24,7 @@ pub(crate) fn read(fields: &mut Fields) -> Results {
                 return Results::Of(names.into_iter().flatten().collect());
             };
             let found = items.get(index).map(written).unwrap_or_default();
-            fields.report(&[Step::Key(FIELD), Step::Item(index)], problem(found, None));
+            fields.report(&[PathPart::Key(FIELD), PathPart::Item(index)], problem(found, None));
             return Results::All;
         }
         Some(Yaml::String(word)) if word == "all" => return Results::All,
@@ -36,6 +36,6 @@ pub(crate) fn read(fields: &mut Fields) -> Results {
         }
         Some(other) => problem(written(other), None),
     };
-    fields.report(&[Step::Key(FIELD)], problem);
+    fields.report(&[PathPart::Key(FIELD)], problem);
     Results::All
 }

@@ -13,7 +13,7 @@ use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
 use crate::definition::diagnostic::{
-    Diagnostic, FieldProblem, FileProblem, GateProblem, PackageProblem, PhaseProblem, Problem, Step, UserFileProblem,
+    Diagnostic, FieldProblem, FileProblem, GateProblem, PackageProblem, PhaseProblem, Problem, PathPart, UserFileProblem,
     WorkflowProblem, in_group,
 };
 use crate::definition::model::own_work;
@@ -36,7 +36,7 @@ const MAX_FOLDER_DEPTH: usize = 8;
 pub(crate) struct RootReader<'a, 'f> {
     files: &'a mut Bounded<'f>,
     root: &'a Root,
-    /// Collects warnings, for a check only.
+    /// Collects warnings, for `check` only.
     lint: Option<Lint<'a>>,
     sources: &'a mut Sources,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -92,7 +92,7 @@ struct Listing<'t> {
 
 impl Listing<'_> {
     /// Returns an error at the node at a path in the list that is read; with `look_up` the error has its place.
-    fn error(&mut self, at: &[Step], look_up: bool, problem: impl Into<Problem>) -> Diagnostic {
+    fn error(&mut self, at: &[PathPart], look_up: bool, problem: impl Into<Problem>) -> Diagnostic {
         self.has_errors = true;
         let at = in_group(&self.at, at);
         let place = if look_up { self.tree.place(&at) } else { None };
@@ -220,7 +220,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             let text = self.text(MANIFEST)?.unwrap_or_default();
             let file = self.display(MANIFEST);
             for (number, (index, problem)) in problems.into_iter().enumerate() {
-                let field = FIELD.into_iter().map(Step::Key).chain(index.map(Step::Item));
+                let field = FIELD.into_iter().map(PathPart::Key).chain(index.map(PathPart::Item));
                 let look_up = number < MAX_PLACES;
                 let place = look_up.then(|| yaml::locate(&text, &field.collect::<Vec<_>>())).flatten();
                 self.diagnostics.push(Diagnostic::new(&file, problem).at(&text, place, 0));
@@ -417,7 +417,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
 
     fn entry(&mut self, listing: &mut Listing, index: usize, entry: EntryRef) -> Result<Option<EntryKind>, Stop> {
         let EntryRef { kind, id, label, when: _, outcomes } = entry;
-        let at = [Step::Key("phases"), Step::Item(index)];
+        let at = [PathPart::Key("phases"), PathPart::Item(index)];
         let look_up = self.diagnostics.len() - listing.before < MAX_PLACES;
         let path = match kind {
             EntryRefKind::Unknown => return Ok(None),
@@ -470,7 +470,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     continue;
                 }
                 let problem = unknown_outcome(&own.outcomes, &path, &name);
-                let at = [at[0], at[1], Step::Key("outcomes"), Step::Name(&name)];
+                let at = [at[0], at[1], PathPart::Key("outcomes"), PathPart::Name(&name)];
                 self.diagnostics.push(listing.error(&at, look_up, problem));
             }
         }

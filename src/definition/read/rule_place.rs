@@ -1,7 +1,7 @@
 //! The lines in which rules stand.
 
 use super::{front_matter, yaml};
-use crate::definition::diagnostic::{Step, on_one_line};
+use crate::definition::diagnostic::{PathPart, on_one_line};
 use crate::definition::model::{ReadError, Stale, WorkflowFiles};
 
 /// Returns the place `FILE:LINE` of a field in a `workflow.yaml`, the user's limits or a phase file; `keys` lead to the
@@ -28,6 +28,6 @@ pub fn rule_place(file: &str, keys: &[&str], files: &dyn WorkflowFiles) -> Resul
 
 fn line(text: &str, keys: &[&str]) -> Option<usize> {
     let (name, above) = keys.split_last()?;
-    let path: Vec<Step> = above.iter().map(|key| Step::Key(key)).chain([Step::Name(name)]).collect();
+    let path: Vec<PathPart> = above.iter().map(|key| PathPart::Key(key)).chain([PathPart::Name(name)]).collect();
     yaml::locate(text, &path).map(|place| place.line)
 }

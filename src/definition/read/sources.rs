@@ -3,7 +3,7 @@
 use crate::sorted::Map;
 
 use super::yaml::{self, Tree};
-use crate::definition::diagnostic::{Diagnostic, Place, Step, Unplaced};
+use crate::definition::diagnostic::{Diagnostic, Place, PathPart, Anchored};
 
 /// Maximum number of diagnostics with a place: the line of each is counted from the beginning of its text.
 const MAX_PLACES: usize = 1000;
@@ -38,15 +38,15 @@ impl Sources {
     }
 
     /// Looks up the places of diagnostics.
-    pub fn place(&self, unplaced: Vec<Unplaced>) -> Vec<Diagnostic> {
+    pub fn place(&self, anchored: Vec<Anchored>) -> Vec<Diagnostic> {
         let mut trees: Vec<Option<Option<Tree>>> = self.texts.iter().map(|_| None).collect();
-        let placed = unplaced.into_iter().enumerate().map(|(number, unplaced)| {
-            let Unplaced { diagnostic, anchor } = unplaced;
+        let placed = anchored.into_iter().enumerate().map(|(number, anchored)| {
+            let Anchored { diagnostic, anchor } = anchored;
             let index = self.files.get(&diagnostic.file).filter(|_| number < MAX_PLACES);
             let source = index.and_then(|&index| Some((self.texts.get(index)?, trees.get_mut(index)?)));
             let Some((Source { text, lines_before }, tree)) = source else { return diagnostic };
             let tree = tree.get_or_insert_with(|| yaml::parse(text).ok());
-            let place = tree.as_ref().and_then(|tree| locate(tree, &anchor.steps()));
+            let place = tree.as_ref().and_then(|tree| locate(tree, &anchor.path()));
             diagnostic.at(text, place, *lines_before)
         });
         placed.collect()
@@ -54,9 +54,9 @@ impl Sources {
 }
 
 /// Returns the place of the node at a path. The only item of a list may be written without the list.
-fn locate(tree: &Tree, path: &[Step]) -> Option<Place> {
+fn locate(tree: &Tree, path: &[PathPart]) -> Option<Place> {
     let without = match path {
-        [without @ .., Step::Item(0)] => Some(without),
+        [without @ .., PathPart::Item(0)] => Some(without),
         _ => None,
     };
     tree.place(path).or_else(|| tree.place(without?))

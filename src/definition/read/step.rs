@@ -4,7 +4,7 @@ use super::fields::{self, Fields};
 use super::yaml::Yaml;
 use super::{gate, outcomes, outputs};
 use crate::definition::diagnostic::FieldProblem;
-use crate::definition::diagnostic::anchor::Step as At;
+use crate::definition::diagnostic::PathPart;
 use crate::definition::model::variables::PHASE_VARIABLES;
 use crate::definition::model::{
     Answer, AnswerText, Command, MAX_OUTCOMES, Outcome, OwnWork, Question, Step, Target, Work, either, is_blank,
@@ -20,7 +20,7 @@ pub(crate) fn read_run(fields: &mut Fields, place: &str) -> OwnWork {
     let item = fields.tree.root.clone();
     let line = text(fields, "run").unwrap_or_default();
     let (id, label) = (text(fields, "id"), text(fields, "label"));
-    fields.check_literal(&[At::Key("run")], "run", &line);
+    fields.check_literal(&[PathPart::Key("run")], "run", &line);
     let timeout_ms = gate::timeout(fields, &[], "timeout", &item).unwrap_or(gate::DEFAULT_TIMEOUT_MS);
     let env = gate::env(fields, &[], "env", &item).unwrap_or_default();
     let outputs = outputs::read(fields);
@@ -40,7 +40,7 @@ pub(crate) fn read_run(fields: &mut Fields, place: &str) -> OwnWork {
 pub(crate) fn read_ask(fields: &mut Fields, place: &str) -> OwnWork {
     let question = text(fields, "ask").unwrap_or_default();
     let (id, label) = (text(fields, "id"), text(fields, "label"));
-    fields.check_template_at(&[At::Key("ask")], "ask", &question, &PHASE_VARIABLES);
+    fields.check_template_at(&[PathPart::Key("ask")], "ask", &question, &PHASE_VARIABLES);
     let (outcomes, answers) = answers(fields).into_iter().unzip();
     let name = label.or_else(|| id.clone()).unwrap_or_else(|| label_of(&question));
     OwnWork {
@@ -65,14 +65,14 @@ fn answers(fields: &mut Fields) -> Vec<(Outcome, Answer)> {
         let is_asked = fields.tree.root.get("ask") != Some(&Yaml::Null);
         if is_asked && fields.tree.root.get("outcomes").is_none() {
             let problem = FieldProblem::bad("outcomes", "at least one outcome beside `ask`", "none");
-            fields.report(&[At::Key("ask")], problem);
+            fields.report(&[PathPart::Key("ask")], problem);
         }
     }
     entries.iter().map(|(name, value)| answer(fields, name, value)).collect()
 }
 
 fn answer(fields: &mut Fields, name: &str, value: &Yaml) -> (Outcome, Answer) {
-    let outcomes = [At::Key("outcomes")];
+    let outcomes = [PathPart::Key("outcomes")];
     let mut answer = Answer { outcome: name.to_owned(), label: label_of(name), text: AnswerText::None };
     let outcome = outcomes::outcome(fields, &outcomes, (name, value), &ANSWER);
     let outcome = Outcome { of_entry: true, ..outcome };
@@ -104,7 +104,7 @@ fn own_outcomes(fields: &mut Fields) -> Vec<Outcome> {
     for other in given.iter().filter(|given| !OUTCOMES.contains(&&*given.name)) {
         let name = other.name.clone();
         let problem = FieldProblem::bad("outcomes", format!("{} with `run`", either(&OUTCOMES)), format!("`{name}`"));
-        fields.report(&[At::Key("outcomes"), At::Name(&name)], problem);
+        fields.report(&[PathPart::Key("outcomes"), PathPart::Name(&name)], problem);
     }
     if given.iter().all(|given| given.name != Step::OK) {
         given.insert(0, Outcome { of_entry: true, ..Outcome::new(Step::OK, Target::Next) });
@@ -122,6 +122,6 @@ fn text(fields: &mut Fields, field: &'static str) -> Option<String> {
             Err(problem) => problem,
         },
     };
-    fields.report(&[At::Key(field)], problem);
+    fields.report(&[PathPart::Key(field)], problem);
     Some(String::new())
 }

@@ -3,7 +3,7 @@
 use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::spelling::is_tool_name;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, Step, ToolProblem, ValueKind};
+use crate::definition::diagnostic::{FieldProblem, PathPart, ToolProblem, ValueKind};
 use crate::definition::model::schema::names;
 use crate::definition::model::{Stale, Surroundings, TOOLS_FIELDS, ToolPolicy, is_of_pi, tool_in_another_case};
 
@@ -23,7 +23,7 @@ pub(crate) fn check_case(
 ) -> Result<(), Stale> {
     let mut tools = None;
     for list in TOOLS {
-        let path = [Step::Key("tools"), Step::Key(list)];
+        let path = [PathPart::Key("tools"), PathPart::Key(list)];
         for (index, name) in fields.names_at(&path) {
             if is_of_pi(&name) {
                 continue;
@@ -35,7 +35,7 @@ pub(crate) fn check_case(
             };
             if let Some(tool) = tool_in_another_case(&name, tools) {
                 let problem = ToolProblem::ToolInAnotherCase { name, tool: tool.to_owned() };
-                fields.report(&[path[0], path[1], Step::Item(index)], problem);
+                fields.report(&[path[0], path[1], PathPart::Item(index)], problem);
             }
         }
     }
@@ -44,13 +44,13 @@ pub(crate) fn check_case(
 
 pub(crate) fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
     for list in TOOLS {
-        let path = [Step::Key("tools"), Step::Key(list)];
+        let path = [PathPart::Key("tools"), PathPart::Key(list)];
         for (index, name) in fields.names_at(&path) {
             let suggestion = surroundings.nearest_tool(&name);
             let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
             if surroundings.lacks_tool(&name) && !in_another_case && is_tool_name(&name) {
                 let problem = ToolProblem::UnknownTool { name, suggestion };
-                fields.report(&[path[0], path[1], Step::Item(index)], problem);
+                fields.report(&[path[0], path[1], PathPart::Item(index)], problem);
             }
         }
     }
@@ -64,7 +64,7 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
             let unknown: Vec<String> = keys.filter(|key| !TOOLS.contains(&&**key)).collect();
             if !unknown.is_empty() {
                 for field in unknown {
-                    let path = [Step::Key("tools"), Step::Name(&field)];
+                    let path = [PathPart::Key("tools"), PathPart::Name(&field)];
                     let field = field.clone();
                     fields.report(&path, FieldProblem::UnknownPart { of: "tools", field, known: &TOOLS });
                 }
@@ -78,7 +78,7 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
                 other => texts(other.items()).unwrap_or_default(),
             };
             let problem = ToolProblem::ToolsAsList { found: other.kind(), names };
-            fields.report(&[Step::Key("tools")], problem);
+            fields.report(&[PathPart::Key("tools")], problem);
             return None;
         }
     };
@@ -89,13 +89,13 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
         Some((list, index, names.get(index)?.clone()))
     });
     if let Some((list, index, name)) = no_tool {
-        let path = [Step::Key("tools"), Step::Key(list), Step::Item(index)];
+        let path = [PathPart::Key("tools"), PathPart::Key(list), PathPart::Item(index)];
         fields.report(&path, ToolProblem::NotATool { name });
         return None;
     }
     match (blacklist, whitelist) {
         (Ok(Some(_)), Ok(Some(_))) => {
-            fields.report(&[Step::Key("tools")], ToolProblem::BothToolLists);
+            fields.report(&[PathPart::Key("tools")], ToolProblem::BothToolLists);
             None
         }
         (Ok(Some(refused)), Ok(None)) => Some(ToolPolicy::Except(refused)),
@@ -104,8 +104,8 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
         (blacklist, whitelist) => {
             for (list, invalid) in TOOLS.into_iter().zip([blacklist.err(), whitelist.err()]) {
                 let Some(BadList { item, problem }) = invalid else { continue };
-                let path = [Some(Step::Key("tools")), Some(Step::Key(list)), item.map(Step::Item)];
-                let path: Vec<Step> = path.into_iter().flatten().collect();
+                let path = [Some(PathPart::Key("tools")), Some(PathPart::Key(list)), item.map(PathPart::Item)];
+                let path: Vec<PathPart> = path.into_iter().flatten().collect();
                 fields.report(&path, problem);
             }
             None

@@ -1,4 +1,4 @@
-//! The files of a root that no workflow lists. Collected for a check only.
+//! The files of a root that no workflow lists. Collected for `check` only.
 
 use crate::sorted::Set;
 

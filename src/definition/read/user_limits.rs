@@ -4,7 +4,7 @@ use super::confinement::{self, PathVariables};
 use super::fields::Fields;
 use super::tools;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, LimitProblem, Mapping, Needs, Step};
+use crate::definition::diagnostic::{Diagnostic, LimitProblem, Mapping, Needs, PathPart};
 use crate::definition::model::schema::names;
 use crate::definition::model::{LIMITS_FIELDS, Stale, Surroundings, UserLimits, WorkflowFiles, nearest};
 
@@ -43,6 +43,6 @@ fn check_keys(fields: &mut Fields) {
     }
     for name in keys.into_iter().filter(|name| !FIELDS.contains(&&**name)) {
         let suggestion = nearest(&name, FIELDS.iter().copied());
-        fields.report(&[Step::Name(&name)], LimitProblem::NotALimit { name: name.clone(), suggestion });
+        fields.report(&[PathPart::Name(&name)], LimitProblem::NotALimit { name: name.clone(), suggestion });
     }
 }

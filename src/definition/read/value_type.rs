@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::values::{scalar, written};
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, Step};
+use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::{
     Bounds, MAX_ITEMS, MAX_OPTIONS, MAX_VALUE, VALUE_TYPES, ValueType, either, is_blank, is_name, nearest, trim,
 };
@@ -28,13 +28,13 @@ impl Declaration<'_> {
             self.value.get(key).map_or_else(|| "nothing".into(), written),
         )
         .suggest(meant);
-        fields.report(&[Step::Key(self.of), Step::Key(self.name), Step::Key(key)], problem);
+        fields.report(&[PathPart::Key(self.of), PathPart::Key(self.name), PathPart::Key(key)], problem);
     }
 
     /// Reads the type; `None` after an error, also in the name of the entry or in the names of its fields.
     pub fn value_type(&self, fields: &mut Fields) -> Option<ValueType> {
         let Self { of, name, .. } = *self;
-        let at = [Step::Key(of), Step::Name(name)];
+        let at = [PathPart::Key(of), PathPart::Name(name)];
         if !is_name(name) {
             fields.report(&at, FieldProblem::BadName { field: of, name: name.to_owned() });
             return None;
@@ -54,7 +54,7 @@ impl Declaration<'_> {
             if !self.known.contains(&&**key) {
                 let (field, known) = (key.clone(), self.known);
                 let problem = FieldProblem::UnknownPart { of, field, known };
-                fields.report(&[at[0], Step::Key(name), Step::Name(key)], problem);
+                fields.report(&[at[0], PathPart::Key(name), PathPart::Name(key)], problem);
                 return None;
             }
         }

@@ -8,7 +8,7 @@ use super::spelling::rule_meant;
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, each, inputs, outcomes, parallel, step};
 use crate::definition::diagnostic::meant::{self};
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, PhaseProblem, Step};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, PhaseProblem, PathPart};
 use crate::definition::model::schema;
 use crate::definition::model::{
     BoundValue, BudgetBounds, Condition, DEFAULT_MAX_LOOPS, Each, Given, Kind, MAX_COUNT, MAX_PHASES, Outcome, OwnWork,
@@ -116,7 +116,7 @@ fn check_entries(fields: &mut Fields, depth: usize) {
     let tree = Rc::clone(&fields.tree);
     let entries = tree.root.get("phases").map(Yaml::items).unwrap_or_default();
     for (index, entry) in entries.iter().enumerate().take(MAX_PHASES) {
-        let here = [Step::Key("phases"), Step::Item(index)];
+        let here = [PathPart::Key("phases"), PathPart::Item(index)];
         let mut kinds = ["phase", "subworkflow", "phases"].into_iter();
         if kinds.any(|kind| entry.get(kind).is_some()) && unknown_rules(entry).is_empty() {
             fields.check_keys_at(&here, Mapping::Entry, &ENTRY);
@@ -158,7 +158,7 @@ fn suggestion(entry: &Yaml) -> Option<String> {
 }
 
 /// Reads the group at a path; `at` are the indices of the entries that lead to the group.
-fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<GroupRef> {
+fn group(fields: &mut Fields, here: &[PathPart], at: &[usize]) -> Option<GroupRef> {
     fields.within(here, |fields| {
         let loopable = fields.switch("loopable", true);
         let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
@@ -185,20 +185,20 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
         }
         Some(other) => {
             let problem = not_a_list("phases".into(), "a list", other);
-            fields.report(&[Step::Key("phases")], problem);
+            fields.report(&[PathPart::Key("phases")], problem);
             return Vec::new();
         }
     };
     if items.len() > MAX_PHASES {
-        fields.report(&[Step::Key("phases")], PhaseProblem::TooManyPhases { limit: MAX_PHASES });
+        fields.report(&[PathPart::Key("phases")], PhaseProblem::TooManyPhases { limit: MAX_PHASES });
         return Vec::new();
     }
     if items.is_empty() {
-        fields.report(&[Step::Key("phases")], PhaseProblem::NoPhases);
+        fields.report(&[PathPart::Key("phases")], PhaseProblem::NoPhases);
     }
     let mut phases = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
-        let here = [Step::Key("phases"), Step::Item(index)];
+        let here = [PathPart::Key("phases"), PathPart::Item(index)];
         let text = |key| match item.get(key) {
             Some(Yaml::String(text)) if !is_blank(text) => Some(text.clone()),
             _ => None,
@@ -255,11 +255,11 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
         let of_run = OF_RUN.into_iter().filter(|key| !matches!(item.get(key), None | Some(Yaml::Null)));
         for key in of_run.filter(|_| !matches!(kind, EntryRefKind::Unknown)) {
             let problem = FieldProblem::bad(key, "`run` beside it", "none");
-            fields.report(&[here[0], here[1], Step::Name(key)], problem);
+            fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }
         for key in unknown_rules(item) {
             let problem = FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
-            fields.report(&[here[0], here[1], Step::Name(key)], problem);
+            fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
         }
         let (id, label) = (entry_text(fields, &here, item, "id"), entry_text(fields, &here, item, "label"));
         let when = conditions::read(fields, index, item);
@@ -270,39 +270,39 @@ fn phases(fields: &mut Fields, around: &[usize]) -> Vec<EntryRef> {
 }
 
 /// Reports a `with` in the entry at a path; `kind` is the kind of the entry in words.
-fn without_values(fields: &mut Fields, here: &[Step], entry: &Yaml, kind: &str) {
+fn without_values(fields: &mut Fields, here: &[PathPart], entry: &Yaml, kind: &str) {
     if entry.get("with").is_none() {
         return;
     }
     let problem = FieldProblem::bad("with", "`subworkflow` beside it", kind);
-    fields.report(&[here, &[Step::Name("with")]].concat(), problem);
+    fields.report(&[here, &[PathPart::Name("with")]].concat(), problem);
 }
 
 /// Reports the fields of the entry at a path that only a group has.
-fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) {
+fn without_group_fields(fields: &mut Fields, here: &[PathPart], entry: &Yaml) {
     let Yaml::Map(entries) = entry else { return };
     let given = entries.iter().filter(|(_, value)| *value != Yaml::Null);
     let keys = given.map(|(key, _)| &**key);
     for field in keys.filter(|key| schema::GROUP_FIELDS.contains(key)) {
         let kind = if entry.get("phase").is_some() { "`phase`" } else { "`subworkflow`" };
         let problem = FieldProblem::bad(field, "`phases` beside it, as in a group", kind);
-        fields.report(&[here, &[Step::Name(field)]].concat(), problem);
+        fields.report(&[here, &[PathPart::Name(field)]].concat(), problem);
     }
 }
 
 /// Reads `id` or `label` of the entry at a path; `None` without one, empty after an error.
-fn entry_text(fields: &mut Fields, here: &[Step], entry: &Yaml, field: &'static str) -> Option<String> {
+fn entry_text(fields: &mut Fields, here: &[PathPart], entry: &Yaml, field: &'static str) -> Option<String> {
     // `check_values` reports a field without a value.
     let value = entry.get(field).filter(|value| **value != Yaml::Null)?;
     Some(text(field, value).unwrap_or_else(|problem| {
-        fields.report(&[here, &[Step::Key(field)]].concat(), problem);
+        fields.report(&[here, &[PathPart::Key(field)]].concat(), problem);
         String::new()
     }))
 }
 
 /// Reads an entry without the model. `around` is as for [`phases`].
 fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> Option<OwnWork> {
-    let here = [Step::Key("phases"), Step::Item(index)];
+    let here = [PathPart::Key("phases"), PathPart::Item(index)];
     let Yaml::Map(entries) = item else { return None };
     let is_question = item.get("run").is_none();
     let (kind, known): (_, &'static [&'static str]) = if is_question { ("ask", &ASK) } else { ("run", &RUN) };
@@ -311,7 +311,7 @@ fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) ->
     for (key, _) in entries.iter().filter(|(key, _)| is_sure && !known.contains(&&**key)) {
         let field = key.clone();
         let problem = FieldProblem::UnknownPart { of: "phases", field, known };
-        fields.report(&[here[0], here[1], Step::Name(key)], problem);
+        fields.report(&[here[0], here[1], PathPart::Name(key)], problem);
     }
     let place = around.iter().chain([&index]).map(|index| (index + 1).to_string());
     let place = place.collect::<Vec<_>>().join("-");

@@ -8,7 +8,7 @@ use crate::sorted::Map;
 use serde_yaml::Number;
 
 use super::events::{Event, Events, Failure, Mark};
-use crate::definition::diagnostic::{Place, SPACE_NEEDED, Step, ValueKind, YamlProblem, lacks_space};
+use crate::definition::diagnostic::{Place, SPACE_NEEDED, PathPart, ValueKind, YamlProblem, lacks_space};
 
 /// One YAML value. Keys are text.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,12 +112,12 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// Returns the place at which the node of a path begins; `None` if there is no such node.
-    pub fn place(&self, path: &[Step]) -> Option<Place> {
+    pub fn place(&self, path: &[PathPart]) -> Option<Place> {
         self.places.get(self.find(path)?.0).copied()
     }
 
     /// Returns the part of the tree at a path; `None` if there is no such node.
-    pub fn part(&self, path: &[Step]) -> Option<Self> {
+    pub fn part(&self, path: &[PathPart]) -> Option<Self> {
         let (at, node) = self.find(path)?;
         let root = node?.clone();
         let places = self.places.get(at..at + size(&root))?.to_vec();
@@ -125,22 +125,22 @@ impl Tree {
     }
 
     /// Returns the index among the places of the node of a path, and the node if it is a value.
-    fn find(&self, path: &[Step]) -> Option<(usize, Option<&Yaml>)> {
+    fn find(&self, path: &[PathPart]) -> Option<(usize, Option<&Yaml>)> {
         let (mut node, mut at) = (&self.root, 0);
-        for step in path {
+        for part in path {
             at += 1;
-            match (node, step) {
-                (Yaml::Map(entries), Step::Name(name) | Step::Key(name)) => {
+            match (node, part) {
+                (Yaml::Map(entries), PathPart::Name(name) | PathPart::Key(name)) => {
                     let before = entries.iter().take_while(|(key, _)| key != name);
                     at += before.map(|(_, value)| 1 + size(value)).sum::<usize>();
-                    if let Step::Name(_) = step {
+                    if let PathPart::Name(_) = part {
                         entries.iter().find(|(key, _)| key == name)?;
                         return Some((at, None));
                     }
                     at += 1;
                     node = node.get(name)?;
                 }
-                (Yaml::List(items), Step::Item(index)) => {
+                (Yaml::List(items), PathPart::Item(index)) => {
                     at += items.iter().take(*index).map(size).sum::<usize>();
                     node = items.get(*index)?;
                 }
@@ -169,7 +169,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, Box<YamlError>> {
 }
 
 /// Returns the place at which the node of a path begins; `None` if there is no such node before the first error.
-pub(crate) fn locate(text: &str, path: &[Step]) -> Option<Place> {
+pub(crate) fn locate(text: &str, path: &[PathPart]) -> Option<Place> {
     read(text).ok()?.0.place(path)
 }
 
@@ -776,7 +776,7 @@ mod tests {
         for yaml in ["---\na: b\n...\n", "# c\n--- # d\na: b", "a: b\n..."] {
             assert!(parse(yaml).is_ok(), "{yaml:?}");
         }
-        assert_eq!(locate("a: b\n---\nc: d\n", &[Step::Key("c")]), None);
+        assert_eq!(locate("a: b\n---\nc: d\n", &[PathPart::Key("c")]), None);
     }
 
     #[test]
@@ -843,17 +843,17 @@ mod tests {
     #[test]
     fn a_path_leads_to_a_place() {
         let text = "name: x\nphases:\n  - a.md\n  - subworkflow: [1]\n";
-        let entry = [Step::Key("phases"), Step::Item(1)];
-        assert_eq!(locate(text, &[Step::Key("name")]), place(1, 7));
-        assert_eq!(locate(text, &[Step::Key("phases"), Step::Item(0)]), place(3, 5));
+        let entry = [PathPart::Key("phases"), PathPart::Item(1)];
+        assert_eq!(locate(text, &[PathPart::Key("name")]), place(1, 7));
+        assert_eq!(locate(text, &[PathPart::Key("phases"), PathPart::Item(0)]), place(3, 5));
         assert_eq!(locate(text, &entry), place(4, 5));
-        assert_eq!(locate(text, &[&entry[..], &[Step::Key("subworkflow")]].concat()), place(4, 18));
-        assert_eq!(locate(text, &[Step::Name("phases")]), place(2, 1));
-        assert_eq!(locate(text, &[Step::Key("none")]), None);
-        assert_eq!(locate("b: {a: c}\na: d", &[Step::Key("a")]), place(2, 4));
+        assert_eq!(locate(text, &[&entry[..], &[PathPart::Key("subworkflow")]].concat()), place(4, 18));
+        assert_eq!(locate(text, &[PathPart::Name("phases")]), place(2, 1));
+        assert_eq!(locate(text, &[PathPart::Key("none")]), None);
+        assert_eq!(locate("b: {a: c}\na: d", &[PathPart::Key("a")]), place(2, 4));
         let flow = "a: {b: 1, 7: 2}";
-        assert_eq!(locate(flow, &[Step::Key("a"), Step::Name("b")]), place(1, 5));
-        assert_eq!(locate(flow, &[Step::Key("a"), Step::Name("7")]), place(1, 11));
+        assert_eq!(locate(flow, &[PathPart::Key("a"), PathPart::Name("b")]), place(1, 5));
+        assert_eq!(locate(flow, &[PathPart::Key("a"), PathPart::Name("7")]), place(1, 11));
     }
 
     /// Returns true if `serde_yaml` reads the same value.

@@ -1,21 +1,21 @@
-//! Warnings of a check about `context` and `results`, and about values that a phase never gets.
+//! Warnings about `context` and `results`, and about values that a phase never gets.
 
-use super::work::Work;
-use crate::definition::diagnostic::{PhaseProblem, Step, Unplaced, VariableProblem, WorkflowProblem};
+use super::fuel::Fuel;
+use crate::definition::diagnostic::{PhaseProblem, PathPart, Anchored, VariableProblem, WorkflowProblem};
 use crate::definition::model::{ContextMode, Entry, EntryKind, Library, Outcome, Phase, Results, Workflow};
 /// Reports phases that say `summary: optional` although the next one starts fresh, `results` of phases that come later,
 /// and variables in texts that have no value.
-pub(crate) fn report(library: &Library, work: &Work, unplaced: &mut Vec<Unplaced>) {
+pub(crate) fn report(library: &Library, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
     for workflow in library.scopes() {
         // A reference from a branch to another branch is an error.
         if workflow.has_branches_beside() {
             continue;
         }
-        work.begin([workflow]);
-        later_results(workflow, work, unplaced);
-        missing_values(workflow, work, unplaced);
-        if work.is_over() {
-            unplaced.push(Unplaced::new(workflow, WorkflowProblem::UncheckedCalls, &[Step::Key("phases")]));
+        fuel.begin([workflow]);
+        later_results(workflow, fuel, anchored);
+        missing_values(workflow, fuel, anchored);
+        if fuel.is_over() {
+            anchored.push(Anchored::new(workflow, WorkflowProblem::UncheckedCalls, &[PathPart::Key("phases")]));
         }
         for entries in workflow.phases.windows(2) {
             let [before, next] = entries else { continue };
@@ -25,27 +25,27 @@ pub(crate) fn report(library: &Library, work: &Work, unplaced: &mut Vec<Unplaced
             };
             if next.context.or(workflow.context) == Some(ContextMode::Fresh) && before.summary_required == Some(false) {
                 let problem = PhaseProblem::SummaryNeeded { next: next.id.clone() };
-                unplaced.push(Unplaced::in_file(&before.file, problem, &[Step::Key("summary")]));
+                anchored.push(Anchored::in_file(&before.file, problem, &[PathPart::Key("summary")]));
             }
         }
     }
 }
 
 /// Reports names in `results` of entries behind the phase, unless an outcome or a budget leads back to the phase.
-fn later_results(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>) {
+fn later_results(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
     for (own, phase) in workflow.phases.iter().enumerate() {
         let Some(phase) = phase.as_phase() else { continue };
         let Results::Of(names) = &phase.results else { continue };
         for (index, name) in names.iter().enumerate() {
             // Steps for the search of the entry, and for the targets of the entries behind it.
-            if !work.spend(2 * workflow.phases.len()) {
+            if !fuel.spend(2 * workflow.phases.len()) {
                 return;
             }
             let first = workflow.phases.iter().position(|entry| entry.is_called(name));
             if first.is_some_and(|first| first > own && !leads_back(workflow, first, own)) {
                 let problem = PhaseProblem::LaterResults { name: name.clone() };
-                let at = [Step::Key("results"), Step::Item(index)];
-                unplaced.push(Unplaced::in_file(&phase.file, problem, &at));
+                let at = [PathPart::Key("results"), PathPart::Item(index)];
+                anchored.push(Anchored::in_file(&phase.file, problem, &at));
             }
         }
     }
@@ -53,16 +53,16 @@ fn later_results(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>)
 
 /// Reports variables in the texts of phases for summaries and outputs that the `results` of the phase leave out, and
 /// for outputs of entries behind the phase, if no outcome and no budget leads back from there to the phase.
-fn missing_values(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>) {
+fn missing_values(workflow: &Workflow, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
     for (own, phase) in workflow.phases.iter().enumerate() {
         let Some(phase) = phase.as_phase() else { continue };
-        if !work.spend_on(&phase.instructions) {
+        if !fuel.spend_on(&phase.instructions) {
             return;
         }
         for name in names_in(&phase.instructions) {
             let of_output = name.strip_prefix("output.").and_then(|of| Some(of.rsplit_once('.')?.0));
             let Some(of) = name.strip_prefix("summary.").or(of_output) else { continue };
-            if !work.spend(2 * workflow.phases.len()) {
+            if !fuel.spend(2 * workflow.phases.len()) {
                 return;
             }
             let Some(first) = workflow.phases.iter().position(|entry| entry.is_called(of)) else {
@@ -78,10 +78,10 @@ fn missing_values(workflow: &Workflow, work: &Work, unplaced: &mut Vec<Unplaced>
             let name = name.to_owned();
             if is_left_out {
                 let problem = VariableProblem::LeftOut { name };
-                unplaced.push(Unplaced::in_file(&phase.file, problem, &[Step::Key("results")]));
+                anchored.push(Anchored::in_file(&phase.file, problem, &[PathPart::Key("results")]));
             } else if of_output.is_some() && first > own && !leads_back(workflow, first, own) {
                 let problem = VariableProblem::LaterOutput { name };
-                unplaced.push(Unplaced::in_file(&phase.file, problem, &[Step::Key("id")]));
+                anchored.push(Anchored::in_file(&phase.file, problem, &[PathPart::Key("id")]));
             }
         }
     }

@@ -1,34 +1,34 @@
-//! Warnings of a check about the ways through a workflow: phases that no way reaches, and outcomes from which no way
+//! Warnings about the ways through a workflow: phases that no way reaches, and outcomes from which no way
 //! leads to the end.
 //!
 //! Ways are followed with the set of values that each input and each outcome may have. The sets are independent of each
-//! other, so the check follows more ways than a run can take: every warning is true, but some problems are not found.
+//! other, so validation follows more ways than a run can take: every warning is true, but some problems are not found.
 
 use crate::sorted::{Map, Set};
 
 use super::known::Known;
-use super::work::Work;
-use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
-use crate::definition::model::work::Step as RunStep;
+use super::fuel::Fuel;
+use crate::definition::diagnostic::{PathPart, Anchored, WorkflowProblem};
+use crate::definition::model::work::Step;
 use crate::definition::model::{
     Condition, Each, Entry, EntryKind, FileEntry, Library, Outcome, Target, ValueName, ValueType, Workflow,
     entries_of_file,
 };
 
 /// Maximum number of values that are looked at, in all workflows together. Workflows that need more get no warnings.
-const MAX_WORK: usize = 4_000_000;
+const MAX_FUEL: usize = 4_000_000;
 
 /// Reports the warnings of all workflows with conditions or outcomes.
-pub(crate) fn report(library: &Library, work: &Work, unplaced: &mut Vec<Unplaced>) {
-    let known = Known::new(library.scopes(), work);
-    let mut work_left = MAX_WORK;
+pub(crate) fn report(library: &Library, fuel: &Fuel, anchored: &mut Vec<Anchored>) {
+    let known = Known::new(library.scopes(), fuel);
+    let mut fuel_left = MAX_FUEL;
     for workflow in library.scopes() {
-        work.begin([workflow]);
+        fuel.begin([workflow]);
         let has_ways = |entry: &Entry| !entry.when.is_empty() || !entry.outcomes().is_empty();
         if workflow.phases.iter().any(has_ways)
-            && let Some(ways) = Ways::follow(workflow, &known, &mut work_left)
+            && let Some(ways) = Ways::follow(workflow, &known, &mut fuel_left)
         {
-            ways.report(unplaced);
+            ways.report(anchored);
         }
     }
 }
@@ -67,12 +67,12 @@ struct Ways<'a, 'k> {
     edges: Set<Edge>,
     /// A run may have nothing to do.
     may_be_empty: bool,
-    work_left: &'k mut usize,
+    fuel_left: &'k mut usize,
 }
 
 impl<'a, 'k> Ways<'a, 'k> {
-    /// Follows all ways; `None` if that takes more than the work that is left.
-    fn follow(workflow: &'a Workflow, known: &'k Known<'a>, work_left: &'k mut usize) -> Option<Self> {
+    /// Follows all ways; `None` if that takes more fuel than is left.
+    fn follow(workflow: &'a Workflow, known: &'k Known<'a>, fuel_left: &'k mut usize) -> Option<Self> {
         let mut sources: Vec<&ValueName> = Vec::new();
         let conditions = workflow.phases.iter().flat_map(|entry| &entry.when);
         sources.extend(conditions.map(|condition| &condition.of));
@@ -88,7 +88,7 @@ impl<'a, 'k> Ways<'a, 'k> {
             ahead: Set::new(),
             edges: Set::new(),
             may_be_empty: false,
-            work_left,
+            fuel_left,
         };
         let first: Values = ways.sources.iter().map(|source| ways.initial(source)).collect();
         let is_first = |index: &usize| *index == 0 || workflow.has_branches_beside();
@@ -169,7 +169,7 @@ impl<'a, 'k> Ways<'a, 'k> {
                     self.arrive(Some((index, None)), index + 1, values.clone())?;
                 }
                 for (number, outcome) in phase.outcomes.iter().enumerate() {
-                    let has_failed = phase.step().is_some() && outcome.name == RunStep::FAILED;
+                    let has_failed = phase.step().is_some() && outcome.name == Step::FAILED;
                     let values = match has_failed {
                         true => self.without_outputs(&entered, entry),
                         false => values.clone(),
@@ -360,10 +360,10 @@ impl<'a, 'k> Ways<'a, 'k> {
         }
     }
 
-    /// Counts work; `None` if no more is left.
-    fn spend(&mut self, work: usize) -> Option<()> {
-        let left = self.work_left.checked_sub(work);
-        *self.work_left = left.unwrap_or(0);
+    /// Spends fuel; `None` if too little is left.
+    fn spend(&mut self, fuel: usize) -> Option<()> {
+        let left = self.fuel_left.checked_sub(fuel);
+        *self.fuel_left = left.unwrap_or(0);
         left.map(|_| ())
     }
 
@@ -382,7 +382,7 @@ impl<'a, 'k> Ways<'a, 'k> {
         ending
     }
 
-    fn report(self, unplaced: &mut Vec<Unplaced>) {
+    fn report(self, anchored: &mut Vec<Anchored>) {
         let ending = self.ending();
         let to_end = self.edges.iter().filter(|edge| ending.contains(&edge.to));
         let to_end: Set<(usize, Option<usize>)> = to_end.map(|edge| (edge.from, edge.outcome)).collect();
@@ -394,27 +394,27 @@ impl<'a, 'k> Ways<'a, 'k> {
             };
             if values.is_none() {
                 let problem = WorkflowProblem::Unreachable { entry: name.clone() };
-                let at = [Step::Key("phases"), Step::Item(index)];
-                unplaced.push(Unplaced::new(self.workflow, problem, &at));
+                let at = [PathPart::Key("phases"), PathPart::Item(index)];
+                anchored.push(Anchored::new(self.workflow, problem, &at));
                 continue;
             }
             for (number, outcome) in entry.outcomes().iter().enumerate() {
                 if !to_end.contains(&(index, Some(number))) {
                     let workflow = self.workflow.in_words();
                     let problem = WorkflowProblem::NoEnd { outcome: outcome.name.clone(), workflow };
-                    let at = [Step::Key("outcomes"), Step::Key(&outcome.name)];
-                    unplaced.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
-                        Some(phase) => Unplaced::in_file(&phase.file, problem, &at),
+                    let at = [PathPart::Key("outcomes"), PathPart::Key(&outcome.name)];
+                    anchored.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
+                        Some(phase) => Anchored::in_file(&phase.file, problem, &at),
                         None => {
-                            let at = [Step::Key("phases"), Step::Item(index), at[0], at[1]];
-                            Unplaced::new(self.workflow, problem, &at)
+                            let at = [PathPart::Key("phases"), PathPart::Item(index), at[0], at[1]];
+                            Anchored::new(self.workflow, problem, &at)
                         }
                     });
                 }
             }
         }
         if self.may_be_empty {
-            unplaced.push(Unplaced::new(self.workflow, WorkflowProblem::NothingToDo, &[Step::Key("phases")]));
+            anchored.push(Anchored::new(self.workflow, WorkflowProblem::NothingToDo, &[PathPart::Key("phases")]));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Runs the `tests` of phases.
 
-use super::work::Work;
-use crate::definition::diagnostic::{Anchor, CallProblem, Decision, Diagnostic, Step, Unplaced, WorkflowProblem};
+use super::fuel::Fuel;
+use crate::definition::diagnostic::{Anchor, CallProblem, Decision, Diagnostic, PathPart, Anchored, WorkflowProblem};
 use crate::definition::model::{
     EntryKind, HiddenCause, Library, Limits, Permission, Phase, PhaseTest, Refusal, Stale, Workflow, WorkflowFiles,
     expansions, permission, with_names, writes_path,
@@ -11,27 +11,27 @@ use crate::definition::model::{
 pub(crate) fn run(
     library: &Library,
     host: &dyn WorkflowFiles,
-    work: &Work,
-    unplaced: &mut Vec<Unplaced>,
+    fuel: &Fuel,
+    anchored: &mut Vec<Anchored>,
 ) -> Result<(), Stale> {
     for workflow in library.scopes() {
-        work.begin([workflow]);
+        fuel.begin([workflow]);
         for entry in &workflow.phases {
             let EntryKind::Phase(phase) = &entry.kind else { continue };
             for test in &phase.tests {
                 let limits = Limits::of(phase, workflow);
-                if !work.spend(steps_of_call(&limits, test.parts().1.unwrap_or_default())) {
+                if !fuel.spend(steps_of_call(&limits, test.parts().1.unwrap_or_default())) {
                     break;
                 }
                 let problem = wrong(test, phase, workflow, host)?;
-                unplaced.extend(problem.map(|problem| Unplaced {
+                anchored.extend(problem.map(|problem| Anchored {
                     diagnostic: Diagnostic::new(&phase.file, problem),
                     anchor: Anchor::of_call(test),
                 }));
             }
         }
-        if work.is_over() {
-            unplaced.push(Unplaced::new(workflow, WorkflowProblem::UncheckedCalls, &[Step::Key("phases")]));
+        if fuel.is_over() {
+            anchored.push(Anchored::new(workflow, WorkflowProblem::UncheckedCalls, &[PathPart::Key("phases")]));
         }
     }
     Ok(())

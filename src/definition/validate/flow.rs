@@ -1,11 +1,11 @@
-//! Checks the ways through a workflow: outcomes, conditions and values for nested workflows must name existing things.
+//! Validates the ways through a workflow: outcomes, conditions and values for nested workflows must name existing things.
 
 use crate::sorted::{Map, Set};
 
 use super::known::Known;
-use super::work::Work;
+use super::fuel::Fuel;
 
-use crate::definition::diagnostic::{FieldProblem, GateProblem, Problem, Step, Unplaced, WorkflowProblem};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, Problem, PathPart, Anchored, WorkflowProblem};
 use crate::definition::model::{
     BoundField, Check, CheckKind, Command, Condition, Confinement, Each, Entry, EntryKind, FileEntry, Gate, Given,
     Group, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, Outcome, PathVariable, Phase, RUN_DIR_IN_BRACES, Results, RuleUse,
@@ -24,11 +24,11 @@ pub(crate) fn errors<'a>(
     known: &Known<'a>,
     all: &[FileEntry<'a>],
     are_all_known: bool,
-) -> Vec<Unplaced> {
-    let unplaced = Vec::new();
-    let mut errors = Errors { workflow, known, work: known.work, are_all_known, all, unplaced };
+) -> Vec<Anchored> {
+    let anchored = Vec::new();
+    let mut errors = Errors { workflow, known, fuel: known.fuel, are_all_known, all, anchored };
     for (index, entry) in workflow.phases.iter().enumerate() {
-        if errors.work.is_over() {
+        if errors.fuel.is_over() {
             break;
         }
         for condition in &entry.when {
@@ -57,19 +57,19 @@ pub(crate) fn errors<'a>(
     errors.each();
     if let (MAX_ENTRIES.., true) = known.size(&workflow.key, 0) {
         let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
-        errors.report(problem, &[Step::Key("phases")]);
+        errors.report(problem, &[PathPart::Key("phases")]);
     }
-    errors.unplaced
+    errors.anchored
 }
 
 struct Errors<'a, 'k> {
     workflow: &'a Workflow,
     known: &'k Known<'a>,
-    work: &'k Work,
+    fuel: &'k Fuel,
     are_all_known: bool,
     /// The entries of the file of the workflow.
     all: &'k [FileEntry<'a>],
-    unplaced: Vec<Unplaced>,
+    anchored: Vec<Anchored>,
 }
 
 impl<'a> Errors<'a, '_> {
@@ -100,7 +100,7 @@ impl<'a> Errors<'a, '_> {
         };
         let problem = FieldProblem::bad("each", "an input or an output of an earlier phase that is a list", found)
             .suggest(suggestion);
-        self.report(problem, &[Step::Key("each")]);
+        self.report(problem, &[PathPart::Key("each")]);
     }
 
     fn entries(&self) -> impl Iterator<Item = &'a Entry> + Clone {
@@ -109,21 +109,21 @@ impl<'a> Errors<'a, '_> {
 
     /// Returns the entries of the file before the entry at `index`.
     fn before(&self, index: usize) -> Vec<&'a Entry> {
-        if !self.work.spend(self.all.len()) {
+        if !self.fuel.spend(self.all.len()) {
             return Vec::new();
         }
         let at = self.workflow.place_of(index);
         self.all.iter().filter(|of| of.is_before(&at)).map(|of| of.entry).collect()
     }
 
-    fn report(&mut self, problem: impl Into<Problem>, at: &[Step]) {
-        self.unplaced.push(Unplaced::new(self.workflow, problem, at));
+    fn report(&mut self, problem: impl Into<Problem>, at: &[PathPart]) {
+        self.anchored.push(Anchored::new(self.workflow, problem, at));
     }
 
     /// Reports a problem in the file of a phase, or in the workflow.
-    fn report_in(&mut self, phase: Option<&Phase>, problem: impl Into<Problem>, at: &[Step]) {
+    fn report_in(&mut self, phase: Option<&Phase>, problem: impl Into<Problem>, at: &[PathPart]) {
         match phase {
-            Some(phase) => self.unplaced.push(Unplaced::in_file(&phase.file, problem, at)),
+            Some(phase) => self.anchored.push(Anchored::in_file(&phase.file, problem, at)),
             None => self.report(problem, at),
         }
     }
@@ -133,30 +133,30 @@ impl<'a> Errors<'a, '_> {
         for outcome in entry.outcomes() {
             let (to, then) = match &outcome.bound {
                 None => (&[][..], None),
-                Some(bound) => (&[Step::Key("to")][..], bound.then.as_ref()),
+                Some(bound) => (&[PathPart::Key("to")][..], bound.then.as_ref()),
             };
-            let named = |part: &[Step]| match part {
-                [Step::Key(part)] => format!("outcomes.{}.{part}", outcome.name),
+            let named = |part: &[PathPart]| match part {
+                [PathPart::Key(part)] => format!("outcomes.{}.{part}", outcome.name),
                 _ => format!("outcomes.{}", outcome.name),
             };
             let problem = self.target_problem(named(to), &outcome.target);
             let then_problem = then.and_then(|then| {
                 let own = self.workflow.target(index, &outcome.target);
                 let is_same = own.is_some() && own == self.workflow.target(index, then);
-                let field = named(&[Step::Key("then")]);
+                let field = named(&[PathPart::Key("then")]);
                 let same = || {
                     FieldProblem::bad(field.clone(), "another target than that of `to`", format!("`{}`", then.word()))
                 };
                 let problem = self.target_problem(field.clone(), then);
                 problem.or_else(|| is_same.then(|| same().into()))
             });
-            for (problem, part) in [(problem, to), (then_problem, &[Step::Key("then")])] {
+            for (problem, part) in [(problem, to), (then_problem, &[PathPart::Key("then")])] {
                 let Some(problem) = problem else { continue };
-                let at = [&[Step::Key("outcomes"), Step::Key(&outcome.name)], part].concat();
+                let at = [&[PathPart::Key("outcomes"), PathPart::Key(&outcome.name)], part].concat();
                 match entry.as_phase().filter(|_| !outcome.of_entry) {
                     Some(phase) => self.report_in(Some(phase), problem, &at),
                     None => {
-                        let at = [&[Step::Key("phases"), Step::Item(index)], &*at].concat();
+                        let at = [&[PathPart::Key("phases"), PathPart::Item(index)], &*at].concat();
                         self.report(problem, &at);
                     }
                 }
@@ -166,7 +166,7 @@ impl<'a> Errors<'a, '_> {
             && let Some(target) = &phase.on_budget
             && let Some(problem) = self.target_problem("onBudget".into(), target)
         {
-            self.report_in(Some(phase), problem, &[Step::Key("onBudget")]);
+            self.report_in(Some(phase), problem, &[PathPart::Key("onBudget")]);
         }
         if let Some(phase) = entry.as_phase()
             && let Some(gate) = &phase.gate
@@ -178,7 +178,7 @@ impl<'a> Errors<'a, '_> {
 
     /// Returns the problem of a target that a field names; `None` for a good target.
     fn target_problem(&self, field: String, target: &Target) -> Option<Problem> {
-        // The check of parallel groups covers the targets of an entry that is a branch.
+        // `parallel.rs` covers the targets of an entry that is a branch.
         if self.workflow.has_branches_beside() {
             return None;
         }
@@ -186,7 +186,7 @@ impl<'a> Errors<'a, '_> {
             Target::Loop if !self.workflow.loopable => {
                 return Some(GateProblem::LoopForbidden { field }.into());
             }
-            Target::Entry(_) if !self.work.spend(self.all.len()) => return None,
+            Target::Entry(_) if !self.fuel.spend(self.all.len()) => return None,
             Target::Entry(id) if !self.is_target(id) => id,
             Target::Next | Target::Loop | Target::Done | Target::Stop | Target::Entry(_) => return None,
         };
@@ -204,7 +204,7 @@ impl<'a> Errors<'a, '_> {
             format!("`next`, `loop`, `done`, `stop` or the id of an entry of {}", self.workflow.in_words()),
             format!("`{id}`{why}"),
         )
-        .suggest(self.work.nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()));
+        .suggest(self.fuel.nearest(id, ids.chain(Target::WORDS)).filter(|_| why.is_empty()));
         Some(problem.into())
     }
 
@@ -237,8 +237,8 @@ impl<'a> Errors<'a, '_> {
                 },
                 format!("`{name}`"),
             )
-            .suggest(self.work.nearest(name, names.iter().copied()));
-            let at = [Step::Key("phases"), Step::Item(index), Step::Key("outcomes"), Step::Name(name)];
+            .suggest(self.fuel.nearest(name, names.iter().copied()));
+            let at = [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("outcomes"), PathPart::Name(name)];
             self.report(problem, &at);
         }
     }
@@ -246,7 +246,7 @@ impl<'a> Errors<'a, '_> {
     fn results(&mut self, phase: &Phase) {
         let Results::Of(names) = &phase.results else { return };
         for (index, name) in names.iter().enumerate() {
-            if !self.work.spend(self.all.len()) {
+            if !self.fuel.spend(self.all.len()) {
                 return;
             }
             if self.entries().any(|entry| entry.is_called(name)) {
@@ -255,8 +255,8 @@ impl<'a> Errors<'a, '_> {
             let expected =
                 format!("the id of a phase or the key of a nested workflow of the workflow \"{}\"", self.workflow.key);
             let problem = FieldProblem::bad("results", expected, format!("`{name}`"))
-                .suggest(self.work.nearest(name, self.entries().map(Entry::id)));
-            self.report_in(Some(phase), problem, &[Step::Key("results"), Step::Item(index)]);
+                .suggest(self.fuel.nearest(name, self.entries().map(Entry::id)));
+            self.report_in(Some(phase), problem, &[PathPart::Key("results"), PathPart::Item(index)]);
         }
     }
 
@@ -268,8 +268,8 @@ impl<'a> Errors<'a, '_> {
             };
             let problem =
                 FieldProblem::bad("gate.outcome", listed(names, "an outcome of the phase"), format!("`{outcome}`"))
-                    .suggest(self.work.nearest(outcome, names.iter().copied()));
-            let at = [Step::Key("gate"), Step::Item(index), Step::Key("outcome")];
+                    .suggest(self.fuel.nearest(outcome, names.iter().copied()));
+            let at = [PathPart::Key("gate"), PathPart::Item(index), PathPart::Key("outcome")];
             self.report_in(Some(phase), problem, &at);
         }
     }
@@ -282,9 +282,9 @@ impl<'a> Errors<'a, '_> {
             CheckKind::File { .. } | CheckKind::Approve { .. } => None,
         });
         for (index, command) in commands {
-            let at = [Step::Key("gate"), Step::Item(index)];
+            let at = [PathPart::Key("gate"), PathPart::Item(index)];
             for (name, problem) in self.unknown_values("gate.env", command) {
-                let at = [at[0], at[1], Step::Key("env"), Step::Key(&name)];
+                let at = [at[0], at[1], PathPart::Key("env"), PathPart::Key(&name)];
                 self.report_in(Some(phase), problem, &at);
             }
         }
@@ -293,7 +293,7 @@ impl<'a> Errors<'a, '_> {
     fn variables_of_step(&mut self, index: usize, phase: &Phase) {
         let Some(step) = phase.step() else { return };
         for (name, problem) in self.unknown_values("env", &step.command) {
-            let at = [Step::Key("phases"), Step::Item(index), Step::Key("env"), Step::Key(&name)];
+            let at = [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("env"), PathPart::Key(&name)];
             self.report(problem, &at);
         }
     }
@@ -314,13 +314,13 @@ impl<'a> Errors<'a, '_> {
         let checks = gate.iter().flat_map(|gate| &gate.checks).enumerate();
         let files = checks.filter_map(|(index, check)| match &check.kind {
             CheckKind::File { path, .. } => {
-                let at = vec![Step::Key("gate"), Step::Item(index), Step::Key("file")];
+                let at = vec![PathPart::Key("gate"), PathPart::Item(index), PathPart::Key("file")];
                 Some(("gate.file", path, at))
             }
             CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
         });
         let written = confinement.write.iter().flatten().enumerate();
-        let written = written.map(|(index, path)| ("write", path, vec![Step::Key("write"), Step::Item(index)]));
+        let written = written.map(|(index, path)| ("write", path, vec![PathPart::Key("write"), PathPart::Item(index)]));
         for (field, path, at) in files.chain(written) {
             for variable in variables(path) {
                 let Some((expected, found, suggestion)) = self.unknown_in_path(path, &variable) else { continue };
@@ -350,7 +350,7 @@ impl<'a> Errors<'a, '_> {
             Some(_) => None,
             None => {
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
-                let meant = self.work.nearest(name, names.iter().copied()).map(|meant| format!("{{input.{meant}}}"));
+                let meant = self.fuel.nearest(name, names.iter().copied()).map(|meant| format!("{{input.{meant}}}"));
                 Some((listed(&names, "an input of the workflow"), format!("`{variable}`"), meant))
             }
         }
@@ -376,14 +376,14 @@ impl<'a> Errors<'a, '_> {
                 None => String::new(),
             };
             let known = workflow.inputs.iter().map(|input| &*input.name);
-            let meant = self.work.nearest(name, known).filter(|_| input.is_none());
+            let meant = self.fuel.nearest(name, known).filter(|_| input.is_none());
             let problem = FieldProblem::bad(
                 names.join("."),
                 format!("an input that is a number, with `min` and `max` from {min} to {max}"),
                 format!("`input.{name}`{why}"),
             )
             .suggest(meant.map(|meant| format!("input.{meant}")));
-            let at: Vec<Step> = names.into_iter().map(Step::Key).collect();
+            let at: Vec<PathPart> = names.into_iter().map(PathPart::Key).collect();
             self.report_in(phase, problem, &at);
         }
     }
@@ -403,7 +403,7 @@ impl<'a> Errors<'a, '_> {
                 continue;
             };
             let problem = in_rule(RuleUse::Path, format!("inputs.{}", input.name), &format!("`{value}`"), why);
-            self.report(problem, &[Step::Key("inputs"), Step::Key(&input.name)]);
+            self.report(problem, &[PathPart::Key("inputs"), PathPart::Key(&input.name)]);
         }
     }
 
@@ -411,10 +411,10 @@ impl<'a> Errors<'a, '_> {
     /// meant; `None` if it has the value.
     fn unknown(&self, value: &ValueName) -> Option<(String, Option<String>)> {
         let meant = |of: &str, word, known: &mut dyn Iterator<Item = &'a str>| {
-            self.work.nearest(of, known).map(|meant| format!("{word}.{meant}"))
+            self.fuel.nearest(of, known).map(|meant| format!("{word}.{meant}"))
         };
         match value {
-            ValueName::Outcome(_) | ValueName::Output { .. } if !self.work.spend(self.all.len()) => None,
+            ValueName::Outcome(_) | ValueName::Output { .. } if !self.fuel.spend(self.all.len()) => None,
             ValueName::Input(name) => {
                 let names: Set<&str> = self.workflow.inputs.iter().map(|input| &*input.name).collect();
                 let expected = || listed(&names, "an input of the workflow");
@@ -429,10 +429,10 @@ impl<'a> Errors<'a, '_> {
             }
             ValueName::Summary(id) => {
                 let mut own = self.entries();
-                if !self.work.spend(self.all.len()) || own.any(|entry| entry.is_called(id)) {
+                if !self.fuel.spend(self.all.len()) || own.any(|entry| entry.is_called(id)) {
                     return None;
                 }
-                if !self.work.spend(self.known.entries) {
+                if !self.fuel.spend(self.known.entries) {
                     return None;
                 }
                 let all = self.known.workflows.values().flat_map(|workflow| &workflow.phases);
@@ -452,8 +452,8 @@ impl<'a> Errors<'a, '_> {
 
     fn condition(&mut self, index: usize, condition: &Condition) {
         let key = condition.of.to_string();
-        let when = [Step::Key("phases"), Step::Item(index), Step::Key("when")];
-        let at = [when[0], when[1], when[2], Step::Key(&key)];
+        let when = [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("when")];
+        let at = [when[0], when[1], when[2], PathPart::Key(&key)];
         let earlier = self.before(index);
         let (expected, found, suggestion) = match &condition.of {
             ValueName::Input(name) => {
@@ -462,7 +462,7 @@ impl<'a> Errors<'a, '_> {
                     return self.condition_on(index, condition, &input.kind);
                 }
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
-                let meant = self.work.nearest(name, names.iter().copied());
+                let meant = self.fuel.nearest(name, names.iter().copied());
                 let meant = meant.map(|name| format!("input.{name}"));
                 (listed(&names, "an input of the workflow"), format!("`{key}`"), meant)
             }
@@ -488,7 +488,7 @@ impl<'a> Errors<'a, '_> {
                         listed(&names, &format!("an outcome of `{id}`")),
                         format!("`{wrong}`"),
                     )
-                    .suggest(meant_value(self.work, wrong, &Vec::from_iter(names)));
+                    .suggest(meant_value(self.fuel, wrong, &Vec::from_iter(names)));
                     return self.report(problem, &at);
                 }
                 let why = if !called.is_empty() {
@@ -500,7 +500,7 @@ impl<'a> Errors<'a, '_> {
                 };
                 let ids = earlier.iter().filter_map(|entry| entry.as_phase());
                 let ids = ids.filter(|phase| !phase.outcomes.is_empty());
-                let meant = self.work.nearest(id, ids.map(|phase| phase.id.as_str()));
+                let meant = self.fuel.nearest(id, ids.map(|phase| phase.id.as_str()));
                 let meant = meant.filter(|_| why.is_empty()).map(|id| format!("outcome.{id}"));
                 let expected = "the outcome of an earlier phase or nested workflow".to_owned();
                 (expected, format!("`{key}`{why}"), meant)
@@ -513,22 +513,22 @@ impl<'a> Errors<'a, '_> {
             ValueName::Summary(_) | ValueName::Item | ValueName::Task | ValueName::RunDir => return,
         };
         let problem = FieldProblem::bad("when", expected, found).suggest(suggestion);
-        self.report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
+        self.report(problem, &[when[0], when[1], when[2], PathPart::Name(&key)]);
     }
 
     /// Checks a condition of the entry at `index` on a value of this type.
     fn condition_on(&mut self, index: usize, condition: &Condition, kind: &ValueType) {
         let key = condition.of.to_string();
-        let when = |last| [Step::Key("phases"), Step::Item(index), Step::Key("when"), last];
+        let when = |last| [PathPart::Key("phases"), PathPart::Item(index), PathPart::Key("when"), last];
         if let ValueType::List { .. } = kind {
             let problem = FieldProblem::bad("when", "a value that is no list", format!("`{key}`"));
-            return self.report(problem, &when(Step::Name(&key)));
+            return self.report(problem, &when(PathPart::Name(&key)));
         }
         let is_wrong = |value: &&String| kind.value(value).is_none();
         let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
         let problem = FieldProblem::bad(format!("when.{key}"), kind.expected(), format!("`{wrong}`"))
-            .suggest(meant_value(self.work, wrong, &kind.options()));
-        self.report(problem, &when(Step::Key(&key)));
+            .suggest(meant_value(self.fuel, wrong, &kind.options()));
+        self.report(problem, &when(PathPart::Key(&key)));
     }
 
     fn input(&self, name: &str) -> Result<&'a ValueType, UnknownName> {
@@ -536,7 +536,7 @@ impl<'a> Errors<'a, '_> {
         inputs.clone().find(|input| input.name == *name).map(|input| &input.kind).ok_or_else(|| UnknownName {
             expected: "an input of the workflow".into(),
             found: format!("`input.{name}`, which the workflow does not have"),
-            suggestion: self.work.nearest(name, inputs.map(|input| &*input.name)).map(|name| format!("input.{name}")),
+            suggestion: self.fuel.nearest(name, inputs.map(|input| &*input.name)).map(|name| format!("input.{name}")),
         })
     }
 
@@ -554,13 +554,13 @@ impl<'a> Errors<'a, '_> {
             ""
         };
         let outputs = entries.iter().filter_map(|entry| Some(entry.as_phase()?.outputs.len()));
-        let fits = self.work.spend(outputs.sum());
+        let fits = self.fuel.spend(outputs.sum());
         let phases = entries.iter().filter_map(|entry| entry.as_phase()).filter(|_| fits);
         let names: Vec<String> = phases
             .flat_map(|phase| phase.outputs.iter().map(|output| format!("output.{}.{}", phase.id, output.name)))
             .collect();
         let unknown = format!("output.{phase}.{name}");
-        let meant = self.work.nearest(&unknown, names.iter().map(String::as_str)).map(ToOwned::to_owned);
+        let meant = self.fuel.nearest(&unknown, names.iter().map(String::as_str)).map(ToOwned::to_owned);
         Err(UnknownName {
             expected: "an output of an earlier phase".into(),
             found: format!("`{unknown}`{why}"),
@@ -571,7 +571,7 @@ impl<'a> Errors<'a, '_> {
     /// Checks the values that an entry gives a nested workflow.
     fn values(&mut self, index: usize, key: &str, with: &Map<String, Given>) {
         let Some(nested) = self.known.workflows.get(key).copied() else { return };
-        let here = [Step::Key("phases"), Step::Item(index)];
+        let here = [PathPart::Key("phases"), PathPart::Item(index)];
         let earlier = self.before(index);
         let used = self.known.rule_inputs(key);
         for (name, given) in with {
@@ -582,18 +582,18 @@ impl<'a> Errors<'a, '_> {
                     listed(&names, &format!("an input of the workflow \"{key}\"")),
                     format!("`{name}`"),
                 )
-                .suggest(self.work.nearest(name, names.iter().copied()));
-                self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Name(name)]);
+                .suggest(self.fuel.nearest(name, names.iter().copied()));
+                self.report(problem, &[here[0], here[1], PathPart::Key("with"), PathPart::Name(name)]);
                 continue;
             };
             if let Some(problem) = used.get(&**name).and_then(|as_what| bad_in_rule(*as_what, name, given)) {
-                self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Key(name)]);
+                self.report(problem, &[here[0], here[1], PathPart::Key("with"), PathPart::Key(name)]);
                 continue;
             }
             let (found, suggestion) = match given {
                 given if given.value(&input.kind).is_some() => continue,
                 Given::Value(value) => {
-                    let meant = self.work.nearest(value, input.kind.options()).map(ToOwned::to_owned);
+                    let meant = self.fuel.nearest(value, input.kind.options()).map(ToOwned::to_owned);
                     (format!("`{value}`"), meant)
                 }
                 Given::List(_) => ("a list".to_owned(), None),
@@ -616,13 +616,13 @@ impl<'a> Errors<'a, '_> {
                 Given::Name(_) => continue,
             };
             let problem = FieldProblem::bad(format!("with.{name}"), input.kind.expected(), found).suggest(suggestion);
-            self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Key(name)]);
+            self.report(problem, &[here[0], here[1], PathPart::Key("with"), PathPart::Key(name)]);
         }
         let names = || nested.inputs.iter().map(|input| &*input.name);
         let unknown: Vec<&String> = with.keys().filter(|name| names().all(|other| other != name.as_str())).collect();
         // An unknown name that suggests this input is already reported.
         let is_meant =
-            |input: &Input| unknown.iter().any(|name| self.work.nearest(name, names()) == Some(input.name.as_str()));
+            |input: &Input| unknown.iter().any(|name| self.fuel.nearest(name, names()) == Some(input.name.as_str()));
         let is_missing =
             |input: &&Input| input.default.is_none() && !with.contains_key(&input.name) && !is_meant(input);
         let missing: Vec<&Input> = nested.inputs.iter().filter(is_missing).collect();
@@ -666,9 +666,9 @@ struct UnknownName {
 }
 
 /// Returns the value that a wrong value means: for `!a` all other values, because a condition cannot be negated.
-fn meant_value(work: &Work, wrong: &str, values: &[&str]) -> Option<String> {
+fn meant_value(fuel: &Fuel, wrong: &str, values: &[&str]) -> Option<String> {
     let Some(negated) = wrong.strip_prefix('!').map(str::trim) else {
-        return work.nearest(wrong, values.iter().copied()).map(Into::into);
+        return fuel.nearest(wrong, values.iter().copied()).map(Into::into);
     };
     let others: Vec<&str> = values.iter().copied().filter(|value| *value != negated).collect();
     match others[..] {

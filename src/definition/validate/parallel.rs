@@ -1,11 +1,11 @@
-//! Checks parallel groups: the number of branches, ways from one branch to another, and files and values that two
+//! Validates parallel groups: the number of branches, ways from one branch to another, and files and values that two
 //! branches share.
 
 use super::context::names_in;
 use super::flow::listed;
 use super::known::Known;
 use crate::definition::diagnostic::{
-    Anchor, FieldProblem, ParallelProblem, Problem, Step, Unplaced, Written, in_group,
+    Anchor, FieldProblem, ParallelProblem, Problem, PathPart, Anchored, Written, in_group,
 };
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, END_OF_PART, Each, Entry, EntryKind, FileEntry, Given,
@@ -15,9 +15,9 @@ use crate::definition::model::{
 use crate::sorted::Set;
 
 /// Returns the errors of a parallel group in a file with these entries.
-pub(crate) fn errors<'a>(group: &'a Workflow, known: &Known<'a>, all: &[FileEntry<'a>]) -> Vec<Unplaced> {
+pub(crate) fn errors<'a>(group: &'a Workflow, known: &Known<'a>, all: &[FileEntry<'a>]) -> Vec<Anchored> {
     let (Some(parallel), Some(place)) = (&group.parallel, &group.group) else { return Vec::new() };
-    let mut errors = Errors { group, place: &place.at, known, all, unplaced: Vec::new() };
+    let mut errors = Errors { group, place: &place.at, known, all, anchored: Vec::new() };
     errors.count(parallel);
     errors.decide(parallel);
     let branches = errors.branches();
@@ -31,7 +31,7 @@ pub(crate) fn errors<'a>(group: &'a Workflow, known: &Known<'a>, all: &[FileEntr
     } else {
         errors.writes_of_items(&branches);
     }
-    errors.unplaced
+    errors.anchored
 }
 
 /// A branch of the group: one of its entries, or all entries if the group is repeated.
@@ -65,21 +65,21 @@ struct Errors<'a, 'k> {
     known: &'k Known<'a>,
     /// The entries of the file.
     all: &'k [FileEntry<'a>],
-    unplaced: Vec<Unplaced>,
+    anchored: Vec<Anchored>,
 }
 
 impl<'a> Errors<'a, '_> {
-    fn report(&mut self, problem: impl Into<Problem>, at: &[Step]) {
-        self.unplaced.push(Unplaced::new(self.group, problem, at));
+    fn report(&mut self, problem: impl Into<Problem>, at: &[PathPart]) {
+        self.anchored.push(Anchored::new(self.group, problem, at));
     }
 
     /// Reports a problem at a field of a phase, or at the entry through which the branch comes to it.
     fn report_at(&mut self, at: &InBranch, problem: impl Into<Problem>, field: &'static str) {
-        self.unplaced.push(if at.is_of_file {
-            Unplaced::in_file(&at.phase.file, problem, &[Step::Key(field)])
+        self.anchored.push(if at.is_of_file {
+            Anchored::in_file(&at.phase.file, problem, &[PathPart::Key(field)])
         } else {
-            let at = in_group(&at.at, &[Step::Key("subworkflow")]);
-            Unplaced::in_file(self.group.file(), problem, &at)
+            let at = in_group(&at.at, &[PathPart::Key("subworkflow")]);
+            Anchored::in_file(self.group.file(), problem, &at)
         });
     }
 
@@ -90,11 +90,11 @@ impl<'a> Errors<'a, '_> {
             None => {
                 let found = self.group.phases.len();
                 if found == 1 {
-                    self.report(ParallelProblem::OneBranch, &[Step::Name("parallel")]);
+                    self.report(ParallelProblem::OneBranch, &[PathPart::Name("parallel")]);
                 }
                 if found > limit {
                     let problem = ParallelProblem::TooManyBranches { limit, found };
-                    self.report(problem, &[Step::Key("phases")]);
+                    self.report(problem, &[PathPart::Key("phases")]);
                 }
                 Some(found)
             }
@@ -102,7 +102,7 @@ impl<'a> Errors<'a, '_> {
                 let found = items.len();
                 if found > limit {
                     let problem = ParallelProblem::TooManyBranches { limit, found };
-                    self.report(problem, &[Step::Key("each")]);
+                    self.report(problem, &[PathPart::Key("each")]);
                 }
                 Some(found)
             }
@@ -111,7 +111,7 @@ impl<'a> Errors<'a, '_> {
                     if *max > limit {
                         let (name, found) = (of.to_string(), kind.expected());
                         let problem = ParallelProblem::UnboundedList { name, limit, found };
-                        self.report(problem, &[Step::Key("each")]);
+                        self.report(problem, &[PathPart::Key("each")]);
                     }
                     Some(*max)
                 }
@@ -128,7 +128,7 @@ impl<'a> Errors<'a, '_> {
                 format!("`all` or a number from 1 to {most}, the number of branches"),
                 need.to_string(),
             );
-            self.report(problem, &[Step::Key("need")]);
+            self.report(problem, &[PathPart::Key("need")]);
         }
     }
 
@@ -159,9 +159,9 @@ impl<'a> Errors<'a, '_> {
         let (found, at) = match names.iter().position(|name| is_unknown(&name)) {
             Some(index) => {
                 let name = names.get(index).map_or("", String::as_str);
-                (name, vec![Step::Key("decide"), Step::Item(index)])
+                (name, vec![PathPart::Key("decide"), PathPart::Item(index)])
             }
-            None if known.is_empty() => (Decide::MAJORITY, vec![Step::Key("decide")]),
+            None if known.is_empty() => (Decide::MAJORITY, vec![PathPart::Key("decide")]),
             None => return,
         };
         let problem = FieldProblem::bad(
@@ -172,7 +172,7 @@ impl<'a> Errors<'a, '_> {
             },
             format!("`{found}`"),
         )
-        .suggest(self.known.work.nearest(found, known.iter().copied()));
+        .suggest(self.known.fuel.nearest(found, known.iter().copied()));
         self.report(problem, &at);
     }
 
@@ -207,7 +207,7 @@ impl<'a> Errors<'a, '_> {
         seen: &mut Set<&'a str>,
     ) {
         let Around { at, depth, is_of_file, is_of_item } = around;
-        if !self.known.work.spend(1) {
+        if !self.known.fuel.spend(1) {
             return;
         }
         let key = match &entry.kind {
@@ -245,10 +245,10 @@ impl<'a> Errors<'a, '_> {
         for (nested, at) in &branch.groups {
             let is_of_file = nested.place_of(0).starts_with(at) && nested.file() == self.group.file();
             let inner = if is_of_file { "this".into() } else { format!("`{}`", nested.name) };
-            let field = [Step::Name("parallel")];
-            let at = in_group(at, if is_of_file { &field } else { &[Step::Key("subworkflow")] });
+            let field = [PathPart::Name("parallel")];
+            let at = in_group(at, if is_of_file { &field } else { &[PathPart::Key("subworkflow")] });
             let problem = ParallelProblem::Nested { inner };
-            self.unplaced.push(Unplaced::in_file(self.group.file(), problem, &at));
+            self.anchored.push(Anchored::in_file(self.group.file(), problem, &at));
         }
         for at in branch.phases.iter().filter(|at| at.phase.interactive) {
             let phase = at.phase.id.clone();
@@ -281,13 +281,13 @@ impl<'a> Errors<'a, '_> {
                     let named = [&["outcomes", &*outcome.name], part].concat().join(".");
                     let problem = target.and_then(|target| leads_elsewhere(&named, target));
                     let Some(problem) = problem else { continue };
-                    let part: Vec<Step> = part.iter().map(|part| Step::Key(part)).collect();
-                    let at = [&[Step::Key("outcomes"), Step::Key(&outcome.name)], &*part].concat();
-                    self.unplaced.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
-                        Some(phase) => Unplaced::in_file(&phase.file, problem, &at),
+                    let part: Vec<PathPart> = part.iter().map(|part| PathPart::Key(part)).collect();
+                    let at = [&[PathPart::Key("outcomes"), PathPart::Key(&outcome.name)], &*part].concat();
+                    self.anchored.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
+                        Some(phase) => Anchored::in_file(&phase.file, problem, &at),
                         None => {
-                            let at = [&[Step::Key("phases"), Step::Item(index)], &*at].concat();
-                            Unplaced::new(group, problem, &at)
+                            let at = [&[PathPart::Key("phases"), PathPart::Item(index)], &*at].concat();
+                            Anchored::new(group, problem, &at)
                         }
                     });
                 }
@@ -295,8 +295,8 @@ impl<'a> Errors<'a, '_> {
             let Some(phase) = entry.as_phase() else { continue };
             let over_budget = phase.on_budget.as_ref();
             let over_budget = over_budget.and_then(|target| leads_elsewhere("onBudget", target));
-            let problem = over_budget.map(|of| Unplaced::in_file(&phase.file, of, &[Step::Key("onBudget")]));
-            self.unplaced.extend(problem);
+            let problem = over_budget.map(|of| Anchored::in_file(&phase.file, of, &[PathPart::Key("onBudget")]));
+            self.anchored.extend(problem);
         }
     }
 
@@ -306,7 +306,7 @@ impl<'a> Errors<'a, '_> {
         for of in all.iter().filter(|of| of.at.len() > depth && of.at.starts_with(self.place)) {
             let own = of.at.get(..=depth).unwrap_or_default();
             for (id, used) in self.uses(of) {
-                if !self.known.work.spend(all.len()) {
+                if !self.known.fuel.spend(all.len()) {
                     return;
                 }
                 let called = || all.iter().filter(|other| other.entry.is_called(&id));
@@ -323,10 +323,10 @@ impl<'a> Errors<'a, '_> {
                     Some(field) => ParallelProblem::ValueBeside { field, name },
                     None => ParallelProblem::ValueInText { name },
                 };
-                let at = used.at.steps();
-                self.unplaced.push(match used.file {
-                    Some(file) => Unplaced::in_file(file, problem, &at),
-                    None => Unplaced::in_file(self.group.file(), problem, &in_group(&of.at, &at)),
+                let at = used.at.path();
+                self.anchored.push(match used.file {
+                    Some(file) => Anchored::in_file(file, problem, &at),
+                    None => Anchored::in_file(self.group.file(), problem, &in_group(&of.at, &at)),
                 });
             }
         }
@@ -342,12 +342,12 @@ impl<'a> Errors<'a, '_> {
         };
         for condition in &of.entry.when {
             let found = condition.of.to_string();
-            let at = Anchor::of(&[Step::Key("when"), Step::Name(&found)]);
+            let at = Anchor::of(&[PathPart::Key("when"), PathPart::Name(&found)]);
             add(&condition.of, Use { field: Some("when"), found, at, file: None, needs_earlier: true });
         }
-        let mut of_command = |command: &Command, before: &[Step], field, file: Option<&str>| {
+        let mut of_command = |command: &Command, before: &[PathPart], field, file: Option<&str>| {
             for variable in command.env() {
-                let at = Anchor::of(&[before, &[Step::Key("env"), Step::Key(&variable.name)]].concat());
+                let at = Anchor::of(&[before, &[PathPart::Key("env"), PathPart::Key(&variable.name)]].concat());
                 let found = variable.value.to_string();
                 let file = file.map(ToOwned::to_owned);
                 add(&variable.value, Use { field: Some(field), found, at, file, needs_earlier: false });
@@ -357,12 +357,12 @@ impl<'a> Errors<'a, '_> {
             EntryKind::Workflow { key, with, .. } => {
                 let group = self.known.workflows.get(&**key).filter(|_| is_group_key(key));
                 if let Some(Each::Of(name)) = group.and_then(|group| group.each.as_ref()) {
-                    let (found, at) = (name.to_string(), Anchor::of(&[Step::Key("each")]));
+                    let (found, at) = (name.to_string(), Anchor::of(&[PathPart::Key("each")]));
                     add(name, Use { field: Some("each"), found, at, file: None, needs_earlier: true });
                 }
                 for (input, given) in with {
                     let Given::Name(name) = given else { continue };
-                    let at = Anchor::of(&[Step::Key("with"), Step::Key(input)]);
+                    let at = Anchor::of(&[PathPart::Key("with"), PathPart::Key(input)]);
                     let found = name.to_string();
                     add(name, Use { field: Some("with"), found, at, file: None, needs_earlier: true });
                 }
@@ -373,7 +373,7 @@ impl<'a> Errors<'a, '_> {
                 }
                 for (index, check) in phase.gate.iter().flat_map(|gate| &gate.checks).enumerate() {
                     if let CheckKind::Run { command, .. } = &check.kind {
-                        let at = [Step::Key("gate"), Step::Item(index)];
+                        let at = [PathPart::Key("gate"), PathPart::Item(index)];
                         of_command(command, &at, "gate.env", Some(&phase.file));
                     }
                 }
@@ -381,16 +381,16 @@ impl<'a> Errors<'a, '_> {
                     let (found, file) = (found.to_owned(), Some(phase.file.clone()));
                     Use { field, found, at, file, needs_earlier: false }
                 };
-                let is_looked_at = self.known.work.spend_on(&phase.instructions);
+                let is_looked_at = self.known.fuel.spend_on(&phase.instructions);
                 for name in names_in(&phase.instructions).into_iter().filter(|_| is_looked_at) {
                     if let Ok(value) = ValueName::parse(name) {
-                        let at = Anchor::of(&[Step::Name("id")]);
+                        let at = Anchor::of(&[PathPart::Name("id")]);
                         add(&value, own(name, None, at));
                     }
                 }
                 if let Some(question) = phase.question() {
                     for name in names_in(&question.text) {
-                        let at = Anchor::of(&[Step::Key("ask")]);
+                        let at = Anchor::of(&[PathPart::Key("ask")]);
                         let Ok(value) = ValueName::parse(name) else { continue };
                         let used = own(name, None, at);
                         add(&value, Use { file: None, ..used });
@@ -398,7 +398,7 @@ impl<'a> Errors<'a, '_> {
                 }
                 if let Results::Of(names) = &phase.results {
                     for (index, name) in names.iter().enumerate() {
-                        let at = Anchor::of(&[Step::Key("results"), Step::Item(index)]);
+                        let at = Anchor::of(&[PathPart::Key("results"), PathPart::Item(index)]);
                         add(&ValueName::Summary(name.clone()), own(name, Some("results"), at));
                     }
                 }
@@ -416,7 +416,7 @@ impl<'a> Errors<'a, '_> {
     /// Checks the files that two branches can write.
     fn writes(&mut self, branches: &[Branch<'a>]) {
         let writing: Vec<_> = branches.iter().map(Self::writing).collect();
-        let work = self.known.work;
+        let fuel = self.known.fuel;
         // The stems of the earlier branches.
         let mut before: Vec<String> = Vec::new();
         for (second, of_second) in writing.iter().enumerate() {
@@ -427,7 +427,7 @@ impl<'a> Errors<'a, '_> {
             let mut own: Vec<String> = of_branch.collect();
             own.sort_unstable();
             own.dedup();
-            if !work.spend(own.len() + before.len()) {
+            if !fuel.spend(own.len() + before.len()) {
                 return;
             }
             let may_meet_one = own.iter().any(|stem| has_relative(stem, &before));
@@ -444,7 +444,7 @@ impl<'a> Errors<'a, '_> {
             });
             let met = met.flat_map(|(first, one)| {
                 let all = of_second.iter().flat_map(|(_, written)| written);
-                all.filter(|other| work.spend(STEPS_OF_PAIR) && do_meet(one, other))
+                all.filter(|other| fuel.spend(STEPS_OF_PAIR) && do_meet(one, other))
                     .map(move |other| (first, one, other))
             });
             let Some((first, one, other)) = met.into_iter().next() else { continue };
@@ -453,7 +453,7 @@ impl<'a> Errors<'a, '_> {
                 branches: [name(first), name(second)],
                 files: [one.clone(), other.clone()],
             };
-            self.report(problem, &[Step::Name("parallel")]);
+            self.report(problem, &[PathPart::Name("parallel")]);
         }
     }
 
@@ -470,7 +470,7 @@ impl<'a> Errors<'a, '_> {
                 let problem = ParallelProblem::ItemsMeet { phase, files };
                 match at.phase.confinement.write {
                     Some(_) => self.report_at(at, problem, "write"),
-                    None => self.report(problem, &[Step::Name("parallel")]),
+                    None => self.report(problem, &[PathPart::Name("parallel")]),
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The workflows that a check knows, and facts about them that are found once.
+//! The workflows that validation knows, and facts about them that are found once.
 
 use std::cell::RefCell;
 
@@ -7,14 +7,14 @@ use crate::definition::model::{
 };
 use crate::sorted::{Map, Set};
 
-use super::work::Work;
+use super::fuel::Fuel;
 
 pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
 
-/// The workflows of a check, and the facts about them that were found so far.
+/// The workflows that validation knows, and the facts about them that were found so far.
 pub(crate) struct Known<'a> {
     pub workflows: Workflows<'a>,
-    pub work: &'a Work,
+    pub fuel: &'a Fuel,
     /// The number of entries of all workflows.
     pub(super) entries: usize,
     exits: RefCell<Map<&'a str, Set<&'a str>>>,
@@ -23,11 +23,11 @@ pub(crate) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    pub fn new(workflows: impl Iterator<Item = &'a Workflow>, work: &'a Work) -> Self {
+    pub fn new(workflows: impl Iterator<Item = &'a Workflow>, fuel: &'a Fuel) -> Self {
         let workflows: Workflows = workflows.map(|workflow| (workflow.key.as_str(), workflow)).collect();
         let entries = workflows.values().map(|workflow| workflow.phases.len()).sum();
         let (exits, sizes, rule_inputs) = Default::default();
-        Self { workflows, work, entries, exits, sizes, rule_inputs }
+        Self { workflows, fuel, entries, exits, sizes, rule_inputs }
     }
 
     /// Returns the outcomes with which a workflow may end. Where conditions decide, some of these outcomes may be
@@ -54,7 +54,7 @@ impl<'a> Known<'a> {
             }
             None | Some(Some(Decide::Majority)) => self.ends(workflow, depth),
         };
-        if self.work.is_over() {
+        if self.fuel.is_over() {
             self.exits.borrow_mut().remove(key);
         } else {
             self.exits.borrow_mut().insert(&workflow.key, found.clone());
@@ -85,7 +85,7 @@ impl<'a> Known<'a> {
                 EntryKind::Workflow { key, .. } => self.exits_of(key, depth + 1),
             };
             // Each target is looked up among the entries.
-            if !self.work.spend(names.len() + entry.outcomes().len() * workflow.phases.len()) {
+            if !self.fuel.spend(names.len() + entry.outcomes().len() * workflow.phases.len()) {
                 return found;
             }
             let ends = |name: &&str| {

@@ -1,8 +1,8 @@
-//! Warnings of a check about models that pi does not know, and about aliases that the user does not have.
+//! Warnings about models that pi does not know, and about aliases that the user does not have.
 
 use crate::sorted::Set;
 
-use crate::definition::diagnostic::{ModelProblem, Step, Unplaced};
+use crate::definition::diagnostic::{ModelProblem, PathPart, Anchored};
 use crate::definition::model::{
     ALIASES_FILE, ALIASES_ROOT, Aliases, KnownModel, Library, Root, Surroundings, Thinking, Workflow, find, join,
     nearest,
@@ -32,7 +32,7 @@ pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -
 
 /// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without the
 /// list of pi's models nothing is reported.
-pub(crate) fn report(library: &Library, surroundings: &Surroundings, roots: &[Root], unplaced: &mut Vec<Unplaced>) {
+pub(crate) fn report(library: &Library, surroundings: &Surroundings, roots: &[Root], anchored: &mut Vec<Anchored>) {
     let Some(models) = &surroundings.models else { return };
     let aliases = library.aliases();
     let phases = library.scopes().flat_map(Workflow::own_phases);
@@ -41,8 +41,8 @@ pub(crate) fn report(library: &Library, surroundings: &Surroundings, roots: &[Ro
     for phase in phases.filter(|phase| seen.insert(&phase.file)) {
         for (index, name) in phase.model.iter().enumerate() {
             if let Some(problem) = problem_of(name, aliases, models) {
-                let at = [Step::Key("model"), Step::Item(index)];
-                unplaced.push(Unplaced::in_file(&phase.file, problem, &at));
+                let at = [PathPart::Key("model"), PathPart::Item(index)];
+                anchored.push(Anchored::in_file(&phase.file, problem, &at));
             }
         }
     }
@@ -51,8 +51,8 @@ pub(crate) fn report(library: &Library, surroundings: &Surroundings, roots: &[Ro
     for (alias, names) in aliases.iter() {
         for (index, name) in names.iter().enumerate() {
             if let Some(problem) = problem_of(name, aliases, models) {
-                let at = [Step::Key(alias), Step::Item(index)];
-                unplaced.push(Unplaced::in_file(&file, problem, &at));
+                let at = [PathPart::Key(alias), PathPart::Item(index)];
+                anchored.push(Anchored::in_file(&file, problem, &at));
             }
         }
     }

@@ -1,10 +1,10 @@
-//! Warnings of a check about limits without an effect, or with another effect than they seem to have.
+//! Warnings about limits without an effect, or with another effect than they seem to have.
 
 use crate::sorted::Set;
 
 use super::expected_calls::steps_of_call;
-use super::work::Work;
-use crate::definition::diagnostic::{LimitProblem, Problem, Step, Unplaced, WorkflowProblem};
+use super::fuel::Fuel;
+use crate::definition::diagnostic::{LimitProblem, Problem, PathPart, Anchored, WorkflowProblem};
 use crate::definition::model::places::resolve;
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, Confinement, EntryKind, FILE_TOOLS, Library, Limits, Permission, Phase, RuleFile,
@@ -16,22 +16,22 @@ use crate::definition::model::{
 pub(crate) fn report(
     library: &Library,
     host: &dyn WorkflowFiles,
-    work: &Work,
-    unplaced: &mut Vec<Unplaced>,
+    fuel: &Fuel,
+    anchored: &mut Vec<Anchored>,
 ) -> Result<(), Stale> {
-    let mut lint = LimitsLint { host, work, unplaced, seen: Set::new() };
+    let mut lint = LimitsLint { host, fuel, anchored, seen: Set::new() };
     let mut used = Set::new();
     for workflow in library.scopes() {
-        work.begin([workflow]);
+        fuel.begin([workflow]);
         lint.workflow(workflow, &mut used)?;
-        if work.is_over() {
-            lint.report(&workflow.file(), WorkflowProblem::UncheckedCalls, &[Step::Key("phases")]);
+        if fuel.is_over() {
+            lint.report(&workflow.file(), WorkflowProblem::UncheckedCalls, &[PathPart::Key("phases")]);
         }
     }
     for file in library.scopes().flat_map(sandboxes) {
         // A workflow that is left out may have the phase too.
         if library.left_out().is_empty() && !used.contains(&file) {
-            lint.report(&file, LimitProblem::UnusedSandbox, &[Step::Name("sandbox")]);
+            lint.report(&file, LimitProblem::UnusedSandbox, &[PathPart::Name("sandbox")]);
         }
     }
     Ok(())
@@ -46,17 +46,17 @@ fn sandboxes(workflow: &Workflow) -> Vec<String> {
 
 struct LimitsLint<'a> {
     host: &'a dyn WorkflowFiles,
-    work: &'a Work,
-    unplaced: &'a mut Vec<Unplaced>,
+    fuel: &'a Fuel,
+    anchored: &'a mut Vec<Anchored>,
     /// The diagnostics that were reported: several workflows may list a phase.
     seen: Set<String>,
 }
 
 impl LimitsLint<'_> {
-    fn report(&mut self, file: &str, problem: impl Into<Problem>, at: &[Step]) {
-        let unplaced = Unplaced::in_file(file, problem, at);
-        if self.seen.insert(format!("{at:?} {}", unplaced.diagnostic)) {
-            self.unplaced.push(unplaced);
+    fn report(&mut self, file: &str, problem: impl Into<Problem>, at: &[PathPart]) {
+        let anchored = Anchored::in_file(file, problem, at);
+        if self.seen.insert(format!("{at:?} {}", anchored.diagnostic)) {
+            self.anchored.push(anchored);
         }
     }
 
@@ -81,7 +81,7 @@ impl LimitsLint<'_> {
 
     fn paths(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
         for (field, index, problem) in path_problems(own, self.host)? {
-            self.report(file, problem, &[Step::Key(field), Step::Item(index)]);
+            self.report(file, problem, &[PathPart::Key(field), PathPart::Item(index)]);
         }
         Ok(())
     }
@@ -95,9 +95,9 @@ impl LimitsLint<'_> {
         let field = if network.is_some() { "network" } else { "sandbox" };
         let problem = LimitProblem::NetworkWithoutSandbox;
         if network.is_some() || sandbox.is_some() {
-            self.report(&phase.file, problem, &[Step::Key(field)]);
+            self.report(&phase.file, problem, &[PathPart::Key(field)]);
         } else {
-            self.report(&workflow.file(), problem, &[Step::Key("network")]);
+            self.report(&workflow.file(), problem, &[PathPart::Key("network")]);
         }
     }
 
@@ -114,7 +114,7 @@ impl LimitsLint<'_> {
             }
             let folder = if folder.is_empty() { "./" } else { folder };
             let problem = LimitProblem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
-            let at = [Step::Key("write"), Step::Item(index)];
+            let at = [PathPart::Key("write"), PathPart::Item(index)];
             match limits.write_file {
                 RuleFile::Own => self.report(&phase.file, problem, &at),
                 RuleFile::Workflow => self.report(workflow_file, problem, &at),
@@ -127,7 +127,7 @@ impl LimitsLint<'_> {
         let writes = names(phase, &COMMAND_TOOLS) || names(phase, &FILE_TOOLS);
         let has_list = phase.confinement.write.as_ref().is_some_and(|write| !write.is_empty());
         if matches!(phase.tools, ToolPolicy::Only(_)) && !writes && has_list {
-            let anchor = &[Step::Key("write")];
+            let anchor = &[PathPart::Key("write")];
             self.report(&phase.file, LimitProblem::NoToolWrites, anchor);
         }
     }
@@ -154,7 +154,7 @@ impl LimitsLint<'_> {
             if is_glob(path) || self.may_write(path, workflow, before)? {
                 continue;
             }
-            let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
+            let at = [PathPart::Key("gate"), PathPart::Item(index), PathPart::Key("file")];
             let file = match Limits::of(phase, workflow).write_file {
                 RuleFile::Own => phase.file.clone(),
                 RuleFile::Workflow => workflow.file(),
@@ -172,7 +172,7 @@ impl LimitsLint<'_> {
         for phase in phases {
             let limits = Limits::of(phase, workflow).with_names();
             let tools = FILE_TOOLS.len() + COMMAND_TOOLS.len();
-            if !self.work.spend(tools * steps_of_call(&limits, &path)) {
+            if !self.fuel.spend(tools * steps_of_call(&limits, &path)) {
                 return Ok(true);
             }
             if limits.write.is_none() || names_unknown_tool(phase) {

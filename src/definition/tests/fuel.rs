@@ -1,8 +1,8 @@
-//! The work of checks is counted: it grows with the files, or ends with "too large to check".
+//! The work of validation is counted: it grows with the files, or ends with "too large to check".
 
 use std::fmt::Write as _;
 
-use super::super::check::work::Work;
+use super::super::validate::fuel::Fuel;
 use super::super::load::read;
 use super::*;
 use crate::definition::Severity;
@@ -150,9 +150,9 @@ fn the_work_grows_with_each_dimension() {
     for (name, size, make) in DIMENSIONS {
         for surroundings in [None, Some(Surroundings::default())] {
             let spent = |size: usize| {
-                let (files, work) = (made(make, size), Work::new());
-                read(&files, surroundings.as_ref(), &work).unwrap();
-                work.spent()
+                let (files, fuel) = (made(make, size), Fuel::new());
+                read(&files, surroundings.as_ref(), &fuel).unwrap();
+                fuel.spent()
             };
             let (one, two) = (spent(size), spent(2 * size));
             assert!(two <= 5 * one + 1_000, "{name}: {one}, then {two}");
@@ -167,8 +167,8 @@ fn a_workflow_that_needs_too_much_work_is_left_out_alone() {
     for (name, size, make) in DIMENSIONS {
         let files = made(make, 5 * size);
         for surroundings in [None, Some(Surroundings::default())] {
-            let work = Work::with(0, 1_000);
-            let (library, diagnostics) = read(&files, surroundings.as_ref(), &work).unwrap();
+            let fuel = Fuel::with(0, 1_000);
+            let (library, diagnostics) = read(&files, surroundings.as_ref(), &fuel).unwrap();
             assert!(library.get("sound").is_some(), "{name}");
             let is_too_large = |of: &&Diagnostic| of.message().starts_with("too large to check");
             let too_large: Vec<&Diagnostic> = diagnostics.iter().filter(is_too_large).collect();
@@ -181,7 +181,7 @@ fn a_workflow_that_needs_too_much_work_is_left_out_alone() {
                 assert!(!is_left_out || errors.count() == 1, "{name}");
             }
             let entries: usize = files.project.values().map(|text| text.matches([',', '[', '{', '\n']).count()).sum();
-            assert!(work.spent() <= 30_000 + 8_000 * (entries + files.project.len()), "{name}: {}", work.spent());
+            assert!(fuel.spent() <= 30_000 + 8_000 * (entries + files.project.len()), "{name}: {}", fuel.spent());
         }
     }
     assert!(left_out >= 3, "{left_out}");

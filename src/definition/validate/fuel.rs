@@ -1,24 +1,24 @@
-//! The work of the checks of one load, counted in steps. Files decide the amount of work, so each workflow has a bound;
-//! above the bound the workflow has the error "too large to check".
+//! The fuel of one load: a bound of the work of its validation. Files decide the amount of work; a workflow without fuel
+//! has the error "too large to check".
 
 use std::cell::Cell;
 
 use crate::definition::model::{Phase, Workflow, nearest_within};
 
-/// Steps that every workflow may take, and additional steps for each of its entries and checks.
+/// The fuel of every workflow, and its additional fuel for each entry and each check of a gate.
 const BASE: usize = 20_000;
 const EACH: usize = 2_000;
 
-/// Steps that all workflows together may take beyond their own steps, and the share that one workflow may take.
+/// The fuel that all workflows share beyond their own, and the largest part of it for one workflow.
 const SHARED: usize = 200_000_000;
 const MOST: usize = 50_000_000;
 
 /// Letters that all suggestions together may compare. After that, problems have no suggestions.
 const LETTERS: usize = 50_000_000;
 
-/// Counts steps: a name that is looked at, a part of a path, or 100 bytes of a text.
-pub(crate) struct Work {
-    /// The remaining steps of the current workflow: its own steps, and its share of the shared steps.
+/// Fuel for validation; a unit is a name that is looked at, a part of a path, or 100 bytes of a text.
+pub(crate) struct Fuel {
+    /// The remaining fuel of the current workflow: its own, and its part of the shared fuel.
     own: Cell<usize>,
     extra: Cell<usize>,
     shared: Cell<usize>,
@@ -27,12 +27,12 @@ pub(crate) struct Work {
     spent: Cell<usize>,
 }
 
-impl Work {
+impl Fuel {
     pub fn new() -> Self {
         Self::with(SHARED, LETTERS)
     }
 
-    /// Creates work with this number of shared steps and letters.
+    /// Creates fuel with this number of shared units and letters.
     pub fn with(shared: usize, letters: usize) -> Self {
         Self {
             own: Cell::new(0),
@@ -44,7 +44,7 @@ impl Work {
         }
     }
 
-    /// Begins the checks of a workflow and of the groups in its file.
+    /// Begins the validation of a workflow and of the groups in its file.
     pub fn begin<'a>(&self, file: impl IntoIterator<Item = &'a Workflow>) {
         let checks = |phase: &Phase| phase.gate.as_ref().map_or(0, |gate| gate.checks.len());
         let size = |of: &Workflow| of.phases.len() + of.own_phases().map(checks).sum::<usize>();
@@ -54,27 +54,27 @@ impl Work {
         self.is_over.set(false);
     }
 
-    /// Counts steps before they are taken. Returns false if the workflow must not take these steps.
-    pub fn spend(&self, steps: usize) -> bool {
-        let beyond = steps.saturating_sub(self.own.get());
+    /// Spends fuel before the work is done. Returns false if the workflow has too little.
+    pub fn spend(&self, units: usize) -> bool {
+        let beyond = units.saturating_sub(self.own.get());
         let fits = !self.is_over.get() && beyond <= self.extra.get().min(self.shared.get());
         if !fits {
             self.is_over.set(true);
             return false;
         }
-        self.own.set(self.own.get().saturating_sub(steps));
+        self.own.set(self.own.get().saturating_sub(units));
         self.extra.set(self.extra.get() - beyond);
         self.shared.set(self.shared.get() - beyond);
-        self.spent.set(self.spent.get().saturating_add(steps));
+        self.spent.set(self.spent.get().saturating_add(units));
         true
     }
 
-    /// Counts the steps for reading a text.
+    /// Spends the fuel for reading a text.
     pub fn spend_on(&self, text: &str) -> bool {
         self.spend(1 + text.len() / 100)
     }
 
-    /// Returns true if the workflow has no steps left: its checks are not complete.
+    /// Returns true if the workflow has no fuel left: its validation is not complete.
     pub fn is_over(&self) -> bool {
         self.is_over.get()
     }
@@ -89,7 +89,7 @@ impl Work {
         })
     }
 
-    /// Returns the number of steps that were taken, including the letters that were compared.
+    /// Returns the spent units, including the letters that were compared.
     #[cfg(test)]
     pub fn spent(&self) -> usize {
         self.spent.get()

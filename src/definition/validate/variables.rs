@@ -2,14 +2,14 @@
 
 use crate::sorted::{Map, Set};
 
-use super::work::Work;
+use super::fuel::Fuel;
 
 use crate::definition::diagnostic::{Diagnostic, Problem, VariableProblem};
 use crate::definition::model::{Entry, Library, Workflow, last_part};
 
 /// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that is known in all workflows
 /// that use the file. Phases of a workflow that is left out may have any outputs and outcomes.
-pub(crate) fn remove_known_values(library: &Library, work: &Work, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn remove_known_values(library: &Library, fuel: &Fuel, diagnostics: &mut Vec<Diagnostic>) {
     let are_all_known = library.left_out().is_empty();
     let phases = library.scopes().flat_map(Workflow::own_phases);
     let with_outcomes = phases.filter(|phase| !phase.outcomes.is_empty()).map(|phase| &*phase.id);
@@ -39,12 +39,12 @@ pub(crate) fn remove_known_values(library: &Library, work: &Work, diagnostics: &
         };
         let Some((kind, of)) = name.split_once('.') else { return true };
         if kind == "outcome" {
-            let meant = work.nearest(of, outcomes.iter().copied());
+            let meant = fuel.nearest(of, outcomes.iter().copied());
             *suggestion = meant.map(|id| format!("outcome.{id}"));
             return are_all_known && !outcomes.contains(of);
         }
         if kind == "output" {
-            let meant = work.nearest(of, outputs.iter().map(String::as_str));
+            let meant = fuel.nearest(of, outputs.iter().map(String::as_str));
             *suggestion = meant.map(|of| format!("output.{of}"));
             return are_all_known && !outputs.contains(of);
         }
@@ -54,7 +54,7 @@ pub(crate) fn remove_known_values(library: &Library, work: &Work, diagnostics: &
             .flatten()
             .find(|workflow| workflow.inputs.iter().all(|input| input.name != of));
         let Some(first) = lacking else { return false };
-        let meant = work.nearest(of, first.inputs.iter().map(|input| &*input.name));
+        let meant = fuel.nearest(of, first.inputs.iter().map(|input| &*input.name));
         *suggestion = meant.map(|name| format!("input.{name}"));
         true
     });
@@ -62,7 +62,7 @@ pub(crate) fn remove_known_values(library: &Library, work: &Work, diagnostics: &
 
 /// Removes the diagnostics of each `{summary.ID}` whose phase or nested workflow exists, or may exist in a workflow that
 /// is left out.
-pub(crate) fn remove_known_summaries(library: &Library, work: &Work, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn remove_known_summaries(library: &Library, fuel: &Fuel, diagnostics: &mut Vec<Diagnostic>) {
     let names = library
         .scopes()
         .flat_map(|workflow| &workflow.phases)
@@ -72,7 +72,7 @@ pub(crate) fn remove_known_summaries(library: &Library, work: &Work, diagnostics
         let Problem::Variable(VariableProblem::UnknownSummary { id, suggestion }) = &mut diagnostic.problem else {
             return true;
         };
-        *suggestion = work.nearest(id, ids.iter().copied()).map(Into::into);
+        *suggestion = fuel.nearest(id, ids.iter().copied()).map(Into::into);
         library.left_out().is_empty() && !ids.contains(id.as_str())
     });
 }

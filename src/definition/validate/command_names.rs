@@ -2,11 +2,11 @@
 
 use crate::sorted::Map;
 
-use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
+use crate::definition::diagnostic::{PathPart, Anchored, WorkflowProblem};
 use crate::definition::model::{Library, Show, Workflow};
 
 /// Reports command names that differ from an earlier name in case only.
-pub(crate) fn similar_command_names(library: &Library, unplaced: &mut Vec<Unplaced>) {
+pub(crate) fn similar_command_names(library: &Library, anchored: &mut Vec<Anchored>) {
     let mut by_name: Map<String, &Workflow> = Map::new();
     // A workflow of a package can be started by the name of the package too.
     let of_users = |workflow: &&Workflow| workflow.show == Show::User && workflow.package().is_none();
@@ -17,17 +17,17 @@ pub(crate) fn similar_command_names(library: &Library, unplaced: &mut Vec<Unplac
                 names: [first.command_name.clone(), workflow.command_name.clone()],
                 keys: [first.key.clone(), workflow.key.clone()],
             };
-            unplaced.push(Unplaced::new(workflow, problem, &[Step::Key("commandName")]));
+            anchored.push(Anchored::new(workflow, problem, &[PathPart::Key("commandName")]));
         }
     }
 }
 
 /// Reports the command names that several workflows have.
-pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>) {
+pub(crate) fn report_duplicates(library: &Library, anchored: &mut Vec<Anchored>) {
     for workflow in library.iter().filter(|workflow| !workflow.command_name.is_empty()) {
         let name = &workflow.command_name;
         let first = library.by_command_name(name).filter(|first| first.key != workflow.key);
-        unplaced.extend(first.map(|first| {
+        anchored.extend(first.map(|first| {
             let package = workflow.package().filter(|_| library.start_name(workflow).is_some());
             if let Some(package) = package {
                 let problem = WorkflowProblem::PackageCommandName {
@@ -36,7 +36,7 @@ pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>)
                     first: first.key.clone(),
                     first_file: first.file(),
                 };
-                return Unplaced::new(workflow, problem, &[Step::Key("commandName")]);
+                return Anchored::new(workflow, problem, &[PathPart::Key("commandName")]);
             }
             let problem = WorkflowProblem::DuplicateCommandName {
                 name: name.clone(),
@@ -44,7 +44,7 @@ pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>)
                 second: workflow.key.clone(),
                 first_file: first.file(),
             };
-            Unplaced::new(workflow, problem, &[Step::Key("commandName")])
+            Anchored::new(workflow, problem, &[PathPart::Key("commandName")])
         }));
     }
 }

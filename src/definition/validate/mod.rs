@@ -1,9 +1,10 @@
-//! Checks of the model: references, ways, limits, names, models, values and tests.
+//! Validation of the model: references, ways, limits, names, models, values and tests.
 
 pub(crate) mod command_names;
 pub(crate) mod context;
 pub(crate) mod expected_calls;
 pub(crate) mod flow;
+pub(crate) mod fuel;
 pub(crate) mod known;
 pub(crate) mod limits;
 pub(crate) mod models;
@@ -11,4 +12,3 @@ pub(crate) mod parallel;
 pub(crate) mod references;
 pub(crate) mod variables;
 pub(crate) mod ways;
-pub(crate) mod work;

@@ -3,27 +3,27 @@
 use crate::sorted::{Map, Set};
 
 use super::known::Known;
-use super::work::Work;
+use super::fuel::Fuel;
 use super::{flow, parallel};
-use crate::definition::diagnostic::{Step, Unplaced, WorkflowProblem};
+use crate::definition::diagnostic::{PathPart, Anchored, WorkflowProblem};
 use crate::definition::model::{
     Entry, EntryKind, LeftOut, MAX_NESTING, Workflow, entries_of_file, is_group_key, last_part, package_of,
 };
 
 /// Leaves out the workflows with errors in their references or beside each other, and reports these errors.
 ///
-/// A workflow is checked together with the workflows nested in it if none of these has errors. A workflow whose
+/// A workflow is validated together with the workflows nested in it if none of these has errors. A workflow whose
 /// references lead into a cycle, or to a workflow that is missing or has errors, is reported for these references
 /// alone. Each reference is rewritten to the key that it means, see [`rewrite_to_keys`].
 ///
 /// Specification: configuration reference, "Cycle Detection" and "Broken Subworkflow References".
 ///
-/// A workflow whose checks would need more steps than `work` allows is reported for that alone.
+/// A workflow whose validation would need more `fuel` than it has is reported for that alone.
 pub(crate) fn resolve(
     workflows: &mut Vec<Workflow>,
     left_out: &mut Vec<LeftOut>,
-    work: &Work,
-    unplaced: &mut Vec<Unplaced>,
+    fuel: &Fuel,
+    anchored: &mut Vec<Anchored>,
 ) {
     rewrite_to_keys(workflows, left_out);
     let targets = targets(workflows);
@@ -46,7 +46,7 @@ pub(crate) fn resolve(
             let mut inner = workflow.phases.iter().filter_map(Entry::group_key);
             if !inner.any(|key| groups.contains(key)) {
                 let problem = WorkflowProblem::Cycle { keys: keys.clone() };
-                unplaced.push(at_reference(workflow, &keys, problem));
+                anchored.push(at_reference(workflow, &keys, problem));
             }
         }
     }
@@ -54,12 +54,12 @@ pub(crate) fn resolve(
     for (workflow, depth) in workflows.iter().zip(&depths) {
         if *depth > MAX_NESTING && !in_cycle.contains(file_key(workflow)) {
             let problem = WorkflowProblem::NestedTooDeep { limit: MAX_NESTING };
-            unplaced.push(Unplaced::new(workflow, problem, &[Step::Key("phases")]));
+            anchored.push(Anchored::new(workflow, problem, &[PathPart::Key("phases")]));
             gone.insert(file_key(workflow));
         }
     }
     let names = Names::of(workflows, left_out);
-    let known = Known::new(workflows.iter(), work);
+    let known = Known::new(workflows.iter(), fuel);
     // Each file with its groups; the files of nested workflows come first.
     let mut files: Vec<(&[Workflow], usize)> = Vec::new();
     let mut depths = &depths[..];
@@ -83,7 +83,7 @@ pub(crate) fn resolve(
                     WorkflowProblem::InCycle { workflow: of, reference: to }
                 } else if gone.contains(reference) || !known.workflows.contains_key(reference) {
                     let broken = WorkflowProblem::BrokenWorkflow { workflow: of, reference: to };
-                    names.problem_of(work, key, reference).unwrap_or(broken)
+                    names.problem_of(fuel, key, reference).unwrap_or(broken)
                 } else {
                     continue;
                 };
@@ -93,19 +93,19 @@ pub(crate) fn resolve(
         if errors.is_empty() {
             let all = file.first().map(|first| entries_of_file(first, &|key| known.workflows.get(key).copied()));
             let all = all.unwrap_or_default();
-            work.begin(file);
+            fuel.begin(file);
             for workflow in file {
                 errors.append(&mut flow::errors(workflow, &known, &all, left_out.is_empty()));
                 errors.append(&mut parallel::errors(workflow, &known, &all));
             }
-            if let (true, Some(workflow)) = (work.is_over(), file.first()) {
-                errors = vec![Unplaced::new(workflow, WorkflowProblem::TooLarge, &[Step::Key("phases")])];
+            if let (true, Some(workflow)) = (fuel.is_over(), file.first()) {
+                errors = vec![Anchored::new(workflow, WorkflowProblem::TooLarge, &[PathPart::Key("phases")])];
             }
         }
         if !errors.is_empty() {
             gone.insert(key);
         }
-        unplaced.append(&mut errors);
+        anchored.append(&mut errors);
     }
     let gone: Set<String> = gone.into_iter().map(ToOwned::to_owned).collect();
     for workflow in workflows.iter().filter(|workflow| gone.contains(&workflow.key)) {
@@ -150,7 +150,7 @@ impl<'a> Names<'a> {
     }
 
     /// Returns the problem of a reference to a missing workflow; `None` if the workflow exists and has errors.
-    fn problem_of(&self, work: &Work, workflow: &str, reference: &str) -> Option<WorkflowProblem> {
+    fn problem_of(&self, fuel: &Fuel, workflow: &str, reference: &str) -> Option<WorkflowProblem> {
         if self.keys.contains(reference) {
             return None;
         }
@@ -164,19 +164,19 @@ impl<'a> Names<'a> {
         let name = reference.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
         let name = name.unwrap_or(&reference);
         let of_package = self.of_folders.get(name).copied().filter(|key| *key != workflow);
-        let suggestion = of_package.or_else(|| work.nearest(name, others)).map(Into::into);
+        let suggestion = of_package.or_else(|| fuel.nearest(name, others)).map(Into::into);
         Some(WorkflowProblem::UnknownWorkflow { workflow, reference, suggestion })
     }
 }
 
 /// A diagnostic at the first reference to one of these keys.
-fn at_reference(workflow: &Workflow, keys: &[String], problem: WorkflowProblem) -> Unplaced {
+fn at_reference(workflow: &Workflow, keys: &[String], problem: WorkflowProblem) -> Anchored {
     let is_meant = |entry: &Entry| match &entry.kind {
         EntryKind::Workflow { key, .. } => keys.contains(key),
         EntryKind::Phase(_) => false,
     };
     let index = workflow.phases.iter().position(is_meant).unwrap_or_default();
-    Unplaced::new(workflow, problem, &[Step::Key("phases"), Step::Item(index)])
+    Anchored::new(workflow, problem, &[PathPart::Key("phases"), PathPart::Item(index)])
 }
 
 fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
