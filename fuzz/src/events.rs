@@ -248,7 +248,7 @@ impl Play {
             permission((&active.phase.tools, &active.limits()), name, false, &|| Ok(None), &Folder::default()).unwrap();
         let (refused, confined) = match decision {
             Permission::Allowed => (false, false),
-            Permission::Within { .. } | Permission::Confined { .. } => (false, true),
+            Permission::Files { .. } | Permission::Confined { .. } => (false, true),
             Permission::Refused(_) => (true, false),
         };
         assert_eq!(matches!(reply, Reply::Block(_)), refused, "{name:?} in {}", active.phase.id);

@@ -32,7 +32,7 @@ pub use model::{
     Condition, Confinement, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each, Entry, EntryKind,
     FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel, Lack, LeftOut, Library, Limits,
     MAX_BYTES, MAX_ENTRIES, MAX_NESTING, Measure, Model, ModelSetting, Need, Notify, Occasion, Outcome, Output,
-    OwnWork, Package, PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, PhaseTest, Question, Reach,
+    OwnWork, Package, PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, PhaseTest, Question, FileAccess,
     ReadError, Refusal, Results, Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Show, Stale, Step, Surroundings,
     Target, Thinking, ToolPolicy, Total, UserLimits, UserMessage, ValueName, ValueType, Variable, WayBound, Work,
     Workflow, WorkflowFiles, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key,

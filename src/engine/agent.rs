@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::definition::{Permission, Reach, Sandbox, Stale, permission};
+use crate::definition::{Permission, FileAccess, Sandbox, Stale, permission};
 use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
 use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole, RulesOf};
@@ -208,12 +208,12 @@ impl Engine {
             Permission::Allowed => Reply::None,
             // Not reached: the loop above returns at the first refusal.
             Permission::Refused(refusal) => self.refuse((&refusal).into(), name),
-            Permission::Within(reach) => confine(reach, true, String::new(), Vec::new()),
-            Permission::Confined { reach, network, unconfined } => {
+            Permission::Files(files) => confine(files, true, String::new(), Vec::new()),
+            Permission::Confined { files, network, unconfined } => {
                 let Err(reason) = cx.host.can_confine()? else {
-                    let notice = text::confinement_notice(&confining, &reach, network);
-                    let signs = text::failure_signs(network, &reach.hidden);
-                    return Ok(confine(reach, network, notice, signs));
+                    let notice = text::confinement_notice(&confining, &files, network);
+                    let signs = text::failure_signs(network, &files.hidden);
+                    return Ok(confine(files, network, notice, signs));
                 };
                 let refusal = text::cannot_confine(&confining, &reason);
                 if !self.session.told_unconfined.contains(&unconfined) {
@@ -279,8 +279,8 @@ impl Engine {
 }
 
 /// The reply to a call that is allowed within limits.
-fn confine(reach: Reach, network: bool, notice: String, signs: Vec<&'static str>) -> Reply {
-    let writable = reach.paths();
-    let Reach { hidden, keeps_agent_folder, .. } = reach;
+fn confine(files: FileAccess, network: bool, notice: String, signs: Vec<&'static str>) -> Reply {
+    let writable = files.paths();
+    let FileAccess { hidden, keeps_agent_folder, .. } = files;
     Reply::Confine { writable, hidden, keeps_agent_folder, network, notice, signs }
 }

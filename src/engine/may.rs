@@ -132,19 +132,19 @@ fn judge(
             };
             (Word::Allowed, reason)
         }
-        Permission::Within(_) if limits.write.is_some() && writes_path(tool) => {
+        Permission::Files(_) if limits.write.is_some() && writes_path(tool) => {
             (Word::Allowed, format!("\"{}\" is in write, {}", path.unwrap_or_default(), write()?))
         }
-        Permission::Within(_) if limits.hide.is_empty() => (Word::Allowed, format!("{none_limits} \"{tool}\"")),
-        Permission::Within(_) => {
+        Permission::Files(_) if limits.hide.is_empty() => (Word::Allowed, format!("{none_limits} \"{tool}\"")),
+        Permission::Files(_) => {
             let path = path.unwrap_or(".");
             (Word::Allowed, format!("\"{path}\" is not in hide, {}", hide()?))
         }
-        Permission::Confined { reach, unconfined, .. } => match (host.can_confine()?, unconfined) {
+        Permission::Confined { files, unconfined, .. } => match (host.can_confine()?, unconfined) {
             (Ok(()), _) => {
                 let mut rules = Vec::new();
                 if limits.write.is_some() && limits.hold_commands() {
-                    let writable = shown(&reach.paths(), host)?;
+                    let writable = shown(&files.paths(), host)?;
                     rules.push(format!("writable: {writable}, and $TMPDIR, {}", write()?));
                 }
                 if !limits.hide.is_empty() {
@@ -155,7 +155,7 @@ fn judge(
                 } else {
                     format!("no network, {}", network()?)
                 });
-                if reach.keeps_agent_folder {
+                if files.keeps_agent_folder {
                     rules.push("pi's agent folder stays as it is".to_owned());
                 }
                 (Word::Confined, rules.join("; "))

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::definition::{
-    Diagnostic, HiddenCause, Limits, Phase, Reach, Refusal, RuleFile, Sandbox, ToolPolicy, UserLimits, Workflow,
+    Diagnostic, HiddenCause, Limits, Phase, FileAccess, Refusal, RuleFile, Sandbox, ToolPolicy, UserLimits, Workflow,
     unescaped, wider_for_commands,
 };
 use crate::run::Active;
@@ -246,8 +246,8 @@ pub fn failure_signs(network: bool, hidden: &[String]) -> Vec<&'static str> {
 /// Returns the line that is appended to the result of a command that failed because of the limits.
 ///
 /// `rules` are the rules that confine the command.
-pub fn confinement_notice(rules: &[RulesOf], reach: &Reach, network: bool) -> String {
-    let writable = reach.writable.as_ref().map(|places| {
+pub fn confinement_notice(rules: &[RulesOf], files: &FileAccess, network: bool) -> String {
+    let writable = files.writable.as_ref().map(|places| {
         let mut named: Vec<&str> = Vec::new();
         for place in places {
             if !named.contains(&&*place.named) {
@@ -264,7 +264,7 @@ pub fn confinement_notice(rules: &[RulesOf], reach: &Reach, network: bool) -> St
     let (has_network, network) = (network, (!network).then(|| "have no network".to_owned()));
     let hidden = (!hidden.is_empty()).then(|| format!("cannot read or write {}, hidden here", paths(&hidden)));
     let agent_folder =
-        (reach.keeps_agent_folder && writable.is_none()).then(|| "cannot write pi's agent folder".to_owned());
+        (files.keeps_agent_folder && writable.is_none()).then(|| "cannot write pi's agent folder".to_owned());
     let limits: Vec<String> = write.into_iter().chain(network).chain(hidden).chain(agent_folder).collect();
     let replacing = if writable.is_some_and(|paths| paths.iter().any(|path| !path.ends_with('/'))) {
         " A listed file cannot be replaced, as `sed -i` does."

@@ -22,10 +22,10 @@ const EVERYTHING: &str = "/";
 pub enum Permission {
     Allowed,
     /// A file tool may reach some files only. A tool that only reads may reach every file that is not hidden.
-    Within(Reach),
+    Files(FileAccess),
     Confined {
         /// The files that the command may reach.
-        reach: Reach,
+        files: FileAccess,
         /// The command has the network.
         network: bool,
         /// See [`Limits::unconfined`].
@@ -36,7 +36,7 @@ pub enum Permission {
 
 /// The files that a tool call may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reach {
+pub struct FileAccess {
     /// The paths that the call may write, directories with everything below; `None`: everything.
     pub writable: Option<Vec<WritablePath>>,
     /// The files and directories that the call cannot read or write, as the rules name them.
@@ -90,16 +90,16 @@ impl Permission {
         match (self, other) {
             (refused @ Self::Refused(_), _) | (_, refused @ Self::Refused(_)) => refused,
             (Self::Allowed, decision) | (decision, Self::Allowed) => decision,
-            (Self::Within(reach), Self::Within(other)) => Self::Within(reach.and(other)),
-            (Self::Confined { reach, network, unconfined }, Self::Within(other))
-            | (Self::Within(other), Self::Confined { reach, network, unconfined }) => {
-                Self::Confined { reach: reach.and(other), network, unconfined }
+            (Self::Files(files), Self::Files(other)) => Self::Files(files.and(other)),
+            (Self::Confined { files, network, unconfined }, Self::Files(other))
+            | (Self::Files(other), Self::Confined { files, network, unconfined }) => {
+                Self::Confined { files: files.and(other), network, unconfined }
             }
             (
-                Self::Confined { reach, network, unconfined },
-                Self::Confined { reach: also, network: other, unconfined: or },
+                Self::Confined { files, network, unconfined },
+                Self::Confined { files: also, network: other, unconfined: or },
             ) => Self::Confined {
-                reach: reach.and(also),
+                files: files.and(also),
                 network: network && other,
                 unconfined: unconfined.stricter(or),
             },
@@ -107,7 +107,7 @@ impl Permission {
     }
 }
 
-impl Reach {
+impl FileAccess {
     /// Returns the files that both may reach.
     fn and(self, other: Self) -> Self {
         let mut hidden = self.hidden;
@@ -179,10 +179,10 @@ pub fn permission(
             Some(rules) => Some(Writable::resolve(rules, host)?.places()),
             None => None,
         };
-        let reach =
-            Reach { writable, hidden: host_paths(limits.hide), keeps_agent_folder: limits.keeps_agent_folder && holds };
+        let files =
+            FileAccess { writable, hidden: host_paths(limits.hide), keeps_agent_folder: limits.keeps_agent_folder && holds };
         let (network, unconfined) = (limits.network || !holds, limits.unconfined());
-        return Ok(Permission::Confined { reach, network, unconfined });
+        return Ok(Permission::Confined { files, network, unconfined });
     }
     let reads = READING_TOOLS.contains(&tool);
     if !limits.hide.is_empty() {
@@ -203,7 +203,7 @@ pub fn permission(
             return Permission::Allowed;
         }
         let (writable, hidden) = (None, host_paths(limits.hide));
-        Permission::Within(Reach { writable, hidden, keeps_agent_folder })
+        Permission::Files(FileAccess { writable, hidden, keeps_agent_folder })
     };
     if reads {
         return Ok(everything());
@@ -236,7 +236,7 @@ fn within(
         Ok(target) => {
             let writable = Writable::resolve(rules, host)?;
             if writable.contains(&target) {
-                Permission::Within(Reach {
+                Permission::Files(FileAccess {
                     writable: Some(writable.places()),
                     hidden: host_paths(limits.hide),
                     keeps_agent_folder: limits.keeps_agent_folder,

@@ -74,9 +74,9 @@ fn allows(rule: &str, item: usize, file: &str) -> bool {
     let path = || Ok(Some(file.to_owned()));
     let decide = |tool| permission((&phase.tools, &limits), tool, false, &path, &Files::default()).unwrap();
     let target = Files::default().resolve_write(file).unwrap().unwrap().path;
-    matches!(decide("write"), Permission::Within(_))
+    matches!(decide("write"), Permission::Files(_))
         || match decide("bash") {
-            Permission::Confined { reach, .. } => reach.paths().iter().any(|base| below(&target, base).is_some()),
+            Permission::Confined { files, .. } => files.paths().iter().any(|base| below(&target, base).is_some()),
             _ => false,
         }
 }

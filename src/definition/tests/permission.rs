@@ -28,7 +28,7 @@ fn writes(rules: &[&str], allowed: &[&str], refused: &[&str]) {
     for (path, expected) in allowed.iter().map(|path| (path, true)).chain(refused.iter().map(|path| (path, false))) {
         for tool in ["edit", "write"] {
             let decision = decide(&phase, tool, Some(path), &host);
-            let found = matches!(decision, Permission::Within { .. });
+            let found = matches!(decision, Permission::Files { .. });
             assert_eq!(found, expected, "{path:?} with {rules:?}: {decision:?}");
             assert_eq!(!found, matches!(decision, Permission::Refused(Refusal::Path { .. })));
         }
@@ -108,8 +108,8 @@ fn commands_are_confined_where_there_is_a_limit() {
     let confined = |writable: &[&str], named: &[&str], network| {
         let places = writable.iter().zip(named).map(|(path, named)| place(path, named)).collect();
         let writable = (writable != ["/"]).then_some(places);
-        let (reach, unconfined) = (reach(writable, &[]), Sandbox::Required);
-        Permission::Confined { reach, network, unconfined }
+        let (files, unconfined) = (access(writable, &[]), Sandbox::Required);
+        Permission::Confined { files, network, unconfined }
     };
     let mut limited = limited(Some(&rules), ToolPolicy::All);
     let writable = ["/project/docs/plan.md", "/project/tests/", "/project/src/", "/project/", "/home/.cargo/", "/"];
@@ -125,7 +125,7 @@ fn commands_are_confined_where_there_is_a_limit() {
     assert_eq!(decide(&limited, "write", Some("/etc/x"), &host), Permission::Allowed);
     assert_eq!(decide(&limited, "other", None, &host), Permission::Allowed);
     limited.confinement.sandbox = Some(Sandbox::Preferred);
-    let preferred = Permission::Confined { reach: reach(None, &[]), network: false, unconfined: Sandbox::Preferred };
+    let preferred = Permission::Confined { files: access(None, &[]), network: false, unconfined: Sandbox::Preferred };
     assert_eq!(bash(&limited), preferred);
     limited.confinement.sandbox = Some(Sandbox::Off);
     limited.confinement.write = Some(vec![]);
@@ -192,8 +192,8 @@ fn a_path_that_is_not_known_is_refused() {
         Permission::Refused(Refusal::Unresolved { path: path.into(), reason: reason.into() })
     };
     assert_eq!(decide("write", Some("a")), refused("a", "the host does not tell"));
-    let reach = reach(Some(vec![]), &[]);
-    let nothing = Permission::Confined { reach, network: true, unconfined: Sandbox::Required };
+    let files = access(Some(vec![]), &[]);
+    let nothing = Permission::Confined { files, network: true, unconfined: Sandbox::Required };
     assert_eq!(decide("bash", None), nothing);
     let without = permission(
         (&phase.tools, &Limits::of(&phase, &workflow("w", &[]))),
@@ -247,7 +247,7 @@ proptest! {
         let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
         let confinement = Confinement { write: Some(rules.clone()), ..Confinement::default() };
         let phase = Phase { confinement, ..phase("a") };
-        if let Permission::Within(Reach { writable: Some(writable), .. }) = decide(&phase, "write", Some(&path), &host) {
+        if let Permission::Files(FileAccess { writable: Some(writable), .. }) = decide(&phase, "write", Some(&path), &host) {
             let target = host.resolve_write(&path).unwrap().unwrap().path;
             let of_rule = |rule: &String| {
                 let base = resolve(split(rule).0, &host).unwrap().unwrap();
@@ -256,7 +256,7 @@ proptest! {
             prop_assert!(rules.iter().any(of_rule), "{target}");
             let held = |base: &WritablePath| below(&target, &base.path).is_some_and(|rest| !rest.is_empty() || !base.path.ends_with('/'));
             prop_assert!(writable.iter().any(held), "{target}");
-            let Permission::Confined { reach: of_commands, network: true, .. } =
+            let Permission::Confined { files: of_commands, network: true, .. } =
                 decide(&phase, "bash", None, &host)
             else {
                 panic!()
@@ -285,7 +285,7 @@ proptest! {
             let [one, other] = [&one, &other].map(|phase| decide(phase, tool, Some(&path), &host));
             let both = one.clone().and(other.clone());
             let paths = |decision: &Permission| match decision {
-                Permission::Within(reach) | Permission::Confined { reach, .. } => Some(reach.paths()),
+                Permission::Files(files) | Permission::Confined { files, .. } => Some(files.paths()),
                 Permission::Allowed | Permission::Refused(_) => None,
             };
             let (Some(one), Some(other)) = (paths(&one), paths(&other)) else {
@@ -319,9 +319,9 @@ fn place(path: &str, named: &str) -> WritablePath {
     WritablePath { path: path.into(), named: named.into() }
 }
 
-fn reach(writable: Option<Vec<WritablePath>>, hidden: &[&str]) -> Reach {
+fn access(writable: Option<Vec<WritablePath>>, hidden: &[&str]) -> FileAccess {
     let hidden = hidden.iter().map(|&path| path.to_owned()).collect();
-    Reach { writable, hidden, keeps_agent_folder: false }
+    FileAccess { writable, hidden, keeps_agent_folder: false }
 }
 
 /// Returns a phase that hides these paths.
@@ -337,7 +337,7 @@ fn file_tools_do_not_reach_what_is_hidden() {
     let phase = hiding(&["tests/acceptance/", ".env", "~/.ssh/", "@a"], ToolPolicy::All);
     let is_hidden = |tool: &str, path: Option<&str>| match decide(&phase, tool, path, &host) {
         Permission::Refused(Refusal::Hidden { .. }) => true,
-        Permission::Within(Reach { writable, hidden, .. }) => {
+        Permission::Files(FileAccess { writable, hidden, .. }) => {
             assert_eq!(writable, None);
             assert_eq!(hidden, ["tests/acceptance/", ".env", "~/.ssh/", "./@a"]);
             false
@@ -391,7 +391,7 @@ fn commands_are_confined_by_hide_whatever_sandbox_says() {
     let host = Files::default();
     let mut phase = hiding(&[".env"], ToolPolicy::All);
     let confined = |writable: Option<&WritablePath>, network| Permission::Confined {
-        reach: reach(writable.map(|place| vec![place.clone()]), &[".env"]),
+        files: access(writable.map(|place| vec![place.clone()]), &[".env"]),
         network,
         unconfined: Sandbox::Required,
     };
@@ -408,7 +408,7 @@ fn commands_are_confined_by_hide_whatever_sandbox_says() {
     // `write` still holds for file tools.
     let outside = decide(&phase, "write", Some("src/x"), &host);
     assert!(matches!(outside, Permission::Refused(Refusal::Path { .. })), "{outside:?}");
-    assert_eq!(decide(&phase, "write", Some("docs/x"), &host), Permission::Within(reach(Some(vec![docs]), &[".env"])));
+    assert_eq!(decide(&phase, "write", Some("docs/x"), &host), Permission::Files(access(Some(vec![docs]), &[".env"])));
 }
 
 #[test]

@@ -59,8 +59,8 @@ fn wrong(
     let (allowed, decision) = match permission((&phase.tools, &limits.clone().with_names()), tool, false, &path, host)?
     {
         Permission::Allowed => (true, Decision::Allowed),
-        Permission::Within { .. } if writes_path(tool) && limits.write.is_some() => (true, Decision::Writable { by }),
-        Permission::Within { .. } => (true, Decision::Allowed),
+        Permission::Files { .. } if writes_path(tool) && limits.write.is_some() => (true, Decision::Writable { by }),
+        Permission::Files { .. } => (true, Decision::Allowed),
         Permission::Confined { .. } => (true, Decision::Confined),
         Permission::Refused(Refusal::Tool) => (false, Decision::Tools),
         Permission::Refused(Refusal::MayWrite) => (false, Decision::MayWrite { by }),

@@ -181,9 +181,9 @@ impl LimitsLint<'_> {
             for tool in FILE_TOOLS.into_iter().chain(COMMAND_TOOLS) {
                 let argument = || Ok(Some(path.clone()));
                 let may = match permission((&phase.tools, &limits), tool, false, &argument, self.host)? {
-                    Permission::Allowed | Permission::Within(_) => true,
-                    Permission::Confined { reach, .. } => {
-                        reach.paths().iter().any(|base| below(&target.path, base).is_some())
+                    Permission::Allowed | Permission::Files(_) => true,
+                    Permission::Confined { files, .. } => {
+                        files.paths().iter().any(|base| below(&target.path, base).is_some())
                     }
                     Permission::Refused(_) => false,
                 };

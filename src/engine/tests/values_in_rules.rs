@@ -87,7 +87,7 @@ fn a_value_in_a_path_is_literal_text() {
             let limits = active.limits();
             let decision =
                 crate::definition::permission((&active.phase.tools, &limits), "write", false, &path, &session.files);
-            matches!(decision.unwrap(), Permission::Within { .. })
+            matches!(decision.unwrap(), Permission::Files { .. })
         };
         assert!(may(&format!("docs/{value}")), "{value}");
         assert!(may(&format!("out/{value}/a/b")), "{value}");
