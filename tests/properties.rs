@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{Library, Workflow};
 use pi_workflows::engine::{Answer, Context, Effect, Engine, Event, Facts, Host, Reply, Stop, Ui};
 use pi_workflows::run::{
-    Active, Leaving, Mark, Outline, PhasePath, Restored, RunState, Segment, advance, enter, restart, restore, take_up,
+    Active, Leaving, Mark, Outline, PhasePath, Restored, RunState, Segment, advance, enter, restart, restore, restore_with_mark,
 };
 use pi_workflows::text::{DefaultRole, context_prompt, context_reminder, resolve};
 use proptest::prelude::*;
@@ -220,7 +220,7 @@ impl<'a> Play<'a> {
     }
 
     fn act(&mut self, action: &Action) {
-        let (stored, mark) = match take_up(self.entries.iter().map(Value::to_string)) {
+        let (stored, mark) = match restore_with_mark(self.entries.iter().map(Value::to_string)) {
             Some(Restored { state, mark }) => (Some(state), mark),
             None => (None, Mark::default()),
         };

@@ -20,7 +20,7 @@ use crate::protocol::{
     LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE, REPORT_TYPE,
     STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
-use crate::run::{Mark, Pick, Restored, Unusable, take_up};
+use crate::run::{Mark, Pick, Restored, BrokenReason, restore_with_mark};
 use crate::text::{self, DefaultRole};
 
 use bindings::exports::pi::extension::guest::{self, Guest};
@@ -235,12 +235,12 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
     Ok(match event {
         guest::Event::SessionStart(_) | guest::Event::SessionTree | guest::Event::Restarted => {
             let mut entries = StateEntries::default();
-            let restored = take_up(&mut entries);
+            let restored = restore_with_mark(&mut entries);
             let restored = match entries.error.take() {
                 None => restored,
                 Some(error) => {
                     known::<()>(Err(error))?;
-                    Some(Restored::unreadable(Unusable::NotHandedOver))
+                    Some(Restored::unreadable(BrokenReason::NotHandedOver))
                 }
             };
             let (stored, mark) = match restored {

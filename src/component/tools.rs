@@ -11,7 +11,7 @@ use crate::definition::{is_within, nearest, skeleton, writes_path};
 use crate::engine::bound;
 use crate::engine::{Given, Host, May, may, run_through};
 use crate::run::{self, Broken, PauseReason, Restored, RunState};
-use crate::run::{is_of_later_version, stored_pause, take_up};
+use crate::run::{is_of_later_version, stored_pause, restore_with_mark};
 use crate::text::{self, Circumstances, Outcome, PhaseReport, Report};
 use crate::usage::Usage;
 
@@ -194,7 +194,7 @@ const UNREADABLE: &str = "The run cannot be read";
 
 /// Returns the run that these states store, in full or as far as the run can go on.
 fn usable(states: Vec<String>) -> Result<Restored, String> {
-    let why = match take_up(states) {
+    let why = match restore_with_mark(states) {
         None => "its state is incomplete".to_owned(),
         Some(restored) => match &restored.state.progress.broken {
             Some(Broken { why, is_usable: false }) => why.to_string(),
@@ -225,18 +225,18 @@ impl wit::GuestCourse for Course {
         let mut course = self.0.borrow_mut();
         for wit::BranchEntry { at, kind } in entries {
             let entry = match kind {
-                wit::EntryKind::State(data) => run::Entry::State(data),
-                wit::EntryKind::Work => run::Entry::Work,
-                wit::EntryKind::Wait => run::Entry::Wait,
-                wit::EntryKind::Other => run::Entry::Other,
+                wit::EntryKind::State(data) => run::CourseEntry::State(data),
+                wit::EntryKind::Work => run::CourseEntry::Work,
+                wit::EntryKind::Wait => run::CourseEntry::Wait,
+                wit::EntryKind::Other => run::CourseEntry::Other,
             };
             course.add(entry, at);
         }
     }
 
     fn end(&self, replaced: bool) -> (Vec<wit::Visit>, Vec<wit::Span>) {
-        let (stays, spans) = self.0.take().end(replaced);
-        (stays.into_iter().map(Into::into).collect(), spans.into_iter().map(Into::into).collect())
+        let (visits, spans) = self.0.take().end(replaced);
+        (visits.into_iter().map(Into::into).collect(), spans.into_iter().map(Into::into).collect())
     }
 }
 
@@ -305,9 +305,9 @@ impl From<&Usage> for wit::Took {
     }
 }
 
-impl From<run::Stay> for wit::Visit {
-    fn from(stay: run::Stay) -> Self {
-        let run::Stay { key, name, number, from, to, ending } = stay;
+impl From<run::CourseVisit> for wit::Visit {
+    fn from(visit: run::CourseVisit) -> Self {
+        let run::CourseVisit { key, name, number, from, to, ending } = visit;
         let how = match ending {
             run::Ending::Done => wit::Ending::Done,
             run::Ending::Skipped => wit::Ending::Skipped,
@@ -319,9 +319,9 @@ impl From<run::Stay> for wit::Visit {
     }
 }
 
-impl From<run::Span> for wit::Span {
-    fn from(span: run::Span) -> Self {
-        let run::Span { doing, from, to, reason } = span;
+impl From<run::CourseSpan> for wit::Span {
+    fn from(span: run::CourseSpan) -> Self {
+        let run::CourseSpan { doing, from, to, reason } = span;
         let kind = match doing {
             run::Doing::Work => wit::Doing::Work,
             run::Doing::Wait => wit::Doing::Wait,

@@ -30,7 +30,7 @@ pub(super) fn take_up(state: &mut RunState, cx: &mut Cx) {
     for entry in entries {
         let Ok(entry) = serde_json::from_str::<Value>(&entry) else { continue };
         if entry.get("taskId").and_then(Value::as_str) == Some(&state.task_id) {
-            long.take_up(entry.get("text").and_then(Value::as_str).unwrap_or_default());
+            long.set_text(entry.get("text").and_then(Value::as_str).unwrap_or_default());
         }
     }
 }

@@ -71,7 +71,7 @@ impl RunState {
     /// the work on branches of other groups; the reasons of entries that were passed over; evidence that is made again
     /// before DONE, with its visits; tools; outcomes and outputs that no condition can name; of a run that has ended,
     /// the rest. Returns false if nothing of these is left.
-    pub(super) fn lighten(&mut self) -> bool {
+    pub(super) fn drop_least_important(&mut self) -> bool {
         let has_other = |visit: &Visit| !visit.evidence.iter().all(Evidence::is_rechecked);
         let with_other = self.progress.visits.iter().filter(|(_, visit)| has_other(visit));
         let with_other: Vec<String> = with_other.map(|(key, _)| key.to_owned()).take(2).collect();
@@ -366,7 +366,7 @@ mod tests {
             state.progress.outcomes.insert(format!("w:{}", 1000 + index), "o".to_owned());
         }
         let broken = stored(&mut state).progress.broken.unwrap();
-        assert_eq!(broken.why, crate::run::Unusable::TooMany { list: "outcomes", most: MAX_VISITS });
+        assert_eq!(broken.why, crate::run::BrokenReason::TooMany { list: "outcomes", most: MAX_VISITS });
         // An end is stored in any case.
         assert_eq!(stored(&mut state.cancelled()).progress.broken, None);
         let long = "k".repeat(60_000);
@@ -475,7 +475,7 @@ mod tests {
         );
         assert!(state.progress.visits.contains_key("w:0"));
         // An entry that is too long.
-        while state.lighten() {
+        while state.drop_least_important() {
             assert!(rechecked(&state) == 1 || state.progress.rechecks_lost);
         }
         assert!(state.progress.rechecks_lost);

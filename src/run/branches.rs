@@ -20,7 +20,7 @@ pub struct Branch {
     pub key: String,
     /// Its name for users: the name of its entry, or the item.
     pub name: String,
-    /// The number of steps of the run when it came to the group; in the run of a child, the number when the child
+    /// The number of transitions of the run when it came to the group; in the run of a child, the number when the child
     /// began.
     pub step: u64,
 }
@@ -248,7 +248,7 @@ impl RunState {
         new
     }
 
-    /// Returns the run behind the branches of its group, with a number of steps at which later records are newer than
+    /// Returns the run behind the branches of its group, with a number of transitions at which later records are newer than
     /// the records of the branches.
     pub fn behind_branches(&self, library: &Library) -> Self {
         let mut new = self.clone();

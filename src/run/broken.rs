@@ -5,20 +5,20 @@ use std::fmt;
 /// Maximum length of an entry, in bytes of JSON.
 pub(super) const MAX_ENTRY: usize = 4 << 20;
 /// Maximum number of entries without a workflow that are skipped.
-pub(super) const MAX_PASSED_OVER: usize = 10_000;
+pub(super) const MAX_WITHOUT_WORKFLOW: usize = 10_000;
 /// Maximum length of a text, in bytes.
 pub(super) const MAX_TEXT: usize = 1 << 20;
 
 /// An error in the stored entries of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    pub why: Unusable,
+    pub why: BrokenReason,
     /// The run can go on with the part that was read.
     pub is_usable: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unusable {
+pub enum BrokenReason {
     TooLong,
     /// An entry is no JSON, or nested too deep.
     NotJson,
@@ -42,7 +42,7 @@ pub enum Unusable {
     NotHandedOver,
 }
 
-impl fmt::Display for Unusable {
+impl fmt::Display for BrokenReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong => write!(f, "an entry is longer than {MAX_ENTRY} bytes"),
@@ -51,7 +51,7 @@ impl fmt::Display for Unusable {
             Self::TooMany { list, most } => write!(f, "its `{list}` has more than {most} items"),
             Self::LongText => write!(f, "a text in it is longer than {MAX_TEXT} bytes"),
             Self::TooManyEntries => {
-                write!(f, "the newest {MAX_PASSED_OVER} entries name no workflow")
+                write!(f, "the newest {MAX_WITHOUT_WORKFLOW} entries name no workflow")
             }
             Self::MissingPart => f.write_str("an earlier entry that it continues is missing"),
             Self::TooManyParts => f.write_str("it continues more entries than are read"),

@@ -50,7 +50,7 @@ pub struct Bound {
     /// The limit, including the amount that the user has added.
     pub limit: u64,
     /// More may have been spent: some answers are not known.
-    pub is_least: bool,
+    pub is_lower_bound: bool,
 }
 
 /// The reason why the spent amount of a budget is not known.
@@ -79,15 +79,15 @@ impl Spending<'_> {
         self.budget.0.iter().map(|(measure, limit)| {
             let added = self.allowance.and_then(|allowance| allowance.added.get(*measure));
             let limit = limit.saturating_add(added.unwrap_or_default());
-            let (spent, is_least) = (self.spent.amount(*measure), self.spent.is_least(*measure));
-            Bound { measure: *measure, spent, limit, is_least }
+            let (spent, is_lower_bound) = (self.spent.amount(*measure), self.spent.is_lower_bound(*measure));
+            Bound { measure: *measure, spent, limit, is_lower_bound }
         })
     }
 
     /// The reason why a bounded amount is not known, unless the user has accepted it.
     pub fn unknown(&self) -> Option<Unknown> {
         let accepts = |is: fn(&Allowance) -> bool| self.allowance.is_some_and(is);
-        let is_unknown = |measure| self.budget.get(measure).is_some() && self.spent.is_least(measure);
+        let is_unknown = |measure| self.budget.get(measure).is_some() && self.spent.is_lower_bound(measure);
         let cost = is_unknown(Measure::Cost) && !accepts(|allowance| allowance.unknown_cost);
         let tokens = is_unknown(Measure::OutputTokens) && !accepts(|allowance| allowance.unknown_tokens);
         match (cost, tokens) {
@@ -116,7 +116,7 @@ impl Usage {
     }
 
     /// Returns true if a measure of some answers is not known.
-    pub fn is_least(&self, measure: Measure) -> bool {
+    pub fn is_lower_bound(&self, measure: Measure) -> bool {
         match measure {
             Measure::Cost => self.unpriced > 0,
             Measure::OutputTokens => self.unreported > 0,

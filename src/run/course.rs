@@ -1,11 +1,11 @@
 //! The course of a run in time, read from the entries of its branch: the visits of its phases, and the times of work,
 //! of waiting, of gates and of pauses.
 
-use super::{Broken, Evidence, Pause, PauseReason, PhasePath, Restored, RunState, RunStatus, Unusable, Visit, take_up};
+use super::{Broken, Evidence, Pause, PauseReason, PhasePath, Restored, RunState, RunStatus, BrokenReason, Visit, restore_with_mark};
 
 /// A visit of a phase; times in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stay {
+pub struct CourseVisit {
     /// See [`PhasePath::key`](super::PhasePath::key).
     pub key: String,
     pub name: String,
@@ -39,7 +39,7 @@ pub enum Doing {
 
 /// A span of time; times in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Span {
+pub struct CourseSpan {
     pub doing: Doing,
     pub from: u64,
     pub to: u64,
@@ -47,7 +47,7 @@ pub struct Span {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum CourseEntry {
     /// The data of a state entry of the run, as JSON.
     State(String),
     /// A message of the agent or a tool: the time before it is work.
@@ -60,7 +60,7 @@ pub enum Entry {
 /// The course of a run up to the entries that were added. A course holds one state at a time.
 #[derive(Debug, Default)]
 pub struct Course {
-    stays: Vec<Stay>,
+    visits: Vec<CourseVisit>,
     /// The newest state, and the beginning of its visit.
     newest: Option<(Moment, u64)>,
     status: Option<RunStatus>,
@@ -70,10 +70,10 @@ pub struct Course {
     time: Option<u64>,
     /// The time of waiting since the newest state.
     waited: u64,
-    spans: Vec<Span>,
-    gates: Vec<Span>,
+    spans: Vec<CourseSpan>,
+    gates: Vec<CourseSpan>,
     /// The last pause ends at [`OPEN`] if the run is paused.
-    pauses: Vec<Span>,
+    pauses: Vec<CourseSpan>,
 }
 
 /// The end of a pause that has not ended.
@@ -167,7 +167,7 @@ impl Moment {
         }
     }
 
-    /// Returns true if both states are of one visit. The reference stores no visits: each of its steps counts as
+    /// Returns true if both states are of one visit. The reference stores no visits: each of its transitions counts as
     /// another visit.
     fn is_same_visit(&self, other: &Self) -> bool {
         self.key == other.key && self.number == other.number && (self.number.is_some() || self.steps == other.steps)
@@ -184,22 +184,22 @@ impl Moment {
 
 impl Course {
     /// Adds the next entry of the branch; `at` is its time, in milliseconds since 1970, if it is known.
-    pub fn add(&mut self, entry: Entry, at: Option<u64>) {
+    pub fn add(&mut self, entry: CourseEntry, at: Option<u64>) {
         self.last = at;
         match entry {
-            Entry::State(data) => {
+            CourseEntry::State(data) => {
                 if let Some((state, is_part)) = read(data) {
                     self.add_state(&state, is_part, at);
                 }
             }
-            Entry::Work => self.add_time(Doing::Work, at),
-            Entry::Wait => self.add_time(Doing::Wait, at),
-            Entry::Other => {}
+            CourseEntry::Work => self.add_time(Doing::Work, at),
+            CourseEntry::Wait => self.add_time(Doing::Wait, at),
+            CourseEntry::Other => {}
         }
     }
 
     /// Returns the visits and the times. `replaced`: another run was started before this run ended.
-    pub fn end(mut self, replaced: bool) -> (Vec<Stay>, Vec<Span>) {
+    pub fn end(mut self, replaced: bool) -> (Vec<CourseVisit>, Vec<CourseSpan>) {
         let last = self.last.unwrap_or_default();
         let visit = self.newest.as_ref().map(|(moment, _)| moment.visit).unwrap_or_default();
         let (ending, to) = match self.status {
@@ -210,12 +210,12 @@ impl Course {
             Some(RunStatus::Running) | None if replaced => (Ending::Ended, last),
             Some(RunStatus::Running) | None => (Ending::Current, last),
         };
-        self.end_stay(ending, to);
+        self.end_visit(ending, to);
         if let Some(pause) = self.pauses.last_mut().filter(|pause| pause.to == OPEN) {
             pause.to = pause.from.max(self.time.unwrap_or_default());
         }
         self.pauses.retain(|pause| pause.from < pause.to);
-        (self.stays, over(over(self.spans, self.gates), self.pauses))
+        (self.visits, over(over(self.spans, self.gates), self.pauses))
     }
 
     fn add_state(&mut self, state: &RunState, is_part: bool, at: Option<u64>) {
@@ -256,17 +256,17 @@ impl Course {
                     false => Ending::Done,
                 };
                 let to = left.ended_at.filter(|_| !goes_back).unwrap_or(from);
-                self.end_stay(ending, to);
+                self.end_visit(ending, to);
             }
         }
         self.newest = Some((moment, from));
     }
 
-    fn end_stay(&mut self, ending: Ending, to: u64) {
+    fn end_visit(&mut self, ending: Ending, to: u64) {
         let Some((Moment { key, name, number, .. }, from)) = self.newest.take() else { return };
-        let earlier = || self.stays.iter().filter(|stay| stay.key == key).count();
+        let earlier = || self.visits.iter().filter(|visit| visit.key == key).count();
         let number = number.unwrap_or_else(|| u32::try_from(earlier() + 1).unwrap_or(u32::MAX));
-        self.stays.push(Stay { key, name, number, from, to: to.max(from), ending });
+        self.visits.push(CourseVisit { key, name, number, from, to: to.max(from), ending });
     }
 
     fn add_time(&mut self, doing: Doing, at: Option<u64>) {
@@ -291,7 +291,7 @@ impl Course {
         let reason = Some(reason.clone());
         match self.pauses.last_mut() {
             Some(last) if last.to >= from && last.reason == reason => last.to = OPEN,
-            _ => self.pauses.push(Span { doing: Doing::Pause, from, to: OPEN, reason }),
+            _ => self.pauses.push(CourseSpan { doing: Doing::Pause, from, to: OPEN, reason }),
         }
     }
 }
@@ -304,27 +304,27 @@ fn place(key: &str) -> Vec<usize> {
 /// Returns the state in an entry, and if it is a part; `None` if it has no state of a run.
 fn read(data: String) -> Option<(RunState, bool)> {
     // A vector, as where the component reads a run: the reader is compiled once.
-    let Restored { state, mark: _ } = take_up(vec![data])?;
+    let Restored { state, mark: _ } = restore_with_mark(vec![data])?;
     match &state.progress.broken {
         None => Some((state, false)),
         Some(Broken { is_usable: false, .. }) => None,
         Some(Broken { why, .. }) => {
-            let is_part = *why == Unusable::MissingPart;
+            let is_part = *why == BrokenReason::MissingPart;
             Some((state, is_part))
         }
     }
 }
 
-fn extend(spans: &mut Vec<Span>, doing: Doing, from: u64, to: u64) {
+fn extend(spans: &mut Vec<CourseSpan>, doing: Doing, from: u64, to: u64) {
     match spans.last_mut() {
         Some(last) if last.doing == doing && last.to == from => last.to = to,
-        _ if from < to => spans.push(Span { doing, from, to, reason: None }),
+        _ if from < to => spans.push(CourseSpan { doing, from, to, reason: None }),
         _ => {}
     }
 }
 
 /// Returns the spans, replaced by `others` where these lie. Both lists are in order, and no spans of one list overlap.
-fn over(spans: Vec<Span>, others: Vec<Span>) -> Vec<Span> {
+fn over(spans: Vec<CourseSpan>, others: Vec<CourseSpan>) -> Vec<CourseSpan> {
     let mut result = Vec::new();
     let mut others = others.into_iter().peekable();
     let mut covered = 0;
@@ -332,14 +332,14 @@ fn over(spans: Vec<Span>, others: Vec<Span>) -> Vec<Span> {
         let mut from = span.from.max(covered);
         while let Some(other) = others.next_if(|other| other.from < span.to) {
             if other.from > from {
-                result.push(Span { from, to: other.from, ..span.clone() });
+                result.push(CourseSpan { from, to: other.from, ..span.clone() });
             }
             covered = covered.max(other.to);
             from = from.max(covered);
             result.push(other);
         }
         if from < span.to {
-            result.push(Span { from, ..span });
+            result.push(CourseSpan { from, ..span });
         }
     }
     result.extend(others);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     /// The kinds of the spans with their minutes.
-    fn minutes(spans: &[Span]) -> Vec<(Doing, u64, u64)> {
+    fn minutes(spans: &[CourseSpan]) -> Vec<(Doing, u64, u64)> {
         spans.iter().map(|span| (span.doing, span.from / MINUTE, span.to / MINUTE)).collect()
     }
 
@@ -384,27 +384,27 @@ mod tests {
         let part =
             |number: u64| json!({ "version": 1, "entry": { "number": number, "parts": number - 1, "length": 9 } });
         let first = json!({ "w:0": visit("Look", 1, json!({ "usage": { "waitMs": 7 } })) });
-        course.add(Entry::State(data(0, &first, &json!({ "entry": { "number": 1 } }))), at(1));
-        course.add(Entry::Work, at(3));
+        course.add(CourseEntry::State(data(0, &first, &json!({ "entry": { "number": 1 } }))), at(1));
+        course.add(CourseEntry::Work, at(3));
         // The phase waited since; nothing else changed.
         let same = json!({ "w:0": visit("Look", 1, json!({ "usage": { "waitMs": 4 * MINUTE + 7 } })) });
-        course.add(Entry::State(data(0, &same, &part(2))), at(7));
-        course.add(Entry::State(data(0, &json!({}), &part(3))), at(8));
+        course.add(CourseEntry::State(data(0, &same, &part(2))), at(7));
+        course.add(CourseEntry::State(data(0, &json!({}), &part(3))), at(8));
         let next =
             json!({ "w:0": visit("Look", 1, json!({ "endedAt": 9 * MINUTE })), "w:1": visit("Do", 9, json!({})) });
-        course.add(Entry::State(data(1, &next, &part(4))), at(9));
-        course.add(Entry::Other, at(10));
-        let (stays, spans) = course.end(false);
-        let stays: Vec<_> =
-            stays.iter().map(|stay| (&*stay.name, stay.from / MINUTE, stay.to / MINUTE, stay.ending)).collect();
-        assert_eq!(stays, [("Look", 1, 9, Ending::Done), ("Do", 9, 10, Ending::Current)]);
+        course.add(CourseEntry::State(data(1, &next, &part(4))), at(9));
+        course.add(CourseEntry::Other, at(10));
+        let (visits, spans) = course.end(false);
+        let visits: Vec<_> =
+            visits.iter().map(|visit| (&*visit.name, visit.from / MINUTE, visit.to / MINUTE, visit.ending)).collect();
+        assert_eq!(visits, [("Look", 1, 9, Ending::Done), ("Do", 9, 10, Ending::Current)]);
         let expected = [(Doing::Work, 1, 3), (Doing::Wait, 3, 7), (Doing::Work, 7, 9)];
         assert_eq!(minutes(&spans), expected);
     }
 
     #[test]
     fn spans_take_the_place_of_others() {
-        let span = |doing, from, to| Span { doing, from, to, reason: None };
+        let span = |doing, from, to| CourseSpan { doing, from, to, reason: None };
         let spans = vec![span(Doing::Work, 0, 10), span(Doing::Wait, 10, 20), span(Doing::Work, 30, 40)];
         let gates =
             vec![span(Doing::Gate, 2, 4), span(Doing::Gate, 4, 5), span(Doing::Gate, 8, 35), span(Doing::Gate, 50, 60)];
@@ -432,14 +432,14 @@ mod tests {
         let mut course = Course::default();
         for at in [None, Some(u64::MAX), Some(0)] {
             for state in &states {
-                for entry in [Entry::State(state.clone()), Entry::Work, Entry::Wait, Entry::Other] {
+                for entry in [CourseEntry::State(state.clone()), CourseEntry::Work, CourseEntry::Wait, CourseEntry::Other] {
                     course.add(entry, at);
                 }
             }
         }
         for replaced in [false, true] {
-            let (stays, spans) = std::mem::take(&mut course).end(replaced);
-            assert_eq!(stays.is_empty() && spans.is_empty(), replaced);
+            let (visits, spans) = std::mem::take(&mut course).end(replaced);
+            assert_eq!(visits.is_empty() && spans.is_empty(), replaced);
         }
     }
 }

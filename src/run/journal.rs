@@ -85,7 +85,7 @@ impl Journal {
         state.bound_lists();
         loop {
             let (data, mark) = next(state, last.as_ref().map(|(last, mark)| (&**last, *mark)));
-            if data.to_string().len() <= MAX_LENGTH || !state.lighten() {
+            if data.to_string().len() <= MAX_LENGTH || !state.drop_least_important() {
                 self.0 = Last::Known(Box::new(state.clone()), mark);
                 return data;
             }
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use crate::definition::{Budget, Measure};
     use crate::run::path::path_to;
-    use crate::run::{Allowance, Evidence, Leaving, PauseReason, Seal, Unusable, restore, take_up};
+    use crate::run::{Allowance, Evidence, Leaving, PauseReason, Seal, BrokenReason, restore, restore_with_mark};
     use crate::usage::Usage;
 
     /// A branch of a session: the entries, oldest first, each with the state that it stores.
@@ -312,7 +312,7 @@ mod tests {
                     continue;
                 }
             }
-            let restored = take_up(branch.entries()).unwrap();
+            let restored = restore_with_mark(branch.entries()).unwrap();
             journal = Journal::after(&restored.state, restored.mark);
         }
         branch
@@ -446,7 +446,7 @@ mod tests {
             *entries[index].pointer_mut(pointer).unwrap() = value;
             why(&entries)
         };
-        let missing = Some((Unusable::MissingPart, true));
+        let missing = Some((BrokenReason::MissingPart, true));
         for number in [json!(0), json!(1), json!(9), json!(u64::MAX), json!(-1), json!("2"), json!({})] {
             assert_eq!(changed(1, "/progress/entry/number", number.clone()), missing, "{number}");
         }
@@ -454,7 +454,7 @@ mod tests {
         assert_eq!(changed(3, "/progress", Value::Null), missing);
         assert_eq!(changed(2, "/taskId", "other".into()), missing);
         for index in [0, 1, 2] {
-            let malformed = Some((Unusable::Malformed, true));
+            let malformed = Some((BrokenReason::Malformed, true));
             assert_eq!(changed(index, "/progress/visits", 7.into()), malformed);
         }
         // Parts that go in circles, and without end.
@@ -462,7 +462,7 @@ mod tests {
         assert_eq!(why(&circle), missing);
         let many = std::iter::repeat_n(&entries[0], 40_000).map(Value::to_string);
         let broken = restore(many).unwrap().progress.broken.unwrap();
-        assert_eq!(broken.why, Unusable::TooManyParts);
+        assert_eq!(broken.why, BrokenReason::TooManyParts);
         // The parts that were found are usable.
         let found = restore(entries[..2].iter().map(Value::to_string)).unwrap();
         assert_eq!(found.current_path.key(), "w:5");

@@ -38,7 +38,7 @@ impl LongTask {
     }
 
     /// Takes the text up if it is the whole task.
-    pub fn take_up(&mut self, text: &str) {
+    pub fn set_text(&mut self, text: &str) {
         if length(text) == Some(self.length) {
             self.text = Some(text.into());
         }
@@ -98,10 +98,10 @@ mod tests {
     fn another_text_is_not_taken_up() {
         let mut long = LongTask::stored(3);
         for text in ["", "ab", "abcd"] {
-            long.take_up(text);
+            long.set_text(text);
             assert_eq!(long.text(), None);
         }
-        long.take_up("aéc");
+        long.set_text("aéc");
         assert_eq!(long.text(), Some("aéc"));
     }
 }

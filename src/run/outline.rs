@@ -1,21 +1,21 @@
-//! All steps of a workflow in a row, numbered across nested workflows.
+//! All phases of a workflow in a row, numbered across nested workflows.
 
 use crate::definition::{Entry, Library, Phase};
 
 use super::{Active, PhasePath, RunState};
 
-/// Position of a run among all steps of its workflow.
+/// Position of a run among all phases of its workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outline {
-    /// The number of the current step, from 1.
+    /// The number of the current phase, from 1.
     pub current: u64,
-    /// The number of steps; at most [`u64::MAX`].
+    /// The number of phases; at most [`u64::MAX`].
     pub total: u64,
 }
 
-/// One step: a phase with its position.
+/// A phase with its position among all phases.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step<'a> {
+pub struct NumberedPhase<'a> {
     /// Its number, from 1.
     pub number: u64,
     /// The names of the nested workflows that lead to it, the outermost first. Tells phases of the
@@ -26,7 +26,7 @@ pub struct Step<'a> {
 }
 
 impl Outline {
-    /// Returns the position of an active run; the run of a branch has its position among the steps of the branch.
+    /// Returns the position of an active run; the run of a branch has its position among the phases of the branch.
     pub fn of(active: &Active) -> Self {
         let (outside, entries) = match &active.state.progress.branch {
             Some(branch) => (branch.depth().saturating_sub(1), branch.entries(active.library)),
@@ -43,23 +43,23 @@ impl Outline {
         Self { current: before.saturating_add(1), total: active.library.phase_count(entries) }
     }
 
-    /// Returns the steps from number `first` on, at most `limit`.
-    pub fn steps<'a>(active: &Active<'a>, first: u64, limit: usize) -> Vec<Step<'a>> {
+    /// Returns the phases from number `first` on, at most `limit`.
+    pub fn phases<'a>(active: &Active<'a>, first: u64, limit: usize) -> Vec<NumberedPhase<'a>> {
         let (library, state) = (active.library, active.state);
         let (path, entries) = match &state.progress.branch {
             Some(branch) => (branch.path(), branch.entries(library)),
             None => (Some(PhasePath::start(&active.root.key)), &active.root.phases[..]),
         };
         let Some(path) = path else { return Vec::new() };
-        let (scopes, steps) = (Vec::new(), Vec::new());
+        let (scopes, phases) = (Vec::new(), Vec::new());
         let from = path.last().map_or(0, |entry| entry.phase_index);
-        let mut walk = Walk { library, state, first, limit, number: 0, scopes, path, steps };
+        let mut walk = Walk { library, state, first, limit, number: 0, scopes, path, phases };
         walk.entries(entries, from);
-        walk.steps
+        walk.phases
     }
 }
 
-/// A walk through all entries that skips the entries before the first step.
+/// A walk through all entries that skips the entries before the first phase.
 struct Walk<'a> {
     library: &'a Library,
     state: &'a RunState,
@@ -68,7 +68,7 @@ struct Walk<'a> {
     number: u64,
     scopes: Vec<&'a str>,
     path: PhasePath,
-    steps: Vec<Step<'a>>,
+    phases: Vec<NumberedPhase<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -90,7 +90,7 @@ impl<'a> Walk<'a> {
     /// `from`: the index of the first entry.
     fn entries(&mut self, entries: &'a [Entry], from: usize) {
         for (index, entry) in (from..).zip(entries) {
-            if self.steps.len() >= self.limit {
+            if self.phases.len() >= self.limit {
                 return;
             }
             let end = self.number.saturating_add(self.library.phase_count(std::slice::from_ref(entry)));
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
             if let Some(phase) = self.library.phase_at(entry) {
                 self.number = end;
                 let (scopes, path) = (self.scopes.clone(), self.path.clone());
-                self.steps.push(Step { number: end, scopes, path, phase });
+                self.phases.push(NumberedPhase { number: end, scopes, path, phase });
             } else if let Some(nested) = entry.nested_key().and_then(|key| self.library.get(key)) {
                 self.scopes.push(self.library.entry_name(entry));
                 self.path.enter(&nested.key, self.item_of(&nested.key));
@@ -121,23 +121,23 @@ mod tests {
     use crate::run::{RunState, advance};
 
     #[test]
-    fn steps_are_numbered_across_nested_workflows() {
+    fn phases_are_numbered_across_nested_workflows() {
         let library = library(&[("r", &["a", "@s", "@s", "z"]), ("s", &["b", "@t"]), ("t", &["c"])]);
         let mut state = RunState::new("r", "", 0, 0);
         for number in 1..=6 {
             let active = Active::resolve(&state, &library).unwrap();
             let outline = Outline::of(&active);
             assert_eq!(outline, Outline { current: number, total: 6 });
-            let steps = Outline::steps(&active, number, 1);
-            assert_eq!((steps[0].number, steps[0].phase), (number, active.phase));
-            assert_eq!(steps[0].path, state.current_path);
+            let phases = Outline::phases(&active, number, 1);
+            assert_eq!((phases[0].number, phases[0].phase), (number, active.phase));
+            assert_eq!(phases[0].path, state.current_path);
             state = advance(&state, &library).0;
         }
         let first = RunState::new("r", "", 0, 0);
         let active = Active::resolve(&first, &library).unwrap();
-        let names: Vec<String> = Outline::steps(&active, 2, 3)
+        let names: Vec<String> = Outline::phases(&active, 2, 3)
             .iter()
-            .map(|step| format!("{} {} {}", step.number, step.scopes.join(">"), step.phase.id))
+            .map(|at| format!("{} {} {}", at.number, at.scopes.join(">"), at.phase.id))
             .collect();
         assert_eq!(names, ["2 The s b", "3 The s>The t c", "4 The s b"]);
     }
@@ -154,6 +154,6 @@ mod tests {
         let state = crate::run::enter(&RunState::new("w00", "", 0, 0), &library);
         let active = Active::resolve(&state, &library).unwrap();
         assert_eq!(Outline::of(&active).total, u64::MAX);
-        assert_eq!(Outline::steps(&active, 1_000_000, 3)[2].number, 1_000_002);
+        assert_eq!(Outline::phases(&active, 1_000_000, 3)[2].number, 1_000_002);
     }
 }

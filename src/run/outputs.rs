@@ -33,7 +33,7 @@ pub enum OutputValue {
 pub struct HandedOutputs {
     /// The phase's emoji and name.
     pub name: String,
-    /// The number of steps of the run before.
+    /// The number of transitions of the run before.
     pub step: u64,
     pub values: Outputs,
     /// The current phase gets these outputs only as inputs of the nested workflows that it is in, see

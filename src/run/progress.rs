@@ -354,7 +354,7 @@ pub struct Visit {
     pub name: String,
     /// Its beginning, in milliseconds since 1970.
     pub started_at: u64,
-    /// The number of steps of the run when the visit began. This number orders the visits: a clock can be set back.
+    /// The number of transitions of the run when the visit began. This number orders the visits: a clock can be set back.
     #[serde(skip_serializing_if = "is_default")]
     pub step: u64,
     /// Its end, in milliseconds since 1970; `None` for the current visit.
@@ -406,7 +406,7 @@ pub struct PassedOver {
     /// Its name, for readers of the session without the files.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The number of steps of the run when the entry was passed over.
+    /// The number of transitions of the run when the entry was passed over.
     pub step: u64,
     #[serde(flatten)]
     pub because: PassedOverReason,

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::broken::{MAX_ENTRY, MAX_PASSED_OVER, MAX_TEXT};
+use super::broken::{MAX_ENTRY, MAX_WITHOUT_WORKFLOW, MAX_TEXT};
 use super::mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark};
 use super::progress::MAX_EVIDENCE;
 use super::rules::PROGRESS_VERSION;
 use super::stored::{MAX_PATH, MAX_TOOLS, RECORDS, get, number, state_of};
-use super::{Broken, RunState, Unusable};
+use super::{Broken, RunState, BrokenReason};
 
 /// Maximum number of entries that are read below the newest entry of a run, including the copies that the reference
 /// made of parts.
@@ -27,9 +27,9 @@ pub struct Restored {
     pub mark: Mark,
 }
 
-/// Returns the state of [`take_up`].
+/// Returns the newest run among state entries, see [`restore_with_mark`].
 pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<RunState> {
-    take_up(entries).map(|restored| restored.state)
+    restore_with_mark(entries).map(|restored| restored.state)
 }
 
 /// Returns the newest run among the data of a session's state entries, given newest first.
@@ -42,13 +42,13 @@ pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Ru
 /// no entry with a workflow is left.
 ///
 /// Specification: state management, "Reconstruction (Crash Recovery)".
-pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Restored> {
+pub fn restore_with_mark<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Restored> {
     let mut entries = entries.into_iter();
-    let mut passed_over = 0;
+    let mut without_workflow = 0;
     let mut gap = None;
     while let Some(entry) = entries.next() {
         if entry.as_ref().is_empty() {
-            gap = Some(Unusable::Gap);
+            gap = Some(BrokenReason::Gap);
             continue;
         }
         let mut data = match parse(entry.as_ref()) {
@@ -77,30 +77,30 @@ pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Re
                 }
                 // The reference takes such a run for ended too.
                 (None, _) if is_over => None,
-                (None, why) => Some(Restored::unreadable(why.unwrap_or(Unusable::Malformed))),
+                (None, why) => Some(Restored::unreadable(why.unwrap_or(BrokenReason::Malformed))),
             };
         }
-        passed_over += 1;
-        if passed_over >= MAX_PASSED_OVER {
-            return Some(Restored::unreadable(Unusable::TooManyEntries));
+        without_workflow += 1;
+        if without_workflow >= MAX_WITHOUT_WORKFLOW {
+            return Some(Restored::unreadable(BrokenReason::TooManyEntries));
         }
     }
     gap.map(Restored::unreadable)
 }
 
 impl Restored {
-    pub fn unreadable(why: Unusable) -> Self {
+    pub fn unreadable(why: BrokenReason) -> Self {
         let mut state = RunState::new(UNKNOWN_WORKFLOW, "", 0, 0);
         state.progress.broken = Some(Broken { why, is_usable: false });
         Self { state, mark: Mark::default() }
     }
 }
 
-fn parse(entry: &str) -> Result<Value, Unusable> {
+fn parse(entry: &str) -> Result<Value, BrokenReason> {
     if entry.len() > MAX_ENTRY {
-        return Err(Unusable::TooLong);
+        return Err(BrokenReason::TooLong);
     }
-    serde_json::from_str(entry).map_err(|_| Unusable::NotJson)
+    serde_json::from_str(entry).map_err(|_| BrokenReason::NotJson)
 }
 
 /// The place of the entry with this progress.
@@ -121,7 +121,7 @@ fn is_part(progress: &Value) -> bool {
 /// # Errors
 ///
 /// If an entry cannot be read. The entries found before it are merged.
-fn merge<S: AsRef<str>>(newest: &mut Value, older: impl Iterator<Item = S>) -> Result<(), Unusable> {
+fn merge<S: AsRef<str>>(newest: &mut Value, older: impl Iterator<Item = S>) -> Result<(), BrokenReason> {
     let task = get(newest, "taskId").cloned();
     let Some(progress) = newest.get_mut("progress").filter(|progress| is_part(progress)) else {
         return Ok(());
@@ -141,7 +141,7 @@ fn merge_older<S: AsRef<str>>(
     progress: &mut Value,
     task: Option<&Value>,
     older: impl Iterator<Item = S>,
-) -> Result<(), Unusable> {
+) -> Result<(), BrokenReason> {
     let mut wanted = mark(progress).number - 1;
     let (mut count, mut length) = (0, 0);
     has_records(progress)?;
@@ -149,7 +149,7 @@ fn merge_older<S: AsRef<str>>(
         let entry = entry.as_ref();
         (count, length) = (count + 1, length + entry.len() as u64);
         if count > MAX_OLDER || length > MAX_OLDER_LENGTH {
-            return Err(Unusable::TooManyParts);
+            return Err(BrokenReason::TooManyParts);
         }
         // Only a missing part matters, and the number of the next entry shows it.
         if entry.is_empty() {
@@ -165,7 +165,7 @@ fn merge_older<S: AsRef<str>>(
             continue;
         }
         if found_number != wanted || wanted == 0 {
-            return Err(Unusable::MissingPart);
+            return Err(BrokenReason::MissingPart);
         }
         let is_last = !is_part(&found);
         if !is_last {
@@ -173,7 +173,7 @@ fn merge_older<S: AsRef<str>>(
         }
         let version = get(&found, "version").map_or(Some(0), number);
         if is_last && version.is_none_or(|version| version > PROGRESS_VERSION) {
-            return Err(Unusable::MissingPart);
+            return Err(BrokenReason::MissingPart);
         }
         add_older(progress, found);
         if is_last {
@@ -181,13 +181,13 @@ fn merge_older<S: AsRef<str>>(
         }
         wanted = wanted.saturating_sub(1);
     }
-    Err(Unusable::MissingPart)
+    Err(BrokenReason::MissingPart)
 }
 
 /// Checks that the records of a part can be read: unreadable records would hide the records of older entries.
-fn has_records(part: &Value) -> Result<(), Unusable> {
+fn has_records(part: &Value) -> Result<(), BrokenReason> {
     let fields = RECORDS.iter().filter_map(|(name, _)| get(part, name));
-    if fields.into_iter().all(Value::is_object) { Ok(()) } else { Err(Unusable::Malformed) }
+    if fields.into_iter().all(Value::is_object) { Ok(()) } else { Err(BrokenReason::Malformed) }
 }
 
 /// Adds the records of an older entry that the newer entries do not have.
@@ -209,7 +209,7 @@ fn add_older(progress: &mut Value, mut older: Value) {
 /// # Errors
 ///
 /// If a list or a text is beyond its bounds.
-fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
+fn bound(data: &mut Value, is_short: bool) -> Result<(), BrokenReason> {
     let mut result = Ok(());
     let mut bounded = |data: &mut Value, list: &'static str, most| {
         let length = match get(data, list) {
@@ -218,7 +218,7 @@ fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
             _ => 0,
         };
         if length > most {
-            result = Err(Unusable::TooMany { list, most });
+            result = Err(BrokenReason::TooMany { list, most });
             if let Some(list) = data.get_mut(list) {
                 *list = Value::Null;
             }
@@ -235,7 +235,7 @@ fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
             bounded(visit, "evidence", MAX_EVIDENCE);
         }
     }
-    if !is_short && take_out_long(data) { Err(Unusable::LongText) } else { result }
+    if !is_short && take_out_long(data) { Err(BrokenReason::LongText) } else { result }
 }
 
 /// Empties the texts that are too long, and tests if there are any. Recursive; the parser bounds the depth.
@@ -282,7 +282,7 @@ mod tests {
     }
 
     /// The error, and if the run can go on.
-    fn broken<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<(Unusable, bool)> {
+    fn broken<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<(BrokenReason, bool)> {
         let Broken { why, is_usable } = restore(entries)?.progress.broken?;
         Some((why, is_usable))
     }
@@ -294,7 +294,7 @@ mod tests {
         let state = restored(["null", "7", "{}", r#"{"workflowKey":null}"#, STATE, "{"]).unwrap();
         assert_eq!(path(&state), [("a", 1)]);
         assert_eq!(state.global_step_count, 4);
-        assert_eq!(broken([r#"{"workflowKey":"a"}"#, STATE]), Some((Unusable::Malformed, false)));
+        assert_eq!(broken([r#"{"workflowKey":"a"}"#, STATE]), Some((BrokenReason::Malformed, false)));
         assert_eq!(restore([r#"{"workflowKey":"a","active":false}"#, STATE]), None);
         assert_eq!(restore::<&str>([]), None);
     }
@@ -332,7 +332,7 @@ mod tests {
         ] {
             assert!(STATE.contains(from), "{from}");
             let malformed = STATE.replacen(from, to, 1);
-            assert_eq!(broken([&malformed]), Some((Unusable::Malformed, false)), "{to}");
+            assert_eq!(broken([&malformed]), Some((BrokenReason::Malformed, false)), "{to}");
             let ended = malformed.replacen(r#""active":true"#, r#""active":false"#, 1);
             let is_ended = ended.contains(r#""active":false"#);
             assert_eq!(restore([ended]).is_none(), is_ended, "{to}");
@@ -554,12 +554,12 @@ mod tests {
             restored.progress.broken.map(|broken| (broken.why, broken.is_usable))
         };
         let none = r#"{"workflowKey":null}"#;
-        assert_eq!(why(&["", &stored]), Some((Unusable::Gap, true)));
-        assert_eq!(why(&[none, "", "", none, &stored]), Some((Unusable::Gap, true)));
+        assert_eq!(why(&["", &stored]), Some((BrokenReason::Gap, true)));
+        assert_eq!(why(&[none, "", "", none, &stored]), Some((BrokenReason::Gap, true)));
         assert_eq!(why(&[&stored, "", &stored]), None, "the newest one is there");
-        assert_eq!(why(&["", "["]), Some((Unusable::NotJson, false)));
+        assert_eq!(why(&["", "["]), Some((BrokenReason::NotJson, false)));
         // An ended run shows that nothing runs, unless entries after it are missing: a run may have begun in them.
-        let unknown = Some((Unusable::Gap, false));
+        let unknown = Some((BrokenReason::Gap, false));
         let odd_end = r#"{"workflowKey":"w","active":false}"#;
         for entries in [&[""][..], &["", none], &[none, ""], &["", &ended], &["", odd_end]] {
             assert_eq!(why(entries), unknown, "{entries:?}");
@@ -691,7 +691,7 @@ mod tests {
         let path = |length| vec![serde_json::json!({ "workflowKey": "a", "phaseIndex": 0 }); length];
         assert_eq!(with("currentPath", &path(MAX_PATH).into()), None);
         let list = "currentPath";
-        let error = Unusable::TooMany { list, most: MAX_PATH };
+        let error = BrokenReason::TooMany { list, most: MAX_PATH };
         assert_eq!(with("currentPath", &path(10_000).into()), Some((error, false)));
         let visit = serde_json::json!({ "startedAt": 1, "passes": 1 });
         for (list, most, value) in
@@ -699,23 +699,23 @@ mod tests {
         {
             let progress = |count| serde_json::json!({ list: many(count, value.clone()) });
             assert_eq!(with("progress", &progress(most)), None);
-            assert_eq!(with("progress", &progress(most + 1)), Some((Unusable::TooMany { list, most }, true)));
+            assert_eq!(with("progress", &progress(most + 1)), Some((BrokenReason::TooMany { list, most }, true)));
         }
         let evidence = vec![Value::Null; MAX_EVIDENCE + 1];
-        let error = Unusable::TooMany { list: "evidence", most: MAX_EVIDENCE };
+        let error = BrokenReason::TooMany { list: "evidence", most: MAX_EVIDENCE };
         let progress = serde_json::json!({ "visits": { "a:0": { "evidence": evidence } } });
         assert_eq!(with("progress", &progress), Some((error, true)));
         let text = |length: usize| Value::from("x".repeat(length));
         assert_eq!(with("taskDescription", &text(MAX_TEXT)), None);
-        assert_eq!(with("taskDescription", &text(MAX_TEXT + 1)), Some((Unusable::LongText, true)));
-        assert_eq!(with("other", &text(MAX_ENTRY)), Some((Unusable::TooLong, false)));
+        assert_eq!(with("taskDescription", &text(MAX_TEXT + 1)), Some((BrokenReason::LongText, true)));
+        assert_eq!(with("other", &text(MAX_ENTRY)), Some((BrokenReason::TooLong, false)));
         let mut deep = Value::Null;
         for _ in 0..200 {
             deep = vec![deep].into();
         }
-        assert_eq!(with("progress", &deep), Some((Unusable::NotJson, false)));
+        assert_eq!(with("progress", &deep), Some((BrokenReason::NotJson, false)));
         let empty = |count| broken(vec!["{}"; count].into_iter().chain([STATE]));
-        assert_eq!(empty(MAX_PASSED_OVER - 1), None);
-        assert_eq!(empty(100_000), Some((Unusable::TooManyEntries, false)));
+        assert_eq!(empty(MAX_WITHOUT_WORKFLOW - 1), None);
+        assert_eq!(empty(100_000), Some((BrokenReason::TooManyEntries, false)));
     }
 }

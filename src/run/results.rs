@@ -9,7 +9,7 @@ use super::{Outputs, PhasePath, RunState, Summary};
 pub struct PhaseResult<'a> {
     /// The phase's emoji and name.
     pub name: &'a str,
-    /// The number of steps of the run before it.
+    /// The number of transitions of the run before it.
     pub step: u64,
     pub summary: Option<&'a Summary>,
     pub outputs: Option<&'a Outputs>,

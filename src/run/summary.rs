@@ -25,7 +25,7 @@ pub struct Summary {
     pub name: String,
     /// At most 4,000 characters, and a mark at the end if it was longer.
     pub text: String,
-    /// The number of steps of the run before it; orders summaries by age.
+    /// The number of transitions of the run before it; orders summaries by age.
     pub step: u64,
 }
 

@@ -210,11 +210,11 @@ pub fn back(state: &RunState, library: &Library) -> Option<RunState> {
     let mut number = Outline::of(&active).current;
     let before = loop {
         number = number.saturating_sub(1);
-        let [step] = match <[_; 1]>::try_from(Outline::steps(&active, number, 1)) {
-            Ok(step) if number > 0 => step,
+        let [at] = match <[_; 1]>::try_from(Outline::phases(&active, number, 1)) {
+            Ok(at) if number > 0 => at,
             Ok(_) | Err(_) => break None,
         };
-        let new = go_to(state, step.path, library);
+        let new = jump_to(state, at.path, library);
         // A phase of a group without an item does not count.
         if new.depth_without_item(library).is_none() {
             break Some(new);
@@ -239,7 +239,7 @@ fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
     let items = path.get(depth)?.item?;
     (0..items).rev().find_map(|item| {
         path.set_item(item);
-        let (new, arrival) = go_into(state, path.clone(), library);
+        let (new, arrival) = jump_past_empty_groups(state, path.clone(), library);
         let is_before = new.current_path.indices() < state.current_path.indices();
         (arrival == Arrival::Phase && is_before && !new.has_left_branch()).then_some(new)
     })
@@ -250,13 +250,13 @@ fn item_before(state: &RunState, library: &Library) -> Option<RunState> {
 pub fn skip_to(state: &RunState, index: usize, library: &Library) -> Option<(RunState, Arrival)> {
     let mut path = state.current_path.clone();
     path.set_index(index);
-    let (new, arrival) = go_into(state, path, library);
+    let (new, arrival) = jump_past_empty_groups(state, path, library);
     (!new.has_left_branch()).then_some((new, arrival))
 }
 
-/// Moves a run to the phase at a path, see [`go_to`]; over groups there that have no item.
-fn go_into(state: &RunState, path: PhasePath, library: &Library) -> (RunState, Arrival) {
-    let mut new = go_to(state, path, library);
+/// Moves a run to the phase at a path, see [`jump_to`]; over groups there that have no item.
+fn jump_past_empty_groups(state: &RunState, path: PhasePath, library: &Library) -> (RunState, Arrival) {
+    let mut new = jump_to(state, path, library);
     match new.depth_without_item(library) {
         Some(depth) => {
             new.current_path.truncate(depth);
@@ -284,7 +284,7 @@ enum Reached<'o> {
 
 /// Moves a run whose path ends at a nested workflow to the first phase in it, whatever its conditions.
 ///
-/// Specification: state management, "Case 1"; the number of steps does not change.
+/// Specification: state management, "Case 1"; the number of transitions does not change.
 pub fn enter(state: &RunState, library: &Library) -> RunState {
     let mut new = state.clone();
     while let Some(key) = new.nested_ahead(library) {
@@ -309,7 +309,7 @@ impl RunState {
         entry.nested_key().filter(|_| library.phase_at(entry).is_none())
     }
 
-    /// Returns the run with one more step, which leaves its phase: with the outputs that this visit has handed over, or
+    /// Returns the run with one more transition, which leaves its phase: with the outputs that this visit has handed over, or
     /// with none.
     pub(super) fn stepped(&self) -> Self {
         let global_step_count = self.global_step_count.saturating_add(1);
@@ -550,7 +550,7 @@ impl RunState {
 
 /// Moves a run to the phase at a path, or to the first phase of the nested workflow there, whatever the conditions. The
 /// phase that the run leaves then has no outcome.
-pub fn go_to(state: &RunState, path: PhasePath, library: &Library) -> RunState {
+pub fn jump_to(state: &RunState, path: PhasePath, library: &Library) -> RunState {
     let mut new = RunState { current_path: path, ..state.stepped() };
     new.progress.outcomes.remove(&state.current_path.key());
     while let Some(key) = new.nested_ahead(library) {
@@ -644,7 +644,7 @@ mod tests {
             state.progress.outcomes.insert(entry, "a".into());
         }
         let library = library(&[("release", &["build", "@review"]), ("review", &["static"])]);
-        let new = go_to(&state, at(&[("release", 1), ("review", 0)]).current_path, &library);
+        let new = jump_to(&state, at(&[("release", 1), ("review", 0)]).current_path, &library);
         assert!(new.progress.passed_over.keys().eq(["release:2"]));
         assert!(new.progress.outcomes.keys().eq(["release:2"]), "the phase was left without one");
     }

@@ -183,8 +183,8 @@ pub(super) fn budget_note(budget: &BudgetBounds) -> Option<String> {
 
 /// Returns the spent amount and the limit: `$1.25 of $2.50`, `at least $1.25 of $2.50`.
 pub(super) fn spent(bound: &Bound) -> String {
-    let Bound { measure, spent, limit, is_least } = *bound;
-    let least = if is_least { "at least " } else { "" };
+    let Bound { measure, spent, limit, is_lower_bound } = *bound;
+    let least = if is_lower_bound { "at least " } else { "" };
     let of = |spent: String, limit: String, unit: &str| format!("{least}{spent} of {limit}{unit}");
     match measure {
         Measure::Cost => of(dollars_of(spent), dollars_of(limit), ""),
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(note.as_deref(), Some("budget: $2.50, 60.0k output tokens, 45m, 40 turns"));
         assert_eq!(budget_note(&BudgetBounds::default()), None);
         let lines = budget.map(|(measure, limit)| {
-            spent(&Bound { measure, spent: limit / 2, limit, is_least: measure == Measure::Cost })
+            spent(&Bound { measure, spent: limit / 2, limit, is_lower_bound: measure == Measure::Cost })
         });
         let expected =
             ["at least $1.25 of $2.50", "30.0k of 60.0k output tokens", "22m 30s of 45m at work", "20 of 40 turns"];

@@ -1,6 +1,6 @@
 //! The items of groups that are repeated, in `/workflow :status`.
 
-use crate::run::{Active, PhasePath, RunState, Step, Visit};
+use crate::run::{Active, PhasePath, RunState, NumberedPhase, Visit};
 
 use super::questions::counted;
 use super::ways::short;
@@ -8,14 +8,14 @@ use super::ways::short;
 /// Maximum number of listed items of a group: the items around the current one.
 const MAX_ITEMS: usize = 9;
 
-/// Returns a line for each item of the groups that begin with this step, and the newest summary of each item that is
-/// over; of many items only the items around the current one. `before` is the step before this step.
-pub(super) fn lines(active: &Active, step: &Step, before: Option<&Step>) -> Vec<String> {
+/// Returns a line for each item of the groups that begin with the phase, and the newest summary of each item that is
+/// over; of many items only the items around the current one. `before` is the phase before it in the list.
+pub(super) fn lines(active: &Active, at: &NumberedPhase, before: Option<&NumberedPhase>) -> Vec<String> {
     let is_in = |path: &PhasePath, scope: &PhasePath| {
         path.len() >= scope.len() && path.at_depth(scope.len()).scope_key() == scope.scope_key()
     };
     let begins = |scope: &PhasePath| !before.is_some_and(|before| is_in(&before.path, scope));
-    let scopes = step.path.scopes().filter(|scope| scope.last().is_some_and(|of| of.item.is_some()));
+    let scopes = at.path.scopes().filter(|scope| scope.last().is_some_and(|of| of.item.is_some()));
     scopes.filter(begins).flat_map(|scope| of_group(active, &scope)).collect()
 }
 
@@ -88,9 +88,9 @@ mod tests {
 
     fn shown(state: &RunState, library: &crate::definition::Library) -> Vec<String> {
         let active = Active::resolve(state, library).unwrap();
-        let steps = Outline::steps(&active, 1, 10);
-        let before = std::iter::once(None).chain(steps.iter().map(Some));
-        steps.iter().zip(before).flat_map(|(step, before)| lines(&active, step, before)).collect()
+        let phases = Outline::phases(&active, 1, 10);
+        let before = std::iter::once(None).chain(phases.iter().map(Some));
+        phases.iter().zip(before).flat_map(|(at, before)| lines(&active, at, before)).collect()
     }
 
     #[test]

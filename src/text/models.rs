@@ -1,15 +1,15 @@
 //! Notices about the models of a run.
 
-use crate::definition::{Lack, Model, ModelSetting, Phase, on_one_line};
+use crate::definition::{Unavailable, Model, ModelSetting, Phase, on_one_line};
 
 use super::names::short_name;
 
 /// Returns the notice that none of a phase's models can be used.
-pub fn no_model(phase: &Phase, lacks: &[Lack], user: &ModelSetting) -> String {
-    let lacks: Vec<String> = lacks.iter().map(words).collect();
-    let lacks = if lacks.is_empty() { "it names none".to_owned() } else { lacks.join(", ") };
+pub fn no_model(phase: &Phase, unavailable: &[Unavailable], user: &ModelSetting) -> String {
+    let unavailable: Vec<String> = unavailable.iter().map(words).collect();
+    let unavailable = if unavailable.is_empty() { "it names none".to_owned() } else { unavailable.join(", ") };
     format!(
-        "Workflow: no model for the phase \"{}\": {lacks}. It uses yours, {}.",
+        "Workflow: no model for the phase \"{}\": {unavailable}. It uses yours, {}.",
         short_name(&phase.name),
         on_one_line(&user.model.to_string())
     )
@@ -28,11 +28,11 @@ pub fn small_window(model: &Model, window: u32, prompt: &str) -> Option<String> 
     })
 }
 
-fn words(lack: &Lack) -> String {
-    match lack {
-        Lack::NoAlias(name) => format!("models.yaml has no `{}`", on_one_line(name)),
-        Lack::Unknown(name) => format!("pi does not know `{}`", on_one_line(name)),
-        Lack::NoKey(name) => format!("there is no key for `{}`", on_one_line(name)),
+fn words(model: &Unavailable) -> String {
+    match model {
+        Unavailable::NoAlias(name) => format!("models.yaml has no `{}`", on_one_line(name)),
+        Unavailable::Unknown(name) => format!("pi does not know `{}`", on_one_line(name)),
+        Unavailable::NoKey(name) => format!("there is no key for `{}`", on_one_line(name)),
     }
 }
 

@@ -69,7 +69,7 @@ impl fmt::Display for PauseReason {
             }
             Self::Step { of, why } => write!(f, "“{}” has not ended: {}", short(of), short(why)),
             Self::Budget { of, measure, spent, limit } => {
-                let bound = Bound { measure: *measure, spent: *spent, limit: *limit, is_least: false };
+                let bound = Bound { measure: *measure, spent: *spent, limit: *limit, is_lower_bound: false };
                 write!(f, "the budget of “{}” is used up: {}", short(of), budget::spent(&bound))
             }
             Self::UnknownCost { of } => {

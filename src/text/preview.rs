@@ -1,12 +1,12 @@
 //! Preview of a workflow for its author: all phases, also nested ones, and the resolved templates.
 
 use crate::definition::{EntryKind, Input, Library, Work, Workflow, on_one_line};
-use crate::run::{Active, Branch, Outline, RunDir, RunState, Step, enter, go_to};
+use crate::run::{Active, Branch, Outline, RunDir, RunState, NumberedPhase, enter, jump_to};
 
 use super::graph::{exits_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
 use super::parallel::agents_note;
-use super::steps::name as step_name;
+use super::steps::name as phase_name;
 use super::ways::when_note;
 use super::{
     DefaultRole, block_reason, completion_message, context_prompt, description, initial_message, not_done_reminder,
@@ -28,33 +28,33 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     if !workflow.inputs.is_empty() {
         parts.push(titled("Inputs", &input_lines(workflow).join("\n")));
     }
-    let all = Outline::steps(&active, 1, MAX_STEPS);
-    let branches: Vec<Vec<RunState>> = all.iter().map(|step| in_branches(step, &first, library)).collect();
-    let steps = all.iter().zip(&branches);
-    let steps = steps.flat_map(|(step, branches)| with_branches(step, &first, branches, library));
-    let steps: Vec<Listed> = steps.take(MAX_STEPS).collect();
-    let list: Vec<String> = steps.iter().flat_map(|step| listed(step, library)).collect();
+    let all = Outline::phases(&active, 1, MAX_STEPS);
+    let branches: Vec<Vec<RunState>> = all.iter().map(|at| in_branches(at, &first, library)).collect();
+    let phases = all.iter().zip(&branches);
+    let phases = phases.flat_map(|(at, branches)| with_branches(at, &first, branches, library));
+    let phases: Vec<Listed> = phases.take(MAX_STEPS).collect();
+    let list: Vec<String> = phases.iter().flat_map(|of| listed(of, library)).collect();
     parts.push(titled("Phases", &list.join("\n")));
     parts.push(titled("Session name", &session_name(workflow, &first.task_description)));
     parts.push(titled("initialMessage", &initial_message(workflow, library, &first)));
     parts.push(titled("Context prompt of the first phase", &context_prompt(&active, DefaultRole::Worker)));
-    for Listed { step, number, state, .. } in &steps {
-        if step.phase.work == Work::Branches {
+    for Listed { at, number, state, .. } in &phases {
+        if at.phase.work == Work::Branches {
             continue;
         }
         if let Some(active) = Active::resolve(state, library) {
-            let title = format!("Instructions of {number}. {}", step_name(step));
+            let title = format!("Instructions of {number}. {}", phase_name(at));
             parts.push(titled(&title, &phase_instructions(&active)));
         }
     }
-    let refused = steps
+    let refused = phases
         .iter()
-        .filter(|step| step.step.phase.is_of_agent())
-        .find_map(|step| block_reason(&Active::resolve(&step.state, library)?, "edit"));
+        .filter(|listed| listed.at.phase.is_of_agent())
+        .find_map(|listed| block_reason(&Active::resolve(&listed.state, library)?, "edit"));
     parts.extend(refused.map(|reason| titled("blockReasonTemplate, for edit", &reason)));
     parts.push(titled("notDoneReminder, in the first phase", &not_done_reminder(&active, false)));
-    let ended = all.iter().fold(first.clone(), |state, step| {
-        let state = go_to(&state, step.path.clone(), library).begun(step.number);
+    let ended = all.iter().fold(first.clone(), |state, at| {
+        let state = jump_to(&state, at.path.clone(), library).begun(at.number);
         let evidence = Active::resolve(&state, library).map(|active| sample_evidence(&active, None));
         state.with_evidence(evidence.unwrap_or_default())
     });
@@ -89,73 +89,73 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     lines.join("\n")
 }
 
-/// A step of the list, or a step in a branch of a parallel group.
+/// A phase of the list, or a phase in a branch of a parallel group.
 struct Listed<'a> {
-    step: Step<'a>,
-    /// The number of the step; in a branch, the number of the group and the number in the branches.
+    at: NumberedPhase<'a>,
+    /// The number of the phase; in a branch, the number of the group and the number in the branches.
     number: String,
-    /// A run at the step.
+    /// A run at the phase.
     state: RunState,
-    /// The depth of the parallel group around the step; 0 without one.
+    /// The depth of the parallel group around the phase; 0 without one.
     around: usize,
 }
 
 /// Returns a run at the first entry of each branch of a parallel group, for a repeated group only of the first item;
-/// none for another step.
-fn in_branches(step: &Step, first: &RunState, library: &Library) -> Vec<RunState> {
-    let at_group = go_to(first, step.path.clone(), library);
+/// none for another phase.
+fn in_branches(at: &NumberedPhase, first: &RunState, library: &Library) -> Vec<RunState> {
+    let at_group = jump_to(first, at.path.clone(), library);
     let Some(group) = at_group.parallel_group(library) else { return Vec::new() };
     let item = group.each.as_ref().map(|_| 0);
     let count = if item.is_some() { 1 } else { group.phases.len() };
     let in_branch = |index| {
-        let mut path = step.path.clone();
+        let mut path = at.path.clone();
         path.enter(&group.key, item);
         path.set_index(index);
         let key = if item.is_some() { path.scope_key() } else { path.key() };
         let mut inside = at_group.clone();
         inside.progress.branch = Some(Branch { key, name: String::new(), step: u64::MAX });
-        go_to(&inside, path, library)
+        jump_to(&inside, path, library)
     };
     (0..count).map(in_branch).collect()
 }
 
-/// Returns a step, and behind it the steps in its branches; `branches` has a run at the beginning of each branch.
+/// Returns a phase, and behind it the phases in its branches; `branches` has a run at the beginning of each branch.
 fn with_branches<'a>(
-    step: &Step<'a>,
+    at: &NumberedPhase<'a>,
     first: &RunState,
     branches: &'a [RunState],
     library: &'a Library,
 ) -> Vec<Listed<'a>> {
-    let state = go_to(first, step.path.clone(), library);
-    let own = Listed { step: step.clone(), number: step.number.to_string(), state, around: 0 };
+    let state = jump_to(first, at.path.clone(), library);
+    let own = Listed { at: at.clone(), number: at.number.to_string(), state, around: 0 };
     let inside = branches.iter().flat_map(|branch| {
         let active = Active::resolve(branch, library);
-        let steps = active.map(|active| Outline::steps(&active, 1, MAX_STEPS)).unwrap_or_default();
-        steps.into_iter().map(move |step| (step, branch))
+        let phases = active.map(|active| Outline::phases(&active, 1, MAX_STEPS)).unwrap_or_default();
+        phases.into_iter().map(move |at| (at, branch))
     });
     let inside = (1..).zip(inside).map(|(number, (mut inside, branch))| {
-        inside.scopes.insert(0, &step.phase.name);
-        let state = go_to(branch, inside.path.clone(), library);
-        let number = format!("{}.{number}", step.number);
-        Listed { step: inside, number, state, around: step.path.len() }
+        inside.scopes.insert(0, &at.phase.name);
+        let state = jump_to(branch, inside.path.clone(), library);
+        let number = format!("{}.{number}", at.number);
+        Listed { at: inside, number, state, around: at.path.len() }
     });
     std::iter::once(own).chain(inside).collect()
 }
 
-/// Returns a step of the list with its notes, and with the notes of the nested workflows that begin with the step. The
+/// Returns a phase of the list with its notes, and with the notes of the nested workflows that begin with it. The
 /// notes of the workflow itself are above the list.
-fn listed(Listed { step, number, state, around }: &Listed, library: &Library) -> Vec<String> {
+fn listed(Listed { at, number, state, around }: &Listed, library: &Library) -> Vec<String> {
     const INDENT: &str = "     ";
-    let name = format!("{number:>3}. {}", step_name(step));
+    let name = format!("{number:>3}. {}", phase_name(at));
     let Some(active) = Active::resolve(state, library) else { return vec![name] };
-    let mut lines = noted(&name, step.phase, active.scope, library, INDENT);
+    let mut lines = noted(&name, at.phase, active.scope, library, INDENT);
     // The notes of a nested workflow are listed with its first phase.
     let first_of = |depth: usize| {
-        let inner = step.path.get(depth..).unwrap_or_default();
+        let inner = at.path.get(depth..).unwrap_or_default();
         inner.iter().all(|segment| segment.phase_index == 0)
     };
-    for depth in (around + 1..=step.path.len()).filter(|depth| first_of(*depth)) {
-        let Some((scope, entry)) = step.path.get(depth - 1).and_then(|segment| {
+    for depth in (around + 1..=at.path.len()).filter(|depth| first_of(*depth)) {
+        let Some((scope, entry)) = at.path.get(depth - 1).and_then(|segment| {
             let scope = library.get(&segment.workflow_key)?;
             Some((scope, scope.phases.get(segment.phase_index)?))
         }) else {
@@ -166,7 +166,7 @@ fn listed(Listed { step, number, state, around }: &Listed, library: &Library) ->
             EntryKind::Workflow { .. } => format!("{}, ", library.entry_name(entry)),
         };
         let notes = when_note(&entry.when).into_iter().chain(nested_notes(entry, library));
-        // The outcomes of a parallel group are listed with its step.
+        // The outcomes of a parallel group are listed with its phase.
         let is_listed = library.parallel(entry).is_some();
         let exits = exits_note(entry, scope, library).filter(|_| !is_listed);
         let notes = notes.chain(exits);

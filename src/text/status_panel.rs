@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::definition::{ModelSetting, on_one_line, short};
-use crate::run::{Active, Branch, Outline, RunState, Step, Visit};
+use crate::run::{Active, Branch, Outline, RunState, NumberedPhase, Visit};
 
 use super::branches::{BranchNow, branch_files, branch_lines};
 use super::inputs::inputs;
@@ -13,10 +13,10 @@ use super::usage::{short_usage, usage, warm_ups};
 use super::ways::passed;
 use super::{budget, confinement, gate, items, results, step_result, steps};
 
-/// Maximum number of steps in the panel of `/workflow :status`.
+/// Maximum number of phases in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
 
-/// Returns all steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come), durations and limits,
+/// Returns all phases of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come), durations and limits,
 /// and the state of the run. `branch` returns the newest activity of a branch. `now` is the time in milliseconds since
 /// 1970; `waits` as in [`status_line`]; `in_use` is the model in use; `utc_offset` is the user's offset from UTC at the
 /// start of the run.
@@ -44,14 +44,14 @@ pub fn status_panel(
     lines.extend(inputs(active, 1).map(|inputs| format!("Inputs: {inputs}")));
     lines.extend(progress.run_dir.iter().map(|of| format!("Folder: {}", of.shown())));
     lines.push(String::new());
-    let steps = Outline::steps(active, 1, MAX_STEPS);
-    let before = std::iter::once(None).chain(steps.iter().map(Some));
-    for (step, before) in steps.iter().zip(before) {
-        lines.extend(items::lines(active, step, before));
-        let visit = progress.visits.get(&step.path.key());
-        let current = step.number == outline.current;
-        let passed = passed(state, &step.path).filter(|_| !current);
-        let mut line = marked(active.state, step, visit, passed.is_some(), current);
+    let phases = Outline::phases(active, 1, MAX_STEPS);
+    let before = std::iter::once(None).chain(phases.iter().map(Some));
+    for (at, before) in phases.iter().zip(before) {
+        lines.extend(items::lines(active, at, before));
+        let visit = progress.visits.get(&at.path.key());
+        let current = at.number == outline.current;
+        let passed = passed(state, &at.path).filter(|_| !current);
+        let mut line = marked(active.state, at, visit, passed.is_some(), current);
         if let Some(passed) = passed {
             line.push_str(&format!("  passed over: {}", passed.because));
         } else if let Some(visit) = visit {
@@ -64,31 +64,31 @@ pub fn status_panel(
             if let Some(model) = in_use.as_ref().or(visit.model.as_ref()) {
                 line.push_str(&format!(", {}", on_one_line(model)));
             }
-            if let Some(outcome) = progress.outcomes.get(&step.path.key()).filter(|_| !current) {
+            if let Some(outcome) = progress.outcomes.get(&at.path.key()).filter(|_| !current) {
                 line.push_str(&format!(", outcome {}", on_one_line(outcome)));
             }
         }
         lines.push(line);
-        let scope = step.path.last().and_then(|scope| active.library.get(&scope.workflow_key));
-        let limits = scope.and_then(|scope| confinement::limits_note(step.phase, scope));
+        let scope = at.path.last().and_then(|scope| active.library.get(&scope.workflow_key));
+        let limits = scope.and_then(|scope| confinement::limits_note(at.phase, scope));
         lines.extend(limits.map(|note| format!("     {note}")));
         let took = visit.and_then(|visit| usage(&visit.all_usage()));
         lines.extend(took.map(|took| format!("     {took}")));
         let summary = visit.and_then(|visit| visit.summary.as_ref());
-        let evidence = gate::phase_evidence_lines(state, &step.path);
+        let evidence = gate::phase_evidence_lines(state, &at.path);
         lines.extend(evidence.map(|line| format!("     {line}")));
-        let of_branches = branch_lines(state, &step.path, active.library, branch);
-        let files = branch_files(state, &step.path, active.library);
+        let of_branches = branch_lines(state, &at.path, active.library, branch);
+        let files = branch_files(state, &at.path, active.library);
         for (line, file) in of_branches.iter().zip(files) {
             lines.push(format!("     {line}"));
             lines.extend(file.map(|file| format!("       Session: {file}")));
         }
-        let handed = progress.outputs.get(&step.path.key());
+        let handed = progress.outputs.get(&at.path.key());
         let excerpt = results::excerpt_of(summary, handed.map(|handed| &handed.values));
         lines.extend(excerpt.iter().map(|line| format!("     {line}")));
     }
-    if outline.total > steps.len() as u64 {
-        lines.push(format!("… {} more", outline.total - steps.len() as u64));
+    if outline.total > phases.len() as u64 {
+        lines.push(format!("… {} more", outline.total - phases.len() as u64));
     }
     lines.push(String::new());
     lines.extend(usage(&state.usage()).map(|took| format!("In all: {took}.")));
@@ -103,31 +103,31 @@ pub fn status_panel(
     lines.join("\n")
 }
 
-/// Returns the panel above the editor: the position as in the status line, and the steps around the current one, each
-/// with its tokens, cost and time at work. The current step says so if the run `waits` for the user.
+/// Returns the panel above the editor: the position as in the status line, and the phases around the current one, each
+/// with its tokens, cost and time at work. The current phase says so if the run `waits` for the user.
 pub fn phase_panel(active: &Active, waits: bool, branch: &dyn Fn(&Branch) -> BranchNow) -> Vec<String> {
     let outline = Outline::of(active);
     let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
     let first = outline.current.saturating_sub(PANEL_STEPS as u64 / 2).clamp(1, last_first);
-    let steps = Outline::steps(active, first, PANEL_STEPS);
+    let phases = Outline::phases(active, first, PANEL_STEPS);
     let mut lines: Vec<String> = place(active.state, active.library).into_iter().collect();
-    lines.extend(steps.iter().flat_map(|step| {
-        let visit = active.state.progress.visits.get(&step.path.key());
-        let current = step.number == outline.current;
-        let passed = passed(active.state, &step.path).filter(|_| !current);
-        let mut line = short(&marked(active.state, step, visit, passed.is_some(), current), MAX_PANEL_LINE);
+    lines.extend(phases.iter().flat_map(|at| {
+        let visit = active.state.progress.visits.get(&at.path.key());
+        let current = at.number == outline.current;
+        let passed = passed(active.state, &at.path).filter(|_| !current);
+        let mut line = short(&marked(active.state, at, visit, passed.is_some(), current), MAX_PANEL_LINE);
         if let Some(passed) = passed {
             line.push_str(&format!("  {}", passed.because));
             return vec![line];
         }
         let outcomes = &active.state.progress.outcomes;
-        let outcome = outcomes.get(&step.path.key()).filter(|_| !current);
+        let outcome = outcomes.get(&at.path.key()).filter(|_| !current);
         line.extend(outcome.map(|outcome| format!("  {}", short(outcome, MAX_PANEL_LINE))));
         let took = visit.and_then(|visit| short_usage(&visit.all_usage()));
         line.extend(took.into_iter().flat_map(|took| ["  ".to_owned(), took]));
         line.push_str(if current && waits { "  waits for you" } else { "" });
         let of_branches = match current {
-            true => branch_lines(active.state, &step.path, active.library, branch),
+            true => branch_lines(active.state, &at.path, active.library, branch),
             false => Vec::new(),
         };
         let of_branches = of_branches.iter().map(|line| short(&format!("   {line}"), MAX_PANEL_LINE));
@@ -136,21 +136,21 @@ pub fn phase_panel(active: &Active, waits: bool, branch: &dyn Fn(&Branch) -> Bra
     lines
 }
 
-/// Maximum number of steps in the panel above the editor.
+/// Maximum number of phases in the panel above the editor.
 const PANEL_STEPS: usize = 7;
-/// Maximum length of a step in the panel above the editor, in characters.
+/// Maximum length of a phase in the panel above the editor, in characters.
 const MAX_PANEL_LINE: usize = 200;
 
-/// Returns a step with its mark.
-fn marked(state: &RunState, step: &Step, visit: Option<&Visit>, passed_over: bool, current: bool) -> String {
+/// Returns a phase with its mark.
+fn marked(state: &RunState, at: &NumberedPhase, visit: Option<&Visit>, passed_over: bool, current: bool) -> String {
     let mark = match visit {
         _ if current => "▸",
         _ if passed_over => "⤼",
         Some(visit) if visit.skipped => "⤼",
-        Some(visit) if state.has_finished(&step.path.key(), visit) => "✓",
+        Some(visit) if state.has_finished(&at.path.key(), visit) => "✓",
         Some(_) | None => "○",
     };
-    format!("{mark} {}. {}", step.number, steps::name(step))
+    format!("{mark} {}. {}", at.number, steps::name(at))
 }
 
 /// Returns the time between two moments in words, in seconds.

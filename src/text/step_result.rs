@@ -65,10 +65,10 @@ fn outer<'a>(active: &Active<'a>) -> &'a [Segment] {
     active.state.current_path.split_last().map_or(&[], |(_, outer)| outer)
 }
 
-/// The beginning of the line with the entries that a step passed over.
+/// The beginning of the line with the entries that a transition passed over.
 pub(super) const PASSED_OVER: &str = "Passed over: ";
 
-/// Returns a line with the entries that the last step passed over.
+/// Returns a line with the entries that the last transition passed over.
 fn passed_over(state: &RunState) -> Option<String> {
     let passed = state.progress.passed_over.iter();
     let passed = passed.filter(|(_, passed)| passed.step == state.global_step_count);
@@ -182,28 +182,28 @@ pub fn status(active: &Active) -> String {
     lines.join("\n")
 }
 
-/// Returns the previous, the current and the next step.
+/// Returns the previous, the current and the next phase.
 fn position(active: &Active) -> String {
     let outline = Outline::of(active);
     let first = outline.current.saturating_sub(1).max(1);
-    let around = Outline::steps(active, first, 2);
-    let step = |label: &str, number: u64, none: &str| {
-        let Some(step) = around.iter().find(|step| step.number == number) else {
+    let around = Outline::phases(active, first, 2);
+    let line = |label: &str, number: u64, none: &str| {
+        let Some(at) = around.iter().find(|at| at.number == number) else {
             return format!("**{label}:** {none}");
         };
-        let passed = passed(active.state, &step.path).filter(|_| number != outline.current);
+        let passed = passed(active.state, &at.path).filter(|_| number != outline.current);
         let note = passed.map_or("", |_| " (passed over)");
-        format!("**{label}:** {}{note}", steps::name(step))
+        format!("**{label}:** {}{note}", steps::name(at))
     };
     [
-        step("Previous", outline.current - 1, "(start)"),
-        step("Current", outline.current, "") + &format!(" ({}/{})", outline.current, outline.total),
+        line("Previous", outline.current - 1, "(start)"),
+        line("Current", outline.current, "") + &format!(" ({}/{})", outline.current, outline.total),
         format!("**Next:** {}", next(active, outline)),
     ]
     .join("\n")
 }
 
-/// Returns the next step; if an outcome or an output decides on the next step, returns the step that is next in order.
+/// Returns the next phase; if an outcome or an output decides on it, returns the phase that is next in order.
 fn next(active: &Active, outline: Outline) -> String {
     let leads_one_way =
         active.phase.outcomes.is_empty() && active.with_possible_outputs().is_some_and(|left| left.len() == 1);
@@ -212,8 +212,8 @@ fn next(active: &Active, outline: Outline) -> String {
         Some(after) => Active::resolve(after, active.library).map(|next| Outline::of(&next).current),
         None => Some(outline.current.saturating_add(1)),
     };
-    let steps = number.map(|number| Outline::steps(active, number, 1)).unwrap_or_default();
-    steps.first().map_or_else(|| "DONE".to_owned(), steps::name)
+    let phases = number.map(|number| Outline::phases(active, number, 1)).unwrap_or_default();
+    phases.first().map_or_else(|| "DONE".to_owned(), steps::name)
 }
 
 /// Returns a time in the format of JavaScript's `toISOString`.

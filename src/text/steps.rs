@@ -1,17 +1,17 @@
-//! The list of all steps in the context prompt.
+//! The list of all phases in the context prompt, under the heading "All steps" of the specification.
 
 use super::ways::passed;
-use crate::run::{Active, Outline, Step};
+use crate::run::{Active, Outline, NumberedPhase};
 
-/// Maximum number of steps of a complete list; a longer list has the first, the last, and the steps around the current
+/// Maximum number of phases of a complete list; a longer list has the first, the last, and those around the current
 /// one.
 const MAX_COMPLETE: u64 = 20;
-/// Number of steps before the current one, and after it, in a list that is not complete.
+/// Number of phases before the current one, and after it, in a list that is not complete.
 const AROUND: u64 = 5;
 
-/// Returns all steps, numbered across nested workflows, with a mark at the current one.
+/// Returns all phases, numbered across nested workflows, with a mark at the current one.
 ///
-/// Of more than 20 steps, lists the first, the last, and the steps around the current one, and counts the others.
+/// Of more than 20 phases, lists the first, the last, and the phases around the current one, and counts the others.
 pub(super) fn list(active: &Active) -> String {
     let Outline { current, total } = Outline::of(active);
     let mut lines = vec!["**All steps:**".to_owned()];
@@ -23,24 +23,24 @@ pub(super) fn list(active: &Active) -> String {
             lines.push(format!("  … {left_out} {side} steps"));
         }
         let count = last.saturating_sub(first).saturating_add(1);
-        let steps = Outline::steps(active, first, usize::try_from(count).unwrap_or(usize::MAX));
-        lines.extend(steps.iter().map(|step| {
-            let current = step.number == current;
-            let passed = passed(active.state, &step.path).filter(|_| !current);
+        let phases = Outline::phases(active, first, usize::try_from(count).unwrap_or(usize::MAX));
+        lines.extend(phases.iter().map(|at| {
+            let current = at.number == current;
+            let passed = passed(active.state, &at.path).filter(|_| !current);
             let (mark, note) = match (current, passed) {
                 (true, _) => ("▸", " (current)".to_owned()),
                 (false, Some(passed)) => (" ", format!(" (passed over: {})", passed.because)),
                 (false, None) => (" ", String::new()),
             };
-            format!("{mark} {}. {}{note}", step.number, name(step))
+            format!("{mark} {}. {}{note}", at.number, name(at))
         }));
         listed = last;
     }
     lines.join("\n")
 }
 
-/// Returns the listed ranges of steps, each with its first and its last number. Between two ranges are at least two
-/// steps: a single step is listed, because its name takes no more space than a count.
+/// Returns the listed ranges of phases, each with its first and its last number. Between two ranges are at least two
+/// phases: a single phase is listed, because its name takes no more space than a count.
 fn ranges(current: u64, total: u64) -> Vec<(u64, u64)> {
     if total <= MAX_COMPLETE {
         return vec![(1, total)];
@@ -56,16 +56,16 @@ fn ranges(current: u64, total: u64) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// Returns the name of a step with the names of the nested workflows around it.
-pub(super) fn name(step: &Step) -> String {
+/// Returns the name of a phase with the names of the nested workflows around it.
+pub(super) fn name(at: &NumberedPhase) -> String {
     let mut name = String::new();
-    for scope in &step.scopes {
+    for scope in &at.scopes {
         name.push_str(scope);
         name.push_str(" > ");
     }
-    name.push_str(&step.phase.emoji);
+    name.push_str(&at.phase.emoji);
     name.push(' ');
-    name.push_str(&step.phase.name);
+    name.push_str(&at.phase.name);
     name
 }
 
@@ -115,7 +115,7 @@ mod tests {
         );
         for (current, count, second, second_last) in [
             (1, 8, "  2. 🔹 P2", "  … 93 later steps"),
-            // A single step is listed.
+            // A single phase is listed.
             (8, 15, "  2. 🔹 P2", "  … 86 later steps"),
             (9, 15, "  … 2 earlier steps", "  … 85 later steps"),
             (92, 15, "  … 85 earlier steps", "  … 2 later steps"),
@@ -147,8 +147,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The ranges are in order and apart, contain the first, the current and the last step, and are short, however
-        /// many steps there are.
+        /// The ranges are in order and apart, contain the first, the current and the last phase, and are short, however
+        /// many phases there are.
         #[test]
         fn the_ranges_of_any_outline_are_short(
             total in prop_oneof![1_u64..60, 1..=u64::MAX, Just(u64::MAX)],

@@ -138,7 +138,7 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
 
 /// The reason why a name gives no model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lack {
+pub enum Unavailable {
     NoAlias(String),
     /// pi does not know the model.
     Unknown(String),
@@ -147,15 +147,15 @@ pub enum Lack {
 }
 
 /// Returns the first usable model of some names, with the level; or the reason why each name is not usable.
-pub fn choose(names: &[String], aliases: &Aliases, models: &[KnownModel]) -> Result<ModelSetting, Vec<Lack>> {
-    let mut lacks = Vec::new();
+pub fn choose(names: &[String], aliases: &Aliases, models: &[KnownModel]) -> Result<ModelSetting, Vec<Unavailable>> {
+    let mut unavailable = Vec::new();
     for name in names {
         let candidates = if name.contains('/') {
             std::slice::from_ref(name)
         } else if let Some(candidates) = aliases.get(name) {
             candidates
         } else {
-            lacks.push(Lack::NoAlias(name.clone()));
+            unavailable.push(Unavailable::NoAlias(name.clone()));
             continue;
         };
         for candidate in candidates {
@@ -163,12 +163,12 @@ pub fn choose(names: &[String], aliases: &Aliases, models: &[KnownModel]) -> Res
                 Some((known, thinking)) if known.available => {
                     return Ok(ModelSetting { model: known.model.clone(), thinking });
                 }
-                Some(_) => lacks.push(Lack::NoKey(candidate.clone())),
-                None => lacks.push(Lack::Unknown(candidate.clone())),
+                Some(_) => unavailable.push(Unavailable::NoKey(candidate.clone())),
+                None => unavailable.push(Unavailable::Unknown(candidate.clone())),
             }
         }
     }
-    Err(lacks)
+    Err(unavailable)
 }
 
 #[cfg(test)]
@@ -235,8 +235,8 @@ mod tests {
         };
         assert_eq!(choose(&["strong", "b/three"]), Ok("b/two:low".into()));
         assert_eq!(choose(&["fast", "b/three"]), Ok("b/three".into()));
-        let lacks = vec![Lack::NoAlias("fast".into()), Lack::NoKey("a/one".into()), Lack::Unknown("a/four".into())];
-        assert_eq!(choose(&["fast", "a/one", "none", "a/four"]), Err(lacks));
+        let unavailable = vec![Unavailable::NoAlias("fast".into()), Unavailable::NoKey("a/one".into()), Unavailable::Unknown("a/four".into())];
+        assert_eq!(choose(&["fast", "a/one", "none", "a/four"]), Err(unavailable));
     }
 
     #[test]

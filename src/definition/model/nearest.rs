@@ -5,7 +5,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     nearest_within(word, known, &mut |_| true)
 }
 
-/// Like `nearest`; `spend` counts the steps before each comparison. `None` as soon as `spend` returns false.
+/// Like `nearest`; `spend` counts the letters before each comparison. `None` as soon as `spend` returns false.
 pub(crate) fn nearest_within<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,

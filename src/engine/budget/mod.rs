@@ -346,7 +346,7 @@ fn used_up(budgets: &[Spending], state: Option<&RunState>, cx: &mut Cx) -> Optio
     }
     budgets.iter().find_map(|budget| {
         let bound = budget.bounds().find(Bound::is_used_up)?;
-        let Bound { measure, spent, limit, is_least: _ } = bound;
+        let Bound { measure, spent, limit, is_lower_bound: _ } = bound;
         Some(PauseReason::Budget { of: text::short_name(budget.of), measure, spent, limit })
     })
 }

@@ -627,7 +627,7 @@ fn a_seal_does_not_hold_beside_a_new_limit() {
 fn the_user_is_told_once_of_a_run_that_cannot_be_read() {
     let mut session = Session::held_by_nothing();
     session.engine = Engine::default();
-    let stored = crate::run::Restored::unreadable(crate::run::Unusable::NotJson).state;
+    let stored = crate::run::Restored::unreadable(crate::run::BrokenReason::NotJson).state;
     let started = || Event::Session { stored: Some(stored.clone()), in_view: None, facts: Facts::default() };
     let effects = session.on(started()).effects;
     let [told] = notices(&effects)[..] else { panic!("{effects:?}") };
