@@ -6,7 +6,7 @@ use crate::definition::{
 
 use crate::sorted::Set;
 
-use super::{RunState, Segment};
+use super::{path::Segment, state::RunState};
 
 /// An active run with everything that its state names.
 ///

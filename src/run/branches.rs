@@ -3,66 +3,13 @@
 //! A branch is a run of its own, with the state of the run that has the group, cut to one entry or item of the group.
 //! So a branch has the same rules, values and results, and its records have the same keys as in the run.
 
-use serde::Serialize;
-
 use crate::definition::{Entry, Library, Need, Workflow, short};
 use crate::usage::Usage;
 
-use super::progress::MAX_NAME;
-use super::{Arrival, PassedOverReason, PhasePath, RunState, RunStatus, Visit, begin};
+use super::{branch::{Branch, BranchEnd, BranchRun}, path::PhasePath, state::{RunState, RunStatus}, transition::{Arrival, begin}, visit::{MAX_NAME, PassedOverReason, Visit}};
 
 /// The reason for the failure of a branch that has used up its budget.
 pub const OVER_BUDGET: &str = "its budget is used up, or not known";
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Branch {
-    /// [`PhasePath::key`] of its entry; of an item [`PhasePath::scope_key`] of the group with the item.
-    pub key: String,
-    /// Its name for users: the name of its entry, or the item.
-    pub name: String,
-    /// The number of transitions of the run when it came to the group; in the run of a child, the number when the child
-    /// began.
-    pub step: u64,
-}
-
-/// The work on a branch, as the run that has the group stores it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BranchRun {
-    /// See [`Branch::name`].
-    pub name: String,
-    /// Its input: the number of the visit of the group, its item, and the seal of the run.
-    pub given: String,
-    /// Its beginning, in milliseconds since 1970.
-    pub started_at: u64,
-    /// Its end, in milliseconds since 1970; `None` while it has not ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended_at: Option<u64>,
-    /// The file of its session; `None` if the session is not stored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// The kind of its end; `None` while the branch has not ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<BranchEnd>,
-    /// The reason for its wait, in words, if the branch waits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub waits: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase", tag = "kind")]
-pub enum BranchEnd {
-    /// The branch came to its end.
-    Done {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        outcome: Option<String>,
-    },
-    /// The branch failed.
-    Failed {
-        /// The reason, in words.
-        why: String,
-    },
-}
 
 /// The status of a parallel group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,35 +20,6 @@ pub enum Joined {
     Done(Option<String>),
     /// The run cannot go on, for this reason.
     Stuck(String),
-}
-
-impl Branch {
-    /// Returns true if this is the key of an entry in the branch.
-    pub fn has(&self, key: &str) -> bool {
-        key.strip_prefix(&*self.key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
-    }
-
-    /// The path to its first entry.
-    pub fn path(&self) -> Option<PhasePath> {
-        PhasePath::parse(&self.key).or_else(|| PhasePath::parse(&format!("{}:0", self.key)))
-    }
-
-    /// Its entries: one entry, or all entries of the group for an item.
-    pub fn entries<'a>(&self, library: &'a Library) -> &'a [Entry] {
-        let path = self.path();
-        let first = path.as_ref().and_then(|path| path.last());
-        let scope = first.and_then(|first| library.get(&first.workflow_key));
-        let (Some(first), Some(scope)) = (first, scope) else { return &[] };
-        let index = first.phase_index;
-        let own = if first.item.is_some() { 0..scope.phases.len() } else { index..index + 1 };
-        scope.phases.get(own).unwrap_or_default()
-    }
-
-    /// The depth of the outermost scope that is in the branch as a whole.
-    pub fn depth(&self) -> usize {
-        let of_entry = PhasePath::parse(&self.key).is_some();
-        self.path().map_or(1, |path| path.len()) + usize::from(of_entry)
-    }
 }
 
 impl Visit {
@@ -122,11 +40,6 @@ impl RunState {
         let entry = library.get(&last.workflow_key)?.phases.get(last.phase_index)?;
         let group = library.get(entry.group_key()?)?;
         (group.parallel.is_some() && self.progress.branch.is_none()).then_some(group)
-    }
-
-    /// Returns the run at another entry of its workflow, to read its records there.
-    pub fn seen_at(&self, path: &PhasePath) -> Self {
-        Self { current_path: path.clone(), ..self.clone() }
     }
 
     /// The branches of the parallel group at which the run is, in their order, without branches whose conditions do not
@@ -248,8 +161,8 @@ impl RunState {
         new
     }
 
-    /// Returns the run behind the branches of its group, with a number of transitions at which later records are newer than
-    /// the records of the branches.
+    /// Returns the run behind the branches of its group, with a number of transitions at which later records are newer
+    /// than the records of the branches.
     pub fn behind_branches(&self, library: &Library) -> Self {
         let mut new = self.clone();
         let branches = self.branches(library);

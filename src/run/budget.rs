@@ -3,7 +3,7 @@
 use crate::definition::{Budget, BudgetBounds, Measure};
 use crate::usage::Usage;
 
-use super::{Active, PhasePath, RunState};
+use super::{active::Active, path::PhasePath, progress::Allowance, state::RunState};
 
 /// The spent part of a budget, in hundredths, from which on the agent is told how much is left.
 const NEARLY: u64 = 80;
@@ -12,24 +12,6 @@ const NEARLY: u64 = 80;
 const BOUND_KEY: &str = "--";
 /// The name of this bound in messages.
 const BOUND_NAME: &str = "the command line";
-
-/// The decisions of the user about one budget.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Allowance {
-    /// The amounts that the user has added.
-    #[serde(skip_serializing_if = "Budget::is_empty")]
-    pub added: Budget,
-    /// The user accepts answers whose cost is not known.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unknown_cost: bool,
-    /// The user accepts answers whose tokens are not known.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unknown_tokens: bool,
-    /// The agent was told how much is left.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub told: bool,
-}
 
 /// A budget that applies in the current phase, with the spent amounts.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use crate::sorted::{Map, Set};
 
 use crate::definition::{Each, EntryKind, Given, Library, Output, Step, ValueName, ValueType};
 
-use super::{Active, OutputValue, Outputs, RunState};
+use super::{active::Active, outputs::{OutputValue, Outputs}, state::RunState};
 
 /// Maximum number of combinations of values of the outputs of a phase.
 const MAX_CHOICES: usize = 64;

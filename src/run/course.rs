@@ -1,7 +1,7 @@
 //! The course of a run in time, read from the entries of its branch: the visits of its phases, and the times of work,
 //! of waiting, of gates and of pauses.
 
-use super::{Broken, Evidence, Pause, PauseReason, PhasePath, Restored, RunState, RunStatus, BrokenReason, Visit, restore_with_mark};
+use super::{broken::{Broken, BrokenReason}, evidence::Evidence, path::PhasePath, pause::{Pause, PauseReason}, restore::{Restored, restore_with_mark}, state::{RunState, RunStatus}, visit::Visit};
 
 /// A visit of a phase; times in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::definition::{Each, FileEntry, Library, ValueName};
 
-use super::{OutputValue, PhasePath, RunState};
+use super::{outputs::OutputValue, path::PhasePath, state::RunState};
 
 /// The item of a group at which a run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,23 +38,18 @@ impl RunState {
     pub fn item(&self, depth: usize, library: &Library) -> Option<Item> {
         let mut scopes = self.current_path.iter().enumerate().take(depth);
         let (outer, segment) = scopes.rfind(|(_, segment)| segment.item.is_some())?;
-        let at = self.at_depth(outer);
+        let at = self.at(self.current_path.at_depth(outer));
         let items = at.items(outer, &segment.workflow_key, library).unwrap_or_default();
         let index = segment.item?;
         let text = items.get(index).cloned().unwrap_or_default();
         Some(Item { text, number: index + 1, count: items.len().max(index + 1) })
     }
 
-    /// Returns the run at the entry at this depth of its path.
-    fn at_depth(&self, depth: usize) -> Self {
-        Self { current_path: self.current_path.at_depth(depth), ..self.clone() }
-    }
-
     /// Returns the depth of the outermost group on the path that lacks the item at which the run would be; `None` if no
     /// group lacks its item.
     pub(super) fn depth_without_item(&self, library: &Library) -> Option<usize> {
         self.current_path.iter().enumerate().position(|(depth, segment)| {
-            let items = || self.at_depth(depth).items(depth, &segment.workflow_key, library);
+            let items = || self.at(self.current_path.at_depth(depth)).items(depth, &segment.workflow_key, library);
             segment.item.is_some_and(|item| items().is_none_or(|items| items.len() <= item))
         })
     }
@@ -70,7 +65,7 @@ impl RunState {
         let Some(last) = self.current_path.last() else { return false };
         let Some(item) = last.item else { return false };
         let outer = self.current_path.len().saturating_sub(1);
-        let items = self.at_depth(outer).items(outer, &last.workflow_key, library);
+        let items = self.at(self.current_path.at_depth(outer)).items(outer, &last.workflow_key, library);
         let has_next = items.is_some_and(|items| item + 1 < items.len());
         if has_next {
             self.current_path.set_item(item + 1);
@@ -92,7 +87,7 @@ impl RunState {
             let item = match current {
                 Some(current) => current.item,
                 None => {
-                    let at = Self { current_path: path.clone(), ..self.clone() };
+                    let at = self.at(path.clone());
                     let items = at.items(path.len(), group, library);
                     items.map(|items| items.len().saturating_sub(1))
                 }

@@ -6,11 +6,7 @@
 
 use serde_json::Value;
 
-use super::RunState;
-use super::bounds::{MAX_LENGTH, cut_texts};
-use super::mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark};
-use super::rules::PROGRESS_VERSION;
-use super::stored::{records_of, take_changes};
+use super::{bounds::{MAX_LENGTH, cut_texts}, mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark}, progress::PROGRESS_VERSION, state::RunState, stored::{records_of, take_changes}};
 
 /// Maximum length of a complete entry without its task, in bytes of JSON; a longer run is stored in parts. So most runs
 /// have complete entries only.

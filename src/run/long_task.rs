@@ -6,8 +6,6 @@ use serde::{Serialize, Serializer};
 
 use crate::definition::trim;
 
-use super::RunState;
-
 /// Maximum length of a task that a run stores with each state, in characters. Of a longer task each state has the
 /// beginning; the whole task lies in the folder of the run and in an entry of its own.
 pub const MAX_TASK: usize = 10_000;
@@ -64,16 +62,6 @@ pub(super) fn divided(task: &str) -> (String, Option<LongTask>) {
     let beginning: String = task.chars().take(BEGINNING).collect();
     let length = length(task).unwrap_or(u32::MAX);
     (trim(&beginning).to_owned(), Some(LongTask { length, text: Some(task.into()) }))
-}
-
-impl RunState {
-    /// The whole task; `None` if it is a long task that the session does not have.
-    pub fn whole_task(&self) -> Option<&str> {
-        match &self.progress.long_task {
-            Some(long) => long.text(),
-            None => Some(&self.task_description),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::definition::{Entry, Library, Phase};
 
-use super::{Active, PhasePath, RunState};
+use super::{active::Active, path::PhasePath, state::RunState};
 
 /// Position of a run among all phases of its workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl<'a> Walk<'a> {
     fn item_of(&self, group: &str) -> Option<usize> {
         self.library.get(group)?.each.as_ref()?;
         let depth = self.path.len();
-        let at = RunState { current_path: self.path.clone(), ..self.state.clone() };
+        let at = self.state.at(self.path.clone());
         let last = at.items(depth, group, self.library)?.len().saturating_sub(1);
         let current = &self.state.current_path;
         match current.get(depth).filter(|_| current.at_depth(depth) == self.path) {

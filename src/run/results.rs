@@ -2,7 +2,7 @@
 
 use crate::sorted::Map;
 
-use super::{Outputs, PhasePath, RunState, Summary};
+use super::{outputs::Outputs, path::PhasePath, state::RunState, visit::Summary};
 
 /// The result of a phase: a summary, outputs, or both.
 #[derive(Debug, Clone, Copy)]

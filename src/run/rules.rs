@@ -4,32 +4,9 @@
 //! they were last read. The engine calls this function with each new state and each reading of the files, and nowhere
 //! else: a run is held exactly as long as the files do not give its seal.
 
-use std::fmt;
-
-use serde::Serialize;
-
 use crate::definition::{Library, seal};
 
-use super::{Active, PauseReason, Progress, RunState, enter};
-
-/// The version of [`Progress`] as this package stores it.
-pub const PROGRESS_VERSION: u32 = 1;
-
-/// A hash of all rules of a run, see [`seal`](crate::definition::seal).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Seal {
-    /// The version of the sequence of bytes that is hashed.
-    pub version: u32,
-    /// SHA-256, in hexadecimal digits.
-    pub hash: String,
-}
-
-/// The version and the hash, as reports and the command line have them.
-impl fmt::Display for Seal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.version, self.hash)
-    }
-}
+use super::{active::Active, pause::PauseReason, progress::{PROGRESS_VERSION, Progress, Seal}, state::RunState, transition::enter};
 
 impl Seal {
     /// The seal of a run of this workflow; `None` if the library lacks the workflow.
@@ -130,47 +107,3 @@ impl RunState {
     }
 }
 
-impl PauseReason {
-    /// Returns true if the rules of a run are the reason. Such a pause ends when the files give the rules again or the
-    /// user accepts the new rules.
-    pub fn is_of_rules(&self) -> bool {
-        match self {
-            Self::Broken(_)
-            | Self::RulesChanged
-            | Self::RulesUnknown
-            | Self::LaterVersion
-            | Self::FilesUnreadable { .. }
-            | Self::PhaseGone => true,
-            Self::User
-            | Self::Aborted
-            | Self::Cancel
-            | Self::Conversation
-            | Self::Running
-            | Self::Idle { .. }
-            | Self::Repeats { .. }
-            | Self::CutOff { .. }
-            | Self::Limit { .. }
-            | Self::Gate { .. }
-            | Self::Loops { .. }
-            | Self::Way { .. }
-            | Self::Outputs { .. }
-            | Self::MissingOutput { .. }
-            | Self::Approval { .. }
-            | Self::Commands { .. }
-            | Self::Step { .. }
-            | Self::Budget { .. }
-            | Self::UnknownCost { .. }
-            | Self::UnknownUsage { .. }
-            | Self::ModelError
-            | Self::Unknown(_) => false,
-        }
-    }
-
-    /// Returns true if the user can accept the files as they are now.
-    pub fn can_be_accepted(&self) -> bool {
-        match self {
-            Self::Broken(broken) => broken.is_usable,
-            other => matches!(other, Self::RulesChanged | Self::RulesUnknown | Self::LaterVersion),
-        }
-    }
-}

@@ -4,8 +4,6 @@ use serde::{Serialize, Serializer};
 
 use crate::definition::SAMPLE_RUN_DIR;
 
-use super::RunState;
-
 /// The folder of a run in the project. The host makes its name. Only the name is stored; by the name, a fork of the
 /// session finds the folder to copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,13 +48,6 @@ impl RunDir {
     /// Its path from the working directory, with `/`; `None` while the host has not opened it for this session.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
-    }
-}
-
-impl RunState {
-    /// The path of the folder of the run from the working directory, if the run has a folder that is open.
-    pub fn run_dir_path(&self) -> Option<&str> {
-        self.progress.run_dir.as_ref()?.path()
     }
 }
 

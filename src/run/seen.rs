@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::definition::{Entry, Results};
 
-use super::{Active, PassedOverReason, PhasePath, RunState};
+use super::{active::Active, path::PhasePath, state::RunState, visit::PassedOverReason};
 
 impl<'a> Active<'a> {
     /// Returns true if the current phase gets the results of the phase at this path.

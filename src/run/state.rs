@@ -6,8 +6,7 @@ use crate::sorted::Map;
 
 use crate::definition::{Budget, Input, Workflow};
 
-use super::long_task::divided;
-use super::{PhasePath, Progress};
+use super::{long_task::divided, path::PhasePath, progress::Progress};
 
 /// A run of a workflow.
 ///
@@ -98,6 +97,24 @@ impl RunState {
         let inputs = workflow.inputs.iter();
         self.progress.inputs = inputs.filter_map(|input| Some((input.name.clone(), given(input)?))).collect();
         self
+    }
+
+    /// The whole task; `None` if it is a long task that the session does not have.
+    pub fn whole_task(&self) -> Option<&str> {
+        match &self.progress.long_task {
+            Some(long) => long.text(),
+            None => Some(&self.task_description),
+        }
+    }
+
+    /// The path of the folder of the run from the working directory, if the run has a folder that is open.
+    pub fn run_dir_path(&self) -> Option<&str> {
+        self.progress.run_dir.as_ref()?.path()
+    }
+
+    /// Returns the run at another entry of its workflow, to read its values there.
+    pub fn at(&self, path: PhasePath) -> Self {
+        Self { current_path: path, ..self.clone() }
     }
 
     /// Returns true if the agent is to work on its phases.

@@ -8,14 +8,7 @@ use serde_json::{Map, Value};
 use crate::definition::{Budget, MAX_NESTING, Measure, Model, ModelSetting, Thinking, seal};
 use crate::usage::{MAX_NAMES, Usage};
 
-use super::mark::MARK;
-use super::progress::MAX_VISITS;
-use super::rules::PROGRESS_VERSION;
-use super::{
-    Allowance, Branch, BranchEnd, BranchRun, Changed, CheckPlace, CheckedFiles, Evidence, HandedOutputs, LongTask,
-    OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick, Progress, Records, RunDir,
-    RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
-};
+use super::{branch::{Branch, BranchEnd, BranchRun}, evidence::{Changed, CheckPlace, CheckedFiles, Evidence}, long_task::LongTask, mark::MARK, outputs::{HandedOutputs, OutputValue}, path::{PhasePath, Segment}, pause::{Pause, PauseReason}, progress::{MAX_VISITS, PROGRESS_VERSION, Allowance, Progress, Seal, UsersModel}, records::Records, run_dir::RunDir, state::{RunState, RunStatus}, visit::{PassedOver, PassedOverReason, Pick, Summary, Visit}};
 
 /// Maximum number of scopes of a path.
 pub(super) const MAX_PATH: usize = MAX_NESTING + 1;

@@ -1,33 +1,18 @@
 //! Summaries: texts that a phase hands over to later phases.
 
-use serde::Serialize;
-
 use crate::definition::{Phase, short, trim};
 
-use super::{PhasePath, RunState};
+use super::{outputs::MAX_NAME, path::PhasePath, state::RunState, visit::Summary};
 
 /// Maximum length of a summary, in characters; the rest is cut off.
 const MAX_SUMMARY: usize = 4000;
 /// Maximum length of all summaries of a run together, in characters: every state entry of the session holds all
 /// summaries.
 const MAX_SUMMARIES: usize = 100_000;
-/// Maximum length of a phase's emoji and of its name in a summary, in characters each.
-const MAX_NAME: usize = 100;
 /// Length to which the oldest summaries are cut if all together are too long, in characters.
 const MAX_OLD_SUMMARY: usize = 100;
 /// The end of a text that was cut.
 const CUT: &str = "… (cut)";
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Summary {
-    pub id: String,
-    /// The phase's emoji and name.
-    pub name: String,
-    /// At most 4,000 characters, and a mark at the end if it was longer.
-    pub text: String,
-    /// The number of transitions of the run before it; orders summaries by age.
-    pub step: u64,
-}
 
 impl RunState {
     /// Returns the run with a summary of its current phase, in place of the summary of an earlier visit.

@@ -4,8 +4,7 @@ use std::fmt;
 
 use crate::definition::{Entry, EntryKind, Library, Outcome, Target, WayBound, Work, Workflow, short};
 
-use super::progress::MAX_NAME;
-use super::{Active, Outline, PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
+use super::{active::Active, outline::Outline, path::PhasePath, state::{RunState, RunStatus}, visit::{MAX_NAME, PassedOver, PassedOverReason}};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
@@ -309,8 +308,8 @@ impl RunState {
         entry.nested_key().filter(|_| library.phase_at(entry).is_none())
     }
 
-    /// Returns the run with one more transition, which leaves its phase: with the outputs that this visit has handed over, or
-    /// with none.
+    /// Returns the run with one more transition, which leaves its phase: with the outputs that this visit has handed
+    /// over, or with none.
     pub(super) fn stepped(&self) -> Self {
         let global_step_count = self.global_step_count.saturating_add(1);
         let mut new = Self { global_step_count, ..self.clone() };
@@ -529,21 +528,19 @@ impl RunState {
 
     /// Ends a run that has no more entries; `before` is the run at its last phase.
     fn ended(mut self, before: &Self, library: &Library) -> Self {
-        if self.progress.branch.is_some() {
-            self.current_path.clone_from(&before.current_path);
-            self.status = RunStatus::Done { announced: false };
-            return self;
-        }
-        // A run that ends inside a nested workflow has left it: its path is behind the root's last entry.
         self.current_path.clone_from(&before.current_path);
-        self.current_path.truncate(1);
-        if before.current_path.len() > 1
-            && let Some(root) = self.current_path.first_mut()
-            && let Some(workflow) = library.get(&root.workflow_key)
-        {
-            root.phase_index = workflow.phases.len();
-        }
         self.status = RunStatus::Done { announced: false };
+        // A run that ends inside a nested workflow has left it: its path is behind the root's last entry. The run of a
+        // branch stays at its last phase.
+        if self.progress.branch.is_none() {
+            self.current_path.truncate(1);
+            if before.current_path.len() > 1
+                && let Some(root) = self.current_path.first_mut()
+                && let Some(workflow) = library.get(&root.workflow_key)
+            {
+                root.phase_index = workflow.phases.len();
+            }
+        }
         self
     }
 }

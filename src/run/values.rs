@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use crate::sorted::Map;
 
 use crate::definition::{
-    Condition, EntryKind, Gate, Given, Input, Library, PathVariable, ValueName, ValueType, Workflow,
+    Condition, EntryKind, Gate, Given, Input, Library, PathVariable, Phase, ValueName, ValueType, Workflow, short,
 };
 
-use super::{OutputValue, RunState};
+use super::{outputs::{MAX_NAME, MAX_OUTPUTS, HandedOutputs, OutputValue, Outputs}, path::PhasePath, pause::PauseReason, state::RunState};
 
 impl RunState {
     /// Returns the values of the inputs of the workflow at this depth of the path, by name; 1 is the root.
@@ -165,4 +165,106 @@ impl RunState {
             (!holds).then(|| (condition, value.map(Cow::into_owned)))
         })
     }
+
+    /// Returns the run with these outputs of its current phase; unchanged without outputs.
+    pub fn with_outputs(&self, phase: &Phase, values: Outputs) -> Self {
+        let mut new = self.clone();
+        if values.is_empty() {
+            return new;
+        }
+        let name = format!("{} {}", short(&phase.emoji, MAX_NAME), short(&phase.name, MAX_NAME));
+        let handed = HandedOutputs { name, step: self.global_step_count, values, is_hidden: false };
+        new.progress.outputs.insert(self.current_path.key(), handed);
+        new
+    }
+
+    /// Returns the outputs that the current phase has handed over in this visit.
+    pub fn handed_outputs(&self) -> Option<&Outputs> {
+        let handed = self.progress.outputs.get(&self.current_path.key())?;
+        (handed.step == self.global_step_count).then_some(&handed.values)
+    }
+
+    /// Returns true if there is room for these outputs of the current phase, see [`MAX_OUTPUTS`].
+    pub fn has_room_for(&self, outputs: &Outputs) -> bool {
+        let current = self.current_path.key();
+        let others = self.progress.outputs.iter().filter(|(key, _)| **key != *current);
+        others.map(|(_, handed)| length(&handed.values)).sum::<usize>() + length(outputs) <= MAX_OUTPUTS
+    }
+
+    /// Returns the value of the output of this name with which the phase of this id was left last, in the workflow at
+    /// this depth of the path. Of several phases with this id, the last phase before the current entry that has outputs
+    /// counts, or else the last phase of all.
+    pub fn output(&self, depth: usize, (id, name): (&str, &str), library: &Library) -> Option<&OutputValue> {
+        let handed = self.handed_by(depth, id, library).filter(|handed| !handed.is_hidden);
+        handed?.values.get(name)
+    }
+
+    /// Like [`Self::output`], for an input of a nested workflow; a hidden output counts too.
+    pub(super) fn given_output(
+        &self,
+        depth: usize,
+        (id, name): (&str, &str),
+        library: &Library,
+    ) -> Option<&OutputValue> {
+        self.handed_by(depth, id, library)?.values.get(name)
+    }
+
+    fn handed_by(&self, depth: usize, id: &str, library: &Library) -> Option<&HandedOutputs> {
+        self.of_entry(depth, id, library, |key| self.progress.outputs.get(key))
+    }
+
+    /// Returns the reason to pause if a nested workflow that the run has entered, coming from the path `before`, lacks
+    /// a value: `with` gives an input without a default an output that its phase did not hand over.
+    pub fn missing_value(&self, before: &PhasePath, library: &Library) -> Option<PauseReason> {
+        let was_entered = |depth| before.len() > depth && before.at_depth(depth) == self.current_path.at_depth(depth);
+        let given = self.given_on_path(library).into_iter();
+        let mut entered = given.filter(|given| !was_entered(given.depth));
+        entered.find_map(|GivenOutput { depth, input, phase, output }| {
+            let nested = library.get(&self.current_path.get(depth)?.workflow_key)?;
+            let input = nested.inputs.iter().find(|other| other.name == *input)?;
+            let is_missing = self.output(depth, (phase, output), library).is_none();
+            (is_missing && input.default.is_none()).then(|| PauseReason::MissingOutput {
+                of: short(&nested.name, MAX_NAME),
+                input: input.name.clone(),
+                output: format!("output.{phase}.{output}"),
+            })
+        })
+    }
+
+    /// Returns the outputs that the entries on the path give to nested workflows.
+    fn given_on_path<'a>(&self, library: &'a Library) -> Vec<GivenOutput<'a>> {
+        let scopes = self.current_path.iter().enumerate();
+        let entries = scopes.filter_map(|(index, segment)| {
+            let workflow = library.get(&segment.workflow_key)?;
+            Some((index + 1, workflow.phases.get(segment.phase_index)?))
+        });
+        entries
+            .flat_map(|(depth, entry)| {
+                let with = match &entry.kind {
+                    EntryKind::Workflow { with, .. } => Some(with),
+                    EntryKind::Phase(_) => None,
+                };
+                with.into_iter().flatten().filter_map(move |(input, given)| match given {
+                    Given::Name(ValueName::Output { phase, name: output }) => {
+                        Some(GivenOutput { depth, input, phase, output })
+                    }
+                    Given::Name(_) | Given::Value(_) | Given::List(_) => None,
+                })
+            })
+            .collect()
+    }
+}
+
+/// An output that an entry gives to a nested workflow.
+struct GivenOutput<'a> {
+    /// The depth of the workflow that has the entry; 1 is the root.
+    pub depth: usize,
+    pub input: &'a str,
+    pub phase: &'a str,
+    pub output: &'a str,
+}
+
+/// Returns the length of all values, in bytes.
+fn length(outputs: &Outputs) -> usize {
+    outputs.iter().map(|(name, value)| name.len() + value.text().len()).sum()
 }

@@ -104,14 +104,14 @@ pub fn branch_lines(
     if !state.progress.visits.contains_key(&path.key()) {
         return Vec::new();
     }
-    let state = state.seen_at(path);
+    let state = state.at(path.clone());
     let branches = state.branches(library).into_iter();
     branches.map(|branch| branch_line(&state, &branch, &now(&branch))).collect()
 }
 
 /// Returns the file of the session of each branch, if it has one, in the order of [`branch_lines`].
 pub(super) fn branch_files(state: &RunState, path: &PhasePath, library: &Library) -> Vec<Option<String>> {
-    let state = state.seen_at(path);
+    let state = state.at(path.clone());
     let file = |branch: &Branch| state.branch_run(branch)?.session.as_deref().map(on_one_line);
     state.branches(library).iter().map(file).collect()
 }

@@ -23,7 +23,7 @@ pub(super) fn lines(active: &Active, at: &NumberedPhase, before: Option<&Numbere
 fn of_group(active: &Active, scope: &PhasePath) -> Vec<String> {
     let (state, depth) = (active.state, scope.len().saturating_sub(1));
     let (outer, Some(group)) = (scope.at_depth(depth), scope.last()) else { return Vec::new() };
-    let at = RunState { current_path: outer.clone(), ..state.clone() };
+    let at = state.at(outer.clone());
     let items = at.items(depth, &group.workflow_key, active.library).unwrap_or_default();
     let current = &state.current_path;
     let is_inside = current.len() > depth && current.at_depth(depth).key() == outer.key();

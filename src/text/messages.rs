@@ -107,7 +107,7 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
         // A stopped run is still at the place where it was stopped: its results are listed as seen from outside, like
         // the results of a run that is done.
         let outside = state.current_path.at_depth(if state.is_stopped() { 1 } else { usize::MAX });
-        let outside = RunState { current_path: outside, ..state.clone() };
+        let outside = state.at(outside);
         append("Results", &results::lines(&outside, library).join("\n"));
     }
     if !names_evidence.get() {

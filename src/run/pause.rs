@@ -1,0 +1,246 @@
+//! Pauses: the run waits for the user.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::definition::Measure;
+
+use super::broken::Broken;
+
+/// A pause: the run waits for the user.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pause {
+    pub reason: PauseReason,
+    /// Its beginning, in milliseconds since 1970.
+    pub at: u64,
+}
+
+impl Pause {
+    /// The pause after the run has left the phase; `None` if the pause was about that phase, and is over.
+    pub(super) fn after_move(self) -> Option<Self> {
+        let reason = match self.reason {
+            // The user stopped the agent and moved the run: the run waits because the user wants it to.
+            PauseReason::Aborted => PauseReason::User,
+            reason => Some(reason).filter(|reason| reason.about() != About::Phase)?,
+        };
+        Some(Self { reason, ..self })
+    }
+}
+
+/// What a pause is about, and so what ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// The phase: the pause ends when the run leaves it.
+    Phase,
+    Run,
+    /// The rules of the run: the pause ends when the files give the rules again, or the user accepts the new rules.
+    Rules,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum PauseReason {
+    /// The user asked for the pause.
+    #[serde(rename = "person")]
+    User,
+    /// The user stopped the agent.
+    Aborted,
+    /// The agent wants to cancel the run, and there is no user interface to ask the user.
+    Cancel,
+    /// The phase is a conversation with the user, and there is no user interface.
+    Conversation,
+    /// The agent tries again and again to leave the phase while one of its tool calls runs.
+    Running,
+    /// The agent did nothing in this number of automatic continuations.
+    Idle { times: u32 },
+    /// This number of tool calls in a row brought nothing new.
+    Repeats { times: u32 },
+    /// This number of answers in a row was cut off at the model's output limit.
+    CutOff { times: u32 },
+    /// The phase took this number of automatic continuations.
+    Limit { times: u32 },
+    /// A gate was not passed in as many attempts as it allows, or its failure leads back once too often.
+    Gate {
+        /// The label of the check that failed last.
+        label: String,
+        times: u32,
+    },
+    /// An outcome leads back, and the workflow was restarted as often as it allows.
+    Loops {
+        /// The name of the phase.
+        of: String,
+        outcome: String,
+        times: u32,
+        /// `PhasePath::scope_key` of the scope, if it is not the innermost.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        scope: Option<String>,
+    },
+    /// An outcome led to its target as often as it may.
+    Way {
+        /// The name of the phase.
+        of: String,
+        outcome: String,
+        times: u32,
+    },
+    /// The agent has tried this number of times to leave the phase with missing or wrong outputs.
+    Outputs {
+        /// The name of the phase.
+        of: String,
+        times: u32,
+    },
+    /// A nested workflow has begun without an output that `with` gives it: the phase was left without it.
+    MissingOutput {
+        /// The name of the nested workflow.
+        of: String,
+        input: String,
+        /// `output.ID.NAME`.
+        output: String,
+    },
+    /// The user has not approved yet.
+    Approval { question: String },
+    /// The user has not allowed the commands of a gate.
+    Commands {
+        /// The package that has the commands; `None` for the project.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        package: Option<String>,
+    },
+    /// An entry without the model has not ended: its command failed, was stopped, or may have been interrupted.
+    Step {
+        /// The name of the entry.
+        of: String,
+        /// The reason, in words.
+        why: String,
+    },
+    Budget {
+        /// The name of the phase or workflow with the budget.
+        of: String,
+        measure: Measure,
+        spent: u64,
+        limit: u64,
+    },
+    /// A budget bounds the cost, and a model without a price has answered.
+    UnknownCost {
+        /// The name of the phase or workflow with the budget.
+        of: String,
+    },
+    /// A budget bounds the cost or the tokens, and an answer came without usage.
+    UnknownUsage {
+        /// The name of the phase or workflow with the budget.
+        of: String,
+    },
+    /// The files give other rules than the run was started with.
+    RulesChanged,
+    /// The rules with which the run was started are not known: its state could not be read in full.
+    RulesUnknown,
+    /// A later version of this package stored the run.
+    LaterVersion,
+    /// The entries of the run cannot be read in full.
+    #[serde(skip)]
+    Broken(Broken),
+    /// The files of a workflow on the path cannot be read, or are not there.
+    FilesUnreadable { workflow: String },
+    /// The files have no phase where the run is.
+    PhaseGone,
+    /// The model failed, and pi's own retries did not help.
+    ModelError,
+    /// A reason that this version does not know, as it was stored.
+    #[serde(untagged)]
+    Unknown(Value),
+}
+
+impl PauseReason {
+    /// Returns the name of the reason in stored states; `unreadable` for a state that cannot be read in full, a reason
+    /// that is not stored.
+    pub fn kind(&self) -> String {
+        if matches!(self, Self::Broken(_)) {
+            return "unreadable".to_owned();
+        }
+        let stored = serde_json::to_value(self).unwrap_or_default();
+        stored.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
+    /// Returns true if the phase cannot be left as the agent or the user wants.
+    pub fn is_at_exit(&self) -> bool {
+        matches!(
+            self,
+            Self::Gate { .. }
+                | Self::Loops { .. }
+                | Self::Way { .. }
+                | Self::Outputs { .. }
+                | Self::Approval { .. }
+                | Self::Commands { .. }
+        )
+    }
+
+    pub fn is_of_budget(&self) -> bool {
+        matches!(self, Self::Budget { .. }) || self.is_unknown_amount()
+    }
+
+    /// Returns true if a budget bounds an amount that is not known.
+    pub fn is_unknown_amount(&self) -> bool {
+        matches!(self, Self::UnknownCost { .. } | Self::UnknownUsage { .. })
+    }
+
+    /// Returns true if `/workflow :resume` checks the gate again: the gate waits for an answer of the user.
+    pub fn waits_at_gate(&self) -> bool {
+        matches!(self, Self::Approval { .. } | Self::Commands { .. })
+    }
+
+    /// Returns true if the agent must not leave the phase before the user resumes the run.
+    pub fn keeps_phase(&self) -> bool {
+        self.is_at_exit() || self.needs_resume()
+    }
+
+    /// Returns true if only `/workflow :resume` ends the pause, not a message of the user.
+    pub fn needs_resume(&self) -> bool {
+        self.is_of_rules()
+            || self.is_of_budget()
+            || matches!(self, Self::MissingOutput { .. } | Self::Step { .. } | Self::Unknown(_))
+    }
+
+    /// Returns true if the rules of a run are the reason.
+    pub fn is_of_rules(&self) -> bool {
+        self.about() == About::Rules
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Self::Cancel
+            | Self::Conversation
+            | Self::Running
+            | Self::Idle { .. }
+            | Self::Repeats { .. }
+            | Self::CutOff { .. }
+            | Self::Limit { .. }
+            | Self::Gate { .. }
+            | Self::Loops { .. }
+            | Self::Way { .. }
+            | Self::Outputs { .. }
+            | Self::MissingOutput { .. }
+            | Self::Approval { .. }
+            | Self::Commands { .. }
+            | Self::Step { .. }
+            | Self::ModelError => About::Phase,
+            Self::User
+            | Self::Aborted
+            | Self::Budget { .. }
+            | Self::UnknownCost { .. }
+            | Self::UnknownUsage { .. }
+            | Self::Unknown(_) => About::Run,
+            Self::RulesChanged
+            | Self::RulesUnknown
+            | Self::LaterVersion
+            | Self::Broken(_)
+            | Self::FilesUnreadable { .. }
+            | Self::PhaseGone => About::Rules,
+        }
+    }
+
+    /// Returns true if the user can accept the files as they are now.
+    pub fn can_be_accepted(&self) -> bool {
+        match self {
+            Self::Broken(broken) => broken.is_usable,
+            other => matches!(other, Self::RulesChanged | Self::RulesUnknown | Self::LaterVersion),
+        }
+    }
+}
