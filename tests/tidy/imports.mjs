@@ -78,6 +78,13 @@ export function rust() {
     for (; first === "super"; [first, ...rest] = rest) at = at.slice(0, -1);
     return first === "self" ? [...at, ...rest] : [...at, first, ...rest].filter((part) => part !== undefined);
   };
+  /** Tells if a file has an item of a name; items of macros are indented. @param {string | undefined} file @param {string} name */
+  const defines = (file, name) =>
+    new RegExp(
+      `^(?: {4})?(?:pub(?:\\([^)]*\\))? )?(?:struct|enum|trait|type|const|static|macro_rules!|union) ${name}\\b` +
+        `|^(?:pub(?:\\([^)]*\\))? )?(?:const )?fn ${name}\\b`,
+      "m",
+    ).test(texts.get(file ?? "") ?? "");
   /**
    * The file that defines a name, through the `pub use` of modules.
    * @param {string[]} path @param {number} [depth] @returns {string | undefined}
@@ -89,10 +96,7 @@ export function rust() {
     if (path.length === 0) return undefined;
     if (!module) return definer(path.slice(0, -1), depth);
     const name = /** @type {string} */ (path.at(-1));
-    const text = texts.get(module) ?? "";
-    if (new RegExp(`\\b(struct|enum|fn|trait|type|const|static|macro_rules!|union) ${name}\\b`).test(text))
-      return module;
-    if (depth > 6) return module;
+    if (defines(module, name) || depth > 6) return module;
     for (const { parts, alias, isPublic } of uses.get(module) ?? []) {
       if (!isPublic) continue;
       const target = absolute(module, parts);
@@ -100,9 +104,7 @@ export function rust() {
       if (alias === name) return definer(target, depth + 1);
       if (alias === "*") {
         const inner = definer([...target, name], depth + 1);
-        if (inner && inner !== fileOf(target)) return inner;
-        if (inner && new RegExp(`\\b(struct|enum|fn|trait|type|const|static) ${name}\\b`).test(texts.get(inner) ?? ""))
-          return inner;
+        if (inner && (inner !== fileOf(target) || defines(inner, name))) return inner;
       }
     }
     return module;
@@ -114,10 +116,7 @@ export function rust() {
       }));
       const targets = [...(uses.get(file) ?? []).filter(({ isPublic }) => !isPublic), ...inline].flatMap(
         ({ parts }) => {
-          const path = absolute(
-            file,
-            parts.filter((part) => part !== "*"),
-          );
+          const path = absolute(file, parts);
           const found = path && definer(path);
           return found && found !== file ? [found] : [];
         },
@@ -137,10 +136,11 @@ function usesOf(text) {
     leaves(tree.replace(/\s+/g, " ")).map((leaf) => {
       const [path, renamed] = leaf.split(" as ");
       const parts = path.split("::").map((part) => part.trim());
-      if (parts.at(-1) === "self" && parts.length > 1) parts.pop();
+      const last = /** @type {string} */ (parts.at(-1));
+      if (["self", "*"].includes(last) && parts.length > 1) parts.pop();
       return {
         parts,
-        alias: renamed?.trim() ?? /** @type {string} */ (parts.at(-1)),
+        alias: renamed?.trim() ?? (last === "self" ? /** @type {string} */ (parts.at(-1)) : last),
         isPublic: isPublic !== undefined,
       };
     }),
