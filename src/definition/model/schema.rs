@@ -260,28 +260,28 @@ table! {
         "phase": Kind::Text => "",
         /// The key of another workflow: the name of its folder.
         "subworkflow": Kind::Text => "",
-        /// A command line for the shell, which the run runs itself, in the project's directory. Its outcomes are `ok`,
-        /// with exit status 0, and `failed`.
+        /// A command line for the shell, which runs without the agent in the project's directory. The outcomes are
+        /// `ok`, with exit status 0, and `failed`.
         "run": Kind::Text => "",
-        /// A question to the user, who answers with one of the `outcomes`, with the variables of the text of a phase.
-        /// An outcome can be a mapping with `to`, its target, `label`, its words for the user, and `text: required` or
-        /// `text: optional`, a text that the user gives with it.
+        /// A question to the user, with the variables of the text of a phase. The answer is one of the `outcomes`. An
+        /// outcome can be a mapping: `to` is its target, `label` its words for the user; with `text: required` or
+        /// `text: optional` the user gives a text too.
         "ask": Kind::Text => "",
-        /// Its name among the entries, for targets, conditions and texts. With it one phase file or workflow can be
-        /// listed several times.
+        /// The name of the entry, for targets, conditions and texts. Under several ids one phase file or workflow can
+        /// be listed several times.
         "id": Kind::Text => "the `id` of the phase file, or the key of the nested workflow",
-        /// Its name for users.
+        /// The name of the entry for users.
         "label": Kind::Text => "the name of the phase or of the nested workflow",
-        /// Conditions, all of which must hold when the run arrives, or it passes over the entry: `input.NAME`,
+        /// Conditions: the run passes over the entry unless all hold when the run arrives. `input.NAME`,
         /// `output.ID.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase; of
         /// an outcome also the key of an earlier nested workflow.
         "when": Kind::Conditions => "none",
-        /// Values of the inputs of the nested workflow: each a value, or `input.NAME` or `output.ID.NAME` for that of
-        /// an input of this workflow or of an output of an earlier phase.
+        /// Values of the inputs of the nested workflow: a value itself, `input.NAME` for an input of this workflow, or
+        /// `output.ID.NAME` for an output of an earlier phase.
         "with": Kind::Values => "none",
-        /// Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested
-        /// workflow or the group ends: `next`, `loop`, `done`, `stop` or the `id` of an entry.
-        "outcomes": Kind::Outcomes => "of a phase those of its file; after a nested workflow the next entry follows",
+        /// Targets of the outcomes of the phase, in place of the targets in its file, or of the outcomes of the nested
+        /// workflow or group: `next`, `loop`, `done`, `stop` or the `id` of an entry.
+        "outcomes": Kind::Outcomes => "of a phase the targets in its file; after a nested workflow the next entry follows",
         /// Maximum duration of the command of `run`, at most a day.
         "timeout": Kind::Duration("10m") => "10m",
         /// Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`,
@@ -300,11 +300,11 @@ table! {
         /// Repeats the group for each item, in order: a list, or `input.NAME` or `output.ID.NAME` of a list. In texts
         /// `{item}`, `{itemNumber}` and `{itemCount}`. Without an item the group is passed over.
         "each": Kind::Items => "the group is gone through once",
-        /// The entries of the group are branches, on which agents work at the same time; with `each` its items are.
-        /// `true` for 4 at a time, or their number.
+        /// The entries of the group are branches, or with `each` its items: agents work on them at the same time.
+        /// `true` allows 4 agents at a time, a number that many.
         "parallel": Kind::AtOnce(Parallel::MAX as u32) => "false",
-        /// The outcome of a parallel group: the first of these that a branch ends with, or `majority` for that of more
-        /// than half of them.
+        /// The outcome of a parallel group: the first of these outcomes with which a branch ends, or with `majority`
+        /// the outcome of more than half of the branches.
         "decide": Kind::WordOrNames(&[Decide::MAJORITY]) => "the group has no outcome",
         /// Number of branches of a parallel group that must come to their end; with fewer the run pauses.
         "need": Kind::WordOrCount("all", Parallel::MAX as u32) => "all",
@@ -328,16 +328,16 @@ table! {
         "hide": Kind::Paths(MAX_PATHS) => "nothing is hidden",
         /// `false`: commands have no network. In `workflow.yaml` the default of its phases.
         "network": Kind::Bool => "true",
-        /// Confinement of commands by `write` and `network`: `required`: where the system cannot confine them, they are
-        /// refused; `preferred`: there they run without limits; `off`: they always do. In `workflow.yaml` the default
-        /// of its phases.
+        /// Confinement of commands by `write` and `network`. `required`: commands that the system cannot confine are
+        /// refused; `preferred`: such commands run without limits; `off`: all do. In `workflow.yaml` the default of its
+        /// phases.
         "sandbox": Kind::OneOf(&SANDBOXES) => "required",
     ];
 }
 
 table! {
     pub(super) const GATE: [
-        /// Checks that must pass before the phase is left. They run in order when the agent calls `next`.
+        /// Checks that must pass before the phase is left. The checks run in order when the agent calls `next`.
         "gate": Kind::Checks(&CHECK_FIELDS) => "nothing is checked",
         /// Number of failures of the gate after which the run pauses.
         "gateAttempts": Kind::OrInput(&Kind::Count(MAX_GATE_ATTEMPTS)) => "3",
@@ -346,7 +346,7 @@ table! {
 
 table! {
     pub const CHECK_FIELDS: [
-        /// A command line for the shell, in the project's directory; it must end with exit status 0.
+        /// A command line for the shell, in the project's directory. The command must end with exit status 0.
         "run": Kind::Text => "",
         /// A path or glob, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`: a file that
         /// must exist and not be empty.
@@ -379,8 +379,8 @@ table! {
         "hide": Kind::Paths(MAX_PATHS) => "nothing is hidden",
         /// `false`: commands have no network.
         "network": Kind::Bool => "true",
-        /// Confinement of commands by the limits: `required`: where the system cannot confine them, they are refused;
-        /// `preferred`: there they run without limits; `off`: they always do.
+        /// Confinement of commands by the limits. `required`: commands that the system cannot confine are refused;
+        /// `preferred`: such commands run without limits; `off`: all do.
         "sandbox": Kind::OneOf(&SANDBOXES) => "required",
         /// The tools that the agent may use. `workflow_step` is always allowed.
         "tools": Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true } => "every tool is allowed",
@@ -399,8 +399,8 @@ table! {
     pub const NOTIFY_FIELDS: [
         /// The occasions: a run waits for you, is done, or was stopped by an outcome.
         "on": Kind::Words(&OCCASIONS) => "all of them",
-        /// A program and its arguments, without a shell: its path, or its name in `PATH`. `{title}` and `{text}` as
-        /// whole arguments stand for the notification.
+        /// A program, by its path or its name in `PATH`, and its arguments, without a shell. For the arguments
+        /// `{title}` and `{text}` stand the title and the text of the notification.
         "command": Kind::Arguments(MAX_ARGUMENTS) => "none",
         /// `true`: the notification goes to the terminal that pi runs in.
         "terminal": Kind::Bool => "false",
@@ -427,14 +427,14 @@ const MAX: Field = row(
 const TYPE: Field = required("type", Kind::OneOf(&VALUE_TYPES), Needed::Always).described("The type of the value.");
 
 const OPTIONS: Field =
-    row("options", Kind::Options, "none", "The values that a choice has; only of a choice, which needs them.");
+    row("options", Kind::Options, "none", "The values of a choice. Only a choice has options, and must have some.");
 
 pub const OUTPUT_FIELDS: [Field; 6] = [
     TYPE,
     OPTIONS,
     MIN,
     MAX,
-    row("optional", Kind::Bool, "false", "`true`: the phase can be left without it."),
+    row("optional", Kind::Bool, "false", "`true`: the phase can be left without the value."),
     row("description", Kind::FreeText, "none", "The meaning of the value, for the agent."),
 ];
 
@@ -443,7 +443,7 @@ pub const INPUT_FIELDS: [Field; 6] = [
     OPTIONS,
     MIN,
     MAX,
-    row("default", Kind::Literal, "of a flag `false`; others must be given", "The value of a run that gives none."),
+    row("default", Kind::Literal, "of a flag `false`; others must be given", "The value for a run that is started without one."),
     row("description", Kind::FreeText, "none", "The meaning of the value, for the user."),
 ];
 
@@ -451,9 +451,9 @@ table! {
     pub const BUDGET_FIELDS: [
         /// The cost in US dollars, as pi reports it. Models without a price are not counted.
         "cost": Kind::OrInput(&Kind::Dollars(MAX_COST)) => "no bound",
-        /// Output tokens, with those of reasoning.
+        /// Output tokens, including reasoning tokens.
         "outputTokens": Kind::OrInput(&Kind::Count(MAX_TOKENS)) => "no bound",
-        /// The time at work. The time of your answers is not in it.
+        /// The time at work, without the time of the user's answers.
         "time": Kind::OrInput(&Kind::Duration("45m")) => "no bound",
         /// Turns: answers of the model.
         "turns": Kind::OrInput(&Kind::Count(MAX_COUNT)) => "no bound",

@@ -89,7 +89,7 @@ fields! {
             Kind::Template(&NOT_DONE_VARIABLES),
             "says that the workflow is still active, with the phase's instructions",
         ),
-        /// Automatic continuation of an agent that stops before the end, and its limits.
+        /// Automatic continuation of an agent that stops before the end, with its bounds.
         auto_continue: Option<AutoContinue> =
             field("autoContinue", Kind::Mapping { fields: AutoContinue::FIELDS, switch: true, one: false }, "true"),
         /// Maximum number of loops of the workflow before it is left.
@@ -97,13 +97,13 @@ fields! {
         /// When the agent gets the complete context prompt: once in each phase, or with every agent run.
         context_injection: ContextInjection =
             field("contextInjection", Kind::OneOf(&["oncePerPhase", "everyRun"]), "oncePerPhase"),
-        /// The default of its phases but the first, and of workflows nested in it where they begin; see the field of a
-        /// phase.
+        /// The default of `context` for all phases but the first. A nested workflow begins as a phase in its place
+        /// would.
         context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
         /// Values that a run is started with, by name: `/workflow NAME scope=web TASK`. In templates `{input.NAME}`.
         inputs: Vec<Input> = field("inputs", Kind::Inputs(&INPUT_FIELDS), "none"),
-        /// The bounds of a run; those of a nested workflow bound the work in it. When a bound is reached, the run
-        /// pauses and you are asked for more.
+        /// The bounds of a run, or of the work in a nested workflow. When a bound is reached, the run pauses, and the
+        /// user is asked for more.
         budget: BudgetBounds =
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
@@ -210,11 +210,11 @@ fields! {
         delay_seconds: u32 = field("delaySeconds", Kind::WholeNumber(MAX_DELAY_SECONDS), "3"),
         /// Number of automatic continuations in one phase after which the run pauses.
         max_per_phase: u32 = field("maxPerPhase", Kind::WholeNumber(MAX_COUNT), "10"),
-        /// Number of consecutive automatic continuations without work after which the run pauses. It pauses too when more
-        /// answers than this in a row were cut off at the model's output limit.
+        /// Number of consecutive automatic continuations without work after which the run pauses. The run also pauses
+        /// after more cut-off answers in a row than this number.
         max_idle: u32 = field("maxIdle", Kind::WholeNumber(MAX_COUNT), "3"),
-        /// Number of consecutive tool calls that bring nothing new after which the run pauses; 0 for no bound. It holds
-        /// with `autoContinue: false` too.
+        /// Number of consecutive tool calls that bring nothing new after which the run pauses; 0 for no bound. The
+        /// bound also holds with `autoContinue: false`.
         max_repeats: u32 = field("maxRepeats", Kind::WholeNumber(MAX_COUNT), "20"),
     }
 }
@@ -321,7 +321,7 @@ fields! {
         summary_required: Option<bool> = field("summary", Kind::OneOf(&["optional", "required"]), "optional"),
         /// `fresh`: the model sees nothing of the earlier work, only the task, the results of earlier phases, the
         /// evidence of gates, the user's own messages since the run began, and the phase's context prompt. The phase
-        /// before it cannot be left without a summary.
+        /// before a fresh phase cannot be left without a summary.
         context: Option<ContextMode> = field("context", Kind::OneOf(&CONTEXTS), CONTEXTS[0]),
         /// `true`: the phase is a conversation with the user. When the agent stops, the run waits for the user's next
         /// message, and the agent is not told to go on. In print and JSON mode the run pauses there.
@@ -331,18 +331,18 @@ fields! {
         results: Results = field("results", Kind::WordOrNames(&Results::WORDS), Results::WORDS[0]),
         /// The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done`
         /// (to the end of the workflow), `stop` (to the end of the whole run, as stopped), or the `id` of an entry of
-        /// the workflow. The agent names one when it calls `next`.
+        /// the workflow. The agent names the outcome when it calls `next`.
         outcomes: Vec<Outcome> = field("outcomes", Kind::Outcomes, "none"),
         /// Values that the agent gives when it calls `next`, by name. In texts `{output.ID.NAME}`, in `when` and `with`
         /// `output.ID.NAME`.
         outputs: Vec<Output> = field("outputs", Kind::Outputs(&OUTPUT_FIELDS), "none"),
         /// The gate.
         gate: Option<Gate> => GATE,
-        /// The model of the phase: the first that the user has a key for. `PROVIDER/ID`, also with `:LEVEL` behind it,
-        /// or an alias of the user's `models.yaml`.
+        /// The model of the phase: the first of these names for which the user has a key. A name is `PROVIDER/ID`,
+        /// `PROVIDER/ID:LEVEL`, or an alias of the user's `models.yaml`.
         model: Vec<String> = field("model", Kind::NameOrNames, "the user's model"),
-        /// The thinking level of the phase. Default: the level behind the name of the model, or the one that pi has for
-        /// the model.
+        /// The thinking level of the phase. Default: the level behind the name of the model, or else the level that pi
+        /// has for the model.
         thinking: Option<Thinking> = field("thinking", Kind::OneOf(&THINKING), ""),
         /// The bounds of each visit of the phase.
         budget: BudgetBounds =
