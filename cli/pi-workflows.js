@@ -203,7 +203,7 @@ const COMMANDS = {
   },
   stats: {
     form: "[NAME]",
-    does: "medians and maxima of time, cost, passes, gate failures and refusals of each phase over these runs; NAME is the key or command name of a workflow",
+    does: "medians and maxima of time, cost, visits, gate failures and refusals of each phase over these runs; NAME is the key or command name of a workflow",
     options: "since all sessions format",
     run: stats,
   },

@@ -385,7 +385,7 @@ fn without_a_run_there_are_no_queries() {
 
 #[test]
 fn the_status_is_an_entry_and_without_a_user_interface_a_notice_too() {
-    let panel = "⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)\nTask: Fix it\nwf-1747234567890-000000, started 2025-05-14 12:26:07 UTC−02:30 (0s ago)\n\n▸ 1. 👀 Look  0s\n○ 2. 🔨 Do\n\nAutomatic continuations in this phase: 0. Loops: 0. Steps: 0.";
+    let panel = "⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)\nTask: Fix it\nwf-1747234567890-000000, started 2025-05-14 12:26:07 UTC−02:30 (0s ago)\n\n▸ 1. 👀 Look  0s\n○ 2. 🔨 Do\n\nAutomatic continuations in this phase: 0. Loops: 0. Transitions: 0.";
     let entry = format!("append-entry workflow:status {}", serde_json::json!({ "content": panel }));
     let mut pi = at_look();
     pi.command("workflow", ":status");

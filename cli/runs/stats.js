@@ -40,7 +40,7 @@ const FIGURES = [
   { name: "work", title: "at work", of: ({ workMs }) => workMs, text: duration },
   { name: "waiting", title: "waiting", of: ({ waitMs }) => waitMs, text: duration },
   { name: "cost", title: "cost", of: ({ cost }) => cost, text: dollars },
-  { name: "passes", title: "passes", of: ({ passes }) => passes, text: count },
+  { name: "passes", title: "visits", of: ({ passes }) => passes, text: count },
   { name: "gateFailures", title: "gate failures", of: ({ gateFailures }) => gateFailures, text: count },
   { name: "refusals", title: "refusals", of: ({ refusals }) => refusals, text: count },
 ];

@@ -404,7 +404,7 @@ fn a_loop_restarts_the_scope_unless_it_is_forbidden() {
     session.step("next");
     let (text, details) = session.step("loop");
     assert!(text.starts_with("🔄 Looped 'The flat' back to: * a\n\n[Workflow path: The flat ▸ * a]\n"));
-    assert!(text.contains("**Pass:** 2\n"));
+    assert!(text.contains("**Visit:** 2\n"));
     assert_eq!(details, json!({ "looped": true, "to": "a" }));
     session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: false\n");
     let _ =
@@ -753,7 +753,7 @@ fn the_status_panel_shows_every_phase() {
         format!(
             "The flat > * c [3/3]\nTask: x\n{TASK_ID}, started 2025-05-14 14:56:07 UTC+00:00 (0s ago)\n\n\
              ✓ 1. * a  0s\n⤼ 2. * b  0s\n▸ 3. * c  0s\n\n\
-             Automatic continuations in this phase: 0. Loops: 0. Steps: 2."
+             Automatic continuations in this phase: 0. Loops: 0. Transitions: 2."
         )
     );
 }

@@ -91,9 +91,9 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     if let Some(Item { text, number, count }) = active.state.item(active.state.current_path.len(), active.library) {
         lines.push(format!("**Item:** {number} of {count}: {}", on_one_line(&text)));
     }
-    let pass = active.state.visit_number();
-    if pass > 1 {
-        lines.push(format!("**Pass:** {pass}"));
+    let visit = active.state.visit_number();
+    if visit > 1 {
+        lines.push(format!("**Visit:** {visit}"));
     }
     lines.extend([String::new(), steps::list(active), String::new()]);
     if let Some(results) = results::results(active.state, active.library) {

@@ -276,7 +276,7 @@ impl<'a> Report<'a> {
         let mut items = vec![
             format!("**Outcome:** {outcome}"),
             format!("**Time:** {time}"),
-            format!("**Steps:** {}{}", self.steps, repeated.unwrap_or_default()),
+            format!("**Transitions:** {}{}", self.steps, repeated.unwrap_or_default()),
             format!("**Task ID:** {}", name(self.task_id)),
         ];
         items.extend(self.run_dir.iter().map(|path| format!("**Folder:** `{path}`")));

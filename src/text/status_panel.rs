@@ -58,7 +58,7 @@ pub fn status_panel(
             let end = if current { now } else { visit.ended_at.unwrap_or(now) };
             line.push_str(&format!("  {}", duration(visit.started_at, end)));
             if visit.number > 1 {
-                line.push_str(&format!(", {} passes", visit.number));
+                line.push_str(&format!(", {} visits", visit.number));
             }
             let in_use = in_use.filter(|_| current).map(ToString::to_string);
             if let Some(model) = in_use.as_ref().or(visit.model.as_ref()) {
@@ -97,7 +97,7 @@ pub fn status_panel(
     lines.extend(budget::budget_lines(active));
     let loops = progress.loops.values().fold(0_u32, |sum, loops| sum.saturating_add(*loops));
     lines.push(format!(
-        "Automatic continuations in this phase: {}. Loops: {loops}. Steps: {}.",
+        "Automatic continuations in this phase: {}. Loops: {loops}. Transitions: {}.",
         progress.continuations, state.global_step_count
     ));
     lines.join("\n")

@@ -134,7 +134,7 @@ test("a report has every part, in order", () => {
       "\nCost\n$3.66\n+ unknown\n21 turns without a price\n",
       "\nAt work\n1h 13m\n",
       "\nWaiting for the user\n16h 19m\n",
-      "\nRepeated visits\n2\n12 steps\n",
+      "\nRepeated visits\n2\n12 transitions\n",
     ],
     ...[
       "\nNested workflow\nimplement-review\n",

@@ -64,7 +64,7 @@ suite("pi-workflows report", () => {
 
 - **Outcome:** done
 - **Time:** ${local(0)} to ${local(5)} (5m)
-- **Steps:** 1, **repeated visits:** 0
+- **Transitions:** 1, **repeated visits:** 0
 - **Task ID:** wf-1-aaaaaa
 - **Model:** p/m
 - **Fingerprint:** 1:abcdef

@@ -721,7 +721,7 @@ suite("pi-workflows stats", () => {
     assert.deepEqual(run(["stats"]), {
       status: 0,
       stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 1:abcdef
-             at work          waiting     cost                passes      gate failures  refusals
+             at work          waiting     cost                visits      gate failures  refusals
   Look       3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  3.5, 6 (6)  0.5, 1 (6)     4.5, 7 (6)
   Whole run  3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  -           0.5, 1 (6)     4.5, 7 (6)
 

@@ -63,14 +63,14 @@ TASK, started THEN (0s ago)
 
 ✓ 1. 🔹 A  0s
      1 turn, N tokens, cost unknown, 0s at work
-▸ 2. Inner > 🔹 B  0s, 3 passes
+▸ 2. Inner > 🔹 B  0s, 3 visits
      3 turns, N tokens, cost unknown, 0s at work
 ○ 3. Inner > 🔹 C  0s
      1 turn, N tokens, cost unknown, 0s at work
 ○ 4. 🔹 Z
 
 In all: 5 turns, N tokens, cost unknown, 0s at work.
-Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
+Automatic continuations in this phase: 0. Loops: 2. Transitions: 4.`,
       );
       assert.deepEqual(notices(rpc), []);
       await rpc.prompt("/workflow :pause");

@@ -47,7 +47,7 @@ const outside = (sandbox) =>
 const HEAD = `# Run of hello
 
 - **Outcome:** OUTCOME
-- **Steps:** 1, **repeated visits:** 0
+- **Transitions:** 1, **repeated visits:** 0
 - **Task ID:** TASK
 - **Model:** scripted/scripted
 - **Fingerprint:** SEAL

@@ -63,7 +63,7 @@ ${WORKER}
 **Task:** ${task}
 **Task ID:** TASK
 **Current Phase:** ${phase}
-**Progress:** ${progress}${pass ? `\n**Pass:** ${pass}` : ""}
+**Progress:** ${progress}${pass ? `\n**Visit:** ${pass}` : ""}
 
 **All steps:**
 ${list.join("\n")}

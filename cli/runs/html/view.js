@@ -115,7 +115,7 @@ function totals({ usage, repeatedVisits, steps, unpriced: models }) {
     [true, "At work", duration(usage.workMs)],
     [true, "Waiting for the user", duration(usage.waitMs)],
     [warmUps > 0, "Prompt cache kept", counted(warmUps, "request"), warm],
-    [repeatedVisits !== undefined, "Repeated visits", grouped(repeatedVisits ?? 0), counted(steps, "step")],
+    [repeatedVisits !== undefined, "Repeated visits", grouped(repeatedVisits ?? 0), counted(steps, "transition")],
     [gateAttempts > 0, "Gate attempts", grouped(gateAttempts), `${grouped(gateFailures)} failed`],
     [refused > 0, "Refused tool calls", grouped(refused)],
   ];

@@ -254,7 +254,7 @@ fn summaries_are_in_the_prompts_of_later_phases() {
     let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     let again = session.on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"#, nested: false });
     let Reply::Tool(ToolResult { text, .. }) = again.reply else { panic!() };
-    assert!(text.contains("**Pass:** 2\n") && text.contains("### * b\nb failed\n"), "{text}");
+    assert!(text.contains("**Visit:** 2\n") && text.contains("### * b\nb failed\n"), "{text}");
     assert!(session.next("found more").contains("### * b\nb failed\n\n### * a\nfound more\n"));
     session.next("b works");
     let effects = session.command("workflow", ":status").effects;

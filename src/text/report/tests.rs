@@ -58,7 +58,7 @@ fn a_report_has_the_outcome_the_phases_and_what_they_took() {
 
 - **Outcome:** not finished
 - **Time:** started 2025-05-14 14:56:07 UTC+00:00
-- **Steps:** 7, **repeated visits:** 1
+- **Transitions:** 7, **repeated visits:** 1
 - **Task ID:** wf-1-abc
 - **Inputs:** issue: 12, scope: web
 - **Fingerprint:** 1:abcd
@@ -203,7 +203,7 @@ fn a_run_of_the_reference_has_a_report() {
 
 - **Outcome:** done
 - **Time:** started 1970-01-01 00:00:00 UTC+00:00
-- **Steps:** 4
+- **Transitions:** 4
 - **Task ID:** wf-1-a
 
 | Phase | At work | Waiting | Turns | Tokens | Cost |
