@@ -1,7 +1,7 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{
-    AutoContinue, BudgetBounds, Confinement, ContextInjection, Entry, Library, Phase, Results,
+    AutoContinue, BudgetBounds, OwnLimits, ContextInjection, Entry, Library, Phase, Results,
 };
 use pi_workflows::definition::{Show, ToolPolicy, Work, Workflow};
 use pi_workflows::run::{Active, RunState};
@@ -84,7 +84,7 @@ fn library(template: &str) -> Library {
             file: "w/a.md".into(),
             work: Work::Agent,
             tools: ToolPolicy::Only(vec![]),
-            confinement: Confinement::default(),
+            limits: OwnLimits::default(),
             budget: BudgetBounds::default(),
             tests: vec![],
             profiles: None,
@@ -118,7 +118,7 @@ fn library(template: &str) -> Library {
         completion_message: own(),
         stop_message: own(),
         not_done_reminder: own(),
-        confinement: Confinement::default(),
+        limits: OwnLimits::default(),
         budget: BudgetBounds::default(),
         auto_continue: Some(AutoContinue::default()),
         max_loops: 20.into(),

@@ -4,7 +4,7 @@ use crate::sorted::{Map, Set};
 use std::cell::RefCell;
 
 use crate::definition::{
-    Confinement, Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
+    Diagnostic, Library, OwnLimits, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{Measure, PlainFile, read_plain};
 use crate::definition::{is_within, nearest, skeleton, writes_path};
@@ -33,9 +33,9 @@ impl wit::Guest for Component {
         let left_out = library.left_out().iter().filter(|left_out| is_asked(&left_out.folder));
         let mut summary = text::check_summary(workflows().count(), left_out.count(), &diagnostics);
         summary.extend(text::package_counts(workflows()));
-        let confinements = workflows()
-            .flat_map(|workflow| workflow.own_phases().map(|phase| &phase.confinement).chain([&workflow.confinement]));
-        let git_rules: Set<_> = confinements.flat_map(Confinement::git_rules).collect();
+        let limits = workflows()
+            .flat_map(|workflow| workflow.own_phases().map(|phase| &phase.limits).chain([&workflow.limits]));
+        let git_rules: Set<_> = limits.flat_map(OwnLimits::git_rules).collect();
         let git_rules = git_rules.into_iter().map(|(field, path)| (field.into(), path.into())).collect();
         Ok(wit::Report { diagnostics: diagnostics.into_iter().map(Into::into).collect(), summary, git_rules })
     }

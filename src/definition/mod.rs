@@ -29,7 +29,7 @@ pub use diagnostic::{Diagnostic, Excerpt, Place, Problem, Severity, columns, on_
 pub use model::path_variables::resolve as resolve_path;
 pub use model::{
     Aliases, Answer, AnswerText, AutoContinue, BoundValue, Bounds, Budget, BudgetBounds, Check, CheckKind, Command,
-    Condition, Confinement, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each, Entry, EntryKind,
+    Condition, OwnLimits, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each, Entry, EntryKind,
     FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel, Unavailable, LeftOut, Library, Limits,
     MAX_BYTES, MAX_ENTRIES, MAX_NESTING, Measure, Model, ModelSetting, Need, Notify, Occasion, Outcome, Output,
     OwnWork, Package, PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, PhaseTest, Question, FileAccess,

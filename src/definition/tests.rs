@@ -61,7 +61,7 @@ fn every_field_is_read() {
         file: "~/workflows/w/a.md".into(),
         work: Work::Agent,
         tools: ToolPolicy::Only(vec!["read".into(), "7".into()]),
-        confinement: Confinement { write: Some(vec![]), hide: None, network: None, sandbox: Some(Sandbox::Off) },
+        limits: OwnLimits { write: Some(vec![]), hide: None, network: None, sandbox: Some(Sandbox::Off) },
         budget: [(Measure::Turns, 7)].into(),
         tests: vec![],
         profiles: Some(vec!["x".into()]),
@@ -84,7 +84,7 @@ fn every_field_is_read() {
         file: "~/workflows/_shared/b.md".into(),
         work: Work::Agent,
         tools: ToolPolicy::Except(vec![]),
-        confinement: Confinement::default(),
+        limits: OwnLimits::default(),
         budget: BudgetBounds::default(),
         tests: vec![],
         profiles: None,
@@ -117,7 +117,7 @@ fn every_field_is_read() {
             completion_message: Some("C".into()),
             stop_message: None,
             not_done_reminder: Some("N".into()),
-            confinement: Confinement {
+            limits: OwnLimits {
                 write: Some(vec!["docs/plan.md".into(), "tests/**/*.rs".into()]),
                 hide: None,
                 network: Some(false),

@@ -141,15 +141,15 @@ impl UserContent for UserLimits {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Option<Self>, Stale> {
         let limits = user_limits::read((file, text), files, check, diagnostics)?;
-        if let Some(Self { confinement, .. }) = limits.as_ref().filter(|_| check.is_some()) {
+        if let Some(Self { limits, .. }) = limits.as_ref().filter(|_| check.is_some()) {
             let mut warn = |problem: LimitProblem, at: &[PathPart]| {
                 let place = yaml::locate(text, at);
                 diagnostics.push(Diagnostic::new(file, problem).at(text, place, 0));
             };
-            for (field, index, problem) in path_problems(confinement, files)? {
+            for (field, index, problem) in path_problems(limits, files)? {
                 warn(problem, &[PathPart::Key(field), PathPart::Item(index)]);
             }
-            if confinement.sandbox == Some(Sandbox::Off) {
+            if limits.sandbox == Some(Sandbox::Off) {
                 warn(LimitProblem::OpenLimits, &[PathPart::Name("sandbox")]);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::host::Host;
 use crate::definition::{
-    Confinement, FileOf, Found, Limits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy, UserLimits,
+    OwnLimits, FileOf, Found, Limits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy, UserLimits,
     Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, with_names, writes_path,
 };
 use crate::text;
@@ -70,7 +70,7 @@ struct Rules<'a> {
     none_limits: String,
     tools: &'a ToolPolicy,
     limits: Limits<'a>,
-    own: &'a Confinement,
+    own: &'a OwnLimits,
     own_file: &'a str,
     /// The file with the defaults of the rules.
     defaults_file: String,
@@ -82,7 +82,7 @@ impl<'a> Rules<'a> {
             none_limits: format!("no rule of the phase \"{}\" limits", phase.id),
             tools: &phase.tools,
             limits: Limits::of(phase, workflow).with_names(),
-            own: &phase.confinement,
+            own: &phase.limits,
             own_file: &phase.file,
             defaults_file: workflow.file(),
         }
@@ -93,7 +93,7 @@ impl<'a> Rules<'a> {
             none_limits: "none of your limits is about".to_owned(),
             tools: &user.tools,
             limits: user.limits(),
-            own: &user.confinement,
+            own: &user.limits,
             own_file: &user.file,
             defaults_file: user.file.clone(),
         }

@@ -14,7 +14,7 @@ use super::task::task;
 use super::template::resolve_with;
 use super::tools::tools_rule;
 use super::variables::{NONE, phase_variable};
-use super::{confinement, gate, results, steps};
+use super::{limits, gate, results, steps};
 
 /// The last paragraph of the context prompt before the exact calls, without an `advanceReminder` of the workflow. See
 /// [`default_reminder`].
@@ -108,8 +108,8 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     }
     let rule = tools_rule(&phase.tools);
     lines.extend((rule != tools_rule(&ToolPolicy::All)).then(|| format!("**Tools in this phase:** {rule}")));
-    lines.extend(confinement::limits_line(active));
-    lines.extend(confinement::hidden_line(active));
+    lines.extend(limits::limits_line(active));
+    lines.extend(limits::hidden_line(active));
     lines.push(hand_over_line(active.needs_summary()));
     lines.extend(phase.interactive.then(|| CONVERSATION.to_owned()));
     lines.push(String::new());

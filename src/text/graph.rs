@@ -9,7 +9,7 @@ use crate::definition::{
 use crate::run::{PhasePath, RunState, Segment};
 
 use super::budget::{budget_note, over_budget_note};
-use super::confinement::limits_note;
+use super::limits::limits_note;
 use super::outputs::outputs_note;
 use super::parallel::{agents_note, parallel_notes};
 use super::ways::{short, times, when_note};

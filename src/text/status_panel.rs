@@ -11,7 +11,7 @@ use super::status_line::{full_status_line, place};
 use super::task::task;
 use super::usage::{short_usage, usage, warm_ups};
 use super::ways::passed;
-use super::{budget, confinement, gate, items, results, step_result, steps};
+use super::{budget, gate, items, limits, results, step_result, steps};
 
 /// Maximum number of phases in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
@@ -70,7 +70,7 @@ pub fn status_panel(
         }
         lines.push(line);
         let scope = at.path.last().and_then(|scope| active.library.get(&scope.workflow_key));
-        let limits = scope.and_then(|scope| confinement::limits_note(at.phase, scope));
+        let limits = scope.and_then(|scope| limits::limits_note(at.phase, scope));
         lines.extend(limits.map(|note| format!("     {note}")));
         let took = visit.and_then(|visit| usage(&visit.all_usage()));
         lines.extend(took.map(|took| format!("     {took}")));

@@ -10,7 +10,7 @@ use super::context_prompt::phase_instructions;
 use super::names::phase_title;
 use super::task::task;
 use super::ways::passed;
-use super::{confinement, results, steps};
+use super::{limits, results, steps};
 
 /// The latest time whose year has four digits: 9999-12-31T23:59:59.999Z.
 const MAX_UNIX_MS: u64 = 253_402_300_799_999;
@@ -177,8 +177,8 @@ pub fn status(active: &Active) -> String {
     }
     let profiles = phase.profiles.as_ref().map_or("(none)".to_owned(), |names| names.join(", "));
     lines.push(format!("**Available profiles:** {profiles}"));
-    lines.extend(confinement::limits_line(active));
-    lines.extend(confinement::hidden_line(active));
+    lines.extend(limits::limits_line(active));
+    lines.extend(limits::hidden_line(active));
     lines.join("\n")
 }
 

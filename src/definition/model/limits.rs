@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::confinement::Sandbox;
+use super::own_limits::Sandbox;
 use super::path_variables::{PathVariable, resolve, variables, with_names};
 use super::workflow::{Phase, Workflow};
 
@@ -41,7 +41,7 @@ impl RuleFile {
 impl<'a> Limits<'a> {
     /// Returns the limits of a phase in a workflow, with the variables of its paths.
     pub fn of(phase: &'a Phase, workflow: &'a Workflow) -> Self {
-        let (own, default) = (&phase.confinement, &workflow.confinement);
+        let (own, default) = (&phase.limits, &workflow.limits);
         Self {
             write: own.write.as_deref().or(default.write.as_deref()).map(Cow::Borrowed),
             write_file: RuleFile::of(own.write.is_some(), default.write.is_some()),

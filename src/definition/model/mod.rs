@@ -3,7 +3,7 @@
 pub mod blank;
 pub mod bound_values;
 pub mod budget;
-pub mod confinement;
+pub mod own_limits;
 pub mod expected_calls;
 pub mod files;
 pub mod gate;
@@ -43,7 +43,7 @@ pub mod written_paths;
 
 pub use bound_values::*;
 pub use budget::*;
-pub use confinement::*;
+pub use own_limits::*;
 pub use expected_calls::*;
 pub use files::*;
 pub use gate::*;

@@ -1,7 +1,7 @@
 //! Entries of a workflow that the run works through without the model.
 
 use super::bound_values::BudgetBounds;
-use super::confinement::Confinement;
+use super::own_limits::OwnLimits;
 use super::inputs::Output;
 use super::outcomes::{Outcome, Target};
 use super::parallel::Decide;
@@ -35,7 +35,7 @@ impl From<OwnWork> for Phase {
             file,
             work,
             tools: ToolPolicy::Only(Vec::new()),
-            confinement: Confinement::default(),
+            limits: OwnLimits::default(),
             budget: BudgetBounds::default(),
             tests: Vec::new(),
             profiles: None,

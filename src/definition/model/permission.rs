@@ -5,7 +5,7 @@
 
 use crate::protocol::STEP_TOOL_NAME;
 
-use super::confinement::Sandbox;
+use super::own_limits::Sandbox;
 use super::files::{Stale, WorkflowFiles, WriteTarget};
 use super::hidden::{HiddenCause, host_paths, refuses};
 use super::limits::Limits;

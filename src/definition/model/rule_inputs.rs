@@ -43,8 +43,8 @@ pub(crate) fn inputs_of_rules<'a>(
         CheckKind::File { path, .. } => Some(path),
         CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
     });
-    let confinements = workflow.own_phases().map(|phase| &phase.confinement);
-    let written = confinements.chain([&workflow.confinement]).flat_map(|of| of.write.iter().flatten());
+    let confinements = workflow.own_phases().map(|phase| &phase.limits);
+    let written = confinements.chain([&workflow.limits]).flat_map(|of| of.write.iter().flatten());
     for variable in files.chain(written).flat_map(|path| variables(path)) {
         let PathVariable::Input(name) = variable else { continue };
         if let Some(name) = own(&name) {

@@ -17,7 +17,7 @@ impl Workflow {
             self.stop_message.as_ref(),
             self.not_done_reminder.as_ref(),
         ];
-        let written = self.confinement.write.iter().flatten();
+        let written = self.limits.write.iter().flatten();
         texts.into_iter().flatten().chain(written).any(|text| text.contains(RUN_DIR_IN_BRACES))
             || self.own_phases().any(phase_names_it)
     }
@@ -31,7 +31,7 @@ impl Library {
 }
 
 fn phase_names_it(phase: &Phase) -> bool {
-    let mut written = phase.confinement.write.iter().flatten();
+    let mut written = phase.limits.write.iter().flatten();
     phase.instructions.contains(RUN_DIR_IN_BRACES)
         || written.any(|path| path.contains(RUN_DIR_IN_BRACES))
         || phase.gate.as_ref().is_some_and(gate_names_it)

@@ -317,7 +317,7 @@ pub const GROUP_FIELDS: [&str; 8] = ["phases", "each", "parallel", "decide", "ne
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
 
 table! {
-    pub(super) const CONFINEMENT: [
+    pub(super) const OWN_LIMITS: [
         /// The writable paths: files, folders with everything below (`docs/`) and globs, relative to the project's
         /// directory, with `{input.NAME}`, or in `{runDir}/`; `[]` is nothing. In `workflow.yaml` the default of its
         /// phases.

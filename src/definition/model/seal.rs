@@ -28,7 +28,7 @@ use sha2::{Digest, Sha256};
 
 use crate::sorted::Set;
 
-use super::confinement::Confinement;
+use super::own_limits::OwnLimits;
 use super::inputs::{Input, Output};
 use super::outcomes::Outcome;
 use super::results::Results;
@@ -100,7 +100,7 @@ impl Rules {
             completion_message: _,
             stop_message: _,
             not_done_reminder: _,
-            confinement,
+            limits,
             budget,
             inputs,
             auto_continue,
@@ -120,7 +120,7 @@ impl Rules {
         (key, root, loopable, max_loops, auto_continue, context, budget, each, parallel).hash(self);
         // Texts are no rules, but the need for a folder of the run is a rule.
         workflow.names_run_dir().hash(self);
-        self.confinement(confinement);
+        self.limits(limits);
         self.list(inputs, |rules, Input { name, default, kind: _, description: _ }| (name, default).hash(rules));
         self.list(phases, |rules, Entry { kind, when }| {
             match kind {
@@ -143,7 +143,7 @@ impl Rules {
             file: _,
             work,
             tools,
-            confinement,
+            limits,
             budget,
             on_budget,
             tests: _,
@@ -170,7 +170,7 @@ impl Rules {
             Results::All => "all".hash(self),
             Results::Of(names) => ("of", set(names)).hash(self),
         }
-        self.confinement(confinement);
+        self.limits(limits);
         self.outcomes(outcomes);
         self.list(outputs, |rules, Output { name, kind, is_optional, description: _ }| {
             (name, is_optional).hash(rules);
@@ -186,7 +186,7 @@ impl Rules {
         });
     }
 
-    fn confinement(&mut self, Confinement { write, hide, network, sandbox }: &Confinement) {
+    fn limits(&mut self, OwnLimits { write, hide, network, sandbox }: &OwnLimits) {
         (write.as_deref().map(set), hide.as_deref().map(set), network, sandbox).hash(self);
     }
 
@@ -311,16 +311,16 @@ mod tests {
             |w| w[0].context = Some(ContextMode::Shared),
             |w| w[0].context = Some(ContextMode::Fresh),
             |w| at(&mut w[2], 0).context = Some(ContextMode::Fresh),
-            |w| w[0].confinement.write = Some(vec![]),
-            |w| w[0].confinement.write = Some(names(&["a", "b"])),
-            |w| w[0].confinement.write = Some(names(&["ab"])),
-            |w| w[0].confinement.hide = Some(vec![]),
-            |w| w[0].confinement.network = Some(false),
-            |w| w[0].confinement.network = Some(true),
-            |w| w[0].confinement.sandbox = Some(Sandbox::Required),
-            |w| w[0].confinement.sandbox = Some(Sandbox::Preferred),
-            |w| w[0].confinement.sandbox = Some(Sandbox::Off),
-            |w| at(&mut w[2], 0).confinement.hide = Some(names(&[".env"])),
+            |w| w[0].limits.write = Some(vec![]),
+            |w| w[0].limits.write = Some(names(&["a", "b"])),
+            |w| w[0].limits.write = Some(names(&["ab"])),
+            |w| w[0].limits.hide = Some(vec![]),
+            |w| w[0].limits.network = Some(false),
+            |w| w[0].limits.network = Some(true),
+            |w| w[0].limits.sandbox = Some(Sandbox::Required),
+            |w| w[0].limits.sandbox = Some(Sandbox::Preferred),
+            |w| w[0].limits.sandbox = Some(Sandbox::Off),
+            |w| at(&mut w[2], 0).limits.hide = Some(names(&[".env"])),
             |w| w[0].budget = BudgetBounds::from([(Measure::Cost, 1)]),
             |w| w[0].budget = BudgetBounds::from([(Measure::Turns, 1)]),
             |w| at(&mut w[2], 0).budget = BudgetBounds::from([(Measure::Turns, 2)]),

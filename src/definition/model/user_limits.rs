@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::confinement::Confinement;
+use super::own_limits::OwnLimits;
 use super::limits::{Limits, RuleFile};
 use super::workflow::ToolPolicy;
 
@@ -12,13 +12,13 @@ pub struct UserLimits {
     pub file: String,
     pub tools: ToolPolicy,
     /// The writable paths, the hidden paths, and the network of commands.
-    pub confinement: Confinement,
+    pub limits: OwnLimits,
 }
 
 impl UserLimits {
     /// Returns the limits of a tool call. pi's agent folder, in which the file lies, is never writable.
     pub fn limits(&self) -> Limits<'_> {
-        let Confinement { write, hide, network, sandbox } = &self.confinement;
+        let OwnLimits { write, hide, network, sandbox } = &self.limits;
         Limits {
             write: write.as_deref().map(Cow::Borrowed),
             write_file: RuleFile::Own,

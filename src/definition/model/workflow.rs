@@ -4,7 +4,7 @@ use crate::sorted::Map;
 use std::rc::Rc;
 
 use super::bound_values::{BoundValue, BudgetBounds};
-use super::confinement::Confinement;
+use super::own_limits::OwnLimits;
 use super::expected_calls::PhaseTest;
 use super::gate::Gate;
 use super::inputs::{Given, Input, Output};
@@ -15,7 +15,7 @@ use super::paths::package_of;
 use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::schema::{
-    self, BUDGET_FIELDS, CONFINEMENT, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS,
+    self, BUDGET_FIELDS, OWN_LIMITS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS,
     MAX_PHASES, Needed, OUTPUT_FIELDS, TESTS_FIELDS, THINKING, TOOLS_FIELDS, field, fields, required,
 };
 use super::values::{Condition, Each};
@@ -107,7 +107,7 @@ fields! {
         budget: BudgetBounds =
             field("budget", Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false }, "no bound"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
-        confinement: Confinement => CONFINEMENT,
+        limits: OwnLimits => OWN_LIMITS,
     }
     beside {
         /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and
@@ -312,7 +312,7 @@ fields! {
         tools: ToolPolicy =
             field("tools", Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true }, "every tool is allowed"),
         /// Its limits. Of a workflow the default of its phases, not of nested workflows.
-        confinement: Confinement => CONFINEMENT,
+        limits: OwnLimits => OWN_LIMITS,
         /// Tool calls that the rules of the phase must allow or refuse. `check` tests them.
         tests: Vec<PhaseTest> = field("tests", Kind::Tests(&TESTS_FIELDS), "nothing is tested"),
         /// Names of subagent profiles, listed in the context prompt.

@@ -1,14 +1,14 @@
 //! Reads the value of a field by its type.
 
-use super::confinement::PathVariables;
+use super::own_limits::PathVariables;
 use super::fields::{Fields, texts};
 use super::values::written;
 use super::yaml::Yaml;
-use super::{budget, confinement, expected_calls, gate, inputs, models, outcomes, outputs, results, tools};
+use super::{budget, own_limits, expected_calls, gate, inputs, models, outcomes, outputs, results, tools};
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
-    AutoContinue, BoundValue, BudgetBounds, Confinement, ContextInjection, ContextMode, Entry, Field, FromField, Gate,
+    AutoContinue, BoundValue, BudgetBounds, OwnLimits, ContextInjection, ContextMode, Entry, Field, FromField, Gate,
     Input, Kind, Needed, Outcome, Output, PhaseTest, Results, Show, Target, Thinking, ToolPolicy, is_blank,
 };
 
@@ -33,7 +33,7 @@ by_type! {
     BoundValue<u32> => |fields, field| fields.bounded(field.name, number(field.default), 0..=most(&field.kind)),
     Option<AutoContinue> => |fields, _| auto_continue(fields),
     BudgetBounds => |fields, _| budget::read(fields),
-    Confinement => |fields, _| confinement::read(fields, PathVariables::OfRun),
+    OwnLimits => |fields, _| own_limits::read(fields, PathVariables::OfRun),
     ContextInjection =>
         |fields, field| choice(fields, field, [Self::OncePerPhase, Self::EveryRun]).unwrap_or_default(),
     Option<ContextMode> => |fields, field| choice(fields, field, [ContextMode::Shared, ContextMode::Fresh]),

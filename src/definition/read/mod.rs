@@ -5,7 +5,7 @@ pub(crate) mod bounded;
 pub(crate) mod budget;
 mod by_type;
 pub(crate) mod conditions;
-pub(crate) mod confinement;
+pub(crate) mod own_limits;
 pub(crate) mod each;
 mod events;
 pub(crate) mod expected_calls;

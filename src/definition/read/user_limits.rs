@@ -1,6 +1,6 @@
 //! Reads the user's `limits.yaml`.
 
-use super::confinement::{self, PathVariables};
+use super::own_limits::{self, PathVariables};
 use super::fields::Fields;
 use super::tools;
 use super::yaml::Yaml;
@@ -25,11 +25,11 @@ pub(crate) fn read(
     fields.check_values(&LIMITS_FIELDS);
     let tools = tools::read(&mut fields);
     tools::check_case(&mut fields, &|| files.tools(), check)?;
-    let confinement = confinement::read(&mut fields, PathVariables::None);
+    let limits = own_limits::read(&mut fields, PathVariables::None);
     if let Some(surroundings) = check {
         tools::check_names(&mut fields, surroundings);
     }
-    Ok((!fields.has_errors).then(|| UserLimits { file: file.to_owned(), tools, confinement }))
+    Ok((!fields.has_errors).then(|| UserLimits { file: file.to_owned(), tools, limits }))
 }
 
 /// Refuses unknown keys, and a file without a limit: the limit that the user means would not hold.

@@ -24,9 +24,9 @@ fn a_group_is_a_scope_with_the_fields_of_its_file() {
     assert_eq!(diagnostics, [""; 0]);
     assert_eq!(places(&library), ["[0] a", "[1] g", "[1, 0] b", "[1, 1] c", "[1, 1, 0] c", "[2] d"]);
     let group = library.get("w//1").unwrap();
-    let Workflow { name, loopable, max_loops, confinement, budget, .. } = group;
+    let Workflow { name, loopable, max_loops, limits, budget, .. } = group;
     assert_eq!((&**name, *loopable, max_loops.resolve(|_| 0.0)), ("The group", false, 2));
-    assert_eq!(confinement.write.as_deref(), Some(&["src/".to_owned()][..]));
+    assert_eq!(limits.write.as_deref(), Some(&["src/".to_owned()][..]));
     assert!(!budget.is_empty());
     let inner = library.get("w//1.1").unwrap();
     assert_eq!(inner.max_loops.resolve(|_| 0.0), 20);

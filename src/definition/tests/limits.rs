@@ -8,10 +8,10 @@ fn phase_with(lines: &str) -> String {
     PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1)
 }
 
-fn limits(lines: &str) -> (Option<Confinement>, Vec<String>) {
+fn limits(lines: &str) -> (Option<OwnLimits>, Vec<String>) {
     let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(&format!("{lines}\n")))]);
     let of_phase = |workflow: &Workflow| match &workflow.phases[..] {
-        [entry] => entry.as_phase().unwrap().confinement.clone(),
+        [entry] => entry.as_phase().unwrap().limits.clone(),
         other => panic!("{other:?}"),
     };
     (library.get("w").map(of_phase), diagnostics)
@@ -35,7 +35,7 @@ fn limits_are_read() {
         ),
     ] {
         let write = write.map(|write| write.into_iter().map(str::to_owned).collect());
-        let expected = Confinement { write, network, sandbox, ..Confinement::default() };
+        let expected = OwnLimits { write, network, sandbox, ..OwnLimits::default() };
         assert_eq!(limits(lines), (Some(expected), vec![]), "{lines}");
     }
 }

@@ -67,8 +67,8 @@ fn allows(rule: &str, item: usize, file: &str) -> bool {
         PathVariable::ItemNumber => Some(item.to_string()),
         PathVariable::Input(_) => None,
     };
-    let confinement = Confinement { write: Some(vec![rule.to_owned()]), ..Confinement::default() };
-    let phase = Phase { confinement, ..phase("a") };
+    let limits = OwnLimits { write: Some(vec![rule.to_owned()]), ..OwnLimits::default() };
+    let phase = Phase { limits, ..phase("a") };
     let scope = workflow("w", &[]);
     let limits = Limits::of(&phase, &scope).with_values(value);
     let path = || Ok(Some(file.to_owned()));

@@ -6,13 +6,13 @@ use super::*;
 use crate::definition::fixtures::{Files, phase, workflow};
 use crate::definition::model::permission::{WritablePath, split};
 use crate::definition::model::places::{below, resolve};
-use crate::definition::read::confinement;
+use crate::definition::read::own_limits;
 use crate::definition::read::yaml::Yaml;
 
 fn limited(write: Option<&[&str]>, tools: ToolPolicy) -> Phase {
     let write = write.map(|rules| rules.iter().map(|rule| (*rule).to_owned()).collect());
-    let confinement = Confinement { write, ..Confinement::default() };
-    Phase { confinement, tools, ..phase("a") }
+    let limits = OwnLimits { write, ..OwnLimits::default() };
+    Phase { limits, tools, ..phase("a") }
 }
 
 fn decide(phase: &Phase, tool: &str, path: Option<&str>, host: &Files) -> Permission {
@@ -116,22 +116,22 @@ fn commands_are_confined_where_there_is_a_limit() {
     let named = ["docs/plan.md", "tests/", "src/", "./", "~/.cargo/", "/"];
     assert_eq!(bash(&limited), confined(&writable, &named, true));
     assert_eq!(decide(&limited, "powershell", None, &host), confined(&writable, &named, true));
-    limited.confinement.write = Some(vec![]);
+    limited.limits.write = Some(vec![]);
     assert_eq!(bash(&limited), confined(&[], &[], true));
-    limited.confinement.network = Some(false);
+    limited.limits.network = Some(false);
     assert_eq!(bash(&limited), confined(&[], &[], false));
-    limited.confinement.write = None;
+    limited.limits.write = None;
     assert_eq!(bash(&limited), confined(&["/"], &[], false));
     assert_eq!(decide(&limited, "write", Some("/etc/x"), &host), Permission::Allowed);
     assert_eq!(decide(&limited, "other", None, &host), Permission::Allowed);
-    limited.confinement.sandbox = Some(Sandbox::Preferred);
+    limited.limits.sandbox = Some(Sandbox::Preferred);
     let preferred = Permission::Confined { files: access(None, &[]), network: false, unconfined: Sandbox::Preferred };
     assert_eq!(bash(&limited), preferred);
-    limited.confinement.sandbox = Some(Sandbox::Off);
-    limited.confinement.write = Some(vec![]);
+    limited.limits.sandbox = Some(Sandbox::Off);
+    limited.limits.write = Some(vec![]);
     assert_eq!(bash(&limited), Permission::Allowed);
     assert!(matches!(decide(&limited, "edit", Some("a"), &host), Permission::Refused(_)));
-    limited.confinement = Confinement { sandbox: Some(Sandbox::Required), ..Confinement::default() };
+    limited.limits = OwnLimits { sandbox: Some(Sandbox::Required), ..OwnLimits::default() };
     assert_eq!(bash(&limited), Permission::Allowed, "there is no limit");
 }
 
@@ -245,8 +245,8 @@ proptest! {
         path in path(),
     ) {
         let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
-        let confinement = Confinement { write: Some(rules.clone()), ..Confinement::default() };
-        let phase = Phase { confinement, ..phase("a") };
+        let limits = OwnLimits { write: Some(rules.clone()), ..OwnLimits::default() };
+        let phase = Phase { limits, ..phase("a") };
         if let Permission::Files(FileAccess { writable: Some(writable), .. }) = decide(&phase, "write", Some(&path), &host) {
             let target = host.resolve_write(&path).unwrap().unwrap().path;
             let of_rule = |rule: &String| {
@@ -278,8 +278,8 @@ proptest! {
     ) {
         let host = Files::default();
         let [one, other] = rules.map(|rules| {
-            let confinement = Confinement { write: Some(rules), ..Confinement::default() };
-            Phase { confinement, ..phase("a") }
+            let limits = OwnLimits { write: Some(rules), ..OwnLimits::default() };
+            Phase { limits, ..phase("a") }
         });
         for tool in ["write", "bash"] {
             let [one, other] = [&one, &other].map(|phase| decide(phase, tool, Some(&path), &host));
@@ -306,10 +306,10 @@ proptest! {
     /// A rule that can be read decides on any path.
     #[test]
     fn any_rule_is_read_or_refused(text in ".{0,40}", path in ".{0,20}") {
-        if let Ok(read) = confinement::rule(&Yaml::String(text)) {
+        if let Ok(read) = own_limits::rule(&Yaml::String(text)) {
             prop_assert!(!read.contains(['\\', '\0', '\n']));
-            let confinement = Confinement { write: Some(vec![read]), ..Confinement::default() };
-            let phase = Phase { confinement, ..phase("a") };
+            let limits = OwnLimits { write: Some(vec![read]), ..OwnLimits::default() };
+            let phase = Phase { limits, ..phase("a") };
             let _ = decide(&phase, "write", Some(&path), &Files::default());
         }
     }
@@ -327,8 +327,8 @@ fn access(writable: Option<Vec<WritablePath>>, hidden: &[&str]) -> FileAccess {
 /// Returns a phase that hides these paths.
 fn hiding(rules: &[&str], tools: ToolPolicy) -> Phase {
     let hide = Some(rules.iter().map(|rule| (*rule).to_owned()).collect());
-    let confinement = Confinement { hide, ..Confinement::default() };
-    Phase { confinement, tools, ..phase("a") }
+    let limits = OwnLimits { hide, ..OwnLimits::default() };
+    Phase { limits, tools, ..phase("a") }
 }
 
 #[test]
@@ -397,13 +397,13 @@ fn commands_are_confined_by_hide_whatever_sandbox_says() {
     };
     let docs = place("/project/docs/", "docs/");
     assert_eq!(decide(&phase, "bash", None, &host), confined(None, true));
-    phase.confinement.write = Some(vec!["docs/".into()]);
-    phase.confinement.network = Some(false);
+    phase.limits.write = Some(vec!["docs/".into()]);
+    phase.limits.network = Some(false);
     for sandbox in [None, Some(Sandbox::Required), Some(Sandbox::Preferred)] {
-        phase.confinement.sandbox = sandbox;
+        phase.limits.sandbox = sandbox;
         assert_eq!(decide(&phase, "bash", None, &host), confined(Some(&docs), false));
     }
-    phase.confinement.sandbox = Some(Sandbox::Off);
+    phase.limits.sandbox = Some(Sandbox::Off);
     assert_eq!(decide(&phase, "bash", None, &host), confined(None, true));
     // `write` still holds for file tools.
     let outside = decide(&phase, "write", Some("src/x"), &host);
@@ -415,7 +415,7 @@ fn commands_are_confined_by_hide_whatever_sandbox_says() {
 fn a_phase_has_the_hidden_paths_of_its_workflow_unless_it_has_its_own() {
     let host = Files::default();
     let mut workflow = workflow("w", &[]);
-    workflow.confinement.hide = Some(vec![".env".into()]);
+    workflow.limits.hide = Some(vec![".env".into()]);
     let hidden = |phase: &Phase| {
         let path = || Ok(Some(".env".to_owned()));
         let decision = permission((&phase.tools, &Limits::of(phase, &workflow)), "read", false, &path, &host).unwrap();

@@ -7,7 +7,7 @@ use super::fuel::Fuel;
 
 use crate::definition::diagnostic::{FieldProblem, GateProblem, Problem, PathPart, Anchored, WorkflowProblem};
 use crate::definition::model::{
-    BoundField, Check, CheckKind, Command, Condition, Confinement, Each, Entry, EntryKind, FileEntry, Gate, Given,
+    BoundField, Check, CheckKind, Command, Condition, OwnLimits, Each, Entry, EntryKind, FileEntry, Gate, Given,
     Group, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, Outcome, PathVariable, Phase, RUN_DIR_IN_BRACES, Results, RuleUse,
     Target, ValueName, ValueType, Variable, Workflow, bounds_of_inputs, either, group_key, is_group_key, refusal,
     variables,
@@ -40,7 +40,7 @@ pub(crate) fn errors<'a>(
                 errors.results(phase);
                 errors.variables(phase);
                 errors.variables_of_step(index, phase);
-                errors.paths(phase.gate.as_ref(), &phase.confinement, Some(phase));
+                errors.paths(phase.gate.as_ref(), &phase.limits, Some(phase));
             }
             EntryKind::Workflow { key, with, outcomes, .. } => {
                 errors.values(index, key, with);
@@ -50,7 +50,7 @@ pub(crate) fn errors<'a>(
     }
     // A group has the paths and inputs of its file.
     if workflow.group.is_none() {
-        errors.paths(None, &workflow.confinement, None);
+        errors.paths(None, &workflow.limits, None);
         errors.inputs_in_paths();
     }
     errors.bounds();
@@ -310,7 +310,7 @@ impl<'a> Errors<'a, '_> {
     }
 
     /// Checks the variables in the paths of a phase, or of the workflow.
-    fn paths(&mut self, gate: Option<&Gate>, confinement: &Confinement, phase: Option<&Phase>) {
+    fn paths(&mut self, gate: Option<&Gate>, limits: &OwnLimits, phase: Option<&Phase>) {
         let checks = gate.iter().flat_map(|gate| &gate.checks).enumerate();
         let files = checks.filter_map(|(index, check)| match &check.kind {
             CheckKind::File { path, .. } => {
@@ -319,7 +319,7 @@ impl<'a> Errors<'a, '_> {
             }
             CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
         });
-        let written = confinement.write.iter().flatten().enumerate();
+        let written = limits.write.iter().flatten().enumerate();
         let written = written.map(|(index, path)| ("write", path, vec![PathPart::Key("write"), PathPart::Item(index)]));
         for (field, path, at) in files.chain(written) {
             for variable in variables(path) {

@@ -7,7 +7,7 @@ use super::fuel::Fuel;
 use crate::definition::diagnostic::{LimitProblem, Problem, PathPart, Anchored, WorkflowProblem};
 use crate::definition::model::places::resolve;
 use crate::definition::model::{
-    COMMAND_TOOLS, CheckKind, Confinement, EntryKind, FILE_TOOLS, Library, Limits, Permission, Phase, RuleFile,
+    COMMAND_TOOLS, CheckKind, OwnLimits, EntryKind, FILE_TOOLS, Library, Limits, Permission, Phase, RuleFile,
     Sandbox, Show, Stale, ToolPolicy, Workflow, WorkflowFiles, below, is_everything, is_glob, is_of_pi, permission,
     split, with_names,
 };
@@ -39,8 +39,8 @@ pub(crate) fn report(
 
 /// Returns the files in a workflow that have a `sandbox`.
 fn sandboxes(workflow: &Workflow) -> Vec<String> {
-    let own = workflow.confinement.sandbox.map(|_| workflow.file());
-    let of_phases = workflow.own_phases().filter(|phase| phase.confinement.sandbox.is_some());
+    let own = workflow.limits.sandbox.map(|_| workflow.file());
+    let of_phases = workflow.own_phases().filter(|phase| phase.limits.sandbox.is_some());
     own.into_iter().chain(of_phases.map(|phase| phase.file.clone())).collect()
 }
 
@@ -62,14 +62,14 @@ impl LimitsLint<'_> {
 
     /// Reports the limits of a workflow and of its phases, and notes the files whose `sandbox` has an effect.
     fn workflow(&mut self, workflow: &Workflow, used: &mut Set<String>) -> Result<(), Stale> {
-        let Workflow { confinement, .. } = workflow;
+        let Workflow { limits, .. } = workflow;
         let file = workflow.file();
-        self.paths(confinement, &file)?;
+        self.paths(limits, &file)?;
         for phase in workflow.own_phases() {
-            self.paths(&phase.confinement, &phase.file)?;
+            self.paths(&phase.limits, &phase.file)?;
             let limits = Limits::of(phase, workflow);
             if limits.write.is_some() || !limits.network {
-                let own = phase.confinement.sandbox.is_some();
+                let own = phase.limits.sandbox.is_some();
                 used.insert(if own { phase.file.clone() } else { file.clone() });
             }
             self.network(phase, workflow, &limits);
@@ -79,7 +79,7 @@ impl LimitsLint<'_> {
         self.gates(workflow)
     }
 
-    fn paths(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
+    fn paths(&mut self, own: &OwnLimits, file: &str) -> Result<(), Stale> {
         for (field, index, problem) in path_problems(own, self.host)? {
             self.report(file, problem, &[PathPart::Key(field), PathPart::Item(index)]);
         }
@@ -91,7 +91,7 @@ impl LimitsLint<'_> {
         if limits.network || limits.sandbox != Sandbox::Off {
             return;
         }
-        let Confinement { network, sandbox, .. } = &phase.confinement;
+        let OwnLimits { network, sandbox, .. } = &phase.limits;
         let field = if network.is_some() { "network" } else { "sandbox" };
         let problem = LimitProblem::NetworkWithoutSandbox;
         if network.is_some() || sandbox.is_some() {
@@ -125,7 +125,7 @@ impl LimitsLint<'_> {
     /// Reports a `write` of a phase whose whitelist has no tool that writes.
     fn tools(&mut self, phase: &Phase) {
         let writes = names(phase, &COMMAND_TOOLS) || names(phase, &FILE_TOOLS);
-        let has_list = phase.confinement.write.as_ref().is_some_and(|write| !write.is_empty());
+        let has_list = phase.limits.write.as_ref().is_some_and(|write| !write.is_empty());
         if matches!(phase.tools, ToolPolicy::Only(_)) && !writes && has_list {
             let anchor = &[PathPart::Key("write")];
             self.report(&phase.file, LimitProblem::NoToolWrites, anchor);
@@ -199,7 +199,7 @@ impl LimitsLint<'_> {
 /// Returns the problems of the paths of `write` and `hide`, each with its field and its index: paths of `write` that
 /// lead through a link, paths of `hide` that contain the project, and paths that look like folders.
 pub(crate) fn path_problems(
-    own: &Confinement,
+    own: &OwnLimits,
     host: &dyn WorkflowFiles,
 ) -> Result<Vec<(&'static str, usize, LimitProblem)>, Stale> {
     let mut problems = Vec::new();

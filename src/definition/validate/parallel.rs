@@ -468,7 +468,7 @@ impl<'a> Errors<'a, '_> {
                 let Some(files) = written.iter().find(|written| !is_of_one(written)) else { continue };
                 let (phase, files) = (at.phase.id.clone(), files.clone());
                 let problem = ParallelProblem::ItemsMeet { phase, files };
-                match at.phase.confinement.write {
+                match at.phase.limits.write {
                     Some(_) => self.report_at(at, problem, "write"),
                     None => self.report(problem, &[PathPart::Name("parallel")]),
                 }

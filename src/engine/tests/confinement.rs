@@ -2,27 +2,27 @@
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
-use crate::definition::{Check, CheckKind, Confinement, Entry, Gate, Library, Sandbox, ToolPolicy};
+use crate::definition::{Check, CheckKind, OwnLimits, Entry, Gate, Library, Sandbox, ToolPolicy};
 
 const MISSING: &str = "bubblewrap is not installed.";
 
-fn write(paths: &[&str]) -> Confinement {
+fn write(paths: &[&str]) -> OwnLimits {
     let write = Some(paths.iter().map(|&path| path.to_owned()).collect());
-    Confinement { write, ..Confinement::default() }
+    OwnLimits { write, ..OwnLimits::default() }
 }
 
-fn network() -> Confinement {
-    Confinement { network: Some(false), ..Confinement::default() }
+fn network() -> OwnLimits {
+    OwnLimits { network: Some(false), ..OwnLimits::default() }
 }
 
 /// A run in the phase `a` of `w` with these limits and tools; `w` has these defaults.
-fn limited(own: Confinement, default: Confinement, tools: ToolPolicy) -> Session {
+fn limited(own: OwnLimits, default: OwnLimits, tools: ToolPolicy) -> Session {
     let mut session = Session::new(&[("w", &["a", "b"])]);
     let mut root = workflow("w", &["a", "b"]);
     let mut first = phase("a");
-    (first.confinement, first.tools) = (own, tools);
+    (first.limits, first.tools) = (own, tools);
     root.phases[0] = Entry::phase(first);
-    root.confinement = default;
+    root.limits = default;
     session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
@@ -30,7 +30,7 @@ fn limited(own: Confinement, default: Confinement, tools: ToolPolicy) -> Session
 }
 
 fn writing(paths: &[&str]) -> Session {
-    limited(write(paths), Confinement::default(), ToolPolicy::All)
+    limited(write(paths), OwnLimits::default(), ToolPolicy::All)
 }
 
 impl Session {
@@ -116,7 +116,7 @@ fn a_path_that_leads_elsewhere_or_nowhere_is_refused() {
 
 #[test]
 fn with_nothing_writable_pi_reads_and_other_tools_are_refused() {
-    let mut session = limited(Confinement::default(), write(&[]), ToolPolicy::All);
+    let mut session = limited(OwnLimits::default(), write(&[]), ToolPolicy::All);
     for tool in ["read", "grep", "find", "ls", "workflow_step"] {
         assert_eq!(session.calls(tool), Output::default(), "{tool}");
     }
@@ -135,7 +135,7 @@ fn with_nothing_writable_pi_reads_and_other_tools_are_refused() {
     let carrier = Event::ToolCall { name: "codemode", carries_calls: true };
     assert_eq!(session.on(carrier), Output::default());
     let tools = ToolPolicy::Only(vec!["deploy".into(), "bash".into(), "edit".into()]);
-    let mut session = limited(write(&[]), Confinement::default(), tools);
+    let mut session = limited(write(&[]), OwnLimits::default(), tools);
     assert_eq!(session.calls("deploy"), Output::default());
     assert!(matches!(session.calls("bash").reply, Reply::Confine { .. }));
     assert!(matches!(session.writes("edit", Some("a")), Reply::Block(_)));
@@ -178,7 +178,7 @@ fn commands_are_confined() {
     let mut session = limited(write(&[]), network(), ToolPolicy::All);
     let notice = rules(format!("can write {temporary} and have no network"));
     assert_eq!(session.calls("bash").reply, confined(&[], false, &notice));
-    let mut session = limited(network(), Confinement::default(), ToolPolicy::All);
+    let mut session = limited(network(), OwnLimits::default(), ToolPolicy::All);
     assert_eq!(session.calls("bash").reply, confined(&["/"], false, &rules("have no network".into())));
     assert_eq!(session.writes("edit", Some("a")), Reply::None);
     assert_eq!(session.calls("deploy"), Output::default());
@@ -186,7 +186,7 @@ fn commands_are_confined() {
 
 #[test]
 fn a_phase_without_limits_confines_nothing() {
-    let on = Confinement { network: Some(true), ..Confinement::default() };
+    let on = OwnLimits { network: Some(true), ..OwnLimits::default() };
     let mut session = limited(on, network(), ToolPolicy::All);
     for tool in ["bash", "edit", "deploy"] {
         assert_eq!(session.calls(tool), Output::default());
@@ -229,7 +229,7 @@ impl From<Reply> for Output {
 
 #[test]
 fn a_preferred_sandbox_is_left_out_where_there_is_none() {
-    let preferred = Confinement { sandbox: Some(Sandbox::Preferred), ..Confinement::default() };
+    let preferred = OwnLimits { sandbox: Some(Sandbox::Preferred), ..OwnLimits::default() };
     let mut session = limited(write(&["docs/"]), preferred.clone(), ToolPolicy::All);
     assert!(matches!(session.calls("bash").reply, Reply::Confine { .. }));
     session.files.cannot_confine = Some(MISSING.into());
@@ -248,7 +248,7 @@ fn a_preferred_sandbox_is_left_out_where_there_is_none() {
 
 #[test]
 fn without_a_sandbox_the_system_is_not_asked() {
-    let off = Confinement { sandbox: Some(Sandbox::Off), ..Confinement::default() };
+    let off = OwnLimits { sandbox: Some(Sandbox::Off), ..OwnLimits::default() };
     let mut session = limited(write(&["docs/"]), off, ToolPolicy::All);
     session.files.cannot_confine = Some(MISSING.into());
     // `off` comes from the workflow, `write` from the phase.
@@ -278,7 +278,7 @@ fn the_agent_is_told_the_limits() {
         "**Writable in this phase:** nothing. Commands run in a sandbox: everything else is read-only, except temporary files ($TMPDIR); background processes end with their command."
     );
     assert_eq!(
-        line(&mut limited(network(), Confinement::default(), ToolPolicy::All)),
+        line(&mut limited(network(), OwnLimits::default(), ToolPolicy::All)),
         "**Network in this phase:** none. Commands run in a sandbox: background processes end with their command."
     );
 }
@@ -288,7 +288,7 @@ fn an_open_gate_refuses_first() {
     let mut session = Session::new(&[("w", &["a", "b"])]);
     let mut root = workflow("w", &["a", "b"]);
     let mut first = phase("a");
-    first.confinement = write(&["docs/"]);
+    first.limits = write(&["docs/"]);
     let kind = CheckKind::Approve { question: "Go on?".into() };
     let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck: false }];
     first.gate = Some(Gate { checks, attempts: 3.into() });
@@ -353,11 +353,11 @@ fn the_limits_are_shown_to_the_user() {
 
 #[test]
 fn hidden_files_are_refused_told_and_handed_to_the_host() {
-    let hide = |paths: &[&str]| Confinement {
+    let hide = |paths: &[&str]| OwnLimits {
         hide: Some(paths.iter().map(|&path| path.to_owned()).collect()),
-        ..Confinement::default()
+        ..OwnLimits::default()
     };
-    let default = Confinement { sandbox: Some(Sandbox::Preferred), ..hide(&["secrets/"]) };
+    let default = OwnLimits { sandbox: Some(Sandbox::Preferred), ..hide(&["secrets/"]) };
     let mut session = limited(hide(&["tests/acceptance/", ".env"]), default, ToolPolicy::All);
     let prompt = session.prompt();
     let line = "**Hidden in this phase:** tests/acceptance/, .env. No tool and no command";

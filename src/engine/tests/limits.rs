@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
-use crate::definition::{Confinement, Entry, Library, ToolPolicy};
+use crate::definition::{OwnLimits, Entry, Library, ToolPolicy};
 use crate::protocol::STEP_TOOL_NAME;
 
 const LIMITS: &str = "write: [docs/, src/]\nhide: [.env]\n";
@@ -183,11 +183,11 @@ fn a_change_holds_from_the_next_prompt_on() {
 }
 
 /// A run of the user with limits, in a phase with this confinement and these tools.
-fn in_a_run(limits: &str, own: Confinement, tools: ToolPolicy) -> Session {
+fn in_a_run(limits: &str, own: OwnLimits, tools: ToolPolicy) -> Session {
     let mut session = limited(limits);
     let mut root = workflow("w", &["a", "b"]);
     let mut first = phase("a");
-    (first.confinement, first.tools) = (own, tools);
+    (first.limits, first.tools) = (own, tools);
     root.phases[0] = Entry::phase(first);
     session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
     let _ = session.command("workflow", "w x");
@@ -198,7 +198,7 @@ fn in_a_run(limits: &str, own: Confinement, tools: ToolPolicy) -> Session {
 #[test]
 fn in_a_run_a_call_passes_both() {
     let paths = |paths: &[&str]| Some(paths.iter().map(|&path| path.to_owned()).collect());
-    let own = Confinement {
+    let own = OwnLimits {
         write: paths(&["src/a/", "tests/", "docs/plan.md"]),
         hide: paths(&["src/a/secret", ".env"]),
         network: Some(false),
@@ -225,7 +225,7 @@ fn in_a_run_a_call_passes_both() {
 
 #[test]
 fn no_phase_widens_them() {
-    let own = Confinement {
+    let own = OwnLimits {
         write: Some(vec!["/".into()]),
         hide: Some(vec![]),
         network: Some(true),
@@ -256,7 +256,7 @@ fn the_stricter_sandbox_holds_where_there_is_none() {
             _ => crate::definition::Sandbox::Preferred,
         });
         let write = own.map(|_| Vec::new());
-        let own = Confinement { write, sandbox, ..Confinement::default() };
+        let own = OwnLimits { write, sandbox, ..OwnLimits::default() };
         let mut session = in_a_run(limits, own, ToolPolicy::All);
         session.files.cannot_confine = Some("there is none".into());
         let reply = calls(&mut session, "bash", None);

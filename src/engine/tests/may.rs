@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
-use crate::definition::{Confinement, Sandbox, ToolPolicy};
+use crate::definition::{OwnLimits, Sandbox, ToolPolicy};
 
 const PHASE: &str = "---
 id: a
@@ -24,8 +24,8 @@ network: false
 
 struct Asked {
     files: Files,
-    own: Confinement,
-    default: Confinement,
+    own: OwnLimits,
+    default: OwnLimits,
     tools: ToolPolicy,
 }
 
@@ -34,7 +34,7 @@ impl Asked {
         let mut files = Files::default();
         files.project.insert("w/a.md".into(), PHASE.into());
         files.project.insert("w/workflow.yaml".into(), WORKFLOW.into());
-        let (own, default) = (Confinement::default(), Confinement::default());
+        let (own, default) = (OwnLimits::default(), OwnLimits::default());
         Self { files, own, default, tools: ToolPolicy::All }
     }
 
@@ -43,8 +43,8 @@ impl Asked {
         let mut workflow = workflow("w", &["a"]);
         let mut phase = phase("a");
         (workflow.folder, phase.file) = (".pi/workflows/w".into(), ".pi/workflows/w/a.md".into());
-        workflow.confinement.clone_from(&self.default);
-        (phase.confinement, phase.tools) = (self.own.clone(), self.tools.clone());
+        workflow.limits.clone_from(&self.default);
+        (phase.limits, phase.tools) = (self.own.clone(), self.tools.clone());
         let decision = may(Some((&phase, &workflow)), tool, path, &self.files).unwrap();
         let allowed = !text.starts_with("refused");
         assert_eq!(decision, May { allowed, text: text.into() });
@@ -115,8 +115,8 @@ fn a_command_is_confined() {
     asked.says("bash", Some("ls"), &format!("confined: {writable}; with network"));
     asked.own.network = Some(false);
     asked.says("bash", None, &format!("confined: {writable}; no network, .pi/workflows/w/a.md:9"));
-    asked.own = Confinement::default();
-    asked.default = Confinement { network: Some(false), ..Confinement::default() };
+    asked.own = OwnLimits::default();
+    asked.default = OwnLimits { network: Some(false), ..OwnLimits::default() };
     asked.says("powershell", None, "confined: no network, .pi/workflows/w/workflow.yaml:4");
     asked.default.write = Some(Vec::new());
     asked.says(

@@ -4,7 +4,7 @@ use super::paths::last_part;
 
 /// `write`, `hide`, `network` and `sandbox` of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Confinement {
+pub struct OwnLimits {
     /// The paths and globs that may be written; empty: nothing; `None`: not given.
     pub write: Option<Vec<String>>,
     /// The files and folders that the agent cannot read or write; empty: none; `None`: not given.
@@ -15,7 +15,7 @@ pub struct Confinement {
     pub sandbox: Option<Sandbox>,
 }
 
-impl Confinement {
+impl OwnLimits {
     /// The paths of `hide` and `write` that name a folder `.git`, with their field.
     pub fn git_rules(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let rules = [("hide", &self.hide), ("write", &self.write)].into_iter();

@@ -5,7 +5,7 @@ use super::spelling::mistaken_path;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Problem, PathPart};
 use crate::definition::model::{
-    Confinement, MAX_EXPANSIONS, MAX_PATHS, SANDBOXES, Sandbox, expansions, is_glob, split, variables, with_names,
+    OwnLimits, MAX_EXPANSIONS, MAX_PATHS, SANDBOXES, Sandbox, expansions, is_glob, split, variables, with_names,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub(crate) enum PathVariables {
 }
 
 /// Reads `write`, `hide`, `network` and `sandbox`; `variables` are the variables of `write`.
-pub(crate) fn read(fields: &mut Fields, variables: PathVariables) -> Confinement {
+pub(crate) fn read(fields: &mut Fields, variables: PathVariables) -> OwnLimits {
     let kinds = [Sandbox::Required, Sandbox::Preferred, Sandbox::Off];
-    Confinement {
+    OwnLimits {
         write: paths(fields, ("write", variables), rule),
         hide: paths(fields, ("hide", PathVariables::None), hidden),
         network: network(fields),
