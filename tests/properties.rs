@@ -367,7 +367,7 @@ proptest! {
             ..RunState::new("w0", "t", 0, 0)
         };
         let state = enter(&state, &library);
-        let _ = Active::resolve(&state, &library).map(|active| Outline::steps(&active, 1, 100));
+        let _ = Active::resolve(&state, &library).map(|active| Outline::phases(&active, 1, 100));
         let _ = advance(&state, &library);
         let _ = restart(&state, &library);
     }
