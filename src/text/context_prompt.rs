@@ -14,7 +14,7 @@ use super::task::task;
 use super::template::resolve_with;
 use super::tools::tools_rule;
 use super::variables::{NONE, phase_variable};
-use super::{limits, gate, results, steps};
+use super::{limits, gate, results, outline};
 
 /// The last paragraph of the context prompt before the exact calls, without an `advanceReminder` of the workflow. See
 /// [`default_reminder`].
@@ -95,7 +95,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     if visit > 1 {
         lines.push(format!("**Visit:** {visit}"));
     }
-    lines.extend([String::new(), steps::list(active), String::new()]);
+    lines.extend([String::new(), outline::list(active), String::new()]);
     if let Some(results) = results::results(active.state, active.library) {
         lines.extend([results, String::new()]);
     }

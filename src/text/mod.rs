@@ -2,7 +2,7 @@
 //!
 //! The default texts and the formats are those of the specification, because stored sessions contain them.
 
-mod attention;
+mod notifications;
 mod branches;
 mod budget;
 mod calls;
@@ -35,7 +35,7 @@ mod run_preview;
 mod status_line;
 mod status_panel;
 mod step_result;
-mod steps;
+mod outline;
 mod task;
 mod template;
 mod tools;
@@ -43,7 +43,7 @@ mod usage;
 mod variables;
 mod ways;
 
-pub use attention::*;
+pub use notifications::*;
 pub use branches::*;
 pub use budget::*;
 pub use calls::*;

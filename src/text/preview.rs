@@ -6,7 +6,7 @@ use crate::run::{Active, Branch, Outline, RunDir, RunState, NumberedPhase, enter
 use super::graph::{exits_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
 use super::parallel::agents_note;
-use super::steps::name as phase_name;
+use super::outline::name as phase_name;
 use super::ways::when_note;
 use super::{
     DefaultRole, block_reason, completion_message, context_prompt, description, initial_message, not_done_reminder,

@@ -11,7 +11,7 @@ use super::status_line::{full_status_line, place};
 use super::task::task;
 use super::usage::{short_usage, usage, warm_ups};
 use super::ways::passed;
-use super::{budget, gate, items, limits, results, step_result, steps};
+use super::{budget, gate, items, limits, results, step_result, outline};
 
 /// Maximum number of phases in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
@@ -150,7 +150,7 @@ fn marked(state: &RunState, at: &NumberedPhase, visit: Option<&Visit>, passed_ov
         Some(visit) if state.has_finished(&at.path.key(), visit) => "✓",
         Some(_) | None => "○",
     };
-    format!("{mark} {}. {}", at.number, steps::name(at))
+    format!("{mark} {}. {}", at.number, outline::name(at))
 }
 
 /// Returns the time between two moments in words, in seconds.

@@ -10,7 +10,7 @@ use super::context_prompt::phase_instructions;
 use super::names::phase_title;
 use super::task::task;
 use super::ways::passed;
-use super::{limits, results, steps};
+use super::{limits, results, outline};
 
 /// The latest time whose year has four digits: 9999-12-31T23:59:59.999Z.
 const MAX_UNIX_MS: u64 = 253_402_300_799_999;
@@ -193,7 +193,7 @@ fn position(active: &Active) -> String {
         };
         let passed = passed(active.state, &at.path).filter(|_| number != outline.current);
         let note = passed.map_or("", |_| " (passed over)");
-        format!("**{label}:** {}{note}", steps::name(at))
+        format!("**{label}:** {}{note}", outline::name(at))
     };
     [
         line("Previous", outline.current - 1, "(start)"),
@@ -213,7 +213,7 @@ fn next(active: &Active, outline: Outline) -> String {
         None => Some(outline.current.saturating_add(1)),
     };
     let phases = number.map(|number| Outline::phases(active, number, 1)).unwrap_or_default();
-    phases.first().map_or_else(|| "DONE".to_owned(), steps::name)
+    phases.first().map_or_else(|| "DONE".to_owned(), outline::name)
 }
 
 /// Returns a time in the format of JavaScript's `toISOString`.
