@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{Library, Workflow};
 use pi_workflows::engine::{Answer, Context, Effect, Engine, Event, Facts, Host, Reply, Stop, Ui};
 use pi_workflows::run::{
-    Active, Leaving, Mark, Outline, PhasePath, Restored, RunState, Segment, advance, enter, restart, restore, restore_with_mark,
+    Active, Leaving, Mark, Outline, PhasePath, Restored, RunState, Segment, advance, enter, restart, restore,
+    restore_with_mark,
 };
 use pi_workflows::text::{DefaultRole, context_prompt, context_reminder, resolve};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{
-    AutoContinue, BudgetBounds, OwnLimits, ContextInjection, Entry, Library, Phase, Results,
+    AutoContinue, BudgetBounds, ContextInjection, Entry, Library, OwnLimits, Phase, Results,
 };
 use pi_workflows::definition::{Show, ToolPolicy, Work, Workflow};
 use pi_workflows::run::{Active, RunState};

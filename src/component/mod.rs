@@ -20,7 +20,7 @@ use crate::protocol::{
     LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE, REPORT_TYPE,
     STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
-use crate::run::{Mark, Pick, Restored, BrokenReason, restore_with_mark};
+use crate::run::{BrokenReason, Mark, Pick, Restored, restore_with_mark};
 use crate::text::{self, DefaultRole};
 
 use bindings::exports::pi::extension::guest::{self, Guest};

@@ -11,7 +11,7 @@ use crate::definition::{is_within, nearest, skeleton, writes_path};
 use crate::engine::bound;
 use crate::engine::{Given, Host, May, may, run_through};
 use crate::run::{self, Broken, PauseReason, Restored, RunState};
-use crate::run::{is_of_later_version, stored_pause, restore_with_mark};
+use crate::run::{is_of_later_version, restore_with_mark, stored_pause};
 use crate::text::{self, Circumstances, Outcome, PhaseReport, Report};
 use crate::usage::Usage;
 
@@ -33,8 +33,8 @@ impl wit::Guest for Component {
         let left_out = library.left_out().iter().filter(|left_out| is_asked(&left_out.folder));
         let mut summary = text::check_summary(workflows().count(), left_out.count(), &diagnostics);
         summary.extend(text::package_counts(workflows()));
-        let limits = workflows()
-            .flat_map(|workflow| workflow.own_phases().map(|phase| &phase.limits).chain([&workflow.limits]));
+        let limits =
+            workflows().flat_map(|workflow| workflow.own_phases().map(|phase| &phase.limits).chain([&workflow.limits]));
         let git_rules: Set<_> = limits.flat_map(OwnLimits::git_rules).collect();
         let git_rules = git_rules.into_iter().map(|(field, path)| (field.into(), path.into())).collect();
         Ok(wit::Report { diagnostics: diagnostics.into_iter().map(Into::into).collect(), summary, git_rules })

@@ -2,10 +2,8 @@
 
 use crate::sorted::Map;
 
-use super::validate::fuel::Fuel;
-use super::validate::{command_names, context, expected_calls, limits, models, references, variables, ways};
 use super::diagnostic::report::{self};
-use super::diagnostic::{Diagnostic, PhaseProblem, Problem, PathPart, ToolProblem, Anchored, WorkflowProblem};
+use super::diagnostic::{Anchored, Diagnostic, PathPart, PhaseProblem, Problem, ToolProblem, WorkflowProblem};
 use super::model::{
     ALIASES_ROOT, LeftOut, Library, Notify, PackageScope, Parts, Replacing, Root, Stale, Surroundings, UserLimits,
     Workflow, WorkflowFiles, last_part, package_of,
@@ -15,6 +13,8 @@ use super::read::root::RootReader;
 use super::read::sources::Sources;
 use super::read::unlisted::Lint;
 use super::user_file;
+use super::validate::fuel::Fuel;
+use super::validate::{command_names, context, expected_calls, limits, models, references, variables, ways};
 
 impl Library {
     /// Makes a library of workflows, and leaves out workflows whose references cannot be followed.

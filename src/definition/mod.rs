@@ -12,13 +12,13 @@
 //! | `load` | reads all roots, validates, and finds the places | all |
 //! | `user_file` | reads a user's own file: the limits of every session, or the settings of notifications | all |
 
-mod validate;
 mod diagnostic;
 mod load;
 mod model;
 mod read;
 mod skeleton;
 mod user_file;
+mod validate;
 
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -29,12 +29,12 @@ pub use diagnostic::{Diagnostic, Excerpt, Place, Problem, Severity, columns, on_
 pub use model::path_variables::resolve as resolve_path;
 pub use model::{
     Aliases, Answer, AnswerText, AutoContinue, BoundValue, Bounds, Budget, BudgetBounds, Check, CheckKind, Command,
-    Condition, OwnLimits, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each, Entry, EntryKind,
-    FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel, Unavailable, LeftOut, Library, Limits,
-    MAX_BYTES, MAX_ENTRIES, MAX_NESTING, Measure, Model, ModelSetting, Need, Notify, Occasion, Outcome, Output,
-    OwnWork, Package, PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, PhaseTest, Question, FileAccess,
-    ReadError, Refusal, Results, Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Show, Stale, Step, Surroundings,
-    Target, Thinking, ToolPolicy, Total, UserLimits, UserMessage, ValueName, ValueType, Variable, WayBound, Work,
+    Condition, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Decide, DirEntry, Each, Entry, EntryKind, FileAccess,
+    FileEntry, FileError, FileKind, Gate, Given, HiddenCause, Input, KnownModel, LeftOut, Library, Limits, MAX_BYTES,
+    MAX_ENTRIES, MAX_NESTING, Measure, Model, ModelSetting, Need, Notify, Occasion, Outcome, Output, OwnLimits,
+    OwnWork, Package, PackageScope, Parallel, PathVariable, Pattern, Permission, Phase, PhaseTest, Question, ReadError,
+    Refusal, Results, Root, RuleFile, RuleUse, SAMPLE_RUN_DIR, Sandbox, Show, Stale, Step, Surroundings, Target,
+    Thinking, ToolPolicy, Total, Unavailable, UserLimits, UserMessage, ValueName, ValueType, Variable, WayBound, Work,
     Workflow, WorkflowFiles, WriteTarget, choose, expansions, is_carrier, is_group_key, is_key,
     is_name as is_input_name, is_within, label_of, nearest, permission, refusal as path_refusal, runs_commands, short,
     unescaped, variables as path_variables, wider_for_commands, with_names, writes_path,

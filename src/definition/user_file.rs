@@ -1,12 +1,12 @@
 //! Files of the user's own: reading and content.
 
-use super::validate::limits::path_problems;
-use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, Severity, PathPart, UserFileProblem};
+use super::diagnostic::{Diagnostic, FileProblem, LimitProblem, PathPart, Severity, UserFileProblem};
 use super::model::{
     FileError, LIMITS_FILE, NOTIFY_FILE, Notify, ReadError, Sandbox, Stale, Surroundings, USERS_ROOT, UserFile,
     UserLimits, WorkflowFiles, join,
 };
 use super::read::{notify, user_limits, yaml};
+use super::validate::limits::path_problems;
 
 /// The content of a file of the user's own.
 #[derive(Debug, Clone, PartialEq)]

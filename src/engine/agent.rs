@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::definition::{Permission, FileAccess, Sandbox, Stale, permission};
+use crate::definition::{FileAccess, Permission, Sandbox, Stale, permission};
 use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
 use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole, RulesOf};

@@ -2,7 +2,7 @@
 
 use super::host::Host;
 use crate::definition::{
-    OwnLimits, FileOf, Found, Limits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy, UserLimits,
+    FileOf, Found, Limits, OwnLimits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy, UserLimits,
     Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, with_names, writes_path,
 };
 use crate::text;

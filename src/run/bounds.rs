@@ -5,7 +5,9 @@ use crate::sorted::Set;
 
 use serde_json::Value;
 
-use super::{evidence::Evidence, path::PhasePath, progress::{MAX_VISITS, Progress}, state::{RunState, RunStatus}, stored::MAX_TOOLS, visit::Visit};
+use super::progress::{MAX_VISITS, Progress};
+use super::state::{RunState, RunStatus};
+use super::{evidence::Evidence, path::PhasePath, stored::MAX_TOOLS, visit::Visit};
 
 /// Maximum length of a text in an entry, in bytes. The texts of a run that matter to its rules are shorter.
 const MAX_TEXT: usize = 64 << 10;

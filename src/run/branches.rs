@@ -6,7 +6,10 @@
 use crate::definition::{Entry, Library, Need, Workflow, short};
 use crate::usage::Usage;
 
-use super::{branch::{Branch, BranchEnd, BranchRun}, path::PhasePath, state::{RunState, RunStatus}, transition::{Arrival, begin}, visit::{MAX_NAME, PassedOverReason, Visit}};
+use super::branch::{Branch, BranchEnd, BranchRun};
+use super::state::{RunState, RunStatus};
+use super::transition::{Arrival, begin};
+use super::visit::{MAX_NAME, PassedOverReason, Visit};
 
 /// The reason for the failure of a branch that has used up its budget.
 pub const OVER_BUDGET: &str = "its budget is used up, or not known";

@@ -4,7 +4,8 @@ use crate::sorted::{Map, Set};
 
 use crate::definition::{Each, EntryKind, Given, Library, Output, Step, ValueName, ValueType};
 
-use super::{active::Active, outputs::{OutputValue, Outputs}, state::RunState};
+use super::outputs::{OutputValue, Outputs};
+use super::{active::Active, state::RunState};
 
 /// Maximum number of combinations of values of the outputs of a phase.
 const MAX_CHOICES: usize = 64;

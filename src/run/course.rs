@@ -1,7 +1,11 @@
 //! The course of a run in time, read from the entries of its branch: the visits of its phases, and the times of work,
 //! of waiting, of gates and of pauses.
 
-use super::{broken::{Broken, BrokenReason}, evidence::Evidence, path::PhasePath, pause::{Pause, PauseReason}, restore::{Restored, restore_with_mark}, state::{RunState, RunStatus}, visit::Visit};
+use super::broken::{Broken, BrokenReason};
+use super::pause::{Pause, PauseReason};
+use super::restore::{Restored, restore_with_mark};
+use super::state::{RunState, RunStatus};
+use super::{evidence::Evidence, path::PhasePath, visit::Visit};
 
 /// A visit of a phase; times in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,8 +208,7 @@ impl Course {
         let visit = self.newest.as_ref().map(|(moment, _)| moment.visit).unwrap_or_default();
         let (ending, to) = match self.status {
             Some(RunStatus::Done { .. }) if visit.skipped => (Ending::Skipped, visit.ended_at.unwrap_or(last)),
-            Some(RunStatus::Done { .. }) => (Ending::Done, visit.ended_at.unwrap_or(last)),
-            Some(RunStatus::Stopped { .. }) => (Ending::Done, visit.ended_at.unwrap_or(last)),
+            Some(RunStatus::Done { .. } | RunStatus::Stopped { .. }) => (Ending::Done, visit.ended_at.unwrap_or(last)),
             Some(RunStatus::Cancelled { .. }) => (Ending::Ended, last),
             Some(RunStatus::Running) | None if replaced => (Ending::Ended, last),
             Some(RunStatus::Running) | None => (Ending::Current, last),
@@ -432,7 +435,9 @@ mod tests {
         let mut course = Course::default();
         for at in [None, Some(u64::MAX), Some(0)] {
             for state in &states {
-                for entry in [CourseEntry::State(state.clone()), CourseEntry::Work, CourseEntry::Wait, CourseEntry::Other] {
+                for entry in
+                    [CourseEntry::State(state.clone()), CourseEntry::Work, CourseEntry::Wait, CourseEntry::Other]
+                {
                     course.add(entry, at);
                 }
             }

@@ -2,7 +2,9 @@
 
 use crate::definition::{Check, CheckKind, Entry, Gate, Outcome, Workflow};
 
-use super::{active::Active, evidence::{CheckPlace, CheckedFiles, Evidence, ProjectState}, path::PhasePath, state::{RunState, RunStatus}, transition::leave};
+use super::evidence::{CheckPlace, CheckedFiles, Evidence, ProjectState};
+use super::state::{RunState, RunStatus};
+use super::{active::Active, path::PhasePath, transition::leave};
 
 /// A gate that a run must pass to leave its phase.
 #[derive(Debug, Clone)]

@@ -6,7 +6,10 @@
 
 use serde_json::Value;
 
-use super::{bounds::{MAX_LENGTH, cut_texts}, mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark}, progress::PROGRESS_VERSION, state::RunState, stored::{records_of, take_changes}};
+use super::bounds::{MAX_LENGTH, cut_texts};
+use super::mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark};
+use super::stored::{records_of, take_changes};
+use super::{progress::PROGRESS_VERSION, state::RunState};
 
 /// Maximum length of a complete entry without its task, in bytes of JSON; a longer run is stored in parts. So most runs
 /// have complete entries only.
@@ -158,7 +161,7 @@ mod tests {
     use super::*;
     use crate::definition::{Budget, Measure};
     use crate::run::path::path_to;
-    use crate::run::{Allowance, Evidence, Leaving, PauseReason, Seal, BrokenReason, restore, restore_with_mark};
+    use crate::run::{Allowance, BrokenReason, Evidence, Leaving, PauseReason, Seal, restore, restore_with_mark};
     use crate::usage::Usage;
 
     /// A branch of a session: the entries, oldest first, each with the state that it stores.

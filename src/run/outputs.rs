@@ -8,7 +8,6 @@ use serde_json::{Number, Value};
 use crate::definition::{Output, Phase, ValueType};
 use crate::sorted::Map;
 
-
 /// Maximum length of all outputs of a run together, in bytes. The run is stored with all its outputs, because a missing
 /// output changes which entries are passed over.
 pub const MAX_OUTPUTS: usize = 512 << 10;
@@ -154,4 +153,3 @@ pub fn given_outputs<'a>(phase: &'a Phase, given: &'a Value) -> Result<Outputs, 
     wrong.extend(unknown.map(|name| WrongOutput::Unknown(name)));
     if wrong.is_empty() { Ok(outputs) } else { Err(wrong) }
 }
-

@@ -10,7 +10,11 @@ use serde_json::{Map, Value};
 use crate::definition::{Budget, Model, ModelSetting};
 use crate::usage::{Usage, is_default};
 
-use super::{branch::{Branch, BranchRun}, broken::Broken, long_task::LongTask, outputs::HandedOutputs, pause::Pause, records::Records, run_dir::RunDir, visit::{PassedOver, Visit}};
+use super::branch::{Branch, BranchRun};
+use super::visit::{PassedOver, Visit};
+use super::{
+    broken::Broken, long_task::LongTask, outputs::HandedOutputs, pause::Pause, records::Records, run_dir::RunDir,
+};
 
 /// Maximum number of visits that are kept; the oldest visits are dropped.
 pub(super) const MAX_VISITS: usize = 5000;

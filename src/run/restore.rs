@@ -2,7 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::{broken::{MAX_ENTRY, MAX_TEXT, MAX_WITHOUT_WORKFLOW, Broken, BrokenReason}, mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark}, progress::{MAX_EVIDENCE, PROGRESS_VERSION}, state::RunState, stored::{MAX_PATH, MAX_TOOLS, RECORDS, get, number, state_of}};
+use super::broken::{Broken, BrokenReason, MAX_ENTRY, MAX_TEXT, MAX_WITHOUT_WORKFLOW};
+use super::mark::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark};
+use super::progress::{MAX_EVIDENCE, PROGRESS_VERSION};
+use super::state::RunState;
+use super::stored::{MAX_PATH, MAX_TOOLS, RECORDS, get, number, state_of};
 
 /// Maximum number of entries that are read below the newest entry of a run, including the copies that the reference
 /// made of parts.

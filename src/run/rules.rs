@@ -6,7 +6,8 @@
 
 use crate::definition::{Library, seal};
 
-use super::{active::Active, pause::PauseReason, progress::{PROGRESS_VERSION, Progress, Seal}, state::RunState, transition::enter};
+use super::progress::{PROGRESS_VERSION, Progress, Seal};
+use super::{active::Active, pause::PauseReason, state::RunState, transition::enter};
 
 impl Seal {
     /// The seal of a run of this workflow; `None` if the library lacks the workflow.
@@ -106,4 +107,3 @@ impl RunState {
         Some(new.sealed(library))
     }
 }
-

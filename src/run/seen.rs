@@ -58,8 +58,7 @@ impl<'a> Active<'a> {
         }
         for (key, passed) in self.state.progress.passed_over.iter() {
             let by_input = match &passed.because {
-                PassedOverReason::Condition { of, .. } => of.starts_with("input."),
-                PassedOverReason::NoItems { of } => of.starts_with("input."),
+                PassedOverReason::Condition { of, .. } | PassedOverReason::NoItems { of } => of.starts_with("input."),
                 PassedOverReason::Outcome { .. } | PassedOverReason::Budget { .. } => false,
             };
             if !by_input {

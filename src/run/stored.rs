@@ -8,7 +8,15 @@ use serde_json::{Map, Value};
 use crate::definition::{Budget, MAX_NESTING, Measure, Model, ModelSetting, Thinking, seal};
 use crate::usage::{MAX_NAMES, Usage};
 
-use super::{branch::{Branch, BranchEnd, BranchRun}, evidence::{Changed, CheckPlace, CheckedFiles, Evidence}, long_task::LongTask, mark::MARK, outputs::{HandedOutputs, OutputValue}, path::{PhasePath, Segment}, pause::{Pause, PauseReason}, progress::{MAX_VISITS, PROGRESS_VERSION, Allowance, Progress, Seal, UsersModel}, records::Records, run_dir::RunDir, state::{RunState, RunStatus}, visit::{PassedOver, PassedOverReason, Pick, Summary, Visit}};
+use super::branch::{Branch, BranchEnd, BranchRun};
+use super::evidence::{Changed, CheckPlace, CheckedFiles, Evidence};
+use super::outputs::{HandedOutputs, OutputValue};
+use super::path::{PhasePath, Segment};
+use super::pause::{Pause, PauseReason};
+use super::progress::{Allowance, MAX_VISITS, PROGRESS_VERSION, Progress, Seal, UsersModel};
+use super::state::{RunState, RunStatus};
+use super::visit::{PassedOver, PassedOverReason, Pick, Summary, Visit};
+use super::{long_task::LongTask, mark::MARK, records::Records, run_dir::RunDir};
 
 /// Maximum number of scopes of a path.
 pub(super) const MAX_PATH: usize = MAX_NESTING + 1;

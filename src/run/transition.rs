@@ -4,7 +4,9 @@ use std::fmt;
 
 use crate::definition::{Entry, EntryKind, Library, Outcome, Target, WayBound, Work, Workflow, short};
 
-use super::{active::Active, outline::Outline, path::PhasePath, state::{RunState, RunStatus}, visit::{MAX_NAME, PassedOver, PassedOverReason}};
+use super::state::{RunState, RunStatus};
+use super::visit::{MAX_NAME, PassedOver, PassedOverReason};
+use super::{active::Active, outline::Outline, path::PhasePath};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {

@@ -8,7 +8,8 @@ use crate::definition::{
     Condition, EntryKind, Gate, Given, Input, Library, PathVariable, Phase, ValueName, ValueType, Workflow, short,
 };
 
-use super::{outputs::{MAX_NAME, MAX_OUTPUTS, HandedOutputs, OutputValue, Outputs}, path::PhasePath, pause::PauseReason, state::RunState};
+use super::outputs::{HandedOutputs, MAX_NAME, MAX_OUTPUTS, OutputValue, Outputs};
+use super::{path::PhasePath, pause::PauseReason, state::RunState};
 
 impl RunState {
     /// Returns the values of the inputs of the workflow at this depth of the path, by name; 1 is the root.
@@ -217,51 +218,24 @@ impl RunState {
     /// a value: `with` gives an input without a default an output that its phase did not hand over.
     pub fn missing_value(&self, before: &PhasePath, library: &Library) -> Option<PauseReason> {
         let was_entered = |depth| before.len() > depth && before.at_depth(depth) == self.current_path.at_depth(depth);
-        let given = self.given_on_path(library).into_iter();
-        let mut entered = given.filter(|given| !was_entered(given.depth));
-        entered.find_map(|GivenOutput { depth, input, phase, output }| {
-            let nested = library.get(&self.current_path.get(depth)?.workflow_key)?;
-            let input = nested.inputs.iter().find(|other| other.name == *input)?;
-            let is_missing = self.output(depth, (phase, output), library).is_none();
-            (is_missing && input.default.is_none()).then(|| PauseReason::MissingOutput {
-                of: short(&nested.name, MAX_NAME),
-                input: input.name.clone(),
-                output: format!("output.{phase}.{output}"),
+        let mut entered = (1..).zip(self.current_path.windows(2)).filter(|(depth, _)| !was_entered(*depth));
+        entered.find_map(|(depth, scopes)| {
+            let [outer, inner] = scopes else { return None };
+            let entry = library.get(&outer.workflow_key)?.phases.get(outer.phase_index)?;
+            let EntryKind::Workflow { with, .. } = &entry.kind else { return None };
+            let nested = library.get(&inner.workflow_key)?;
+            with.iter().find_map(|(name, given)| {
+                let Given::Name(ValueName::Output { phase, name: output }) = given else { return None };
+                let input = nested.inputs.iter().find(|input| input.name == *name)?;
+                let is_missing = self.output(depth, (phase, output), library).is_none();
+                (is_missing && input.default.is_none()).then(|| PauseReason::MissingOutput {
+                    of: short(&nested.name, MAX_NAME),
+                    input: name.clone(),
+                    output: format!("output.{phase}.{output}"),
+                })
             })
         })
     }
-
-    /// Returns the outputs that the entries on the path give to nested workflows.
-    fn given_on_path<'a>(&self, library: &'a Library) -> Vec<GivenOutput<'a>> {
-        let scopes = self.current_path.iter().enumerate();
-        let entries = scopes.filter_map(|(index, segment)| {
-            let workflow = library.get(&segment.workflow_key)?;
-            Some((index + 1, workflow.phases.get(segment.phase_index)?))
-        });
-        entries
-            .flat_map(|(depth, entry)| {
-                let with = match &entry.kind {
-                    EntryKind::Workflow { with, .. } => Some(with),
-                    EntryKind::Phase(_) => None,
-                };
-                with.into_iter().flatten().filter_map(move |(input, given)| match given {
-                    Given::Name(ValueName::Output { phase, name: output }) => {
-                        Some(GivenOutput { depth, input, phase, output })
-                    }
-                    Given::Name(_) | Given::Value(_) | Given::List(_) => None,
-                })
-            })
-            .collect()
-    }
-}
-
-/// An output that an entry gives to a nested workflow.
-struct GivenOutput<'a> {
-    /// The depth of the workflow that has the entry; 1 is the root.
-    pub depth: usize,
-    pub input: &'a str,
-    pub phase: &'a str,
-    pub output: &'a str,
 }
 
 /// Returns the length of all values, in bytes.

@@ -3,7 +3,10 @@
 use crate::definition::short;
 use crate::usage::Usage;
 
-use super::{evidence::Evidence, path::PhasePath, pause::{Pause, PauseReason}, progress::{MAX_EVIDENCE, MAX_VISITS, Progress}, state::RunState, visit::{MAX_NAME, Visit}};
+use super::pause::{Pause, PauseReason};
+use super::progress::{MAX_EVIDENCE, MAX_VISITS, Progress};
+use super::visit::{MAX_NAME, Visit};
+use super::{evidence::Evidence, path::PhasePath, state::RunState};
 
 /// The way in which a phase is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use super::task::task;
 use super::template::resolve_with;
 use super::tools::tools_rule;
 use super::variables::{NONE, phase_variable};
-use super::{limits, gate, results, outline};
+use super::{gate, limits, outline, results};
 
 /// The last paragraph of the context prompt before the exact calls, without an `advanceReminder` of the workflow. See
 /// [`default_reminder`].

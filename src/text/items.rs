@@ -1,6 +1,6 @@
 //! The items of groups that are repeated, in `/workflow :status`.
 
-use crate::run::{Active, PhasePath, RunState, NumberedPhase, Visit};
+use crate::run::{Active, NumberedPhase, PhasePath, RunState, Visit};
 
 use super::questions::counted;
 use super::ways::short;

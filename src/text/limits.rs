@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::definition::{
-    Diagnostic, HiddenCause, Limits, Phase, FileAccess, Refusal, RuleFile, Sandbox, ToolPolicy, UserLimits, Workflow,
+    Diagnostic, FileAccess, HiddenCause, Limits, Phase, Refusal, RuleFile, Sandbox, ToolPolicy, UserLimits, Workflow,
     unescaped, wider_for_commands,
 };
 use crate::run::Active;

@@ -1,6 +1,6 @@
 //! Notices about the models of a run.
 
-use crate::definition::{Unavailable, Model, ModelSetting, Phase, on_one_line};
+use crate::definition::{Model, ModelSetting, Phase, Unavailable, on_one_line};
 
 use super::names::short_name;
 

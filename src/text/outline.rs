@@ -1,7 +1,7 @@
 //! The list of all phases in the context prompt, under the heading "All steps" of the specification.
 
 use super::ways::passed;
-use crate::run::{Active, Outline, NumberedPhase};
+use crate::run::{Active, NumberedPhase, Outline};
 
 /// Maximum number of phases of a complete list; a longer list has the first, the last, and those around the current
 /// one.

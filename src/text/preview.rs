@@ -1,12 +1,12 @@
 //! Preview of a workflow for its author: all phases, also nested ones, and the resolved templates.
 
 use crate::definition::{EntryKind, Input, Library, Work, Workflow, on_one_line};
-use crate::run::{Active, Branch, Outline, RunDir, RunState, NumberedPhase, enter, jump_to};
+use crate::run::{Active, Branch, NumberedPhase, Outline, RunDir, RunState, enter, jump_to};
 
 use super::graph::{exits_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
-use super::parallel::agents_note;
 use super::outline::name as phase_name;
+use super::parallel::agents_note;
 use super::ways::when_note;
 use super::{
     DefaultRole, block_reason, completion_message, context_prompt, description, initial_message, not_done_reminder,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::definition::{ModelSetting, on_one_line, short};
-use crate::run::{Active, Branch, Outline, RunState, NumberedPhase, Visit};
+use crate::run::{Active, Branch, NumberedPhase, Outline, RunState, Visit};
 
 use super::branches::{BranchNow, branch_files, branch_lines};
 use super::inputs::inputs;
@@ -11,7 +11,7 @@ use super::status_line::{full_status_line, place};
 use super::task::task;
 use super::usage::{short_usage, usage, warm_ups};
 use super::ways::passed;
-use super::{budget, gate, items, limits, results, step_result, outline};
+use super::{budget, gate, items, limits, outline, results, step_result};
 
 /// Maximum number of phases in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;

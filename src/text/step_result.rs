@@ -10,7 +10,7 @@ use super::context_prompt::phase_instructions;
 use super::names::phase_title;
 use super::task::task;
 use super::ways::passed;
-use super::{limits, results, outline};
+use super::{limits, outline, results};
 
 /// The latest time whose year has four digits: 9999-12-31T23:59:59.999Z.
 const MAX_UNIX_MS: u64 = 253_402_300_799_999;

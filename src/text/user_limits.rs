@@ -1,6 +1,6 @@
 //! The user's limits, in words for the user.
 
-use crate::definition::{OwnLimits, Diagnostic, Found, Sandbox, ToolPolicy, UserLimits, on_one_line};
+use crate::definition::{Diagnostic, Found, OwnLimits, Sandbox, ToolPolicy, UserLimits, on_one_line};
 
 use super::limits::limits_not_known;
 

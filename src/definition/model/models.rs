@@ -235,7 +235,11 @@ mod tests {
         };
         assert_eq!(choose(&["strong", "b/three"]), Ok("b/two:low".into()));
         assert_eq!(choose(&["fast", "b/three"]), Ok("b/three".into()));
-        let unavailable = vec![Unavailable::NoAlias("fast".into()), Unavailable::NoKey("a/one".into()), Unavailable::Unknown("a/four".into())];
+        let unavailable = vec![
+            Unavailable::NoAlias("fast".into()),
+            Unavailable::NoKey("a/one".into()),
+            Unavailable::Unknown("a/four".into()),
+        ];
         assert_eq!(choose(&["fast", "a/one", "none", "a/four"]), Err(unavailable));
     }
 

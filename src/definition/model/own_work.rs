@@ -1,9 +1,9 @@
 //! Entries of a workflow that the run works through without the model.
 
 use super::bound_values::BudgetBounds;
-use super::own_limits::OwnLimits;
 use super::inputs::Output;
 use super::outcomes::{Outcome, Target};
+use super::own_limits::OwnLimits;
 use super::parallel::Decide;
 use super::results::Results;
 use super::work::{Question, Step, Work};

@@ -5,10 +5,10 @@
 
 use crate::protocol::STEP_TOOL_NAME;
 
-use super::own_limits::Sandbox;
 use super::files::{Stale, WorkflowFiles, WriteTarget};
 use super::hidden::{HiddenCause, host_paths, refuses};
 use super::limits::Limits;
+use super::own_limits::Sandbox;
 use super::path_variables::{unescaped, variables, wildcard};
 use super::places::{below, resolve};
 use super::tools::{READING_TOOLS, runs_commands, writes_path};
@@ -179,8 +179,11 @@ pub fn permission(
             Some(rules) => Some(Writable::resolve(rules, host)?.places()),
             None => None,
         };
-        let files =
-            FileAccess { writable, hidden: host_paths(limits.hide), keeps_agent_folder: limits.keeps_agent_folder && holds };
+        let files = FileAccess {
+            writable,
+            hidden: host_paths(limits.hide),
+            keeps_agent_folder: limits.keeps_agent_folder && holds,
+        };
         let (network, unconfined) = (limits.network || !holds, limits.unconfined());
         return Ok(Permission::Confined { files, network, unconfined });
     }

@@ -443,7 +443,7 @@ pub const INPUT_FIELDS: [Field; 6] = [
     OPTIONS,
     MIN,
     MAX,
-    row("default", Kind::Literal, "of a flag `false`; others must be given", "The value for a run that is started without one."),
+    row("default", Kind::Literal, "of a flag `false`; others must be given", "The value of a run that is given none."),
     row("description", Kind::FreeText, "none", "The meaning of the value, for the user."),
 ];
 

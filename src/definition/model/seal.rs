@@ -28,9 +28,9 @@ use sha2::{Digest, Sha256};
 
 use crate::sorted::Set;
 
-use super::own_limits::OwnLimits;
 use super::inputs::{Input, Output};
 use super::outcomes::Outcome;
+use super::own_limits::OwnLimits;
 use super::results::Results;
 use super::value_type::{Bounds, ValueType};
 use super::values::Condition;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::own_limits::OwnLimits;
 use super::limits::{Limits, RuleFile};
+use super::own_limits::OwnLimits;
 use super::workflow::ToolPolicy;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,19 +4,19 @@ use crate::sorted::Map;
 use std::rc::Rc;
 
 use super::bound_values::{BoundValue, BudgetBounds};
-use super::own_limits::OwnLimits;
 use super::expected_calls::PhaseTest;
 use super::gate::Gate;
 use super::inputs::{Given, Input, Output};
 use super::models::Thinking;
 use super::outcomes::{Outcome, Target};
+use super::own_limits::OwnLimits;
 use super::parallel::Parallel;
 use super::paths::package_of;
 use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::schema::{
-    self, BUDGET_FIELDS, OWN_LIMITS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS,
-    MAX_PHASES, Needed, OUTPUT_FIELDS, TESTS_FIELDS, THINKING, TOOLS_FIELDS, field, fields, required,
+    self, BUDGET_FIELDS, CONTEXTS, ENTRY_FIELDS, GATE, INPUT_FIELDS, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES,
+    Needed, OUTPUT_FIELDS, OWN_LIMITS, TESTS_FIELDS, THINKING, TOOLS_FIELDS, field, fields, required,
 };
 use super::values::{Condition, Each};
 use super::variables::{

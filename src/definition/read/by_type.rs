@@ -1,15 +1,15 @@
 //! Reads the value of a field by its type.
 
-use super::own_limits::PathVariables;
 use super::fields::{Fields, texts};
+use super::own_limits::PathVariables;
 use super::values::written;
 use super::yaml::Yaml;
-use super::{budget, own_limits, expected_calls, gate, inputs, models, outcomes, outputs, results, tools};
+use super::{budget, expected_calls, gate, inputs, models, outcomes, outputs, own_limits, results, tools};
 use crate::definition::diagnostic::{FieldProblem, PathPart};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
-    AutoContinue, BoundValue, BudgetBounds, OwnLimits, ContextInjection, ContextMode, Entry, Field, FromField, Gate,
-    Input, Kind, Needed, Outcome, Output, PhaseTest, Results, Show, Target, Thinking, ToolPolicy, is_blank,
+    AutoContinue, BoundValue, BudgetBounds, ContextInjection, ContextMode, Entry, Field, FromField, Gate, Input, Kind,
+    Needed, Outcome, Output, OwnLimits, PhaseTest, Results, Show, Target, Thinking, ToolPolicy, is_blank,
 };
 
 macro_rules! by_type {

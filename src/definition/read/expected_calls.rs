@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::fields::Fields;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{CallProblem, Problem, PathPart, ToolProblem};
+use crate::definition::diagnostic::{CallProblem, PathPart, Problem, ToolProblem};
 use crate::definition::model::schema::names;
 use crate::definition::model::{MAX_TESTS, PhaseTest, Surroundings, TESTS_FIELDS, is_blank, is_of_pi};
 

@@ -10,7 +10,7 @@ use super::values::input_of_bound;
 use super::yaml::{self, Tree, Yaml};
 use crate::definition::diagnostic::meant::{self};
 use crate::definition::diagnostic::{
-    Diagnostic, FieldProblem, Mapping, Needs, Place, Problem, STRING, Severity, PathPart, ValueKind, VariableProblem,
+    Diagnostic, FieldProblem, Mapping, Needs, PathPart, Place, Problem, STRING, Severity, ValueKind, VariableProblem,
     YamlProblem,
 };
 use crate::definition::model::{BoundValue, ENTRY_FIELDS, Field, Kind, Needed, is_blank, nearest, with_names};

@@ -2,7 +2,9 @@
 
 use super::fields::Fields;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, NotifyProblem, Problem, STRING, PathPart};
+use crate::definition::diagnostic::{
+    Diagnostic, FieldProblem, Mapping, Needs, NotifyProblem, PathPart, Problem, STRING,
+};
 use crate::definition::model::schema::names;
 use crate::definition::model::{
     MAX_ARGUMENTS, NOTIFY_FIELDS, Notify, OCCASIONS, Occasion, TEXT, TITLE, is_blank, nearest,

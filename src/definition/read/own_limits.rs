@@ -3,9 +3,9 @@
 use super::fields::{Fields, not_a_list, text};
 use super::spelling::mistaken_path;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, Problem, PathPart};
+use crate::definition::diagnostic::{FieldProblem, GateProblem, LimitProblem, PathPart, Problem};
 use crate::definition::model::{
-    OwnLimits, MAX_EXPANSIONS, MAX_PATHS, SANDBOXES, Sandbox, expansions, is_glob, split, variables, with_names,
+    MAX_EXPANSIONS, MAX_PATHS, OwnLimits, SANDBOXES, Sandbox, expansions, is_glob, split, variables, with_names,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::front_matter::Document;
 use super::templates::{MAX_UNKNOWN, Unknown};
 use super::{expected_calls, templates, tools};
 use crate::definition::diagnostic::{
-    Diagnostic, Mapping, Needs, PhaseProblem, Place, PathPart, ToolProblem, VariableProblem,
+    Diagnostic, Mapping, Needs, PathPart, PhaseProblem, Place, ToolProblem, VariableProblem,
 };
 use crate::definition::model::schema::names;
 use crate::definition::model::variables::PHASE_VARIABLES;

@@ -13,8 +13,8 @@ use super::workflow_file::{EntryRef, EntryRefKind, GroupRef, WorkflowRead};
 use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
 use crate::definition::diagnostic::{
-    Diagnostic, FieldProblem, FileProblem, GateProblem, PackageProblem, PhaseProblem, Problem, PathPart, UserFileProblem,
-    WorkflowProblem, in_group,
+    Diagnostic, FieldProblem, FileProblem, GateProblem, PackageProblem, PathPart, PhaseProblem, Problem,
+    UserFileProblem, WorkflowProblem, in_group,
 };
 use crate::definition::model::own_work;
 use crate::definition::model::paths::resolve;

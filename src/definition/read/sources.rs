@@ -3,7 +3,7 @@
 use crate::sorted::Map;
 
 use super::yaml::{self, Tree};
-use crate::definition::diagnostic::{Diagnostic, Place, PathPart, Anchored};
+use crate::definition::diagnostic::{Anchored, Diagnostic, PathPart, Place};
 
 /// Maximum number of diagnostics with a place: the line of each is counted from the beginning of its text.
 const MAX_PLACES: usize = 1000;

@@ -1,7 +1,7 @@
 //! Reads the user's `limits.yaml`.
 
-use super::own_limits::{self, PathVariables};
 use super::fields::Fields;
+use super::own_limits::{self, PathVariables};
 use super::tools;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::{Diagnostic, LimitProblem, Mapping, Needs, PathPart};

@@ -8,7 +8,7 @@ use super::spelling::rule_meant;
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, each, inputs, outcomes, parallel, step};
 use crate::definition::diagnostic::meant::{self};
-use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, PhaseProblem, PathPart};
+use crate::definition::diagnostic::{Diagnostic, FieldProblem, Mapping, Needs, PathPart, PhaseProblem};
 use crate::definition::model::schema;
 use crate::definition::model::{
     BoundValue, BudgetBounds, Condition, DEFAULT_MAX_LOOPS, Each, Given, Kind, MAX_COUNT, MAX_PHASES, Outcome, OwnWork,

@@ -8,7 +8,7 @@ use crate::sorted::Map;
 use serde_yaml::Number;
 
 use super::events::{Event, Events, Failure, Mark};
-use crate::definition::diagnostic::{Place, SPACE_NEEDED, PathPart, ValueKind, YamlProblem, lacks_space};
+use crate::definition::diagnostic::{PathPart, Place, SPACE_NEEDED, ValueKind, YamlProblem, lacks_space};
 
 /// One YAML value. Keys are text.
 #[derive(Debug, Clone, PartialEq)]

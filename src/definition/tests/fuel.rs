@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::validate::fuel::Fuel;
 use super::super::load::read;
+use super::super::validate::fuel::Fuel;
 use super::*;
 use crate::definition::Severity;
 use crate::definition::fixtures::Files;

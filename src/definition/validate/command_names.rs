@@ -2,7 +2,7 @@
 
 use crate::sorted::Map;
 
-use crate::definition::diagnostic::{PathPart, Anchored, WorkflowProblem};
+use crate::definition::diagnostic::{Anchored, PathPart, WorkflowProblem};
 use crate::definition::model::{Library, Show, Workflow};
 
 /// Reports command names that differ from an earlier name in case only.

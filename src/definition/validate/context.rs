@@ -1,7 +1,7 @@
 //! Warnings about `context` and `results`, and about values that a phase never gets.
 
 use super::fuel::Fuel;
-use crate::definition::diagnostic::{PhaseProblem, PathPart, Anchored, VariableProblem, WorkflowProblem};
+use crate::definition::diagnostic::{Anchored, PathPart, PhaseProblem, VariableProblem, WorkflowProblem};
 use crate::definition::model::{ContextMode, Entry, EntryKind, Library, Outcome, Phase, Results, Workflow};
 /// Reports phases that say `summary: optional` although the next one starts fresh, `results` of phases that come later,
 /// and variables in texts that have no value.

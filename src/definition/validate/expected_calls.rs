@@ -1,7 +1,7 @@
 //! Runs the `tests` of phases.
 
 use super::fuel::Fuel;
-use crate::definition::diagnostic::{Anchor, CallProblem, Decision, Diagnostic, PathPart, Anchored, WorkflowProblem};
+use crate::definition::diagnostic::{Anchor, Anchored, CallProblem, Decision, Diagnostic, PathPart, WorkflowProblem};
 use crate::definition::model::{
     EntryKind, HiddenCause, Library, Limits, Permission, Phase, PhaseTest, Refusal, Stale, Workflow, WorkflowFiles,
     expansions, permission, with_names, writes_path,

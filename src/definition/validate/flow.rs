@@ -2,15 +2,14 @@
 
 use crate::sorted::{Map, Set};
 
-use super::known::Known;
 use super::fuel::Fuel;
+use super::known::Known;
 
-use crate::definition::diagnostic::{FieldProblem, GateProblem, Problem, PathPart, Anchored, WorkflowProblem};
+use crate::definition::diagnostic::{Anchored, FieldProblem, GateProblem, PathPart, Problem, WorkflowProblem};
 use crate::definition::model::{
-    BoundField, Check, CheckKind, Command, Condition, OwnLimits, Each, Entry, EntryKind, FileEntry, Gate, Given,
-    Group, Input, MAX_COUNT, MAX_GATE_ATTEMPTS, Outcome, PathVariable, Phase, RUN_DIR_IN_BRACES, Results, RuleUse,
-    Target, ValueName, ValueType, Variable, Workflow, bounds_of_inputs, either, group_key, is_group_key, refusal,
-    variables,
+    BoundField, Check, CheckKind, Command, Condition, Each, Entry, EntryKind, FileEntry, Gate, Given, Group, Input,
+    MAX_COUNT, MAX_GATE_ATTEMPTS, Outcome, OwnLimits, PathVariable, Phase, RUN_DIR_IN_BRACES, Results, RuleUse, Target,
+    ValueName, ValueType, Variable, Workflow, bounds_of_inputs, either, group_key, is_group_key, refusal, variables,
 };
 
 /// Maximum number of entries of a workflow with conditions or outcomes, including nested workflows: the run keeps the

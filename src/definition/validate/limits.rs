@@ -4,12 +4,12 @@ use crate::sorted::Set;
 
 use super::expected_calls::steps_of_call;
 use super::fuel::Fuel;
-use crate::definition::diagnostic::{LimitProblem, Problem, PathPart, Anchored, WorkflowProblem};
+use crate::definition::diagnostic::{Anchored, LimitProblem, PathPart, Problem, WorkflowProblem};
 use crate::definition::model::places::resolve;
 use crate::definition::model::{
-    COMMAND_TOOLS, CheckKind, OwnLimits, EntryKind, FILE_TOOLS, Library, Limits, Permission, Phase, RuleFile,
-    Sandbox, Show, Stale, ToolPolicy, Workflow, WorkflowFiles, below, is_everything, is_glob, is_of_pi, permission,
-    split, with_names,
+    COMMAND_TOOLS, CheckKind, EntryKind, FILE_TOOLS, Library, Limits, OwnLimits, Permission, Phase, RuleFile, Sandbox,
+    Show, Stale, ToolPolicy, Workflow, WorkflowFiles, below, is_everything, is_glob, is_of_pi, permission, split,
+    with_names,
 };
 
 /// Reports the limits of all workflows.

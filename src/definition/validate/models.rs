@@ -2,7 +2,7 @@
 
 use crate::sorted::Set;
 
-use crate::definition::diagnostic::{ModelProblem, PathPart, Anchored};
+use crate::definition::diagnostic::{Anchored, ModelProblem, PathPart};
 use crate::definition::model::{
     ALIASES_FILE, ALIASES_ROOT, Aliases, KnownModel, Library, Root, Surroundings, Thinking, Workflow, find, join,
     nearest,

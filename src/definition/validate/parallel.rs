@@ -5,7 +5,7 @@ use super::context::names_in;
 use super::flow::listed;
 use super::known::Known;
 use crate::definition::diagnostic::{
-    Anchor, FieldProblem, ParallelProblem, Problem, PathPart, Anchored, Written, in_group,
+    Anchor, Anchored, FieldProblem, ParallelProblem, PathPart, Problem, Written, in_group,
 };
 use crate::definition::model::{
     COMMAND_TOOLS, CheckKind, Command, ContextMode, Decide, END_OF_PART, Each, Entry, EntryKind, FileEntry, Given,

@@ -2,10 +2,10 @@
 
 use crate::sorted::{Map, Set};
 
-use super::known::Known;
 use super::fuel::Fuel;
+use super::known::Known;
 use super::{flow, parallel};
-use crate::definition::diagnostic::{PathPart, Anchored, WorkflowProblem};
+use crate::definition::diagnostic::{Anchored, PathPart, WorkflowProblem};
 use crate::definition::model::{
     Entry, EntryKind, LeftOut, MAX_NESTING, Workflow, entries_of_file, is_group_key, last_part, package_of,
 };

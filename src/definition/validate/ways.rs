@@ -6,9 +6,9 @@
 
 use crate::sorted::{Map, Set};
 
-use super::known::Known;
 use super::fuel::Fuel;
-use crate::definition::diagnostic::{PathPart, Anchored, WorkflowProblem};
+use super::known::Known;
+use crate::definition::diagnostic::{Anchored, PathPart, WorkflowProblem};
 use crate::definition::model::work::Step;
 use crate::definition::model::{
     Condition, Each, Entry, EntryKind, FileEntry, Library, Outcome, Target, ValueName, ValueType, Workflow,

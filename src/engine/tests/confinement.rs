@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
-use crate::definition::{Check, CheckKind, OwnLimits, Entry, Gate, Library, Sandbox, ToolPolicy};
+use crate::definition::{Check, CheckKind, Entry, Gate, Library, OwnLimits, Sandbox, ToolPolicy};
 
 const MISSING: &str = "bubblewrap is not installed.";
 

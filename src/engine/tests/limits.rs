@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::definition::fixtures::{phase, workflow};
-use crate::definition::{OwnLimits, Entry, Library, ToolPolicy};
+use crate::definition::{Entry, Library, OwnLimits, ToolPolicy};
 use crate::protocol::STEP_TOOL_NAME;
 
 const LIMITS: &str = "write: [docs/, src/]\nhide: [.env]\n";
