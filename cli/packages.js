@@ -3,11 +3,9 @@ import { realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-import { fieldOf } from "../host-shim/files.js";
-import { readManifest } from "../host-shim/load.js";
-import { installedPackages, packageIn, projectSettings, readText } from "../host-shim/packages.js";
+import { fieldOf, installedPackages, packageIn, projectSettings, readManifest, readText } from "#loader";
 
-/** @typedef {import("../host-shim/packages.js").Installed} Installed */
+/** @typedef {import("#loader").Installed} Installed */
 
 /** The grants of packages in the manifest of this package. */
 export const GRANTS = readManifest(new URL("../package.json", import.meta.url)).files.filter(
@@ -61,7 +59,7 @@ function hasPackages(read) {
 
 /**
  * Loads the pi that the command `pi` starts, or the pi that is installed beside this package.
- * @returns {Promise<import("../host-shim/packages.js").PackageSource | undefined>}
+ * @returns {Promise<import("#loader").PackageSource | undefined>}
  */
 async function loadPi() {
   const commands = (process.env.PATH ?? "")

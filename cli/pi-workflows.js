@@ -9,8 +9,8 @@ import { isAbsolute, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { plainText } from "../host-shim/plain-text.js";
-import { gitFoldersOf } from "../host-shim/sandbox/index.js";
+import { gitFoldersOf, plainText } from "#sandbox";
+
 import { compare } from "./compare/compare.js";
 import { FORMATS } from "./formats.js";
 import { runWorkflow } from "./headless/run.js";

@@ -20,7 +20,7 @@ export function agentDir() {
 /**
  * The places of workflow files. `only` is the requested folder, as a path below the last place, unless the last place
  * itself was requested; `problem` is a line for the user.
- * @typedef {{ grants: Grant[], packages: import("../host-shim/packages.js").Installed[], only?: string, problem?:
+ * @typedef {{ grants: Grant[], packages: import("#loader").Installed[], only?: string, problem?:
  *   string }} Places
  */
 

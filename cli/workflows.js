@@ -1,10 +1,9 @@
 // Runs the component's interface `pi-workflows:tools/workflows` (`wit/tools/tools.wit`) in Node.
 import { dirname, join } from "node:path";
 
-import { canConfine, resolveWrite } from "../host-shim/sandbox/index.js";
-import { utcOffset } from "../host-shim/local-time.js";
-import { filesBelow, packageRoots } from "../host-shim/files.js";
-import { instantiator, readManifest } from "../host-shim/load.js";
+import { filesBelow, instantiator, packageRoots, readManifest, utcOffset } from "#loader";
+import { canConfine, resolveWrite } from "#sandbox";
+
 import { GRANTS } from "./packages.js";
 import { agentDir } from "./places.js";
 import { inWords } from "./words.js";
@@ -41,7 +40,7 @@ export function plain(record) {
  * relative to the project of the last folder. The functions of the component throw errors with the message as
  * `payload`.
  * @param {import("./places.js").Grant[]} grants absolute paths
- * @param {import("../host-shim/packages.js").Installed[]} [packages]
+ * @param {import("#loader").Installed[]} [packages]
  * @returns {Workflows}
  */
 export function openWorkflows(grants, packages = []) {

@@ -1,6 +1,7 @@
 // The functions of `pi:extension/api` that act on the session.
+import { plainText } from "#sandbox";
+
 import { NOT_GRANTED } from "./calls.js";
-import { plainText } from "./plain-text.js";
 import { deliverAs, plainMessage } from "./messages.js";
 
 /** @typedef {import("./interface.js").Imports["pi:extension/api"]} Api */
@@ -11,7 +12,7 @@ import { deliverAs, plainMessage } from "./messages.js";
 /**
  * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
  * @param {import("./calls.js").Calls} calls
- * @param {import("./load.js").Manifest} manifest
+ * @param {import("./manifest.js").Manifest} manifest
  * @param {import("./view.js").View} view
  * @param {import("./models.js").Models} models
  * @returns {Pick<Api, ActionName>}

@@ -1,4 +1,7 @@
 // Calls the guest on behalf of pi: one call at a time, each with its context of pi.
+
+import { messageOf } from "#sandbox";
+
 import { json } from "./json.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -181,26 +184,6 @@ export function isGone(context) {
     return false;
   } catch {
     return true;
-  }
-}
-
-/** Returns the message of a thrown value, for the user. @param {unknown} error */
-export function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/**
- * Returns the result of a look at something that may be gone, as with a session; `undefined` if the look fails.
- *
- * @template T
- * @param {() => T} look
- * @returns {T | undefined}
- */
-export function unlessFails(look) {
-  try {
-    return look();
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 // Registers the guest's commands with pi.
-import { unlessFails } from "./calls.js";
+import { plainText, unlessFails } from "#sandbox";
+
 import { exitsAfterPrompt } from "./context.js";
-import { plainText } from "./plain-text.js";
 import { moment } from "./guest.js";
 import { onInterruptKey } from "./terminal-watch.js";
 

@@ -1,14 +1,15 @@
 // The `pi:extension/context` interface.
+import { resolveWrite, workTreeOf } from "#sandbox";
+
+import { NOT_GRANTED } from "./calls.js";
 import { identityOf } from "./files.js";
 import { utcOffset } from "./local-time.js";
-import { workTreeOf } from "./project-state.js";
-import { resolveWrite } from "./sandbox/index.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 
 /**
  * @param {import("./calls.js").Calls} calls
- * @param {import("./sandbox/index.js").Confinement} confinement
+ * @param {import("./confinement.js").Confinement} confinement
  * @param {import("./models.js").Models} models
  * @param {import("./tools.js").RunningCalls} running
  * @param {import("./extension.js").ChildOf | undefined} childOf
@@ -34,7 +35,10 @@ export function contextImports(calls, confinement, models, running, childOf, tel
     runningCalls: () => running.all,
     resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
     canConfine: () => confinement.test(),
-    canTellChanges: () => void workTreeOf(tellsProjectState, calls.context.cwd),
+    canTellChanges: () => {
+      if (!tellsProjectState) throw new Error(NOT_GRANTED);
+      workTreeOf(calls.context.cwd);
+    },
     utcOffset,
   };
   return { ...calls.guarded(functions), ...models.questions(), handed: () => childOf?.handed };

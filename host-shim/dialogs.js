@@ -1,5 +1,6 @@
 // Shows the dialogs of requests to the user, one after another.
-import { plainText } from "./plain-text.js";
+import { plainText } from "#sandbox";
+
 import { Turns } from "./turns.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */

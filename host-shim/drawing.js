@@ -1,6 +1,5 @@
 // Renders the guest's drawings with pi's own components.
-
-import { plainText } from "./plain-text.js";
+import { plainText } from "#sandbox";
 
 /** @typedef {import("./interface.js").Drawing} Description */
 /** @typedef {import("./interface.js").Span} Span */

@@ -1,7 +1,8 @@
 // Converts pi's events to events of the interface, and the guest's outcomes to results of pi's handlers.
-import { NOT_GRANTED, unlessFails } from "./calls.js";
+import { plainText, unlessFails } from "#sandbox";
+
+import { NOT_GRANTED } from "./calls.js";
 import { known } from "./interface.js";
-import { plainText } from "./plain-text.js";
 import { plainMessage } from "./messages.js";
 import { LEVELS } from "./models.js";
 import { imagesOf } from "./session.js";
@@ -183,7 +184,7 @@ export function handlerResult(outcome, event) {
  *
  * @param {import("./interface.js").Boundary} boundary
  * @param {PiEvent} event
- * @param {import("./load.js").Manifest} manifest
+ * @param {import("./manifest.js").Manifest} manifest
  * @param {import("./session.js").Session} session
  */
 export function boundaryResult(boundary, event, manifest, session) {

@@ -1,11 +1,14 @@
 // Connects pi and one component: registers the guest's tools, commands and renderers, delivers pi's events to it, and
 // provides its imports.
+import { messageOf, unlessFails } from "#sandbox";
+
 import { actions } from "./actions.js";
 import { ArgumentText } from "./argument-text.js";
-import { Calls, after, messageOf, unlessFails } from "./calls.js";
-import { Children } from "./children.js";
+import { Calls, after } from "./calls.js";
+import { Children } from "./children/children.js";
+import { EVALUATION, Origin } from "./children/origin.js";
 import { registerCommand } from "./commands.js";
-import { Confinement } from "./sandbox/index.js";
+import { Confinement } from "./confinement.js";
 import { contextImports } from "./context.js";
 import { EVENTS, Inputs, boundaryResult, eventName, handlerResult, refusal, toolCall } from "./events.js";
 import { fileImports } from "./files.js";
@@ -16,7 +19,7 @@ import { LastHandler } from "./last-handler.js";
 import { plainMessage } from "./messages.js";
 import { Models } from "./models.js";
 import { HeldNotifications, Notifications } from "./notifications.js";
-import { EVALUATION, Origin, watchSessions } from "./origin.js";
+import { watchSessions } from "./pi-session.js";
 import { installedPackages } from "./packages.js";
 import { registerEntryRenderer, registerMessageRenderer } from "./renderers.js";
 import { Requests } from "./requests.js";
@@ -54,7 +57,7 @@ import { View } from "./view.js";
  * @typedef {object} Parts
  * @property {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
  * @property {import("./load.js").Host} host
- * @property {import("./load.js").Manifest} manifest
+ * @property {import("./manifest.js").Manifest} manifest
  * @property {Guest} guest
  * @property {Calls} calls
  * @property {Requests} requests
@@ -106,7 +109,7 @@ export class Extension {
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
    * @param {import("./load.js").Host} host
-   * @param {import("./load.js").Manifest} manifest
+   * @param {import("./manifest.js").Manifest} manifest
    * @param {import("./interface.js").Instantiate} instantiate
    * @param {ChildOf} [childOf] set for the extension of a child
    */

@@ -3,8 +3,9 @@ import { closeSync, constants, lstatSync, opendirSync, realpathSync, statSync } 
 import { homedir } from "node:os";
 import { join, relative, sep } from "node:path";
 
+import { isBelow, namesLike, untrusted } from "#sandbox";
+
 import { json } from "./json.js";
-import { isBelow, namesLike, untrusted } from "./sandbox/index.js";
 import { Snapshot } from "./snapshot.js";
 
 /** @typedef {import("./interface.js").FileError} FileError */

@@ -1,7 +1,8 @@
 // The first prompt of pi's command line. pi makes one text of standard input, of `@file` arguments and of the first
 // message. A command of the guest behind another text does not run. If another text, perhaps a stranger's, begins with
 // a command of the guest, that text decides what runs. So no joined prompt starts anything.
-import { unlessFails } from "./calls.js";
+import { unlessFails } from "#sandbox";
+
 import { exitsAfterPrompt } from "./context.js";
 
 /** True once the first prompt was examined; the user types all later prompts. */

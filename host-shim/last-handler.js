@@ -1,7 +1,7 @@
 // Acts on a tool call after the handlers of all extensions, also of extensions that pi loads later. The handlers see
 // the call as the model has made it, and their changes of the call hold here. pi has no event for this moment, but all
 // its tool calls go through one method of the session.
-import { sessionOf } from "./origin.js";
+import { sessionOf } from "./pi-session.js";
 
 /** @typedef {import("./events.js").PiEvent} PiEvent */
 /** @typedef {() => unknown} Decide returns the result of a handler, or a promise of it */

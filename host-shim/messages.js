@@ -1,5 +1,5 @@
 // Converts messages of the guest to pi's.
-import { plainText } from "./plain-text.js";
+import { plainText } from "#sandbox";
 
 /**
  * Removes control characters from a message that the transcript shows: pi may draw it without this extension.

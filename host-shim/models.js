@@ -1,7 +1,9 @@
 // Models and thinking levels. pi sets a model asynchronously, and a guest's calls are synchronous: so the settings of a
 // guest, and the messages that the guest sends after them, are queued, and pi waits for the queue after the guest's
 // call.
-import { NOT_GRANTED, isGone, messageOf, unlessFails } from "./calls.js";
+import { messageOf, unlessFails } from "#sandbox";
+
+import { NOT_GRANTED, isGone } from "./calls.js";
 import { known } from "./interface.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */

@@ -4,9 +4,8 @@ import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-import { messageOf } from "./calls.js";
-import { killGroup } from "./exec.js";
-import { plainText } from "./plain-text.js";
+import { killGroup, messageOf, plainText } from "#sandbox";
+
 import { TerminalWatch } from "./terminal-watch.js";
 
 /** @typedef {import("./interface.js").Notification} Notification */

@@ -2,8 +2,7 @@
 import { realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { unlessFails } from "./calls.js";
-import { untrusted } from "./sandbox/index.js";
+import { unlessFails, untrusted } from "#sandbox";
 
 /** @typedef {import("./files.js").Bases} Bases */
 /** @typedef {import("./interface.js").InstalledPackage["scope"]} Scope */

@@ -1,10 +1,12 @@
 // Fulfils the guest's pending requests and resumes it with the answers.
+import { OutputFile, messageOf, plainText, projectState, runCommandLine, unlessFails } from "#sandbox";
+
+import { NOT_GRANTED } from "./calls.js";
 import { Dialogs } from "./dialogs.js";
-import { plainText } from "./plain-text.js";
-import { runCommandLine, showSeconds, userShell } from "./exec.js";
 import { createFile } from "./folders.js";
-import { OutputFile } from "./output-file.js";
-import { projectState } from "./project-state.js";
+import { filesOf } from "./session.js";
+import { userShell } from "./shell.js";
+import { dataFolder } from "./store.js";
 import { Turns } from "./turns.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -39,8 +41,8 @@ export class Requests {
 
   /**
    * @param {import("./load.js").Host} host
-   * @param {import("./load.js").Manifest} manifest
-   * @param {() => import("./children.js").Children} children
+   * @param {import("./manifest.js").Manifest} manifest
+   * @param {() => import("./children/children.js").Children} children
    * @param {import("./extension.js").ChildOf} [childOf]
    * @param {() => import("./shell.js").UserShell} [shell]
    */
@@ -121,20 +123,29 @@ export class Requests {
           if (!this.#session.signal.aborted) end();
         }
       }
-      if (request.tag === "project-state") {
-        const place = {
-          granted: this.#projectStateGranted,
-          cwd: context.cwd,
-          agentDir: this.#codingAgent.getAgentDir(),
-          sessionFile: context.sessionManager.getSessionFile(),
-        };
-        return await projectState(place, request.val, signal);
-      }
+      if (request.tag === "project-state") return await this.#projectState(context, request.val, signal);
       if (request.tag !== "exec") return await this.#dialogs.ask(context, request, signal);
       if (!this.#execGranted) return { tag: "not-granted" };
       return { tag: "ran", val: await this.#exec(context, request.val, signal, progress, () => controller.abort()) };
     } finally {
       this.#pending.delete(pending);
+    }
+  }
+
+  /**
+   * @param {Context} context
+   * @param {string[]} since
+   * @param {AbortSignal} signal
+   * @returns {Promise<Answer>}
+   */
+  async #projectState({ cwd, sessionManager }, since, signal) {
+    try {
+      if (!this.#projectStateGranted) throw new Error(NOT_GRANTED);
+      const place = { cwd, data: dataFolder(this.#codingAgent.getAgentDir()), leftOut: filesOf(sessionManager) };
+      return { tag: "project-state", val: { tag: "ok", val: await projectState(place, since, signal) } };
+    } catch (error) {
+      if (signal.aborted) return { tag: "cancelled" };
+      return { tag: "project-state", val: { tag: "err", val: messageOf(error) } };
     }
   }
 
@@ -186,4 +197,17 @@ export class Requests {
     };
     return new OutputFile(() => createFile(place, name));
   }
+}
+
+/**
+ * Shows a text with the elapsed seconds, now and every second until the returned function is called.
+ * @param {string} text
+ * @param {(text: string) => void} show
+ */
+export function showSeconds(text, show) {
+  const start = performance.now();
+  const tick = () => unlessFails(() => show(`${text} · ${Math.round((performance.now() - start) / 1000)} s`));
+  tick();
+  const interval = setInterval(tick, 1000);
+  return () => clearInterval(interval);
 }

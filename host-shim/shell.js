@@ -1,6 +1,8 @@
-// The settings of pi's shell in a session, as pi read them at the session's start or at the last `/reload`. A project's
-// file of settings can be replaced at any time, so it is not opened again.
-import { settingsOf } from "./origin.js";
+// pi's shell: runs command lines as pi's own `bash` does, with the settings of a session as pi read them at its start or at
+// the last `/reload`. A project's file of settings can be replaced at any time, so it is not opened again.
+import { delimiter, join } from "node:path";
+
+import { settingsOf } from "./pi-session.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("@earendil-works/pi-coding-agent").SettingsManager} SettingsManager */
@@ -44,3 +46,38 @@ export function shareUserSettings(child, parent) {
 
 /** @param {SettingsManager} manager @returns {object} */
 const userSettings = (manager) => ofUsers.get(manager) ?? manager.getGlobalSettings();
+
+/**
+ * Returns the shell of the user's settings. A project's settings are ignored: the shell must run exactly the command
+ * line that the user agreed to.
+ * @param {import("./load.js").Host["codingAgent"]} codingAgent
+ * @param {UserShell} settings
+ * @param {string} cwd
+ */
+export function userShell({ createLocalBashOperations, getAgentDir }, { prefix, path }, cwd) {
+  const operations = createLocalBashOperations({ shellPath: path });
+  return {
+    /**
+     * @param {string} line
+     * @param {[string, string][]} variables
+     * @param {Parameters<typeof operations.exec>[2]} options
+     */
+    exec: (line, variables, options) => {
+      const env = variables.length > 0 ? { env: environment(getAgentDir(), variables) } : {};
+      return operations.exec(prefix ? `${prefix}\n${line}` : line, cwd, { ...options, ...env });
+    },
+  };
+}
+
+/**
+ * Returns the environment that pi gives command lines, with more variables. pi uses this environment in place of its
+ * own.
+ * @param {string} agentDir
+ * @param {[string, string][]} variables
+ * @returns {NodeJS.ProcessEnv}
+ */
+function environment(agentDir, variables) {
+  const path = Object.keys(process.env).find((name) => name.toUpperCase() === "PATH") ?? "PATH";
+  const folders = [join(agentDir, "bin"), process.env[path]].filter(Boolean);
+  return { ...process.env, [path]: folders.join(delimiter), ...Object.fromEntries(variables) };
+}

@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { untrusted } from "./sandbox/index.js";
+import { untrusted } from "#sandbox";
 
 const MAX_KEY = 256;
 const MAX_VALUE = 64 * 1024;
@@ -15,8 +15,8 @@ const LOCK_STALE = 5000;
 /** The maximum time to wait for the lock, in milliseconds. */
 const LOCK_PATIENCE = 3000;
 
-/** The folder of all stores, relative to pi's agent directory. */
-const FOLDER = "extension-data";
+/** Returns the folder of the data of extensions. @param {string} agentDir */
+export const dataFolder = (agentDir) => join(agentDir, "extension-data");
 
 /**
  * @param {{ name: string } | undefined} grant
@@ -27,7 +27,7 @@ const FOLDER = "extension-data";
 export function storeImports(grant, agentDir, showError) {
   const path = () => {
     if (!grant) throw storeError({ tag: "not-granted" });
-    return join(agentDir(), FOLDER, `${grant.name}.json`);
+    return join(dataFolder(agentDir()), `${grant.name}.json`);
   };
   /** @param {string} file */
   const readOrRepair = (file) => {

@@ -1,5 +1,6 @@
 // The `pi:extension/timers` interface.
-import { MAX_TIMEOUT } from "./exec.js";
+import { MAX_TIMEOUT } from "#sandbox";
+
 import { moment } from "./guest.js";
 
 export class Timers {

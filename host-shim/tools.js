@@ -1,8 +1,9 @@
 // Registers the guest's tools with pi.
 import { createHash } from "node:crypto";
 
+import { plainText } from "#sandbox";
+
 import { drawingWith, textOf } from "./drawing.js";
-import { plainText } from "./plain-text.js";
 import { moment } from "./guest.js";
 import { json } from "./json.js";
 

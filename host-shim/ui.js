@@ -1,8 +1,8 @@
 // The `pi:extension/ui` interface.
+import { plainText, unlessFails } from "#sandbox";
+
 import { BlockedStatus } from "./blocked-status.js";
-import { unlessFails } from "./calls.js";
 import { exitsAfterPrompt } from "./context.js";
-import { plainText } from "./plain-text.js";
 import { TerminalWatch } from "./terminal-watch.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */

@@ -34,7 +34,7 @@ import * as esbuild from "esbuild";
 
 import { eventName } from "../host-shim/events.js";
 import { Guest } from "../host-shim/guest.js";
-import { instantiator } from "../host-shim/load.js";
+import { instantiator } from "../host-shim/manifest.js";
 import { scriptFor } from "./usage.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");

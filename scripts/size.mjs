@@ -10,7 +10,7 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), "..");
-const FOLDERS = ["src", "host-shim", "cli", "tests", "scripts", "fuzz", "docs", "workflows-examples"];
+const FOLDERS = ["src", "host-shim", "sandbox", "cli", "tests", "scripts", "fuzz", "docs", "workflows-examples"];
 const CODE = new Set([".rs", ".js", ".mjs", ".cjs", ".wit"]);
 
 /** The counts of a folder, in lines. @typedef {{ code: number, comments: number, tests: number, all: number }} Counts */

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { readText } from "../../host-shim/packages.js";
-import { plainText } from "../../host-shim/plain-text.js";
-import { canConfine, isBelow, untrusted } from "../../host-shim/sandbox/index.js";
+import { readText } from "#loader";
+import { canConfine, isBelow, plainText, untrusted } from "#sandbox";
+
 import { onInterrupt, piCommand } from "../headless/pi.js";
 import { saysYes } from "../headless/questions.js";
 import { packageFolder } from "../packages.js";

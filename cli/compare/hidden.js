@@ -2,8 +2,7 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 
-import { unlessFails } from "../../host-shim/calls.js";
-import { commonGitFolder, isBelow, untrusted, workTreeAt } from "../../host-shim/sandbox/index.js";
+import { commonGitFolder, isBelow, unlessFails, untrusted, workTreeAt } from "#sandbox";
 
 /** The maximum size of a file of git with a path, in bytes. */
 const MAX_PATH = 10_000;

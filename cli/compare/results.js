@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { untrusted } from "../../host-shim/sandbox/index.js";
+import { untrusted } from "#sandbox";
+
 import { endProcess } from "../headless/pi.js";
 import { forgetProcess, processOf, takeForProcess } from "../runs/process.js";
 import { Failure, shortened } from "../words.js";

@@ -4,8 +4,7 @@ import { once } from "node:events";
 import { closeSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
-import { killGroup } from "../../host-shim/exec.js";
-import { untrusted } from "../../host-shim/sandbox/index.js";
+import { killGroup, untrusted } from "#sandbox";
 
 /** The output of a script that is kept, in bytes. */
 const MAX_OUTPUT = 1_000_000;

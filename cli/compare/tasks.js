@@ -18,7 +18,8 @@ import {
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
-import { untrusted } from "../../host-shim/sandbox/index.js";
+import { untrusted } from "#sandbox";
+
 import { Failure, inWords, quoted, shortened } from "../words.js";
 
 const run = promisify(execFile);

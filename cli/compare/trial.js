@@ -18,10 +18,9 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { unlessFails } from "../../host-shim/calls.js";
-import { copyFolder } from "../../host-shim/folders.js";
-import { readText } from "../../host-shim/packages.js";
-import { canConfine, isBelow, lineInFolder, shellQuoted, untrusted } from "../../host-shim/sandbox/index.js";
+import { readText } from "#loader";
+import { canConfine, copyFolder, isBelow, lineInFolder, shellQuoted, unlessFails, untrusted } from "#sandbox";
+
 import { endProcess } from "../headless/pi.js";
 import { reportHtml } from "../runs/html/page.js";
 import { processOf } from "../runs/process.js";
@@ -303,7 +302,7 @@ export const sessionIn = (slot) => join(slot, "session/session.jsonl");
 function keepSession(slot, results) {
   try {
     mkdirSync(join(results, "session"));
-    copyFolder(dirname(sessionIn(slot)), join(results, "session"), "session");
+    untrusted.inFolder(slot, "session", (from) => untrusted.inFolder(results, "session", (to) => copyFolder(from, to)));
   } catch {
     // The session is kept as far as it could be copied.
   }

@@ -1,6 +1,7 @@
 // The agent without a workflow, for comparisons: its usage and its end, from the records that its pi writes. The
 // session file is no source for them: the agent can write the file.
-import { count, noUsage, usageOf } from "../../host-shim/usage.js";
+import { count, noUsage, usageOf } from "#loader";
+
 import { dollars, duration } from "../runs/figures.js";
 
 /** @typedef {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Bounds} Bounds */

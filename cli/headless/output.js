@@ -3,7 +3,8 @@
 import { closeSync, constants, fstatSync, openSync, realpathSync, statSync, writeSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
-import { untrusted } from "../../host-shim/sandbox/index.js";
+import { untrusted } from "#sandbox";
+
 import { Failure, shortened } from "../words.js";
 
 /** The time in which a pipe must take a text, in milliseconds. */

@@ -3,7 +3,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { killGroup } from "../../host-shim/exec.js";
+import { killGroup } from "#sandbox";
+
 import { parsed } from "../runs/sessions.js";
 import { Failure, inWords, quoted, shortened } from "../words.js";
 

@@ -1,5 +1,6 @@
 // Shows the progress of a run on standard error: in a terminal one line that changes, elsewhere a line for each phase.
-import { plainText } from "../../host-shim/plain-text.js";
+import { plainText } from "#sandbox";
+
 import { cell } from "../runs/columns.js";
 import { cost, counted, duration, tokensOf } from "../runs/figures.js";
 

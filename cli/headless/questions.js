@@ -1,7 +1,8 @@
 // Asks the user of a terminal the questions of pi.
 import { createInterface } from "node:readline/promises";
 
-import { plainText } from "../../host-shim/plain-text.js";
+import { plainText } from "#sandbox";
+
 import { shortened } from "../words.js";
 
 /** @typedef {import("./pi.js").PiRecord} PiRecord */

@@ -5,8 +5,8 @@ import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { basename, dirname, resolve } from "node:path";
 
-import { plainText } from "../../host-shim/plain-text.js";
-import { untrusted } from "../../host-shim/sandbox/index.js";
+import { plainText, untrusted } from "#sandbox";
+
 import { isLoadedByPi, packageFolder } from "../packages.js";
 import { agentDir, placesOf } from "../places.js";
 import { findRuns, isOpen } from "../runs/find.js";

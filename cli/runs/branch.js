@@ -1,5 +1,6 @@
 // Follows the branches of a session's tree through its file.
-import { timeOf } from "../../host-shim/usage.js";
+import { timeOf } from "#loader";
+
 import { isStateEntry } from "./sessions.js";
 
 /** @typedef {import("./sessions.js").Entry} Entry */

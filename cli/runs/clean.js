@@ -1,15 +1,17 @@
 // Removes the folders of old runs: `pi-workflows runs --clean 30d`.
 import { lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
-import { join } from "node:path";
 
-import { isName, within } from "../../host-shim/folders.js";
-import { readManifest } from "../../host-shim/load.js";
+import { isName, readManifest } from "#loader";
+import { untrusted } from "#sandbox";
+
 import { saysYes } from "../headless/questions.js";
 import { Failure, inWords } from "../words.js";
 import { counted, day } from "./figures.js";
 
 const PLACE = readManifest(new URL("../../package.json", import.meta.url)).folders?.path ?? "";
 const CONFIG = ".pi";
+
+/** @typedef {import("#sandbox").Place} Place */
 
 /**
  * A folder of a run, with the time of its newest change.
@@ -39,7 +41,7 @@ export async function cleanRuns(sinceMs) {
     const names = new Set(old.map(({ name }) => name));
     for (const { name } of oldIn(place, sinceMs).filter(({ name }) => names.has(name))) {
       try {
-        remove(join(place, name), name);
+        remove(place, name);
         removed += 1;
       } catch (error) {
         problems.push(`${name} is not removed: ${inWords(error)}`);
@@ -54,35 +56,33 @@ export async function cleanRuns(sinceMs) {
 }
 
 /**
- * Calls a function with the path by which the entries of the place are reached; `undefined` if the place does not
- * exist.
+ * Calls a function with the place; `undefined` if the place does not exist.
  * @template T
- * @param {(place: string) => T} work
+ * @param {(place: Place) => T} work
  */
 function inPlace(work) {
   const isThere = (/** @type {string} */ path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   if (!isThere(CONFIG)) return undefined;
   try {
-    return within(CONFIG, CONFIG, (config) => {
-      const place = join(config, PLACE);
-      return isThere(place) ? within(place, `${CONFIG}/${PLACE}`, work) : undefined;
-    });
+    return untrusted.inFolder(".", CONFIG, (config) =>
+      isThere(config.at(PLACE)) ? config.inside(PLACE, work) : undefined,
+    );
   } catch (error) {
     throw new Failure(inWords(error));
   }
 }
 
 /**
- * @param {string} place
+ * @param {Place} place
  * @param {number} sinceMs
  * @returns {Old[]}
  */
 function oldIn(place, sinceMs) {
-  const entries = readdirSync(place, { withFileTypes: true });
+  const entries = readdirSync(place.at("."), { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory() && isName(entry.name));
   return folders.flatMap(({ name }) => {
     try {
-      const { changedMs, files } = lookThrough(join(place, name), name);
+      const { changedMs, files } = place.inside(name, lookThrough);
       return changedMs < sinceMs ? [{ name, changedMs, files }] : [];
     } catch {
       // The age of the folder is not known.
@@ -93,36 +93,32 @@ function oldIn(place, sinceMs) {
 
 /**
  * Returns the time of the newest change in a folder, and the number of its files.
- * @param {string} path
- * @param {string} shown
+ * @param {Place} folder
  * @returns {{ changedMs: number, files: number }}
  */
-function lookThrough(path, shown) {
-  let [changedMs, files] = [lstatSync(path).mtimeMs, 0];
-  within(path, shown, (inside) => {
-    for (const entry of readdirSync(inside, { withFileTypes: true })) {
-      const below = join(inside, entry.name);
-      const found = entry.isDirectory()
-        ? lookThrough(below, `${shown}/${entry.name}`)
-        : { changedMs: lstatSync(below).mtimeMs, files: 1 };
-      changedMs = Math.max(changedMs, found.changedMs);
-      files += found.files;
-    }
-  });
+function lookThrough(folder) {
+  let [changedMs, files] = [lstatSync(folder.at(".")).mtimeMs, 0];
+  for (const entry of readdirSync(folder.at("."), { withFileTypes: true })) {
+    const found = entry.isDirectory()
+      ? folder.inside(entry.name, lookThrough)
+      : { changedMs: lstatSync(folder.at(entry.name)).mtimeMs, files: 1 };
+    changedMs = Math.max(changedMs, found.changedMs);
+    files += found.files;
+  }
   return { changedMs, files };
 }
 
 /**
  * Removes a folder with everything in it. A link is removed, not its target.
- * @param {string} path
- * @param {string} shown
+ * @param {Place} above
+ * @param {string} name
  */
-function remove(path, shown) {
-  within(path, shown, (inside) => {
-    for (const entry of readdirSync(inside, { withFileTypes: true })) {
-      if (entry.isDirectory()) remove(join(inside, entry.name), `${shown}/${entry.name}`);
-      else unlinkSync(join(inside, entry.name));
+function remove(above, name) {
+  above.inside(name, (folder) => {
+    for (const entry of readdirSync(folder.at("."), { withFileTypes: true })) {
+      if (entry.isDirectory()) remove(folder, entry.name);
+      else unlinkSync(folder.at(entry.name));
     }
   });
-  rmdirSync(path);
+  rmdirSync(above.at(name));
 }

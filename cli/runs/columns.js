@@ -1,5 +1,5 @@
 // Texts of runs in columns.
-import { plainText } from "../../host-shim/plain-text.js";
+import { plainText } from "#sandbox";
 
 /**
  * Returns the beginning of a text from a session, on one line. Removes characters that change the direction of the

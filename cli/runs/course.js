@@ -1,5 +1,6 @@
 // A run of a session file with its course in time.
-import { isOfAgent } from "../../host-shim/usage.js";
+import { isOfAgent } from "#loader";
+
 import { Failure, quoted } from "../words.js";
 import { plain } from "../workflows.js";
 import { follow, upTo } from "./branch.js";
@@ -14,7 +15,7 @@ import { openSession, taskOf } from "./sessions.js";
  * @typedef {object} RunInFile
  * @property {string[]} states the data of the run's newest state entry, and of the entries that it continues, newest
  *   first
- * @property {import("../../host-shim/interface.js").Usage | undefined} since the usage of the entries after the newest
+ * @property {import("#loader").Usage | undefined} since the usage of the entries after the newest
  *   state entry; `undefined` if the run has ended
  * @property {import("../../target/types/interfaces/pi-workflows-tools-workflows.js").Outcome} outcome
  * @property {{ file: string, id: string, cwd: string }} session

@@ -1,5 +1,6 @@
 // The runs in session files.
-import { count, noUsage, usageOf } from "../../host-shim/usage.js";
+import { count, noUsage, usageOf } from "#loader";
+
 import { openWorkflows, plain } from "../workflows.js";
 import { Parents, follow, upTo } from "./branch.js";
 import { processOf } from "./process.js";
@@ -36,7 +37,7 @@ import { readSessions, taskOf } from "./sessions.js";
  *
  * The reading of the entries after a state: the usage that belongs to the run, if another run began, if entries are
  * lost, and the time of the newest entry, NaN if unknown.
- * @typedef {{ since?: import("../../host-shim/interface.js").Usage, replaced: boolean, isLost?: boolean, lastAt: number
+ * @typedef {{ since?: import("#loader").Usage, replaced: boolean, isLost?: boolean, lastAt: number
  *   }} Later
  */
 

@@ -4,7 +4,8 @@ import { readFileSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { untrusted } from "../../host-shim/sandbox/index.js";
+import { untrusted } from "#sandbox";
+
 import { Failure } from "../words.js";
 
 /**

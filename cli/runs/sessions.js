@@ -6,9 +6,9 @@ import { closeSync, readSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { projectSettings, readText } from "../../host-shim/packages.js";
-import { untrusted } from "../../host-shim/sandbox/index.js";
-import { timeOf } from "../../host-shim/usage.js";
+import { projectSettings, readText, timeOf } from "#loader";
+import { untrusted } from "#sandbox";
+
 import { agentDir } from "../places.js";
 import { Failure, inWords, shortened } from "../words.js";
 import { counted } from "./figures.js";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as codingAgent from "@earendil-works/pi-coding-agent";
 
-import { Confinement } from "../../host-shim/sandbox/index.js";
+import { Confinement } from "../../host-shim/confinement.js";
 import { inTurns, median, spread, table, verdict } from "./measure.mjs";
 
 /** The number of commands of each kind. */

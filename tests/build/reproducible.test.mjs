@@ -28,7 +28,7 @@ test("two builds in two folders are the same, and name neither", { timeout: 600_
     cwd: REPO,
     encoding: "utf8",
   });
-  const sources = /^(src|wit|scripts|host-shim|tests\/guests|Cargo|package|\.cargo|rust-toolchain)/;
+  const sources = /^(src|wit|scripts|host-shim|sandbox|tests\/guests|Cargo|package|\.cargo|rust-toolchain)/;
   for (const file of listed.split("\0").filter((name) => sources.test(name))) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
     cpSync(join(REPO, file), join(copy, file));

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { canConfine } from "../../host-shim/sandbox/index.js";
+import { canConfine } from "#sandbox";
 import { LONG, variants } from "../pi/harness/extent.mjs";
 import { NODE, PI_VERSIONS, REPO, piCli } from "../pi/harness/pi.mjs";
 import { phaseFile, workflow } from "../pi/harness/workflows.mjs";
@@ -844,7 +844,7 @@ test("installed packages are read where pi can be loaded", (t) => {
   assert.equal(cli(dirname(pi), "run-through", "@acme/kit/flow").status, 0);
   // Beside the packed files there is no pi.
   const alone = join(root, "alone");
-  for (const part of ["cli", "host-shim", "package.json"])
+  for (const part of ["cli", "host-shim", "sandbox", "package.json"])
     cpSync(join(REPO, part), join(alone, part), { recursive: true });
   const without = run(["list"], join(alone, "cli/pi-workflows.js"));
   const told =

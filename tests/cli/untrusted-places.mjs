@@ -28,13 +28,12 @@ import { outputTo } from "../../cli/headless/output.js";
 import { listedPackages } from "../../cli/packages.js";
 import { forgetProcess, noteProcess, processOf } from "../../cli/runs/process.js";
 import { newSessionFile, openSession } from "../../cli/runs/sessions.js";
-import { isChildOf } from "../../host-shim/child-session.js";
+import { isChildOf } from "../../host-shim/children/session.js";
 import { fileImports } from "../../host-shim/files.js";
 import { createFile, folderImports } from "../../host-shim/folders.js";
-import { Origin } from "../../host-shim/origin.js";
+import { Origin } from "../../host-shim/children/origin.js";
 import { projectSettings } from "../../host-shim/packages.js";
-import { projectState } from "../../host-shim/project-state.js";
-import { commonGitFolder, untrusted, workTreeAt } from "../../host-shim/sandbox/index.js";
+import { commonGitFolder, projectState, untrusted, workTreeAt } from "#sandbox";
 import { writeFile } from "../../host-shim/session.js";
 import { storeImports } from "../../host-shim/store.js";
 import { Calls } from "../../host-shim/calls.js";
@@ -311,8 +310,8 @@ export const PLACES = {
     path: "agent:extension-data/project-states/.gitignore",
     use: async ({ root, agent }) => {
       spawnSync("git", ["init", "-q", root]);
-      const place = { granted: true, cwd: root, agentDir: agent, sessionFile: undefined };
-      await projectState(place, [], new AbortController().signal);
+      const place = { cwd: root, data: join(agent, "extension-data"), leftOut: [] };
+      await projectState(place, [], new AbortController().signal).catch(() => {});
     },
   },
   "the remembered answers": {

@@ -49,18 +49,19 @@ const OPEN = {
   "cli/pi-workflows.js": "reads this package",
   "cli/runs/html/page.js": "reads this package",
   "cli/runs/process.js": "reads /proc",
-  "host-shim/exec.js": "makes a pipe in a folder of its own",
   "host-shim/files.js": "reads folders",
-  "host-shim/folders.js": "creates files, and opens folders without following links, in folders that it holds open",
-  "host-shim/load.js": "reads this package",
-  "host-shim/project-state.js": "writes into a folder of its own",
-  "host-shim/sandbox/bubblewrap.js": "writes into a folder of its own",
-  "host-shim/sandbox/file-operations.js": "opens for the tools of an agent",
-  "host-shim/sandbox/hidden-paths.js": "reads /proc",
-  "host-shim/sandbox/session-folder.js": "creates empty files that are not there",
-  "host-shim/sandbox/sockets.js": "reads /proc",
-  "host-shim/sandbox/untrusted-files.js": "the module for such places",
+  "host-shim/folders.js": "creates files that are not there in a folder that it holds open",
+  "host-shim/manifest.js": "reads this package",
   "host-shim/store.js": "creates files that are not there in pi's agent folder",
+  "sandbox/bubblewrap.js": "writes into a folder of its own",
+  "sandbox/copies.js": "copies between folders that it holds open, without following links",
+  "sandbox/exec.js": "makes a pipe in a folder of its own",
+  "sandbox/file-operations.js": "opens for the tools of an agent",
+  "sandbox/hidden-paths.js": "reads /proc",
+  "sandbox/project-state.js": "writes into a folder of its own",
+  "sandbox/session-folder.js": "creates empty files that are not there",
+  "sandbox/sockets.js": "reads /proc",
+  "sandbox/untrusted-files.js": "the module for such places",
 };
 
 /** The functions of `node:fs` that open by a name. */
@@ -68,7 +69,7 @@ const OPENS =
   /\b(?:openSync|readFileSync|createWriteStream|createReadStream|copyFileSync|cpSync|appendFileSync|opendirSync|openAsBlob|truncateSync|writeFileSync\((?!descriptor,))\b|node:fs\/promises|import \* as \w+ from "node:fs"/;
 
 test("no other module opens files by itself", () => {
-  const modules = ["cli", "host-shim"].flatMap((folder) =>
+  const modules = ["cli", "host-shim", "sandbox"].flatMap((folder) =>
     readdirSync(join(REPO, folder), { recursive: true, encoding: "utf8" })
       .map((path) => `${folder}/${path.replaceAll("\\", "/")}`)
       .filter((path) => /\.c?js$/.test(path) && !path.startsWith("host-shim/component/")),

@@ -16,6 +16,7 @@ const PAGES = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "fuzz/README.md",
+  "sandbox/README.md",
   "workflows-examples/README.md",
 ].concat(listed("docs/*.md"), listed("skills/**/*.md"));
 
@@ -87,7 +88,8 @@ test("a broken link is reported", () => {
 });
 
 test("every path of the repository that a page names exists", () => {
-  const folders = /^(?:src|wit|host-shim|cli|schemas|docs|skills|workflows-examples|scripts|tests|fuzz)\/[\w./-]*$/;
+  const folders =
+    /^(?:src|wit|host-shim|sandbox|cli|schemas|docs|skills|workflows-examples|scripts|tests|fuzz)\/[\w./-]*$/;
   const generated = /^host-shim\/component\//;
   const missing = [
     "docs/architecture.md",
@@ -110,7 +112,7 @@ test("the README is short, and links to every page of the documentation", () => 
   const { size } = statSync(join(REPO, "README.md"));
   assert.ok(size <= MAX_README, `${size} bytes`);
   const targets = links("README.md").map((link) => link.split("#")[0]);
-  const pages = PAGES.filter((page) => page !== "README.md" && !/^(skills|fuzz)\//.test(page));
+  const pages = PAGES.filter((page) => page !== "README.md" && !/^(skills|fuzz|sandbox)\//.test(page));
   assert.deepEqual(
     pages.filter((page) => !targets.includes(page)),
     [],

@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setImmediate as tick } from "node:timers/promises";
-import { isChildOf } from "../../host-shim/child-session.js";
-import { childUi } from "../../host-shim/child-ui.js";
-import { Children } from "../../host-shim/children.js";
+import { isChildOf } from "../../host-shim/children/session.js";
+import { childUi } from "../../host-shim/children/ui.js";
+import { Children } from "../../host-shim/children/children.js";
 import { Turns } from "../../host-shim/turns.js";
 
 /** @param {string} key */

@@ -28,7 +28,8 @@ import {
   createReadToolDefinition,
   createWriteToolDefinition,
 } from "@earendil-works/pi-coding-agent";
-import { Confinement, resolveWrite } from "../../host-shim/sandbox/index.js";
+import { resolveWrite } from "#sandbox";
+import { Confinement } from "../../host-shim/confinement.js";
 import { LONG, variants } from "../pi/harness/extent.mjs";
 import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 
@@ -411,7 +412,7 @@ function runAs(user, root, writable, lines, env) {
   const [program, ...args] = [
     ...asUser(user),
     process.execPath,
-    new URL("confined-host.mjs", import.meta.url).pathname,
+    new URL("../sandbox/confined-host.mjs", import.meta.url).pathname,
     root,
     JSON.stringify(writable),
     ...lines,
@@ -611,7 +612,7 @@ function readlink(path) {
 }
 
 suite("the processes of a confined command line", () => {
-  const HOST = new URL("dying-host.mjs", import.meta.url).pathname;
+  const HOST = new URL("../sandbox/dying-host.mjs", import.meta.url).pathname;
 
   for (const user of variants(USERS)) {
     test(`end with the process that confined it, whenever that is killed${user ? ", of an ordinary user" : ""}`, async (t) => {

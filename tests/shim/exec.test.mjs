@@ -18,8 +18,9 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLocalBashOperations } from "@earendil-works/pi-coding-agent";
-import { runCommandLine, showSeconds, userShell } from "../../host-shim/exec.js";
-import { OutputFile } from "../../host-shim/output-file.js";
+import { OutputFile, runCommandLine } from "#sandbox";
+import { showSeconds } from "../../host-shim/requests.js";
+import { userShell } from "../../host-shim/shell.js";
 
 const folder = mkdtempSync(join(tmpdir(), "exec-test-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -42,7 +43,7 @@ const shell =
  *   [options]
  */
 const run = (line, { timeoutMs = 20_000, signal = new AbortController().signal, cwd, env = [], apart = false } = {}) =>
-  runCommandLine(shell(cwd), { line, timeoutMs, progress: "", env, apart }, signal);
+  runCommandLine(shell(cwd), { line, timeoutMs, env, apart }, signal);
 
 /** Returns true if a process runs and is not a zombie. @param {number} pid */
 function lives(pid) {
@@ -133,7 +134,8 @@ suite("a command line", () => {
     const place = mkdtempSync(join(tmpdir(), "exec-stderr-"));
     try {
       const script = `
-        const { runCommandLine, userShell } = await import(${JSON.stringify(new URL("../../host-shim/exec.js", import.meta.url).href)});
+        const { runCommandLine } = await import(${JSON.stringify(import.meta.resolve("#sandbox"))});
+        const { userShell } = await import(${JSON.stringify(new URL("../../host-shim/shell.js", import.meta.url).href)});
         const pi = await import("@earendil-works/pi-coding-agent");
         const line = "yes loud | head -c 50000000 >&2; echo begun >>begun; sleep 60";
         runCommandLine(() => userShell(pi, {}, process.cwd()), { line, timeoutMs: 60000, env: [], apart: true }, new AbortController().signal);
@@ -236,7 +238,7 @@ suite("a command line", () => {
     };
     const result = await runCommandLine(
       broken,
-      { line: "true", timeoutMs: 1000, progress: "", env: [], apart: false },
+      { line: "true", timeoutMs: 1000, env: [], apart: false },
       new AbortController().signal,
     );
     assert.deepEqual(result.end, { tag: "not-started", val: "No bash shell found." });

@@ -19,7 +19,7 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { fileImports } from "../../host-shim/files.js";
-import { isBelow } from "../../host-shim/sandbox/index.js";
+import { isBelow } from "#sandbox";
 import { LONG } from "../pi/harness/extent.mjs";
 
 /** @typedef {import("node:test").TestContext} TestContext */
@@ -804,12 +804,12 @@ suite("on Windows", async () => {
 async function windowsFiles() {
   const names = "basename, dirname, isAbsolute, join, parse, relative, resolve, sep";
   const path = `import { win32 } from "node:path"; export const { ${names} } = win32;`;
-  const source = (/** @type {string} */ name) => new URL(`../../host-shim/${name}?windows`, import.meta.url).href;
+  const source = (/** @type {string} */ name) => new URL(`../../${name}?windows`, import.meta.url).href;
   const sandbox = `export { isBelow, namesLike } from "${source("sandbox/write-target.js")}"; export * as untrusted from "${source("sandbox/untrusted-files.js")}";`;
   /** @type {Record<string, string>} */
   const others = {
     "node:path": `data:text/javascript,${encodeURIComponent(path)}`,
-    "./sandbox/index.js": `data:text/javascript,${encodeURIComponent(sandbox)}`,
+    "#sandbox": `data:text/javascript,${encodeURIComponent(sandbox)}`,
   };
   const hooks = registerHooks({
     resolve: (specifier, context, next) =>
@@ -818,7 +818,7 @@ async function windowsFiles() {
         : next(specifier, context),
   });
   try {
-    return { ...(await import(source("files.js"))), ...(await import(source("sandbox/write-target.js"))) };
+    return { ...(await import(source("host-shim/files.js"))), ...(await import(source("sandbox/write-target.js"))) };
   } finally {
     hooks.deregister();
   }

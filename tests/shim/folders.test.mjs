@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 
-import { OutputFile } from "../../host-shim/output-file.js";
+import { OutputFile } from "#sandbox";
 import { Calls } from "../../host-shim/calls.js";
 import { createFile, folderImports } from "../../host-shim/folders.js";
 

@@ -172,7 +172,7 @@ export function standIn() {
  *
  * @param {StandIn} pi
  * @param {Instantiate} instantiate
- * @param {Partial<import("../../host-shim/load.js").Manifest>} [changes] to the manifest
+ * @param {Partial<import("../../host-shim/manifest.js").Manifest>} [changes] to the manifest
  * @param {string} [agentDir] pi's agent directory
  * @param {import("../../host-shim/extension.js").Registration[]} [registrations] the stored registrations
  */

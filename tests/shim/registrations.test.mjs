@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { eventName } from "../../host-shim/events.js";
-import { readManifest } from "../../host-shim/load.js";
+import { readManifest } from "../../host-shim/manifest.js";
 import { registrations } from "../../scripts/build.mjs";
 import { loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 

@@ -19,9 +19,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Confinement } from "../../host-shim/sandbox/index.js";
+import { Confinement } from "../../host-shim/confinement.js";
 
-/** @typedef {Partial<import("../../host-shim/sandbox/index.js").Limits>} Limits */
+/** @typedef {Partial<import("#sandbox").Limits>} Limits */
 
 const OWN = join(realpathSync(tmpdir()), `pi-confined-${process.getuid?.() ?? 0}`);
 
@@ -335,7 +335,7 @@ test("nothing is left behind by a process that exits while a command runs", (t) 
   const root = project(t);
   const { pid, status, stderr } = spawnSync(
     process.execPath,
-    [new URL("dying-host.mjs", import.meta.url).pathname, root, "touch began; sleep 5", "began", "exit"],
+    [new URL("../sandbox/dying-host.mjs", import.meta.url).pathname, root, "touch began; sleep 5", "began", "exit"],
     { encoding: "utf8" },
   );
   assert.equal(status, 0, stderr);

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileImports } from "../../host-shim/files.js";
-import { instantiator, readManifest } from "../../host-shim/load.js";
+import { instantiator, readManifest } from "../../host-shim/manifest.js";
 import { workflow } from "../pi/harness/workflows.mjs";
 import { loadInto, standIn } from "./pi-stand-in.mjs";
 

@@ -17,19 +17,39 @@ export const filesBelow = (folder, ends) =>
 /** @param {string} file */
 export const read = (file) => readFileSync(join(REPO, file), "utf8");
 
+/** The files behind the names of the field `imports` of package.json. @type {Record<string, string>} */
+const NAMES = JSON.parse(read("package.json")).imports;
+
 /** The imports of JavaScript in folders. @param {string[]} folders @returns {Imports} */
 export function javaScript(folders) {
   const files = folders.flatMap((folder) => filesBelow(folder, /\.[cm]?js$/));
   return new Map(
     files.map((file) => {
       const named = read(file).matchAll(
-        /^(?:import|export)\b[^;]*?\bfrom "(\.[^"]+)"|^import "(\.[^"]+)"|\bimport\("(\.[^"]+)"\);/gm,
+        /^(?:import|export)\b[^;]*?\bfrom "([.#][^"]+)"|^import "([.#][^"]+)"|\bimport\("([.#][^"]+)"\);/gm,
       );
-      const paths = [...named].map(([, from, bare, late]) => normalize(join(dirname(file), from ?? bare ?? late)));
+      const paths = [...named].map(([, from, bare, late]) => {
+        const name = from ?? bare ?? late;
+        return normalize(NAMES[name] ?? join(dirname(file), name));
+      });
       return [file, new Set(paths.filter((path) => files.includes(path)))];
     }),
   );
 }
+
+/**
+ * The modules of the repository that files of a folder name, types too, each as [file, name].
+ * @param {string} folder
+ */
+export const namedBy = (folder) =>
+  filesBelow(folder, /\.[cm]?js$/)
+    .filter((file) => !file.includes("/component/"))
+    .flatMap((file) =>
+      [...read(file).matchAll(/\b(?:from |import\(|import |new URL\()"([.#][^"]*\.js|#[^"]*)"/g)].map(([, name]) => [
+        file,
+        name,
+      ]),
+    );
 
 /** A Rust file without its tests and comments. @param {string} file */
 export function code(file) {

@@ -2,14 +2,14 @@
 // docs/architecture.md says what may import what, and bounds.json how large the source may be: its numbers are changed by
 // hand, downwards, or upwards with the reason in the commit.
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { test } from "node:test";
 import ts from "typescript";
 
-import { circles, code, filesBelow, javaScript, read, rust, rustFiles } from "./imports.mjs";
+import { circles, code, filesBelow, javaScript, namedBy, read, rust, rustFiles } from "./imports.mjs";
 
 const BOUNDS = JSON.parse(read("tests/tidy/bounds.json"));
-const JS_FOLDERS = ["host-shim", "cli"];
+const JS_FOLDERS = ["sandbox", "host-shim", "cli"];
 const jsFiles = JS_FOLDERS.flatMap((folder) => filesBelow(folder, /\.[cm]?js$/)).filter(
   (file) => !/\/component\//.test(file),
 );
@@ -38,18 +38,59 @@ test("each module imports only those that docs/architecture.md names", () => {
   }
 });
 
+test("packages are imported by their names only, and the sandbox imports nothing", () => {
+  const { imports } = JSON.parse(read("package.json"));
+  /** The names that the files of a folder may import. @type {Record<string, string[]>} */
+  const may = { sandbox: [], "host-shim": ["#sandbox"], cli: Object.keys(imports) };
+  assert.deepEqual(Object.keys(imports), ["#loader", "#sandbox"]);
+  for (const [folder, names] of Object.entries(may)) {
+    const all = namedBy(folder);
+    assert.ok(all.length > 20);
+    for (const [file, name] of all) {
+      const path = name.startsWith(".") ? normalize(join(dirname(file), name)) : "";
+      // The build makes the types of the interface.
+      const isAllowed = path.startsWith(`${folder}/`) || path.startsWith("target/types/") || names.includes(name);
+      assert.ok(isAllowed, `${file} imports ${name}`);
+    }
+  }
+});
+
+test("the sandbox has no word of the program that it serves", () => {
+  const found = filesBelow("sandbox", /\.js$/).flatMap((file) =>
+    read(file)
+      .split("\n")
+      .filter((line) =>
+        /\b(?:pi|guest|component|manifest|workflow)s?\b/i.test(line.replace(/"pi-[\w-]*"|`pi-confined-/g, "")),
+      )
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+  assert.deepEqual(found, []);
+});
+
+test("each place that leans on pi's insides for child agents is listed with a test for both versions of pi", () => {
+  const folder = "host-shim/children";
+  const rows = [...read(`${folder}/children.js`).matchAll(/^\/\/ {3}[a-z]\w*\.(\w+) +(\S+\.js) +([\w-]+): (.+)$/gm)];
+  assert.ok(rows.length > 10, String(rows.length));
+  for (const [row, name, file, test, title] of rows) {
+    const tested = read(`tests/pi/${test}.test.mjs`);
+    assert.ok(new RegExp(`\\b${name}\\b`).test(read(normalize(join(folder, file)))), row);
+    assert.ok(tested.includes(title) && tested.includes("for (const version of VERSIONS)"), row);
+  }
+});
+
 test("files, functions and the source as a whole stay small", () => {
   const longFiles = [...rustFiles(), ...jsFiles].filter((file) => linesOf(file) > BOUNDS.file);
   assert.deepEqual(longFiles, []);
   const longFunctions = jsFiles.flatMap((file) => functionsOf(file).filter(({ lines }) => lines > BOUNDS.function));
   assert.deepEqual(longFunctions, []);
   const sum = (/** @type {string[]} */ files) => files.reduce((lines, file) => lines + linesOf(file), 0);
-  const loader = jsFiles.filter((file) => /^host-shim\/(?!sandbox\/)/.test(file));
+  const loader = jsFiles.filter((file) => /^host-shim\/(?!children\/)/.test(file));
   const wholeEngine = rustFiles().flatMap((file) => [...code(file).matchAll(/^impl Engine \{\n([\s\S]*?)^\}/gm)]);
   const found = {
     src: sum(rustFiles()),
     loader: sum(loader),
-    sandbox: sum(jsFiles.filter((file) => file.startsWith("host-shim/sandbox/"))),
+    "child agents": sum(jsFiles.filter((file) => file.startsWith("host-shim/children/"))),
+    sandbox: sum(jsFiles.filter((file) => file.startsWith("sandbox/"))),
     cli: sum(jsFiles.filter((file) => file.startsWith("cli/"))),
     "functions of Engine": wholeEngine.flatMap(([, body]) => body.match(/^ {4}(pub(\([^)]*\))? )?fn /gm) ?? []).length,
   };

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-import { plainText } from "../../../host-shim/plain-text.js";
+import { plainText } from "#sandbox";
+
 import { visible } from "../../words.js";
 import { line, reportData } from "./data.js";
 import { STYLE } from "./style.js";

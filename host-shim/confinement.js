@@ -1,0 +1,177 @@
+// Carries out the outcome `confine` for pi's tools: runs the command line of `bash` in the sandbox, and lets the file
+// tools reach the writable paths only, and nothing that is hidden.
+
+import {
+  absolutePath,
+  Busy,
+  canConfine,
+  findHidden,
+  isBelow,
+  messageOf,
+  plainText,
+  realPath,
+  SandboxSession,
+  unlessFails,
+} from "#sandbox";
+
+import { FileTools } from "./file-tools.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/** @typedef {import("#sandbox").Limits} Limits */
+
+/**
+ * A tool call of pi.
+ * @typedef {object} Call
+ * @property {string} toolName
+ * @property {string} toolCallId
+ * @property {any} input its arguments
+ */
+
+const NOT_GRANTED = "the manifest does not grant it";
+
+export class Confinement {
+  /** True if the ends of tool calls are observed. */
+  #observing = false;
+  #pi;
+  #granted;
+  #fileTools;
+  #sandbox;
+
+  /**
+   * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
+   * @param {{ codingAgent: typeof import("@earendil-works/pi-coding-agent") }} host
+   * @param {boolean} granted true if the manifest grants confinement
+   * @param {() => string | undefined} [prefix] returns the text that pi runs before each command line
+   * @param {(message: string) => void} [tell] tells the user
+   */
+  constructor(pi, { codingAgent }, granted, prefix, tell = () => {}) {
+    this.#pi = pi;
+    this.#granted = granted;
+    this.#fileTools = new FileTools(pi, codingAgent, tell);
+    const agentFolder = () => ({ path: codingAgent.getAgentDir(), name: "pi's agent folder" });
+    this.#sandbox = new SandboxSession(agentFolder, prefix);
+  }
+
+  /** Notes the start of a session, which may be gone. @param {Context} context */
+  begin(context) {
+    unlessFails(() => this.#sandbox.begin(context.cwd));
+  }
+
+  /** Prepares the confinement of file tools, from the agent's next turn on. */
+  prepare() {
+    // If pi is not ready, or the session is gone, the first call that is to be confined tries again.
+    if (this.#granted) unlessFails(() => this.#fileTools.register());
+  }
+
+  /** Returns if command lines can be confined. @throws {Error} with the reason */
+  test() {
+    this.#checkGrant();
+    canConfine();
+  }
+
+  #checkGrant() {
+    if (!this.#granted) throw new Error(NOT_GRANTED);
+  }
+
+  #observe() {
+    if (this.#observing) return;
+    this.#observing = true;
+    this.#pi.on("tool_result", (event) => this.#result(event));
+    this.#pi.on("tool_execution_end", ({ toolCallId }) => this.#sandbox.ended(toolCallId));
+    // A call may end without an event if the agent is aborted.
+    this.#pi.on("agent_end", () => this.#sandbox.allEnded());
+  }
+
+  /**
+   * Confines a tool call. Waits for a limited time if the call could meet a command or search of another session.
+   * @param {Call} call
+   * @param {Limits} limits
+   * @param {Context} context
+   * @returns {string | undefined | Promise<string | undefined>} the reason for refusing the call
+   */
+  confine(call, limits, context) {
+    try {
+      const reason = this.#sandbox.whenFree(() => this.#tryToConfine(call, limits, context), context.signal);
+      return reason instanceof Promise ? reason.catch(whyNot) : reason;
+    } catch (error) {
+      return whyNot(error);
+    }
+  }
+
+  /**
+   * @param {Call} call
+   * @param {Limits} limits
+   * @param {Context} context
+   * @returns {string | undefined} the reason for refusing the call
+   */
+  #tryToConfine({ toolName, toolCallId, input }, limits, context) {
+    const { cwd } = context;
+    if (toolName === "bash" && typeof input?.command === "string") {
+      this.#observe();
+      this.#checkGrant();
+      const at = { cwd, session: context.sessionManager.getSessionId() };
+      input.command = this.#sandbox.command(toolCallId, input.command, limits, at);
+      return undefined;
+    }
+    if ((toolName === "read" || toolName === "edit" || toolName === "write") && typeof input?.path === "string") {
+      this.#checkGrant();
+      return this.#fileTools.confine(toolName, input, this.#sandbox.reach(limits, cwd, toolName !== "read"));
+    }
+    if (toolName === "grep" || toolName === "find" || toolName === "ls")
+      return this.#confineSearch({ toolName, toolCallId, input }, limits, context);
+    return `The tool "${plainText(String(toolName))}" cannot be confined.`;
+  }
+
+  /**
+   * Confines a search in a folder. Names are not hidden, so only `grep` is kept from folders around hidden paths.
+   * @param {Call} call
+   * @param {Limits} limits
+   * @param {Context} context
+   * @returns {string | undefined} the reason for refusing the call
+   */
+  #confineSearch({ toolName, toolCallId, input }, limits, { cwd, sessionManager }) {
+    const hidden = findHidden(limits.hidden ?? [], cwd);
+    const other = this.#fileTools.replaced(toolName);
+    if (other) return other;
+    const path = input?.path ?? ".";
+    if (typeof path !== "string") return `The tool "${toolName}" cannot be confined without a readable path.`;
+    const place = realPath(absolutePath(path, cwd));
+    if (hidden.isHidden(place)) return `${plainText(place)} is hidden.`;
+    if (toolName !== "grep") return undefined;
+    const inside = hidden.names().find((name) => isBelow(name, place));
+    if (inside !== undefined) return `${plainText(inside)} is hidden, and "grep" would search it. Search with "bash".`;
+    this.#observe();
+    return this.#sandbox.search(toolCallId, place, sessionManager.getSessionId())
+      ? undefined
+      : 'A command is running. Run "grep" after it, or search with "bash".';
+  }
+
+  /**
+   * Notes a call that runs without limits.
+   * @param {Call} call
+   */
+  notConfined({ input }) {
+    this.#fileTools.allow(input);
+  }
+
+  /** Notes the end of the session. */
+  end() {
+    this.#sandbox.end();
+  }
+
+  /**
+   * Returns the changed result of a command line that failed because of its limits.
+   * @param {any} event pi's event `tool_result`
+   */
+  #result({ toolCallId, content }) {
+    if (!Array.isArray(content)) return undefined;
+    const output = content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+    const notice = this.#sandbox.notice(toolCallId, output);
+    return notice === undefined ? undefined : { content: [...content, { type: "text", text: plainText(notice) }] };
+  }
+}
+
+/** @param {unknown} error */
+function whyNot(error) {
+  return `The call cannot be confined${error instanceof Busy ? " now" : ""}: ${plainText(messageOf(error))}`;
+}

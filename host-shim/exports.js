@@ -1,0 +1,11 @@
+// What the command line gets of the loader, by the name `#loader`.
+export { fieldOf, filesBelow, packageRoots } from "./files.js";
+export { isName } from "./folders.js";
+export { utcOffset } from "./local-time.js";
+export { instantiator, readManifest } from "./manifest.js";
+export { installedPackages, packageIn, projectSettings, readText } from "./packages.js";
+export { count, isOfAgent, noUsage, timeOf, usageOf } from "./usage.js";
+
+/** @typedef {import("./interface.js").Usage} Usage */
+/** @typedef {import("./packages.js").Installed} Installed */
+/** @typedef {import("./packages.js").PackageSource} PackageSource */

@@ -1,0 +1,126 @@
+// The sandbox of a command line, by the mechanism of this system.
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+
+import { bubblewrapLine } from "./bubblewrap.js";
+import { plainText } from "./plain.js";
+import { seatbeltLine } from "./seatbelt.js";
+import { sessionFolder } from "./session-folder.js";
+import { realPath } from "./write-target.js";
+
+/**
+ * The sandbox of one command line. All paths are absolute and exist.
+ * @typedef {object} Sandbox
+ * @property {string[]} writable no path is below another; `/` is everything
+ * @property {string[]} readOnly paths that stay read-only in writable folders, and can be read in the system's folder
+ *   for temporary files
+ * @property {boolean} network
+ * @property {boolean} [sockets] true if sockets in the file system can be used: sockets of other programs are covered
+ * @property {string} cwd
+ * @property {string} temporary the folder for temporary files
+ * @property {string[]} hidden folders and files that appear empty, whatever is writable
+ * @property {string[]} fixed links in writable folders that stay as they are
+ * @property {string[]} kept folders of `readOnly` that keep their names
+ * @property {string[]} unreadable files and folders that can be neither read nor written
+ * @property {import("./session-folder.js").StandIns} standIns the stand-ins for `unreadable` on Linux
+ */
+
+/**
+ * A confined command line, and the paths on which it rests.
+ * @typedef {object} Confined
+ * @property {string} line
+ * @property {string[]} places paths that must stay in place while the command line runs: absolute, without links
+ * @property {string[]} sealed paths in which the command line changes nothing
+ * @property {() => void} close to be called when the command line has ended
+ */
+
+/** Neither writable nor hidden paths. @satisfies {Partial<Sandbox>} */
+const NO_PATHS = { writable: [], readOnly: [], hidden: [], fixed: [], unreadable: [], kept: [] };
+
+/** The time in which the system must run an empty command line confined, in milliseconds. */
+const PROBE_TIMEOUT = 10_000;
+
+/**
+ * Returns a confined command line for the shell that runs the given one.
+ * @param {string} line without NUL
+ * @param {Sandbox} sandbox
+ * @returns {Confined}
+ */
+export function confinedLine(line, sandbox) {
+  switch (process.platform) {
+    case "linux":
+      return bubblewrapLine(line, sandbox);
+    case "darwin":
+      return {
+        line: seatbeltLine(line, sandbox),
+        places: [...sandbox.unreadable, ...sandbox.writable],
+        sealed: sandbox.unreadable,
+        close() {},
+      };
+    default:
+      throw new Error(
+        `there is no sandbox for command lines on ${process.platform === "win32" ? "Windows" : process.platform}`,
+      );
+  }
+}
+
+/**
+ * Returns a confined command line, of no session, that may write a folder and nothing else.
+ * @param {string} line without NUL
+ * @param {string} folder
+ * @param {Pick<Sandbox, "cwd" | "temporary" | "network"> & { readOnly?: string[] }} places `temporary` is not below the
+ *   folder
+ */
+export function lineInFolder(line, folder, places) {
+  const { standIns } = sessionFolder(folder, lineInFolder);
+  return alone(line, { ...NO_PATHS, writable: [folder], standIns, ...places });
+}
+
+/**
+ * Returns a confined command line that no other command line can disturb.
+ * @param {string} line without NUL
+ * @param {Sandbox} sandbox
+ */
+function alone(line, sandbox) {
+  const confined = confinedLine(line, sandbox);
+  confined.close();
+  return confined.line;
+}
+
+/** True once an empty command line ran confined. */
+let proven = false;
+
+/**
+ * Returns true if the system can confine command lines. A success is remembered.
+ * @throws {Error} with the reason, and how to fix it
+ */
+export function canConfine() {
+  if (proven) return;
+  const sandbox = {
+    ...NO_PATHS,
+    network: false,
+    cwd: "/",
+    temporary: realPath(tmpdir()),
+    standIns: { file: "", folder: "" },
+  };
+  const { status, stderr, error } = spawnSync("/bin/sh", ["-c", alone("exit 7", sandbox)], {
+    timeout: PROBE_TIMEOUT,
+    encoding: "utf8",
+  });
+  if (status !== 7) throw new Error(withHelp(plainText(stderr ?? "") || String(error)));
+  proven = true;
+}
+
+/**
+ * Returns the reason for a sandbox that did not start, for the user.
+ * @param {string} message of the mechanism
+ */
+function withHelp(message) {
+  const [first] = message.trim().split("\n");
+  const cause = /mount proc/i.test(first)
+    ? "The container covers parts of /proc"
+    : /namespace|permitted|permission|uid map/i.test(first) &&
+      "The system or the container does not allow user namespaces";
+  const help = cause ? `. ${cause}: see "Where commands cannot be confined" in docs/reference.md` : "";
+  return `the sandbox does not start (${first || "no message"})${help}`;
+}

@@ -1,0 +1,79 @@
+// The sandbox: lets the calls of an agent reach what their limits allow, and nothing else. This module is the interface of
+// the package, which imports nothing from outside of its folder.
+//
+//   SandboxSession  one for each session of an agent: begins its command lines and searches, tells what its operations
+//                   on files may reach, and cleans up after them; `Busy` is the error of a call that can begin later
+//   fileOperations  operations on files within limits
+//   findHidden      what is hidden now; `absolutePath` and `realPath` resolve a path of the agent
+//   canConfine      tells if the system can confine command lines
+//   lineInFolder    a confined command line of no session, with one folder that it may write
+//   resolveWrite    the file that a tool would write for a path of the agent
+//   runCommandLine, OutputFile, killGroup
+//                   runs a command line, with or without the sandbox, and keeps the end of its output, or all of it
+//   projectState, workTreeOf
+//                   the state of the files of a git work tree, and what has changed since earlier states
+//   workTreeAt, commonGitFolder, gitFoldersOf
+//                   the git work tree of a folder, the folder of git that work trees share, and those of a rule
+//   untrusted       opens and writes files at places that an agent can write; `copyFolder` copies such a folder
+//   shellQuoted     a text as a word of the shell
+//   namesLike       the names in a folder that differ from a name in their form of Unicode at most
+//   isBelow         tells if a path is a folder, or below it
+//   plainText, messageOf, unlessFails
+//                   plain helpers
+//
+//   session.js ─┬─ command-line.js ─┬─ bubblewrap.js ── mounts.js, seccomp.js   Linux
+//               │                   └─ seatbelt.js                              macOS
+//               └─ agent-folder.js, git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js,
+//                  running-commands.js, session-folder.js, sockets.js
+//                  what is looked at, created and removed around a command line
+//   file-operations.js, exec.js ── output-file.js, project-state.js
+//   copies.js; below all: untrusted-files.js, write-target.js, shell-quote.js, plain.js
+//
+// Several sessions of one process have a `SandboxSession` each. What they share is one object for the process: the command
+// lines and searches that run (running-commands.js), the placeholders (placeholders.js), the stand-ins and the folder
+// of process ids (session-folder.js), and what a hidden path has led to (hidden-paths.js).
+export { canConfine, lineInFolder } from "./command-line.js";
+export { copyFolder } from "./copies.js";
+export { MAX_TIMEOUT, killGroup, runCommandLine } from "./exec.js";
+export { fileOperations } from "./file-operations.js";
+export { commonGitFolder, gitFoldersOf, workTreeAt } from "./git-folders.js";
+export { findHidden } from "./hidden-paths.js";
+export { OutputFile } from "./output-file.js";
+export { messageOf, plainText, unlessFails } from "./plain.js";
+export { projectState, workTreeOf } from "./project-state.js";
+export { Busy } from "./running-commands.js";
+export { SandboxSession } from "./session.js";
+export { quoted as shellQuoted } from "./shell-quote.js";
+export * as untrusted from "./untrusted-files.js";
+export { absolutePath, isBelow, namesLike, realPath, resolveWrite } from "./write-target.js";
+
+/**
+ * The limits of a call.
+ * @typedef {object} Limits
+ * @property {string[]} writable absolute paths; with a slash at the end a folder, with all below it; `/` is everything
+ * @property {string[]} [hidden] files and folders that cannot be read or written, as paths of the agent
+ * @property {boolean} [keepsAgentFolder] true if the agent's own folder cannot be written although it lies in a writable
+ *   folder
+ * @property {boolean} network true if command lines reach the network
+ * @property {string} notice the text that follows the output of a command line that failed because of its limits
+ * @property {string[]} [signs] parts of such an output, in lower case
+ */
+
+/**
+ * The files that operations may write, and the files that they may not read.
+ * @typedef {object} Reach
+ * @property {string[]} writable
+ * @property {() => import("./hidden-paths.js").Hidden} hidden
+ * @property {import("./agent-folder.js").Kept} [kept] the agent's own folder, which stays unchanged
+ */
+
+/**
+ * A file that a tool would write.
+ * @typedef {object} WriteTarget
+ * @property {string} path absolute, without links, with slashes
+ * @property {boolean} linked true if the path led through a link
+ */
+
+/** @typedef {import("./exec.js").CommandResult} CommandResult */
+/** @typedef {import("./exec.js").Exec} Exec */
+/** @typedef {import("./untrusted-files.js").Place} Place */

@@ -1,0 +1,535 @@
+// The sandbox of one session of an agent: confines its command lines by the operating system, tells what its operations on
+// files may reach, and cleans up after both.
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+
+import { agentFolder, outside } from "./agent-folder.js";
+import { noteWorkTrees, trackingGitFolders, writableGitFolders } from "./git-folders.js";
+import { linkedOutside } from "./hard-links.js";
+import { findHidden } from "./hidden-paths.js";
+import { keyFolders } from "./key-folders.js";
+import { placeholders } from "./placeholders.js";
+import { Busy, runningCommands } from "./running-commands.js";
+import { canConfine, confinedLine } from "./command-line.js";
+import { TEMPORARY } from "./bubblewrap.js";
+import { socketCovers } from "./sockets.js";
+import { leaveFolder, sessionFolder } from "./session-folder.js";
+import { makeFolder } from "./untrusted-files.js";
+import { isBelow, realPath } from "./write-target.js";
+
+/** @typedef {import("./session-folder.js").SessionFolder} SessionFolder */
+/** @typedef {import("./index.js").Limits} Limits */
+
+/** The maximum length of an argument on Linux, in bytes: a shell gets a command line as one argument. */
+const MAX_LINE = 128 * 1024 - 1;
+/**
+ * The maximum number of paths in listed folders that are made read-only, and their maximum length together, in bytes.
+ */
+const MAX_READ_ONLY = { paths: 200, bytes: 24 * 1024 };
+/** The maximum number of paths that are named in a result for one reason. */
+const MAX_NAMED = 5;
+/** The reasons for which a path in the list is read-only. */
+const READ_ONLY = {
+  closed: "it cannot be reached or searched",
+  linked: "files there have other names (hard links) elsewhere, which a write would change too",
+  tracked: "something hidden is tracked in it, and its absence would be committed",
+};
+/** The longest wait for another session, in milliseconds: in longer waits two sessions could wait for each other. */
+const PATIENCE = 5000;
+
+export class SandboxSession {
+  /**
+   * The command lines that were allowed and whose calls have not ended, by call.
+   * @type {Map<string, { limits: Limits, command: import("./running-commands.js").Command }>}
+   */
+  #commands = new Map();
+  /**
+   * The searches that have not ended, by call: no command line may redirect the names of a running search.
+   * @type {Map<string, import("./running-commands.js").Search>}
+   */
+  #searches = new Map();
+  /** Aborts when the session ends. The controller is also the owner of the session's command lines and searches. */
+  #session = new AbortController();
+  /** The folder of the session; `undefined` until it is needed. @type {SessionFolder | undefined} */
+  #folder;
+  /**
+   * The paths in the list that the last command line could not write, by the reason.
+   * @type {Map<string, string[]>}
+   */
+  #readOnly = new Map();
+  /**
+   * The folders for which `.git/` stands in `write`, decided at the start of the session; `undefined` before it.
+   * @type {{ of: string, granted: ReturnType<typeof writableGitFolders> } | undefined}
+   */
+  #git;
+  #keptFolder;
+  #prefix;
+
+  /**
+   * @param {() => { path: string, name: string }} keptFolder returns the folder that limits with `keepsAgentFolder`
+   *   keep, and its name for users
+   * @param {() => string | undefined} [prefix] returns the text that the shell runs before each command line
+   */
+  constructor(keptFolder, prefix = () => undefined) {
+    this.#keptFolder = keptFolder;
+    this.#prefix = prefix;
+  }
+
+  /** The sockets in the folders that the last command line could write. @type {string[]} */
+  #sockets = [];
+  /** The start of the session, in milliseconds. */
+  #since = 0;
+
+  /** Notes the start of the session, and decides the folders of git. @param {string} cwd */
+  begin(cwd) {
+    this.#since = Date.now();
+    try {
+      const of = realPath(cwd);
+      noteWorkTrees(of);
+      this.#git = { of, granted: writableGitFolders(of) };
+    } catch {
+      // The folder is gone. The first command line tries again.
+    }
+  }
+
+  /**
+   * Returns the result of an attempt. If it is `Busy`, waits for a limited time for the other session.
+   * @template T
+   * @param {() => T} attempt
+   * @param {AbortSignal} [signal] ends the wait
+   * @returns {T | Promise<T>}
+   * @throws {Busy} also as a rejection
+   */
+  whenFree(attempt, signal) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (error instanceof Busy) return this.#again(error, attempt, signal);
+      throw error;
+    }
+  }
+
+  /**
+   * @template T
+   * @param {Busy} busy
+   * @param {() => T} attempt
+   * @param {AbortSignal} [other]
+   */
+  async #again(busy, attempt, other) {
+    const { signal: session } = this.#session;
+    const signal = other ? AbortSignal.any([session, other]) : session;
+    const end = performance.now() + PATIENCE;
+    for (let last = busy; ;) {
+      const left = end - performance.now();
+      if (left <= 0 || signal.aborted) throw last;
+      await runningCommands.changed(left, signal);
+      if (signal.aborted) continue;
+      try {
+        return attempt();
+      } catch (error) {
+        if (!(error instanceof Busy)) throw error;
+        last = error;
+      }
+    }
+  }
+
+  /**
+   * Begins a command line, and returns its confined form for a shell that is a child of this process. It runs until
+   * `ended` and until its shell has ended.
+   * @param {string} id of its call
+   * @param {string} line
+   * @param {Limits} limits
+   * @param {{ cwd: string, session: string }} at `session` is the id of the session
+   * @throws {Busy} if it can begin later
+   */
+  command(id, line, limits, { cwd, session }) {
+    // The folder is opened again for every call: a call without limits could have put a link in its place.
+    this.#folder = sessionFolder(session, this.#session);
+    const begun = this.#begin(line, limits, cwd, this.#folder);
+    this.#commands.set(id, { limits, command: begun.command });
+    return begun.line;
+  }
+
+  /**
+   * Begins a search by names. While it runs, no command line may run that could replace a searched path.
+   * @param {string} id of its call
+   * @param {string} place absolute, without links
+   * @param {string} session the id of the session
+   * @returns {boolean} false if a command line of this session runs
+   * @throws {Busy} if it can begin later
+   */
+  search(id, place, session) {
+    this.#folder ??= sessionFolder(session, this.#session);
+    if (runningCommands.any(this.#session, this.#folder.running)) return false;
+    this.#searches.set(id, runningCommands.search(this.#session, place));
+    return true;
+  }
+
+  /**
+   * Returns what `fileOperations` may reach.
+   * @param {Limits} limits
+   * @param {string} cwd
+   * @param {boolean} writes false for operations that only read
+   * @returns {import("./index.js").Reach}
+   */
+  reach({ writable, hidden = [], keepsAgentFolder }, cwd, writes) {
+    const kept = keepsAgentFolder && writes ? this.#kept() : undefined;
+    return { writable, hidden: () => findHidden(hidden, cwd), kept };
+  }
+
+  #kept() {
+    const { path, name } = this.#keptFolder();
+    return agentFolder(path, name);
+  }
+
+  /**
+   * Returns the paths that a command line can neither read nor write. Paths that do not exist are created while the
+   * command line runs: a mount can cover only an existing path, and another program may create the path meanwhile.
+   * @param {string[]} rules
+   * @param {string} cwd
+   * @param {object} holder of the placeholders
+   */
+  #unreadable(rules, cwd, holder) {
+    if (rules.length === 0) return [];
+    const hidden = findHidden(rules, cwd);
+    for (const { path, directory } of process.platform === "linux" ? hidden.places : []) {
+      try {
+        placeholders.create(directory ? `${path}/` : path, holder);
+      } catch (error) {
+        if (isPassing(error)) throw error;
+        // No process of this user can reach or create the path.
+      }
+    }
+    // Looked up with the created paths, since a name in another mount is found by its file.
+    const names = findHidden(rules, cwd).names();
+    return outermost(process.platform === "linux" ? names.filter(isThere) : names);
+  }
+
+  /**
+   * Begins a command line.
+   * @param {string} line
+   * @param {Limits} limits
+   * @param {string} cwd
+   * @param {SessionFolder} folder
+   */
+  #begin(line, limits, cwd, folder) {
+    const holder = {};
+    let close = () => {};
+    const release = () => {
+      close();
+      placeholders.release(holder);
+    };
+    try {
+      const { confined, reach } = this.#confined(line, limits, cwd, folder, holder);
+      close = confined.close;
+      runningCommands.check(this.#session, reach);
+      const begun = runningCommands.begin(confined.line, this.#session, reach, release, folder.running);
+      if (Buffer.byteLength(begun.line) <= MAX_LINE) return begun;
+      runningCommands.end(begun.command);
+      throw new Error("it is too long");
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /**
+   * Returns a confined command line, and the paths on which it rests.
+   * @param {string} line
+   * @param {Limits} limits
+   * @param {string} folderOfCall the working directory
+   * @param {SessionFolder} folder
+   * @param {object} holder of the placeholders
+   */
+  #confined(line, limits, folderOfCall, folder, holder) {
+    const { writable: paths, hidden: rules = [], keepsAgentFolder, network } = limits;
+    const { temporary, standIns } = folder;
+    canConfine();
+    if (line.includes("\0")) throw new Error("it contains a NUL character");
+    if (!this.#git) this.begin(folderOfCall);
+    this.#readOnly = new Map();
+    const unreadable = this.#unreadable(rules, folderOfCall, holder);
+    const tracking = trackingGitFolders(unreadable).filter(
+      (path) => !unreadable.some((hidden) => isBelow(path, hidden)),
+    );
+    this.#addReadOnly("tracked", tracking);
+    const kept = keepsAgentFolder ? this.#kept() : undefined;
+    const listed = this.#withGitFolders(paths).filter((path) => !tracking.some((git) => isBelow(path, git)));
+    const all = outside(outermost(listed), kept);
+    const keys = this.#hide(all);
+    keys.fixed.push(...(kept?.links.filter((link) => all.some((path) => isBelow(link, path))) ?? []));
+    keys.hidden = keys.hidden.filter((path) => !unreadable.some((other) => isBelow(path, other)));
+    const writable = all.filter((path) => this.#prepare(path, holder));
+    const reach = { writable: writable.map(withoutSlash), temporary };
+    this.#clean(temporary);
+    const cwd = realPath(folderOfCall);
+    const keptNames = kept?.names.filter((name) => isThere(name) && writable.some((path) => isBelow(name, path))) ?? [];
+    // Elsewhere it is read-only already, and a path from a file of the project must not be mounted over other mounts.
+    const own = ["/proc", "/dev", "/sys", TEMPORARY, dirname(temporary)];
+    const git = tracking.filter((path) => isOnlyIn(path, reach.writable, own));
+    const readOnly = [...this.#readOnlyBelow(writable, keptNames), ...git, ...keptNames];
+    const everything = reach.writable.includes("/");
+    const covers = network
+      ? undefined
+      : socketCovers({
+          kept: [cwd, ...(everything ? [] : reach.writable)],
+          temporary: everything ? undefined : TEMPORARY,
+          covered: [...keys.hidden, ...unreadable],
+          found: everything ? [] : this.#sockets,
+          since: this.#since,
+        });
+    const hidden = [...keys.hidden.filter((path) => !covers?.some((other) => isBelow(path, other))), ...(covers ?? [])];
+    const visible = unreadable.filter((path) => !hidden.some((other) => isBelow(path, other)));
+    const more = { readOnly, hidden, unreadable: visible, kept: keptNames };
+    const sandbox = { ...reach, ...keys, ...more, network, sockets: covers !== undefined, cwd, standIns };
+    const around = [...sandbox.hidden, ...unreadable].find(
+      (path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)),
+    );
+    if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
+    const confined = confinedLine(this.#withPrefix(line), sandbox);
+    return { confined, reach: { ...reach, places: confined.places, sealed: confined.sealed } };
+  }
+
+  /**
+   * Returns these paths with the folders of git in the place of `.git/` in the working directory.
+   * @param {string[]} paths
+   */
+  #withGitFolders(paths) {
+    const { of, granted } = this.#git ?? {};
+    if (of === undefined || !granted) return paths;
+    return paths.flatMap((path) => {
+      if (withoutSlash(path) !== join(of, ".git")) return [path];
+      if (granted.reason !== undefined) this.#addReadOnly(granted.reason, [path]);
+      return granted.folders.filter(isThere);
+    });
+  }
+
+  /**
+   * @param {string} reason or its key in `READ_ONLY`
+   * @param {string[]} paths
+   */
+  #addReadOnly(reason, paths) {
+    const why = READ_ONLY[/** @type {keyof typeof READ_ONLY} */ (reason)] ?? reason;
+    if (paths.length > 0) this.#readOnly.set(why, [...(this.#readOnly.get(why) ?? []), ...paths]);
+  }
+
+  /**
+   * Returns a command line with the prefix of the settings. The shell outside of the sandbox may run the prefix too, where
+   * its changes of the shell are lost.
+   * @param {string} line
+   */
+  #withPrefix(line) {
+    const prefix = this.#prefix();
+    return prefix ? `${prefix}\n${line}` : line;
+  }
+
+  /**
+   * Creates a writable path that does not exist. Returns false if the path cannot be reached or created: then no
+   * command can do so either.
+   * @param {string} path
+   * @param {object} holder of the placeholders
+   */
+  #prepare(path, holder) {
+    const name = withoutSlash(path);
+    let real;
+    try {
+      real = realPath(name);
+      if (real === name) placeholders.create(path, holder);
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      this.#addReadOnly("closed", [name]);
+      return false;
+    }
+    if (real !== name) throw new Error(`a link leads elsewhere from ${name}`);
+    return true;
+  }
+
+  /**
+   * Returns the folders of keys, and the links to them that a command line could replace. Creates the folders that the
+   * command line could create, for good: if another process of this kind removed such a folder, its mount here would vanish.
+   * @param {string[]} writable
+   */
+  #hide(writable) {
+    const isWritable = (/** @type {string} */ path) => writable.some((allowed) => isBelow(path, allowed));
+    /** @type {string[]} */
+    const hidden = [];
+    const fixed = [];
+    for (const name of keyFolders()) {
+      try {
+        if (isWritable(name) && lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) fixed.push(name);
+        const path = realPath(name);
+        if (isWritable(path) && !existsSync(path)) makeFolder("/", path, 0o700);
+        if (existsSync(path) && !hidden.includes(path)) hidden.push(path);
+      } catch (error) {
+        if (isPassing(error)) throw error;
+        // The folder cannot be reached or created: a command line, which has no more rights, cannot do so either.
+      }
+    }
+    return { hidden, fixed };
+  }
+
+  /**
+   * Returns the paths in writable paths that must stay read-only: the files that have other names outside of them (hard
+   * links), and the folders that cannot be searched for such files; if there are too many, the innermost folders that
+   * contain all of them and are few enough. Every call searches: any program outside can create links.
+   * @param {string[]} writable
+   * @param {string[]} kept read-only folders in the writable paths
+   */
+  #readOnlyBelow(writable, kept) {
+    if (writable.includes("/")) return [];
+    const { linked, closed, sockets } = lasting(() => linkedOutside(writable.map(withoutSlash), kept));
+    this.#sockets = sockets;
+    this.#addReadOnly("closed", closed);
+    const found = [...linked, ...closed];
+    if (found.length === 0) return [];
+    if (fits(found)) {
+      this.#addReadOnly("linked", linked);
+      return found;
+    }
+    let folders = writable.map(withoutSlash).filter((path) => found.some((inside) => isBelow(inside, path)));
+    for (let depth = 1; ; depth += 1) {
+      const inside = [...new Set(found.map((path) => entryOf(path, writable, depth)))];
+      if (!fits(inside)) break;
+      folders = inside;
+    }
+    if (linked.length > 0) this.#addReadOnly("linked", folders);
+    return folders;
+  }
+
+  /**
+   * Removes files that have links to the outside from the folder for temporary files. The whole folder is put aside if
+   * it cannot be searched. While command lines use the folder, it is as clean as when the first began.
+   * @param {string} temporary
+   */
+  #clean(temporary) {
+    if (runningCommands.uses(temporary)) return;
+    const { linked, closed } = linkedOutside([temporary]);
+    for (const path of linked) rmSync(path, { force: true });
+    if (closed.length === 0) return;
+    renameSync(temporary, `${temporary}.${Date.now()}`);
+    mkdirSync(temporary, { mode: 0o700 });
+  }
+
+  /** Notes the end of the session. */
+  end() {
+    const [session, folder] = [this.#session, this.#folder];
+    session.abort();
+    this.allEnded();
+    this.#session = new AbortController();
+    this.#folder = undefined;
+    if (folder) runningCommands.whenEnded(session, () => leaveFolder(folder, session));
+  }
+
+  /**
+   * Returns the text that follows the output of a command line that failed because of its limits; `undefined` for any
+   * other output.
+   * @param {string} id of its call
+   * @param {string} output
+   */
+  notice(id, output) {
+    const limits = this.#commands.get(id)?.limits;
+    const lower = output.toLowerCase();
+    if (!limits?.notice || !limits.signs?.some((sign) => lower.includes(sign))) return undefined;
+    const readOnly = [...this.#readOnly].map(
+      ([why, paths]) =>
+        ` Read-only, because ${why}: ${paths.slice(0, MAX_NAMED).join(", ")}${paths.length > MAX_NAMED ? ", …" : ""}.`,
+    );
+    return limits.notice + readOnly.join("");
+  }
+
+  /** Notes the end of a call. @param {string} id */
+  ended(id) {
+    const search = this.#searches.get(id);
+    const running = this.#commands.get(id);
+    this.#searches.delete(id);
+    this.#commands.delete(id);
+    if (search) runningCommands.endSearch(search);
+    if (running) runningCommands.end(running.command);
+  }
+
+  /** Notes the end of all calls. */
+  allEnded() {
+    for (const id of [...this.#commands.keys(), ...this.#searches.keys()]) this.ended(id);
+  }
+}
+
+/**
+ * Returns the file or folder, at most `depth` levels below a writable folder, that is or contains a file; the file
+ * itself if it is listed.
+ * @param {string} file
+ * @param {string[]} writable
+ * @param {number} depth
+ */
+function entryOf(file, writable, depth) {
+  const folder = writable.map(withoutSlash).find((path) => isBelow(file, path)) ?? file;
+  return join(folder, ...relative(folder, file).split(sep).slice(0, depth));
+}
+
+/**
+ * Returns true if a path lies in a writable path, and no other of these paths lies in it, or contains it more closely.
+ * @param {string} path
+ * @param {string[]} writable
+ * @param {string[]} others
+ */
+function isOnlyIn(path, writable, others) {
+  const around = [...others, ...writable].filter((other) => isBelow(path, other));
+  const nearest = around.reduce((found, other) => (other.length >= found.length ? other : found), "");
+  return writable.includes(nearest) && nearest !== path && !others.some((other) => isBelow(other, path));
+}
+
+/**
+ * Returns the files that two looks have found: a running command line may link and unlink files in its own folders.
+ * @param {() => import("./hard-links.js").Found} look
+ */
+function lasting(look) {
+  const first = look();
+  if (first.linked.length + first.closed.length === 0) return first;
+  const again = look();
+  return {
+    ...again,
+    linked: again.linked.filter((path) => first.linked.includes(path)),
+    closed: again.closed.filter((path) => first.closed.includes(path)),
+  };
+}
+
+/**
+ * Returns true if an error may be gone a moment later, also because of a command line itself, for example one that
+ * makes room on a full disk.
+ * @param {any} error
+ */
+function isPassing(error) {
+  return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO"].includes(error?.code);
+}
+
+/** @param {string} path */
+function isThere(path) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false; // The path cannot be reached.
+  }
+}
+
+/** @param {string[]} paths */
+function fits(paths) {
+  return (
+    paths.length <= MAX_READ_ONLY.paths &&
+    paths.reduce((bytes, path) => bytes + Buffer.byteLength(path), 0) <= MAX_READ_ONLY.bytes
+  );
+}
+
+/** @param {string} path */
+function withoutSlash(path) {
+  return path === "/" ? path : path.replace(/\/$/, "");
+}
+
+/**
+ * Returns the paths that are not below another one.
+ * @param {string[]} paths
+ */
+function outermost(paths) {
+  const unique = [...new Set(paths)];
+  const isCovered = (/** @type {string} */ path) =>
+    unique.some((other) => other !== path && isBelow(path, other) && !(isBelow(other, path) && other < path));
+  return unique.filter((path) => !isCovered(path));
+}

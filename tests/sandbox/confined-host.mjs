@@ -1,0 +1,27 @@
+// Runs command lines confined, one after the other, as an agent does. Prints their results as JSON.
+//
+//   node confined-host.mjs FOLDER LIMITS LINE...      LIMITS in JSON; a list has the writable paths; `agent` is the
+//   agent's folder
+import { spawnSync } from "node:child_process";
+import { SandboxSession } from "#sandbox";
+
+const [folder, given, ...lines] = process.argv.slice(2);
+const limits = Array.isArray(JSON.parse(given)) ? { writable: JSON.parse(given) } : JSON.parse(given);
+const session = new SandboxSession(() => ({ path: limits.agent ?? folder, name: "the agent's folder" }));
+
+const results = lines.map((line, index) => {
+  const id = String(index);
+  let confined;
+  try {
+    const all = { hidden: [], network: true, ...limits, notice: "NOTICE", signs: ["read-only file system"] };
+    confined = session.command(id, line, all, { cwd: folder, session: folder });
+  } catch (/** @type {any} */ error) {
+    return { refused: error.message };
+  }
+  const { status, stdout, stderr } = spawnSync("bash", ["-c", confined], { cwd: folder, encoding: "utf8" });
+  const notice = session.notice(id, stderr);
+  session.ended(id);
+  return { status, stdout, stderr, notice };
+});
+session.end();
+console.log(JSON.stringify(results));
