@@ -11,9 +11,9 @@
 //   runtime.flagValues        session.js        branches-insides: has the flags
 //   extensionRunner.emit      session.js        branches-rights: has one copy of an extension, which ends with it
 //   handlers.get              session.js        branches-origin: are the guards of its session
-//   loader.packageManager     session.js        branches-rights: does not begin without an extension
+//   loader.packageManager     session.js        branches-origin: is that of the session
 //   of.getSkills              session.js        branches-origin: is that of the session
-//   messageRenderers.get      session.js        branches-origin: is that of the session
+//   messageRenderers.get      session.js        branches-insides: is made of what pi has loaded
 //   header.parentSession      session.js        branches-rights: goes on in no session that is not its own
 //   manager.settings          origin.js         branches-origin: is that of the session
 //   parent.ui                 ui.js             branches-rights: sees nothing of the user interface

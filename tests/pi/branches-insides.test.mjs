@@ -24,6 +24,14 @@ export default (pi) => {
   });
 };`;
 
+/** An extension that has pi load extensions for another folder: pi then forgets those of the session. */
+const ELSEWHERE = `import { DefaultResourceLoader, SettingsManager, getAgentDir } from "@earendil-works/pi-coding-agent";
+export default (pi) => pi.registerCommand("elsewhere", { handler: async (_args, ctx) => {
+  const loader = new DefaultResourceLoader({ cwd: "/", agentDir: getAgentDir(), settingsManager: SettingsManager.inMemory(), additionalExtensionPaths: [], noSkills: true, noPromptTemplates: true, noThemes: true, noContextFiles: true });
+  await loader.reload();
+  ctx.ui.notify("forgotten");
+} });`;
+
 for (const version of VERSIONS) {
   suite(`pi ${version}: a copy of an extension`, () => {
     test("activates no tool that the session does not have, changes no model, and has the flags", async (t) => {
@@ -45,6 +53,23 @@ for (const version of VERSIONS) {
         notices(rpc).some((notice) => notice.includes("models true,false")),
         notices(rpc).join("\n"),
       );
+      await rpc.close();
+    });
+
+    test("is made of what pi has loaded for the session, or no branch begins", async (t) => {
+      const { model, sandbox } = await stage(t, team(), { globalFiles: panel(["a", "b"]) });
+      const file = join(sandbox.project, "elsewhere.ts");
+      writeFileSync(file, ELSEWHERE);
+      const rpc = await startRpc({ version, sandbox, extension: [REPO, file] });
+      await rpc.send({ type: "prompt", message: "/elsewhere" });
+      assert.ok(
+        notices(rpc).some((notice) => notice.includes("forgotten")),
+        rpc.stderr(),
+      );
+      await rpc.promptAndSettle("/workflow panel The task");
+      const ends = endsOf(await rpc.entries());
+      for (const name of ["A", "B"]) assert.match(ends[name], /pi does not hold the extensions of this session/);
+      assert.equal(requestsOf(model).length, 0);
       await rpc.close();
     });
   });
