@@ -115,6 +115,7 @@ fn counting_down() -> Pi {
         "set-widget workflow-countdown above-editor: ⏳ Auto-continuing in 3s... (type anything to interrupt)",
         "watch-terminal true",
         "start-timer 1 1000",
+        "set-status workflow: Two > 👀 Look [1/2]",
     ]);
     pi
 }
@@ -224,10 +225,10 @@ fn a_run_from_the_command_to_its_end() {
     assert_eq!(pi.command("workflow", " two  Fix it "), Outcome::Settle);
     pi.did(&[
         &format!("append-entry workflow:state {STATE_AT_LOOK}"),
-        "set-status workflow: Two > 👀 Look [1/2]",
         "notify info: Rules of this run: some tools only in look.",
         "set-session-name Workflow: Fix it",
         "send-user-message follow-up: Begin with Look: Fix it",
+        "set-status workflow: Two > 👀 Look [1/2]",
     ]);
 
     // pi sends the message; the agent starts with the prompt.
@@ -517,10 +518,10 @@ fn an_entry_that_cannot_be_stored_is_reported_and_the_run_continues() {
     pi.did(&[
         &format!("append-entry workflow:state {STATE_AT_LOOK}"),
         "notify error: Workflow: the session does not take the state of the run, so a restart would find an older one: the disk is full",
-        "set-status workflow: Two > 👀 Look [1/2]",
         "notify info: Rules of this run: some tools only in look.",
         "set-session-name Workflow: Fix it",
         "send-user-message follow-up: Begin with Look: Fix it",
+        "set-status workflow: Two > 👀 Look [1/2]",
     ]);
     // Once.
     assert!(pi.step("next").0.starts_with("✓ Advanced: Look → 🔨 Do"));
@@ -555,8 +556,8 @@ fn a_session_that_cannot_be_read_is_reported() {
     assert_eq!(pi.event(Event::SessionStart(SessionReason::Resume)), "none");
     pi.did(&[
         "notify error: Workflow: the disk is broken",
-        "set-status workflow: ⏸ The stored run (paused: its state cannot be read)",
         "notify warning: ⏸ The stored run is paused: its stored state cannot be read in full: the session does not give its entries.\nAll tool calls are refused until you end the run: /workflow :cancel or /cancel-workflow.",
+        "set-status workflow: ⏸ The stored run (paused: its state cannot be read)",
     ]);
 }
 

@@ -2,7 +2,7 @@
 
 use pi_workflows::definition::{Library, Permission, permission};
 use pi_workflows::engine::{
-    Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Reply, Request, Stop, Ui,
+    Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Ran, Reply, Request, Stop, Ui,
 };
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
 use pi_workflows::run::{Active, Changed, Mark, Outline, Pick, ProjectState, RunState, restore};
@@ -312,14 +312,14 @@ impl Play {
                 Answer::ProjectState(Ok(ProjectState { tree: format!("tree {choice}"), since }))
             }
             (_, Request::Children { .. }) => Answer::ChildrenEnded { interrupted: choice != 0 },
-            (7, Request::Exec { .. }) => Answer::Ran {
+            (7, Request::Exec { .. }) => Answer::Ran(Ran {
                 end: CommandEnd::Exited(0),
                 duration_ms: 1,
                 output: String::new(),
                 standard_output: Some(r#"{"h":true,"files":["{item}","x"]}"#.into()),
                 output_file: None,
-            },
-            (_, Request::Exec { .. }) => Answer::Ran {
+            }),
+            (_, Request::Exec { .. }) => Answer::Ran(Ran {
                 end: [
                     CommandEnd::Exited(0),
                     CommandEnd::Exited(1),
@@ -335,7 +335,7 @@ impl Play {
                     .get(choice)
                     .cloned()
                     .flatten(),
-            },
+            }),
         };
         let output = self.handle(Event::Answer { ticket, answer });
         assert!(

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::definition::{KnownModel, Model, Thinking};
 use crate::engine::{
-    Answer, ChildEnd, ChildReport, CommandEnd, Completion, EndedCall, OutputFile, Reply, Request, ToolResult,
+    Answer, ChildEnd, ChildReport, CommandEnd, Completion, EndedCall, OutputFile, Ran, Reply, Request, ToolResult,
 };
 use crate::run::{Changed, ProjectState};
 use crate::text::{Color, Drawing, Span};
@@ -19,7 +19,7 @@ impl From<guest::Answer> for Answer {
             guest::Answer::Confirmed(yes) => Self::Confirmed(yes),
             guest::Answer::Selected(index) => Self::Selected(index as usize),
             guest::Answer::Entered(text) => Self::Entered(text),
-            guest::Answer::Ran(result) => Self::Ran {
+            guest::Answer::Ran(result) => Self::Ran(Ran {
                 end: match result.end {
                     guest::CommandEnd::Exited(status) => CommandEnd::Exited(status),
                     guest::CommandEnd::TimedOut => CommandEnd::TimedOut,
@@ -30,7 +30,7 @@ impl From<guest::Answer> for Answer {
                 output: result.output,
                 standard_output: result.standard_output,
                 output_file: result.output_file,
-            },
+            }),
             guest::Answer::ChildrenEnded(interrupted) => Self::ChildrenEnded { interrupted },
             guest::Answer::ProjectState(state) => Self::ProjectState(state.map(ProjectState::from)),
             guest::Answer::Cancelled => Self::Cancelled,

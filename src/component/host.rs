@@ -1,6 +1,6 @@
 //! Performs effects, and reads files, through the host.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use serde_json::Value;
 
@@ -9,7 +9,8 @@ use crate::definition::{
     Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
 use crate::engine::{
-    ChildStart, Effect, Elsewhere, Engine, Host, Level, Output, Reply, RunningCall, Summary, other_tools,
+    ChildEnd, ChildReport, ChildStart, Effect, Event, Host, Level, Output, OutsideNotification, Reply, RunningCall,
+    Summary, other_tools,
 };
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 use crate::run::RunDir;
@@ -39,28 +40,37 @@ const IMAGES: &str = "The images of the user's messages in the summary.";
 thread_local! {
     /// The session did not take the newest state, and the user was told.
     static NOT_STORED_TOLD: Cell<bool> = const { Cell::new(false) };
-    /// The children that could not be started: the key of each, and the reason.
-    static NOT_STARTED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
 
 const NOT_STORED: &str = "the session does not take the state of the run, so a restart would find an older one";
 const NOT_WRITTEN: &str = "the file of the session cannot be written before the first answer of the model; if pi ends before, the run is lost";
 const NOT_TAKEN: &str = "the session does not take an entry";
 
-/// Performs effects in their order, and returns the reply. If the session is gone, the remaining effects are dropped; a
-/// refusal or limits are still returned.
-pub(super) fn perform(output: Output) -> Reply {
+/// The results of effects that the engine is to learn, as events.
+#[derive(Default)]
+struct Results {
+    events: Vec<Event<'static>>,
+    /// The session refused a state entry. The inner value is true if no other state entry was to follow.
+    refused: Option<bool>,
+}
+
+/// Performs effects in their order, and returns the reply, and the results as events. If the session is gone, the
+/// remaining effects are dropped; a refusal or limits are still returned.
+pub(super) fn perform(output: Output) -> (Reply, Vec<Event<'static>>) {
     let Output { effects, reply } = output;
+    let mut results = Results::default();
     for effect in effects {
-        match perform_one(effect) {
+        match perform_one(effect, &mut results) {
             Ok(()) => {}
             Err(types::Error::Stale) => {
-                return reply.restriction();
+                return (reply.restriction(), Vec::new());
             }
             Err(types::Error::Failed(words)) => tell(&words),
         }
     }
-    reply
+    let Results { mut events, refused } = results;
+    events.extend(refused.map(|is_newest| Event::NotStored { is_newest }));
+    (reply, events)
 }
 
 /// Takes the entries out of an output whose reply is a compaction: the host appends them after the compaction.
@@ -112,12 +122,9 @@ pub(super) fn tell(words: &str) {
     let _ = ui::notify(&format!("Workflow: {words}"), ui::Level::Error);
 }
 
-fn perform_one(effect: Effect) -> Result<(), types::Error> {
+fn perform_one(effect: Effect, results: &mut Results) -> Result<(), types::Error> {
     match effect {
-        Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => {
-            let again = super::ENGINE.with_borrow_mut(Engine::state_again);
-            store_state(&json(&again.unwrap_or(data)))
-        }
+        Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => store_state(&json(&data), results),
         Effect::AppendEntry { custom_type, data } => {
             api::append_entry(custom_type, &json(&data)).map_err(|error| match error {
                 types::Error::Failed(words) => types::Error::Failed(format!("{NOT_TAKEN}: {words}")),
@@ -131,7 +138,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         Effect::SendUserMessage(text) => api::send_user_message(&text, Some(api::Delivery::FollowUp)),
         Effect::BeginView(summary) => {
             let first_kept = session::leaf_id()?;
-            super::ENGINE.with_borrow_mut(|engine| engine.view_begun(first_kept.clone()));
+            results.events.push(Event::ViewBegun { first_kept: first_kept.clone() });
             let Some(first_kept) = first_kept else { return Ok(()) };
             api::begin_view(&first_kept, &summary.text, &summary.images_of)
         }
@@ -183,7 +190,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         }
         Effect::WatchTerminal(watch) => ui::watch_terminal(watch),
         Effect::SetBlocked(message) => ui::set_blocked(message.as_deref()),
-        Effect::NotifyElsewhere(Elsewhere { occasion, title, text, command, terminal }) => {
+        Effect::NotifyOutside(OutsideNotification { occasion, title, text, command, terminal }) => {
             let occasion = occasion.name().to_owned();
             let notification = notifications::Notification { occasion, title, text, command, terminal };
             notifications::send(&notification);
@@ -193,7 +200,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             notifications::withdraw(occasion.name());
             Ok(())
         }
-        Effect::StartChild(start) => start_child(*start),
+        Effect::StartChild(start) => start_child(*start, results),
         Effect::AbortChild { key } => {
             children::abort(&key);
             Ok(())
@@ -205,8 +212,8 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
     }
 }
 
-/// Starts a child. A child that cannot be started is noted for [`not_started`].
-fn start_child(start: ChildStart) -> Result<(), types::Error> {
+/// Starts a child. A child that cannot be started counts as a child that has ended.
+fn start_child(start: ChildStart, results: &mut Results) -> Result<(), types::Error> {
     let ChildStart { key, label, session, entries, prompt, setting, tools, allowed } = start;
     let seed =
         |(custom_type, data): (&str, Value)| children::Seed { custom_type: custom_type.to_owned(), data: json(&data) };
@@ -220,26 +227,27 @@ fn start_child(start: ChildStart) -> Result<(), types::Error> {
     let child = children::Child { key, label, session, entries, prompt, model, thinking, tools, report, handed };
     match children::start(&child) {
         Err(types::Error::Failed(words)) => {
-            NOT_STARTED.with_borrow_mut(|failed| failed.push((child.key, words)));
+            let report = ChildReport { key: child.key, ..ChildReport::default() };
+            results.events.push(Event::Child { report, ended: Some(ChildEnd::Failed(words)) });
             Ok(())
         }
         started => started,
     }
 }
 
-/// Takes a child that could not be started: its key, and the reason.
-pub(super) fn not_started() -> Option<(String, String)> {
-    NOT_STARTED.with_borrow_mut(Vec::pop)
-}
-
-/// Stores a state. The user is told at the first of several failures.
-fn store_state(data: &str) -> Result<(), types::Error> {
+/// Stores a state, unless the session refused an earlier one of the same effects: an entry builds on the entry before.
+/// The user is told at the first of several failures.
+fn store_state(data: &str, results: &mut Results) -> Result<(), types::Error> {
+    if results.refused.is_some() {
+        results.refused = Some(false);
+        return Ok(());
+    }
     match api::append_entry(STATE_ENTRY_TYPE, data) {
         // A line that was not written in full makes the next line of the file unreadable too: the state is stored
         // again.
-        Ok(()) if NOT_STORED_TOLD.take() => store_state(data),
+        Ok(()) if NOT_STORED_TOLD.take() => store_state(data, results),
         Err(types::Error::Failed(words)) => {
-            super::ENGINE.with_borrow_mut(Engine::state_not_stored);
+            results.refused = Some(true);
             if NOT_STORED_TOLD.replace(true) {
                 return Ok(());
             }

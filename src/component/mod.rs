@@ -8,13 +8,12 @@ mod host;
 mod tools;
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 
 use serde_json::Value;
 
 use crate::engine::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, MORE_FLAG, STEP_TOOL};
-use crate::engine::{
-    ChildEnd, ChildReport, Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, prepared,
-};
+use crate::engine::{Context, EndedCall, Engine, Event, Facts, Output, Reply, Stop, Ui, prepared};
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE, GRAPH_TYPE,
     LIMITS_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE, REPORT_TYPE,
@@ -180,7 +179,7 @@ impl Guest for Component {
         // A run that begins while the agent is at work has no other occasion to learn the role.
         if ENGINE.with_borrow(Engine::is_at_work) {
             let Ok(role) = role() else { return guest::CommandOutcome::Done };
-            host::perform(handle(at, Event::Role(role)));
+            perform(at, handle(at, Event::Role(role)));
         }
         let event = Event::Command { name: &name, arguments: &arguments };
         convert::command_outcome(perform(at, handle(at, event)))
@@ -204,7 +203,7 @@ impl Guest for Component {
     fn timer(at: Moment, id: u64) {
         fault::trip("timer");
         if let Ok(idle) = known(context::is_idle()) {
-            host::perform(handle(at, Event::Timer { id, idle }));
+            perform(at, handle(at, Event::Timer { id, idle }));
         }
     }
 
@@ -345,13 +344,12 @@ fn handle(at: Moment, event: Event) -> Output {
     output
 }
 
-/// Performs effects, and returns the reply. A child that could not be started counts as a child that has ended.
+/// Performs effects, and returns the reply. The results of the effects are events, whose effects are performed too.
 fn perform(at: Moment, output: Output) -> Reply {
-    let reply = host::perform(output);
-    while let Some((key, why)) = host::not_started() {
-        let report = ChildReport { key, ..ChildReport::default() };
-        let ended = Some(ChildEnd::Failed(why));
-        host::perform(handle(at, Event::Child { report, ended }));
+    let (reply, results) = host::perform(output);
+    let mut results = VecDeque::from(results);
+    while let Some(result) = results.pop_front() {
+        results.extend(host::perform(handle(at, result)).1);
     }
     reply
 }

@@ -9,7 +9,7 @@ use super::*;
 type Snapshot = ([BTreeMap<String, String>; 2], Vec<(Package, BTreeMap<String, String>)>);
 
 /// Files in memory, by path from their root.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Files {
     /// The files of the root `global`, at `~/workflows`.
     pub global: BTreeMap<String, String>,

@@ -10,28 +10,27 @@ use crate::usage::Rule;
 
 use super::briefing::state::Mover;
 use super::context::Cx;
+use super::continuation::tell_needs_resume;
 use super::effect::{Effect, Level, Reply};
-use super::ending::stop_behind_end;
+use super::ending::refuse_behind_end;
 use super::event::{EndedCall, Stop};
 use super::limits::state::InForce;
-use super::state::{Ended, Engine, Origin, Standing};
+use super::state::{AgentOf, Ended, Engine, Standing};
+use super::tools::keep_step_tool;
 
 impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.
     pub(super) fn input(&mut self, from_user: bool, cx: &mut Cx) -> Result<(), Stale> {
-        if from_user && self.held().is_some() {
-            self.read_files(|definitions| definitions.refresh(cx.host))?;
+        if from_user && self.run.held().is_some() {
+            self.run.read_files(|definitions| definitions.refresh(cx.host))?;
         }
-        self.end_rest(cx);
-        self.agent.origin = match self.agent.origin {
-            Origin::OwnUnreported if !from_user => Origin::Own,
-            Origin::OwnUnreported | Origin::Own | Origin::Other => Origin::Other,
-        };
+        self.agent.activity.stop(cx);
+        self.agent.prompted(from_user);
         if from_user {
-            self.ending.end_pause();
+            self.agent.ending.end_pause();
             self.repetition.forget();
         }
-        if from_user && !self.tell_needs_resume(cx) {
+        if from_user && !tell_needs_resume(&mut self.run, &self.session, cx) {
             self.resume(cx);
         }
         Ok(())
@@ -40,71 +39,38 @@ impl Engine {
     /// Specification: hook lifecycle, "handleBeforeAgentStart".
     pub(super) fn before_agent_start(&mut self, role: DefaultRole, cx: &mut Cx) -> Result<Reply, Stale> {
         if self.limits.are_there() {
-            self.refresh_limits(cx)?;
+            self.limits.follow(cx)?;
         }
         self.briefing.set_role(role);
-        self.agent.cancel_asked = false;
-        self.agent.worked = false;
-        self.agent.refused_moves = 0;
-        self.ending.prompted();
-        self.agent.is_stopping = false;
-        if let Some(prompt) = self.agent.prompt_at_rest.take() {
+        if let Some(prompt) = self.agent.starts() {
             self.briefing.note(prompt);
         }
-        self.end_rest(cx);
-        self.keep_step_tool(cx)?;
-        self.agent.is_starting = true;
-        Ok(self.briefing(cx))
-    }
-
-    /// A message in the user's role has reached the agent. After the end of a run, a message that the user wrote or the
-    /// prompt of the next run gives the agent its rights back. A pause continues: the prompt may be older than the
-    /// pause.
-    pub(super) fn message_start(&mut self, from_user: bool) {
-        if from_user || self.has_run() && self.ending.is_behind_end() {
-            self.ending.prompted();
-        }
+        self.agent.activity.stop(cx);
+        keep_step_tool(&mut self.run, &mut self.session, cx)?;
+        Ok(self.briefing.at_start(&self.run, &mut self.keeper, cx))
     }
 
     pub(super) fn agent_start(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        self.end_rest(cx);
-        self.activity.begin_work(cx.unix_ms);
+        self.agent.activity.stop(cx);
+        self.agent.activity.begin_work(cx.unix_ms);
         self.begin_view(cx)?;
         if std::mem::take(&mut self.agent.is_starting) {
-            self.tell_at_start(cx);
+            self.briefing.tell_at_start(&self.run, &self.agent, cx);
         }
         Ok(())
     }
 
-    /// Tells the agent of a move: with its start, if it is about to start, else by a prompt.
-    pub(super) fn tell_or_prompt(&mut self, text: String, cx: &mut Cx) {
-        if self.agent.is_starting { self.briefing.note(text) } else { cx.prompt(text) }
-    }
-
-    /// Tells the started agent of the moves that the user made while other extensions handled `before_agent_start`.
-    fn tell_at_start(&mut self, cx: &mut Cx) {
-        if self.ending.is_behind_end() {
-            stop_behind_end(cx);
-        } else if !self.ending.is_begun() && self.at_entry().is_none() && self.active().is_some() {
-            let note = self.briefing.take_note();
-            let prompt = self.give_missing_prompt();
-            let texts: Vec<String> = note.into_iter().chain(prompt).collect();
-            if !texts.is_empty() {
-                cx.push(Effect::TellAtStart(texts.join("\n\n")));
-            }
-        }
-    }
-
     /// Specification: hook lifecycle, "updateStatus".
     pub(super) fn turn_end(&mut self, queued: bool, calls: &[EndedCall], cx: &mut Cx) -> Result<Reply, Stale> {
-        if !calls.is_empty() && !self.ending.is_begun() && self.stop_over_budget(cx).is_none() {
+        if !calls.is_empty() && !self.agent.ending.is_begun() && self.stop_over_budget(cx).is_none() {
             self.stop_repetition(calls, cx);
         }
-        self.ending.turn_over(queued);
-        self.keep_step_tool(cx)?;
-        self.set_status(cx);
+        self.agent.ending.turn_over(queued);
+        keep_step_tool(&mut self.run, &mut self.session, cx)?;
+        cx.update_status();
         let reply = self.start_fresh(cx)?;
-        self.brief_unseen(cx);
+        let unseen = self.briefing.unseen_prompt(&self.run, &self.agent);
+        cx.effects.extend(unseen.map(Effect::Brief));
         Ok(reply.unwrap_or_default())
     }
 
@@ -117,8 +83,8 @@ impl Engine {
     ///
     /// Specification: hook lifecycle, "handleToolCall".
     pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Reply {
-        if self.ending.is_behind_end() {
-            return self.refuse_behind_end(name, cx);
+        if self.agent.ending.is_behind_end() {
+            return refuse_behind_end(name, &self.run, cx);
         }
         if self.briefing.untold_move() == Some(Mover::Budget) {
             // The call is of the phase that the run has left.
@@ -143,7 +109,7 @@ impl Engine {
 
     /// Refuses a tool call by this rule, and counts it for a run.
     fn refuse(&mut self, rule: Rule, text: impl Into<String>) -> Reply {
-        if self.has_run() {
+        if self.run.running().is_some() {
             self.meter.refused(rule);
         }
         Reply::Block(text.into())
@@ -151,14 +117,14 @@ impl Engine {
 
     /// The reply to a tool call by the rules of the run and its phase.
     fn permitted(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
-        match self.standing() {
+        match self.run.standing() {
             Standing::Held(reason) => {
                 let text = text::held(reason);
                 Ok(self.stop(Rule::Seal, text))
             }
-            Standing::Active(active) if !active.phase.is_of_agent() => {
+            Standing::Entry(active) => {
                 let text = text::at_entry(&active);
-                Ok(match self.pause_reason() {
+                Ok(match self.run.pause_reason() {
                     Some(_) => self.stop(Rule::Pause, text),
                     None => {
                         self.meter.refused(Rule::Gate);
@@ -166,19 +132,19 @@ impl Engine {
                     }
                 })
             }
-            Standing::NoRun | Standing::Active(_) if self.pending.is_gate_of_call() => {
+            Standing::NoRun | Standing::Phase(_) if self.pending.is_gate_of_call() => {
                 Ok(self.refuse(Rule::Gate, text::GATE_OPEN))
             }
-            Standing::Active(active) if self.has_fresh_start_ahead(&active) => {
+            Standing::Phase(active) if self.fresh_start.is_ahead(&active, &self.agent) => {
                 Ok(self.refuse(Rule::FreshStart, text::NOT_STARTED))
             }
-            Standing::NoRun | Standing::Active(_) => self.judged(name, carries_calls, cx),
+            Standing::NoRun | Standing::Phase(_) => self.judged(name, carries_calls, cx),
         }
     }
 
     /// The reply to a tool call by the user's limits, and by the rules of a phase.
     fn judged(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
-        let active = self.active();
+        let active = self.run.active();
         let user = match self.limits.in_force() {
             InForce::Nothing => None,
             InForce::Unusable(diagnostics) => {
@@ -187,7 +153,7 @@ impl Engine {
             InForce::Limits(user) => Some(RulesOf::User(user)),
         };
         let of_phase = active.as_ref().map(RulesOf::Phase);
-        let left = self.turn.left.as_ref().and_then(|left| Active::resolve(left, self.definitions.library()));
+        let left = self.turn.left.as_ref().and_then(|left| Active::resolve(left, self.run.library()));
         let of_left = left.as_ref().map(RulesOf::Phase);
         let path = || cx.host.call_argument("path");
         let mut confining = Vec::new();
@@ -238,7 +204,7 @@ impl Engine {
             self.repetition.answered(stop == Stop::CutOff);
         }
         if stop == Stop::Failed {
-            self.ending.answer_failed();
+            self.agent.ending.answer_failed();
         }
         self.announce_end(cx);
     }
@@ -247,11 +213,11 @@ impl Engine {
     /// run.
     pub(super) fn announce_end(&mut self, cx: &mut Cx) {
         let Some(state) = self.run.state().filter(|state| state.is_unannounced()) else { return };
-        let library = self.definitions.library();
+        let library = self.run.library();
         // The end of a workflow whose files are gone is announced when the files are back.
         let Some(workflow) = library.get(&state.workflow_key) else { return };
         let state = state.clone();
-        let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
+        let all = self.meter.up_to_now(&self.run, &self.agent, cx).unwrap_or_else(|| state.clone());
         let content = match &state.progress.branch {
             Some(branch) => text::branch_over(branch, &workflow.name, state.branch_end().as_ref()),
             None => text::completion_message(&all, workflow, library),
@@ -261,8 +227,8 @@ impl Engine {
 
     /// Shows the end of a run with this text, stores that it was shown, and forgets the run.
     pub(super) fn show_end(&mut self, state: &RunState, content: String, cx: &mut Cx) {
-        self.note_end(state);
-        let workflow = self.definitions.library().get(&state.workflow_key);
+        self.attention.note_end(state, self.run.library());
+        let workflow = self.run.library().get(&state.workflow_key);
         let workflow = workflow.map_or(&state.workflow_key, |workflow| &workflow.name).clone();
         let data = json!({
             "content": content,
@@ -273,7 +239,7 @@ impl Engine {
         cx.push(Effect::AppendEntry { custom_type: COMPLETE_TYPE, data });
         // The last line of the process is about the run that the branch is part of.
         let ended = Some(Ended { workflow, how: state.status });
-        self.run.ended = ended.filter(|_| state.progress.branch.is_none());
+        self.run.ended = ended.filter(|_| AgentOf::run(state).tells_user);
         self.transition(state.announced(), cx);
     }
 }

@@ -1,193 +1,144 @@
-//! Requests to the user and the host, each with its own type of answer, and the continuations after the answers. Only
-//! this file knows [`Answer`].
+//! Requests to the user and the host that are not answered yet, each with what follows its answer.
+//!
+//! **Invariant: what follows is data.** A pending request names what it belongs to, as it was when the request was made;
+//! [`Engine::answered`](super::Engine) decides once if that still stands, and goes on with it.
 
+use super::budget::state::Meter;
 use super::context::Cx;
-use super::effect::{OutputFile, Reply, Request};
-use super::event::{Answer, CommandEnd};
-use super::state::{Engine, Purpose, Waiter, Waiting};
-use crate::run::ProjectState;
-use crate::text::Title;
+use super::effect::{Effect, Reply, Request};
+use super::entries::state::{EntryAsked, OpenEntry};
+use super::event::Answer;
+use super::gate::state::{GateAsked, OpenGate};
+use super::start::state::StartAsked;
+use super::state::Waiter;
+use crate::run::{PauseReason, Seal};
+use crate::sorted::Map;
 
-/// The reason for an unknown state of the project's files, if the host's answer is of another type.
-const NOT_HERE: &str = "it cannot be told here";
-
-/// The answer to a command.
-pub(super) enum Ran {
-    Ended {
-        end: CommandEnd,
-        /// Its duration, in milliseconds.
-        duration_ms: u64,
-        /// The end of its output, plain text.
-        output: String,
-        /// Its standard output, if it is returned apart.
-        standard_output: Option<String>,
-        /// The path of the file with its whole output, or the reason why the file is missing.
-        output_file: Option<Result<String, String>>,
-    },
-    /// The request was cancelled.
-    Cancelled,
-    /// The host may not run commands.
-    NotHere,
+/// The pending requests by ticket.
+#[derive(Debug, Default)]
+pub struct Pending {
+    requests: Map<u64, Waiting>,
+    last_ticket: u64,
 }
 
-impl Engine {
-    /// Asks the user to choose an option; the answer is its index, or `None` if no option was chosen.
-    pub(super) fn select(
-        &mut self,
-        purpose: impl Into<Purpose>,
-        title: Title,
-        options: Vec<String>,
-        then: impl FnOnce(&mut Self, Option<usize>, &mut Cx) -> Reply + 'static,
-    ) -> Reply {
-        let request = Request::Select { title, options };
-        self.ask(purpose.into(), true, request, |engine, answer, cx| {
-            let chosen = match answer {
-                Answer::Selected(index) => Some(index),
-                _ => None,
-            };
-            then(engine, chosen, cx)
-        })
+/// A request that is not answered yet.
+#[derive(Debug)]
+pub struct Waiting {
+    pub waiter: Waiter,
+    /// The user has a dialog for the request.
+    is_for_user: bool,
+    /// The user did something else meanwhile: the answer has no effect.
+    pub is_withdrawn: bool,
+    pub then: Then,
+}
+
+/// What follows an answer.
+#[derive(Debug)]
+pub enum Then {
+    /// A gate goes on.
+    Gate(Box<OpenGate>, GateAsked),
+    /// An entry without the model goes on.
+    Entry(Box<OpenEntry>, EntryAsked),
+    /// A run starts, or another question follows.
+    Start(StartAsked),
+    /// The status is shown with the state of the project's files.
+    Status,
+    /// The agent cancels the run, if the user says yes.
+    Cancel { task_id: String },
+    /// The run goes on by these rules, with `more` for its budget, if the user accepts the rules.
+    AcceptRules { reason: PauseReason, rules: Seal, more: String },
+    /// The user gives a budget more.
+    GiveMore { task_id: String, reason: PauseReason, was_at_rest: bool },
+    /// A budget gets more, or answers whose cost is not known are accepted, if the user says yes.
+    ConfirmMore { task_id: String, reason: PauseReason, was_at_rest: bool, more: String },
+}
+
+impl Then {
+    /// Returns true if the request belongs to a gate that is being checked, or to an entry without the model.
+    fn is_of_gate(&self) -> bool {
+        matches!(self, Self::Gate(..) | Self::Entry(..))
+    }
+}
+
+impl Pending {
+    /// Makes a request. Its ticket is used by no other request of this engine.
+    pub fn ask(&mut self, waiter: Waiter, request: Request, then: Then) -> Reply {
+        self.last_ticket += 1;
+        let waiting = Waiting { waiter, is_for_user: request.is_for_user(), is_withdrawn: false, then };
+        self.requests.insert(self.last_ticket, waiting);
+        Reply::Ask { ticket: self.last_ticket, request }
     }
 
-    /// Asks the user for yes or no, by a choice or a confirmation. The choice offers no first: a key that was meant for
-    /// the editor chooses the first option. Anything but a yes counts as no; the answer is `None` if nobody can be
-    /// asked.
-    pub(super) fn yes_or_no(
-        &mut self,
-        purpose: impl Into<Purpose>,
-        request: YesOrNo,
-        then: impl FnOnce(&mut Self, Option<bool>, &mut Cx) -> Reply + 'static,
-    ) -> Reply {
-        let request = match request {
-            YesOrNo::Choice { title, no, yes } => Request::Select { title, options: vec![no.into(), yes.into()] },
-            YesOrNo::Confirmation { title, message } => Request::Confirm { title: Title::new(title, ""), message },
-        };
-        self.ask(purpose.into(), true, request, |engine, answer, cx| {
-            let is_yes = match answer {
-                Answer::NoUi => None,
-                Answer::Selected(1) | Answer::Confirmed(true) => Some(true),
-                _ => Some(false),
-            };
-            then(engine, is_yes, cx)
-        })
+    pub fn remove(&mut self, ticket: u64) -> Option<Waiting> {
+        self.requests.remove(&ticket)
     }
 
-    /// Asks the user to accept something: only a yes is the user's word.
-    pub(super) fn ask_word(
-        &mut self,
-        purpose: impl Into<Purpose>,
-        request: YesOrNo,
-        then: impl FnOnce(&mut Self, Option<UsersWord>, &mut Cx) -> Reply + 'static,
-    ) -> Reply {
-        self.yes_or_no(purpose, request, |engine, yes, cx| {
-            then(engine, (yes == Some(true)).then_some(UsersWord(())), cx)
-        })
+    /// Drops all requests; their tickets are not used again.
+    pub fn clear(&mut self) {
+        self.requests.clear();
     }
 
-    /// Asks the user how much more a budget allows, a line of text.
-    pub(super) fn ask_amount(
-        &mut self,
-        title: Title,
-        then: impl FnOnce(&mut Self, Option<(UsersWord, String)>, &mut Cx) -> Reply + 'static,
-    ) -> Reply {
-        self.ask_text(Waiter::User, title, |engine, amount, cx| {
-            then(engine, amount.map(|amount| (UsersWord(()), amount)), cx)
-        })
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
     }
 
-    /// Asks the user for a line of text; the answer is `None` if the user gives none.
-    pub(super) fn ask_text(
-        &mut self,
-        purpose: impl Into<Purpose>,
-        title: Title,
-        then: impl FnOnce(&mut Self, Option<String>, &mut Cx) -> Reply + 'static,
-    ) -> Reply {
-        self.ask(purpose.into(), true, Request::Input { title }, |engine, answer, cx| {
-            let text = match answer {
-                Answer::Entered(text) => Some(text),
-                _ => None,
-            };
-            then(engine, text, cx)
-        })
+    /// Returns true if the user has a dialog for any pending request.
+    pub fn is_for_user(&self) -> bool {
+        self.requests.values().any(|request| request.is_for_user)
     }
 
-    /// Has the host run a command.
-    pub(super) fn exec(
-        &mut self,
-        purpose: impl Into<Purpose>,
-        command: Command,
-        then: impl FnOnce(&mut Self, Ran, &mut Cx) -> Reply + 'static,
-    ) -> Reply {
-        let Command { line: command, env, timeout_ms, progress, apart, output_file } = command;
-        let request = Request::Exec { command, env, timeout_ms, progress, apart, output_file };
-        self.ask(purpose.into(), false, request, |engine, answer, cx| {
-            let ran = match answer {
-                Answer::Ran { end, duration_ms, output, standard_output, output_file } => {
-                    Ran::Ended { end, duration_ms, output, standard_output, output_file }
-                }
-                Answer::Cancelled => Ran::Cancelled,
-                _ => Ran::NotHere,
-            };
-            then(engine, ran, cx)
-        })
+    /// The ticket of the newest request that the user has a dialog for.
+    pub fn dialog(&self) -> Option<u64> {
+        let dialogs = self.requests.iter().filter(|(_, request)| request.is_for_user);
+        dialogs.map(|(ticket, _)| *ticket).max()
     }
 
-    /// Waits until no child works. The answer is true if no child was interrupted, and `None` if the host has no
-    /// children.
-    pub(super) fn wait_for_children(
-        &mut self,
-        purpose: impl Into<Purpose>,
-        progress: String,
-        then: impl FnOnce(&mut Self, Option<bool>, &mut Cx) -> Reply + 'static,
-    ) -> Reply {
-        self.ask(purpose.into(), false, Request::Children { progress }, |engine, answer, cx| {
-            let whole = match answer {
-                Answer::ChildrenEnded { interrupted } => Some(!interrupted),
-                Answer::Cancelled => Some(false),
-                _ => None,
-            };
-            then(engine, whole, cx)
-        })
+    /// Returns true if the user has a dialog for this request, and a tool call waits for it.
+    pub fn is_dialog_of_call(&self, ticket: u64) -> bool {
+        let request = self.requests.get(&ticket);
+        request.is_some_and(|request| request.is_for_user && request.waiter != Waiter::User)
     }
 
-    /// Asks the host for the state of the project's files, and for the changes since each of these earlier states; the
-    /// answer is `None` if the request was cancelled.
-    pub(super) fn project_state(
-        &mut self,
-        purpose: impl Into<Purpose>,
-        since: Vec<String>,
-        then: impl FnOnce(&mut Self, Option<Result<ProjectState, String>>, &mut Cx) -> Reply + 'static,
-    ) -> Reply {
-        self.ask(purpose.into(), false, Request::ProjectState { since }, |engine, answer, cx| {
-            let state = match answer {
-                Answer::ProjectState(state) => Some(state),
-                Answer::Cancelled => None,
-                _ => Some(Err(NOT_HERE.to_owned())),
-            };
-            then(engine, state, cx)
-        })
+    /// Returns true if a gate is being checked. A withdrawn gate counts until its answer comes.
+    pub fn has_gate(&self) -> bool {
+        self.gates().next().is_some()
     }
 
-    fn ask(
-        &mut self,
-        purpose: Purpose,
-        is_for_user: bool,
-        request: Request,
-        then: impl FnOnce(&mut Self, Answer, &mut Cx) -> Reply + 'static,
-    ) -> Reply {
-        let waiting = Waiting { purpose, is_for_user, then: Box::new(then) };
-        Reply::Ask { ticket: self.pending.insert(waiting), request }
+    /// Returns true if a gate is being checked, or an entry without the model is worked through, that is not withdrawn.
+    pub fn has_open_gate(&self) -> bool {
+        self.gates().any(|request| !request.is_withdrawn)
     }
 
-    /// Continues with the answer to a request; an unknown ticket has no effect.
-    pub(super) fn answered(&mut self, ticket: u64, answer: Answer, cx: &mut Cx) -> Reply {
-        match self.pending.remove(ticket) {
-            Some(waiting) => {
-                let reply = (waiting.then)(self, answer, cx);
-                self.follow_entries(reply, waiting.purpose.waiter, cx)
+    /// Returns true if a call of the agent's waits for a gate.
+    pub fn is_gate_of_call(&self) -> bool {
+        self.gates().any(|request| request.waiter != Waiter::User)
+    }
+
+    fn gates(&self) -> impl Iterator<Item = &Waiting> {
+        self.requests.values().filter(|request| request.then.is_of_gate())
+    }
+
+    /// Withdraws the gates that are being checked: the user did something else.
+    pub fn withdraw_gates(&mut self, cx: &mut Cx) {
+        for (ticket, request) in &mut self.requests {
+            if request.then.is_of_gate() {
+                request.is_withdrawn = true;
+                cx.push(Effect::CancelRequest { ticket: *ticket });
             }
-            None => Reply::None,
         }
+    }
+
+    /// Cancels the requests of nested calls of `workflow_step`: the agent has stopped, so the tool that made the calls
+    /// has ended, and their results are not read.
+    pub fn cancel_nested_calls(&mut self, meter: &mut Meter, cx: &mut Cx) {
+        self.requests.retain(|ticket, request| {
+            let stays = request.waiter != Waiter::Call { nested: true };
+            if !stays {
+                meter.end_dialog(*ticket, cx.unix_ms);
+                cx.push(Effect::CancelRequest { ticket: *ticket });
+            }
+            stays
+        });
     }
 }
 
@@ -196,6 +147,16 @@ impl Engine {
 pub(super) struct UsersWord(());
 
 impl UsersWord {
+    /// The user's yes in a dialog; `None` for any other answer.
+    pub fn of_yes(answer: &Answer) -> Option<Self> {
+        (answer.yes() == Some(true)).then_some(Self(()))
+    }
+
+    /// The text that the user entered in a dialog.
+    pub fn of_text(answer: Answer) -> Option<(Self, String)> {
+        answer.entered().map(|text| (Self(()), text))
+    }
+
     /// Takes an option of the command line if its value is meant; an option is taken once.
     pub fn of_option(option: &mut Option<String>, is_meant: impl FnOnce(&str) -> bool) -> Option<(Self, String)> {
         let is_meant = option.as_deref().is_some_and(is_meant);
@@ -204,25 +165,35 @@ impl UsersWord {
     }
 }
 
-/// A question for yes or no.
-pub(super) enum YesOrNo {
-    /// A choice, in a terminal.
-    Choice { title: Title, no: &'static str, yes: &'static str },
-    /// A confirmation, in a program.
-    Confirmation { title: &'static str, message: String },
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::tests::with_cx;
+    use crate::text::Title;
 
-/// A command that the host is to run.
-pub(super) struct Command {
-    pub line: String,
-    /// Variables of its environment, with their values.
-    pub env: Vec<(String, String)>,
-    /// Its time limit, in milliseconds.
-    pub timeout_ms: u32,
-    /// The text that is shown while it runs.
-    pub progress: String,
-    /// Its standard output is returned apart.
-    pub apart: bool,
-    /// The file for its whole output.
-    pub output_file: Option<OutputFile>,
+    fn asked(pending: &mut Pending, waiter: Waiter, then: Then) -> u64 {
+        match pending.ask(waiter, Request::Input { title: Title::new("", "") }, then) {
+            Reply::Ask { ticket, .. } => ticket,
+            _ => unreachable!(),
+        }
+    }
+
+    #[test]
+    fn requests_of_nested_calls_are_dropped_alone() {
+        let mut pending = Pending::default();
+        let user = asked(&mut pending, Waiter::User, Then::Status);
+        let call = asked(&mut pending, Waiter::Call { nested: false }, Then::Status);
+        let nested = asked(&mut pending, Waiter::Call { nested: true }, Then::Status);
+        assert!(pending.is_dialog_of_call(call) && !pending.is_dialog_of_call(user));
+        with_cx(|cx| {
+            pending.cancel_nested_calls(&mut Meter::default(), cx);
+            assert_eq!(cx.effects, [Effect::CancelRequest { ticket: nested }]);
+        });
+        assert!(pending.remove(nested).is_none() && pending.remove(call).is_some());
+        with_cx(|cx| {
+            pending.withdraw_gates(cx);
+            assert!(cx.effects.is_empty(), "no gate");
+        });
+        assert!(!pending.remove(user).unwrap().is_withdrawn);
+    }
 }

@@ -51,8 +51,10 @@ pub(super) struct Cx<'a> {
     pub effects: Vec<Effect>,
     /// The agent was prompted.
     pub prompted: bool,
-    /// Set with the status line: it shows that the run waits for the user.
-    pub status_shows_wait: Option<bool>,
+    /// The status line is to be set at the end of the event.
+    pub updates_status: bool,
+    /// The panel is to be set at the end of the event.
+    pub draws_panel: bool,
     /// The command that was given has failed.
     pub failed: bool,
     /// The session is gone: nothing is to be done any more.
@@ -70,7 +72,8 @@ impl<'a> Cx<'a> {
             host,
             effects,
             prompted: false,
-            status_shows_wait: None,
+            updates_status: false,
+            draws_panel: false,
             failed: false,
             gone: false,
         }
@@ -78,6 +81,11 @@ impl<'a> Cx<'a> {
 
     pub fn push(&mut self, effect: Effect) {
         self.effects.push(effect);
+    }
+
+    /// Shows the run in the status line, when the event has been handled.
+    pub fn update_status(&mut self) {
+        self.updates_status = true;
     }
 
     /// The host's answer; `None` too if the session is gone.
@@ -95,6 +103,17 @@ impl<'a> Cx<'a> {
     pub fn prompt(&mut self, text: String) {
         self.prompted = true;
         self.push(Effect::SendUserMessage(text));
+    }
+
+    /// Takes back the prompts of this event: the agent gets them later.
+    pub fn take_prompts(&mut self) -> Vec<String> {
+        self.prompted = false;
+        let (prompts, others): (Vec<Effect>, Vec<Effect>) = std::mem::take(&mut self.effects)
+            .into_iter()
+            .partition(|effect| matches!(effect, Effect::SendUserMessage(_)));
+        self.effects = others;
+        let text = |effect| if let Effect::SendUserMessage(text) = effect { Some(text) } else { None };
+        prompts.into_iter().filter_map(text).collect()
     }
 
     pub fn notify(&mut self, level: Level, text: impl Into<String>) {

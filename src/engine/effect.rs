@@ -94,14 +94,14 @@ pub enum Effect {
     /// Shows that pi waits for the user, with the reason; `None` shows that pi does not wait.
     SetBlocked(Option<String>),
     /// Tells the user something outside of pi.
-    NotifyElsewhere(Elsewhere),
+    NotifyOutside(OutsideNotification),
     /// Withdraws a notification that the host still holds back.
     WithdrawNotification(Occasion),
 }
 
 /// A notification outside of pi.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct OutsideNotification {
     /// The occasion of the notification.
     pub occasion: Occasion,
     /// Its title.
@@ -271,6 +271,33 @@ pub enum Request {
         /// The text that is shown meanwhile, until [`Effect::ShowChildren`].
         progress: String,
     },
+}
+
+impl Request {
+    /// A question for yes or no: in a terminal a choice, elsewhere a confirmation. The choice offers no first: a key
+    /// that was meant for the editor chooses the first option.
+    pub(super) fn yes_or_no(request: YesOrNo) -> Self {
+        match request {
+            YesOrNo::Choice { title, no, yes } => Self::Select { title, options: vec![no.into(), yes.into()] },
+            YesOrNo::Confirmation { title, message } => Self::Confirm { title: Title::new(title, ""), message },
+        }
+    }
+
+    /// Returns true if the user has a dialog for the request.
+    pub(super) fn is_for_user(&self) -> bool {
+        match self {
+            Self::Confirm { .. } | Self::Select { .. } | Self::Input { .. } => true,
+            Self::Exec { .. } | Self::ProjectState { .. } | Self::Children { .. } => false,
+        }
+    }
+}
+
+/// A question for yes or no.
+pub(super) enum YesOrNo {
+    /// A choice, in a terminal.
+    Choice { title: Title, no: &'static str, yes: &'static str },
+    /// A confirmation, in a program.
+    Confirmation { title: &'static str, message: String },
 }
 
 /// A file for the whole output of a command, in the folder of a run.

@@ -104,6 +104,16 @@ pub enum Event<'a> {
         /// The end of the child; `None` while the child works.
         ended: Option<ChildEnd>,
     },
+    /// The host has begun the view of [`Effect::BeginView`](super::Effect::BeginView).
+    ViewBegun {
+        /// The first entry of the session in the view, if there is one.
+        first_kept: Option<String>,
+    },
+    /// The session did not take a state entry.
+    NotStored {
+        /// The entry was the newest; otherwise, later entries of the same effects were not appended either.
+        is_newest: bool,
+    },
     /// A timer ran out.
     Timer {
         /// The id of [`Effect::StartTimer`](super::Effect::StartTimer).
@@ -256,19 +266,7 @@ pub enum Answer {
     /// The text that the user entered.
     Entered(String),
     /// The result of a command.
-    Ran {
-        /// Its end.
-        end: CommandEnd,
-        /// Its duration, in milliseconds.
-        duration_ms: u64,
-        /// The end of its output, plain text.
-        output: String,
-        /// Its standard output as it is, if it was asked for and is not too long.
-        standard_output: Option<String>,
-        /// The path of the file with its whole output, or the reason why the file is missing; `None` without output, or
-        /// if no file was asked for.
-        output_file: Option<Result<String, String>>,
-    },
+    Ran(Ran),
     /// No child works.
     ChildrenEnded {
         /// The children were interrupted: by the user, or because the request was cancelled.
@@ -280,4 +278,85 @@ pub enum Answer {
     Cancelled,
     /// There is no user interface, or the host may not fulfil the request.
     NoUi,
+}
+
+impl Answer {
+    /// The index of the option that the user chose.
+    pub(super) fn chosen(&self) -> Option<usize> {
+        match self {
+            Self::Selected(index) => Some(*index),
+            _ => None,
+        }
+    }
+
+    /// The user's answer to [`Request::yes_or_no`](super::Request::yes_or_no); anything but a yes counts as no. `None`
+    /// if nobody can be asked.
+    pub(super) fn yes(&self) -> Option<bool> {
+        match self {
+            Self::NoUi => None,
+            Self::Selected(1) | Self::Confirmed(true) => Some(true),
+            _ => Some(false),
+        }
+    }
+
+    /// The text that the user entered.
+    pub(super) fn entered(self) -> Option<String> {
+        match self {
+            Self::Entered(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The result of a command.
+    ///
+    /// # Errors
+    ///
+    /// The command was stopped, or the host may not run commands.
+    pub(super) fn ran(self) -> Result<Ran, NotRun> {
+        match self {
+            Self::Ran(Ran { end: CommandEnd::Cancelled, .. }) | Self::Cancelled => Err(NotRun::Stopped),
+            Self::Ran(ran) => Ok(ran),
+            _ => Err(NotRun::NotHere),
+        }
+    }
+
+    /// Returns true if no child was interrupted; `None` if the host has no children.
+    pub(super) fn all_children_ended(&self) -> Option<bool> {
+        match self {
+            Self::ChildrenEnded { interrupted } => Some(!interrupted),
+            Self::Cancelled => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The state of the project's files, or the reason for its absence; `None` if the request was cancelled.
+    pub(super) fn project_state(self) -> Option<Result<ProjectState, String>> {
+        match self {
+            Self::ProjectState(state) => Some(state),
+            Self::Cancelled => None,
+            _ => Some(Err("it cannot be told here".to_owned())),
+        }
+    }
+}
+
+/// The result of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Its end.
+    pub end: CommandEnd,
+    /// Its duration, in milliseconds.
+    pub duration_ms: u64,
+    /// The end of its output, plain text.
+    pub output: String,
+    /// Its standard output as it is, if it was asked for and is not too long.
+    pub standard_output: Option<String>,
+    /// The path of the file with its whole output, or the reason why the file is missing; `None` without output, or if
+    /// no file was asked for.
+    pub output_file: Option<Result<String, String>>,
+}
+
+/// The reason why a command has no result.
+pub(super) enum NotRun {
+    Stopped,
+    NotHere,
 }

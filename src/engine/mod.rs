@@ -2,41 +2,10 @@
 //!
 //! **Invariant: the engine performs nothing.** [`Engine::handle`] takes an event with its context and returns the
 //! effects as data. The engine asks the host through one trait and has no other way outside.
-//!
-//! | file | content |
-//! | --- | --- |
-//! | `state` | the parts, each with its private state; the one writer of the run |
-//! | `session` | events of the session |
-//! | `accounting` | the usage of a run |
-//! | `budget` | budgets: the agent is told near the end of a budget, and the run pauses at the end |
-//! | `ask` | requests to the user and the host, and the continuations after the answers |
-//! | `attention` | the user is told outside of pi that the run waits or has ended |
-//! | `arguments` | the arguments of `workflow_step` in another spelling |
-//! | `agent` | events of the agent's work, and of tool calls |
-//! | `branches` | the branches of a parallel group, on which children work |
-//! | `entries` | entries without the model |
-//! | `ending` | the end of the agent's run when the run of the workflow pauses |
-//! | `repetition` | an agent that does the same again and again |
-//! | `running` | the tool calls that run when a phase is left |
-//! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
-//! | `countdown` | the end of a countdown, and the wait for the user |
-//! | `briefing` | the context prompt: when the model gets it, and when a reminder |
-//! | `long_task` | a task that is too long for the state entries of its run |
-//! | `run_dir` | the folder of a run in the project |
-//! | `fresh_start` | a phase that sees nothing of the earlier work |
-//! | `host` | the functions of the host for the engine |
-//! | `hold` | a run whose rules do not hold |
-//! | `step_tool` | calls of `workflow_step` |
-//! | `tools` | the tools that the model is shown |
-//! | `models` | the model and the thinking level of a phase |
-//! | `gate` | the checks before a phase is left |
-//! | `commands` | `/workflow` and `/cancel-workflow`, their dialogs and completions |
-//! | `panel` | the panel above the editor |
-//! | `may` | the decision on a tool call without pi |
-//! | `run_through` | a run without pi and without a model |
+//! `docs/architecture.md` names the parts and the files.
 
-mod accounting;
 mod agent;
+mod answers;
 mod arguments;
 mod ask;
 mod attention;
@@ -44,9 +13,10 @@ mod branches;
 mod briefing;
 mod budget;
 mod commands;
+mod consent;
 mod context;
 mod continuation;
-mod countdown;
+mod display;
 mod effect;
 mod ending;
 mod entries;
@@ -61,12 +31,12 @@ mod long_task;
 mod may;
 mod models;
 mod moved;
-mod panel;
 mod repetition;
 mod run_dir;
 mod run_through;
 mod running;
 mod session;
+mod start;
 mod state;
 mod step_tool;
 mod tools;
@@ -75,14 +45,19 @@ mod users_messages;
 use crate::definition::Stale;
 
 use context::Cx;
+use display::Shown;
+use entries::MAY_HAVE_RUN;
+use fresh_start::mark_prompts;
 use state::{Turn, Waiter};
 
 pub use arguments::prepared;
 pub use budget::bound;
 pub use commands::{ACCEPT_RULES_FLAG, ALLOW_COMMANDS_FLAG, BUDGET_FLAG, COMMANDS, Command, Completion, MORE_FLAG};
 pub use context::{Context, Ui};
-pub use effect::{ChildStart, Effect, Elsewhere, Level, Output, OutputFile, Reply, Request, Summary, ToolResult};
-pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, EndedCall, Event, Facts, Stop};
+pub use effect::{
+    ChildStart, Effect, Level, Output, OutputFile, OutsideNotification, Reply, Request, Summary, ToolResult,
+};
+pub use event::{Answer, ChildEnd, ChildReport, CommandEnd, EndedCall, Event, Facts, Ran, Stop};
 pub use host::Host;
 pub use may::{May, may};
 pub use run_through::{Given, run_through};
@@ -98,7 +73,6 @@ impl Engine {
         let mut cx = Cx::new(context);
         self.meter.begin_event();
         self.keeper.begin_event();
-        let hid_panel = self.hides_panel(cx.ui);
         self.tell_hold(&mut cx);
         let begins_turn = event.begins_turn();
         if begins_turn {
@@ -112,19 +86,25 @@ impl Engine {
             self.turn = Turn::default();
         }
         let Ok(reply) = reply else { return Output::default() };
-        self.pause_at_entry(&reply, &mut cx);
-        self.forget_ending();
-        debug_assert!(self.run.is_resolved(self.definitions.library()), "with the files as read last");
-        self.begin_dialog(&reply, &cx);
+        if !matches!(reply, Reply::Ask { .. }) {
+            // No call or command has brought the run to the entry.
+            self.pause_unless_begun(MAY_HAVE_RUN, &mut cx);
+        }
+        self.agent.forget_end(&self.run);
+        if let Reply::Ask { ticket, .. } = reply
+            && self.pending.is_dialog_of_call(ticket)
+        {
+            self.meter.begin_dialog(ticket, cx.unix_ms);
+        }
         self.tell_hold(&mut cx);
-        self.mark_prompts(&mut cx);
-        cx.gone = cx.gone || self.call_for_attention(&mut cx).is_err();
+        mark_prompts(&self.run, &mut cx);
+        cx.gone = cx.gone || self.attention.update(&self.run, &self.agent, &self.pending, &mut cx).is_err();
         if cx.gone {
             return Output { effects: Vec::new(), reply: reply.restriction() };
         }
-        if self.session.panel && (cx.status_shows_wait.is_some() || hid_panel != self.hides_panel(cx.ui)) {
-            self.draw_panel(&mut cx);
-        }
+        let Self { run, agent, limits, meter, children, .. } = self;
+        let shown = Shown { run, agent, limits, meter, children, has_dialog: self.pending.is_for_user() };
+        self.display.update(&shown, &mut cx);
         if let Reply::Compact { .. } = reply {
             // The entries become part of the host's compaction, which other extensions can replace.
             self.run.doubt_stored();
@@ -139,13 +119,13 @@ impl Engine {
             }
             Event::SessionShutdown => self.session_shutdown(cx),
             Event::Input { from_user } => self.input(from_user, cx)?,
-            Event::TerminalInput => self.terminal_input(cx),
+            Event::TerminalInput => self.agent.interrupt_countdown(&self.run, cx),
             Event::BeforeAgentStart { role } => return self.before_agent_start(role, cx),
-            Event::Compacted => return Ok(self.compacted()),
+            Event::Compacted => return Ok(self.briefing.compacted(&self.run, &self.agent)),
             Event::Role(role) => self.briefing.set_role(role),
-            Event::MessageStart { from_user } => self.message_start(from_user),
+            Event::MessageStart { from_user } => self.agent.message_start(from_user, &self.run),
             Event::AgentStart => self.agent_start(cx)?,
-            Event::TurnStart => self.ending.turn_start(cx),
+            Event::TurnStart => self.agent.ending.turn_start(cx),
             Event::TurnEnd { queued, calls } => return self.turn_end(queued, calls, cx),
             Event::AgentEnd { stop } => self.agent_end(stop, cx),
             Event::BeforeSettle => return self.before_settle(cx),
@@ -169,6 +149,8 @@ impl Engine {
             Event::Select { pick, own } => self.selected(pick, own, cx)?,
             Event::Child { report, ended } => self.child_told(report, ended, cx),
             Event::Timer { id, idle } => self.timer(id, idle, cx),
+            Event::ViewBegun { first_kept } => self.fresh_start.begun(first_kept),
+            Event::NotStored { is_newest } => self.not_stored(is_newest, cx),
         }
         Ok(Reply::None)
     }

@@ -6,45 +6,43 @@ use crate::text;
 
 use super::context::Cx;
 use super::effect::Level;
-use super::state::Engine;
+use super::state::Run;
 
-impl Engine {
-    /// Returns a run that starts, with its folder if the run needs a folder. `None` if the folder cannot be made; the
-    /// user is told then.
-    ///
-    /// # Errors
-    ///
-    /// If the session is gone.
-    pub(super) fn with_run_dir(&self, mut state: RunState, cx: &mut Cx) -> Result<Option<RunState>, Stale> {
-        match opened_run_dir(&state, self.definitions.library(), cx)? {
-            Some(Ok(opened)) => state.progress.run_dir = Some(opened),
-            Some(Err(reason)) => {
-                cx.fail(Level::Error, text::not_started_without_run_dir(&reason));
-                return Ok(None);
-            }
-            None => {}
+/// Returns a run that starts, with its folder if the run needs a folder. `None` if the folder cannot be made; the
+/// user is told then.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub(super) fn with_run_dir(mut state: RunState, library: &Library, cx: &mut Cx) -> Result<Option<RunState>, Stale> {
+    match opened_run_dir(&state, library, cx)? {
+        Some(Ok(opened)) => state.progress.run_dir = Some(opened),
+        Some(Err(reason)) => {
+            cx.fail(Level::Error, text::not_started_without_run_dir(&reason));
+            return Ok(None);
         }
-        Ok(Some(state))
+        None => {}
     }
+    Ok(Some(state))
+}
 
-    /// Makes the folder of the run that is taken up, or gets its path: a fork of the session has a folder of its own,
-    /// which begins as a copy. The name is stored with the next transition. If the folder cannot be made, the user is
-    /// told, and the run has no folder.
-    ///
-    /// # Errors
-    ///
-    /// If the session is gone.
-    pub(super) fn take_up_run_dir(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        let Some(state) = self.running().filter(|state| state.run_dir_path().is_none()) else {
-            return Ok(());
-        };
-        match opened_run_dir(state, self.definitions.library(), cx)? {
-            Some(Ok(opened)) => self.amend(|progress| progress.run_dir = Some(opened)),
-            Some(Err(reason)) => cx.notify(Level::Error, text::run_without_run_dir(&reason)),
-            None => {}
-        }
-        Ok(())
+/// Makes the folder of the run that is taken up, or gets its path: a fork of the session has a folder of its own,
+/// which begins as a copy. The name is stored with the next transition. If the folder cannot be made, the user is
+/// told, and the run has no folder.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub(super) fn take_up_run_dir(run: &mut Run, cx: &mut Cx) -> Result<(), Stale> {
+    let Some(state) = run.running().filter(|state| state.run_dir_path().is_none()) else {
+        return Ok(());
+    };
+    match opened_run_dir(state, run.library(), cx)? {
+        Some(Ok(opened)) => run.amend_progress(|progress| progress.run_dir = Some(opened)),
+        Some(Err(reason)) => cx.notify(Level::Error, text::run_without_run_dir(&reason)),
+        None => {}
     }
+    Ok(())
 }
 
 /// Opens the folder, with the file of a long task. `None` if the run needs none.

@@ -12,13 +12,12 @@ use crate::protocol::{COMPLETE_TYPE, STATE_ENTRY_TYPE, WORKFLOW_COMMAND};
 use crate::run::{Active, Joined, OutputValue, Outputs, PhasePath, RunState, restore};
 use crate::text::{self, DefaultRole, sample_evidence};
 
-use super::commands::arguments;
 use super::context::{Context, Cx, Ui};
 use super::effect::{ChildStart, Effect, Level, Output, Reply, Request};
-use super::event::{Answer, ChildEnd, ChildReport, CommandEnd, Event, Facts, Stop};
-use super::gate::state::Caller;
+use super::event::{Answer, ChildEnd, ChildReport, CommandEnd, Event, Facts, Ran, Stop};
+use super::gate::state::StepCall;
+use super::start::arguments;
 use super::state::{Engine, Waiter};
-use super::step_tool::handing_over;
 
 /// Maximum number of steps that are played.
 const MAX_STEPS: usize = 500;
@@ -252,15 +251,15 @@ impl<'a> Play<'a> {
                 self.write(&title, &format!("{}\n\n{prompt}", summary.text));
             }
         }
-        if self.engine.is_running() && self.engine.pause_reason().is_some() {
-            let notice = self.engine.active().and_then(|active| text::pause_notice(&active));
+        if self.engine.is_running() && self.engine.run.pause_reason().is_some() {
+            let notice = self.engine.run.active().and_then(|active| text::pause_notice(&active));
             self.write("What the user is told", &notice.unwrap_or_default());
         }
     }
 
     /// Returns true if the run has not ended, and is not paused.
     fn goes_on(&self) -> bool {
-        self.engine.is_running() && self.engine.pause_reason().is_none()
+        self.engine.is_running() && self.engine.run.pause_reason().is_none()
     }
 
     /// Plays the branches that these effects start, and the branches that start after them.
@@ -280,7 +279,7 @@ impl<'a> Play<'a> {
         let ChildStart { key, entries, prompt, .. } = start;
         let state = entries.iter().rfind(|(custom_type, _)| *custom_type == STATE_ENTRY_TYPE);
         let newest = state.map(|(_, data)| data.to_string());
-        let group = self.engine.active().map(|active| active.state.clone());
+        let group = self.engine.run.active().map(|active| active.state.clone());
         let mut play = Play::new(Rc::clone(&self.given), self.context);
         play.steps = self.steps;
         let stored = newest.as_ref().and_then(|newest| restore([newest]));
@@ -318,7 +317,7 @@ impl<'a> Play<'a> {
                 reply = self.answer_when_branches_ended(ticket, effects);
                 continue;
             }
-            let Some(active) = self.engine.at_entry() else { return Reply::Ask { ticket, request } };
+            let Some(active) = self.engine.run.at_entry() else { return Reply::Ask { ticket, request } };
             let outcome = self.outcome(&active).unwrap_or_default();
             let title = text::phase_title(active.phase);
             let told = format!("{title}: {outcome}");
@@ -340,7 +339,7 @@ impl<'a> Play<'a> {
                     let given = serde_json::to_string(&self.outputs(&active)).unwrap_or_default();
                     self.write("Without the agent", &told);
                     let standard_output = Some(given);
-                    Answer::Ran { end, duration_ms: 1000, output, standard_output, output_file: None }
+                    Answer::Ran(Ran { end, duration_ms: 1000, output, standard_output, output_file: None })
                 }
             };
             self.context.unix_ms += 1;
@@ -354,7 +353,7 @@ impl<'a> Play<'a> {
     /// Answers the wait for the branches, which are played one after the other.
     fn answer_when_branches_ended(&mut self, ticket: u64, effects: &mut Vec<Effect>) -> Reply {
         self.branches(effects);
-        let told = self.engine.active().and_then(|active| {
+        let told = self.engine.run.active().and_then(|active| {
             let title = text::phase_title(active.phase);
             match active.state.joined(active.library) {
                 Joined::Done(Some(outcome)) => Some(format!("{title}: {outcome}")),
@@ -410,18 +409,18 @@ impl<'a> Play<'a> {
     /// The outcome and the result of `next`, as if every gate were passed.
     fn next(&mut self) -> (String, String) {
         self.context.unix_ms += 1;
-        let active = self.engine.active();
+        let active = self.engine.run.active();
         let outputs = active.as_ref().map(|active| self.outputs(active)).filter(|of| !of.is_empty());
         let summary = Some("(what the agent hands over)".into());
-        let caller = Caller { summary, outputs, nested: false };
+        let call = StepCall { summary, outputs, nested: false };
         let outcome = active.as_ref().and_then(|active| self.outcome(active));
         let evidence = active.map(|active| {
-            let left = handing_over(&active, Some(&caller));
+            let left = call.handed_over(&active);
             sample_evidence(&active.with(&left), outcome.as_deref())
         });
         let evidence = evidence.unwrap_or_default();
         let mut cx = Cx::new(&self.context);
-        let reply = self.engine.advance_by_agent(&caller, outcome.as_deref(), evidence, &mut cx);
+        let reply = self.engine.advance_by_agent(&call, outcome.as_deref(), evidence, &mut cx);
         let reply = self.engine.follow_entries(reply, Waiter::Call { nested: false }, &mut cx);
         let mut effects = cx.effects;
         self.note_stored(&effects);
@@ -429,7 +428,7 @@ impl<'a> Play<'a> {
             Reply::Tool(result) => result.text,
             _ => String::new(),
         };
-        (text::call_with(outcome.as_deref(), caller.outputs.as_ref()), text)
+        (text::call_with(outcome.as_deref(), call.outputs.as_ref()), text)
     }
 
     fn end(mut self) -> String {
@@ -448,13 +447,13 @@ impl<'a> Play<'a> {
 
 /// The exit of a command of a gate that is passed.
 fn passed() -> Answer {
-    Answer::Ran {
+    Answer::Ran(Ran {
         end: CommandEnd::Exited(0),
         duration_ms: 1000,
         output: String::new(),
         standard_output: None,
         output_file: None,
-    }
+    })
 }
 
 /// The number of visits of the current phase, including the current visit, for all items of the groups around it.

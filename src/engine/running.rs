@@ -9,7 +9,7 @@ use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply};
-use super::state::Engine;
+use super::state::{Agent, Engine};
 use super::step_tool::result;
 
 /// Number of moves of the agent in one agent run that are refused while a tool call runs. The last refused move ends
@@ -43,7 +43,7 @@ impl Engine {
     /// Refuses the agent's move while another tool call runs. If that call did not end, the agent would repeat the move
     /// for ever: at the bound the call is ended, and the run pauses.
     pub(super) fn refuse_while_running(&mut self, cx: &mut Cx) -> Option<Reply> {
-        self.active()?;
+        self.run.active()?;
         let running = running(cx);
         if running.is_empty() {
             return None;
@@ -54,26 +54,28 @@ impl Engine {
             return Some(result(text::still_running(&running), details));
         }
         self.agent.refused_moves = 0;
-        match self.pause_reason() {
+        match self.run.pause_reason() {
             // The pause may need more than a message of the user.
-            Some(_) => self.end_agents_run(),
+            Some(_) => self.agent.end_run(),
             None => {
-                self.stop_running_calls(cx);
+                self.agent.stop_running_calls(cx);
                 self.pause(PauseReason::Running, cx);
             }
         }
         let details = json!({ "active": true, "running": running, "paused": true });
-        Some(result(text::paused(&self.active()?)?, details))
+        Some(result(text::paused(&self.run.active()?)?, details))
     }
+}
 
+impl Agent {
     /// Aborts the agent if one of its tool calls runs, which ends the calls. Returns true if the agent is aborted now,
     /// or was aborted for an earlier move and is not at rest yet: its calls may have ended already.
-    pub(super) fn stop_running_calls(&mut self, cx: &mut Cx) -> bool {
-        self.agent.is_stopping |= self.activity.is_working() && !running(cx).is_empty();
-        if self.agent.is_stopping {
+    pub fn stop_running_calls(&mut self, cx: &mut Cx) -> bool {
+        self.is_stopping |= self.activity.is_working() && !running(cx).is_empty();
+        if self.is_stopping {
             cx.push(Effect::Abort);
         }
-        self.agent.is_stopping
+        self.is_stopping
     }
 }
 

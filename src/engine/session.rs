@@ -1,14 +1,16 @@
 //! Events of the session.
 
 use crate::definition::Stale;
-use crate::run::{RunState, RunStatus};
+use crate::run::{Mark, RunState, RunStatus};
 use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Level};
-use super::ending::state::Ending;
 use super::event::Facts;
-use super::state::{Activity, Engine};
+use super::long_task;
+use super::run_dir::take_up_run_dir;
+use super::state::Engine;
+use super::tools::with_tools;
 
 impl Engine {
     /// Loads the workflows and takes up the run that the session stores.
@@ -21,12 +23,10 @@ impl Engine {
         facts: Facts,
         cx: &mut Cx,
     ) -> Result<(), Stale> {
-        self.activity.stop(cx);
-        self.forget_children(cx);
+        self.agent.activity.stop(cx);
+        self.children.forget(cx);
         self.pending.withdraw_gates(cx);
         self.pending.clear();
-        self.agent.cancel_asked = false;
-        self.agent.refused_moves = 0;
         self.meter.forget();
         self.fresh_start.forget();
         self.briefing.take_up(in_view);
@@ -47,57 +47,70 @@ impl Engine {
         self.session.allow_commands = allow_commands;
         self.session.allowed_commands.extend(allowed);
         (self.session.accept_rules, self.session.more) = (accept_rules, more);
-        self.take_up_bound(budget.as_deref(), cx);
-        self.session.panel = panel;
-        self.activity = Activity::taken_up(at_work);
-        self.ending = Ending::default();
-        self.agent.is_stopping = false;
-        self.agent.is_starting = false;
-        self.agent.prompt_at_rest = None;
-        self.take_up_limits(same_session, cx)?;
-        self.take_up_attention(cx)?;
-        if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.host))? {
+        self.session.take_up_bound(budget.as_deref(), cx);
+        self.display.take_up(panel);
+        self.agent.take_up(at_work);
+        self.limits.take_up(same_session, cx)?;
+        self.attention.take_up(cx)?;
+        cx.update_status();
+        if let Some(notice) = self.run.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Warning, notice);
         }
-        self.restore(stored, mark, cx);
-        if self.is_branch() {
+        self.restore_run(stored, mark, cx);
+        if !self.run.agent_of().takes_options {
             // The options are for the run that the branch is part of.
             (self.session.accept_rules, self.session.more) = (None, None);
         }
         self.accept_by_option(cx);
-        if self.held().is_none() {
-            self.take_up_run_dir(cx)?;
-            self.restore_tools(cx);
-            self.wait_or_set_status(cx);
+        if self.run.held().is_none() {
+            take_up_run_dir(&mut self.run, cx)?;
+            // Not every version of pi stores the active tools.
+            if let Some(state) = self.run.state().cloned() {
+                let state = with_tools(state, self.run.library(), cx);
+                self.run.amend(|_, _| state);
+            }
+            self.agent.wait_for_user(&self.run, cx);
         }
         self.tell_hold(cx);
-        if self.pause_reason().is_some() {
-            self.end_agents_run();
+        if self.run.pause_reason().is_some() {
+            self.agent.end_run();
         }
-        self.take_up_end(restarted);
+        self.agent.take_up_end(&self.run, restarted);
         Ok(())
+    }
+
+    /// Takes up the run that the session stores, and sets its model, or the user's again.
+    pub(super) fn restore_run(&mut self, mut stored: Option<RunState>, mark: Mark, cx: &mut Cx) {
+        let model = stored.as_mut().and_then(|state| state.progress.users_model.take());
+        if let Some(state) = &mut stored {
+            long_task::take_up(state, cx);
+        }
+        let stored = stored.map(|state| state.bounded(&self.session.bound));
+        self.run.restore(stored, mark);
+        self.meter.take_up(self.run.state().is_some_and(|state| !state.is_running()));
+        self.keeper.restore(model, &mut self.run, cx);
     }
 
     /// Clears everything at the end of the session. Without a user interface the last line of the process tells the
     /// status of the run, and the exit status is 0 only if the run is done.
     pub(super) fn session_shutdown(&mut self, cx: &mut Cx) {
-        self.activity.stop(cx);
+        self.agent.activity.stop(cx);
         let last = std::mem::take(self);
         // Kept: the used tickets, the errors that the user was told of, and the setting of the host.
         self.pending = last.pending;
         self.pending.clear();
-        self.definitions.told.clone_from(&last.definitions.told);
+        self.run = last.run.after_shutdown();
         self.briefing = last.briefing;
         self.briefing.shut_down();
         if cx.ui.exists() {
             return;
         }
-        let state = last.run.state().filter(|state| state.is_running());
-        if state.is_some_and(|state| state.progress.branch.is_some()) {
+        let state = last.run.running();
+        if !last.run.agent_of().tells_user {
             return;
         }
         let (text, done) = match (state, &last.run.ended) {
-            (Some(state), _) => (text::unfinished_line(state, last.definitions.library()), false),
+            (Some(state), _) => (text::unfinished_line(state, last.run.library()), false),
             (None, Some(ended)) => {
                 let is_done = matches!(ended.how, RunStatus::Done { .. });
                 (text::ended_line(&ended.workflow, ended.how), is_done)

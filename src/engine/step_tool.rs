@@ -10,12 +10,12 @@ use crate::run::{
 };
 use crate::text;
 
-use super::ask::YesOrNo;
+use super::ask::Then;
 use super::briefing::state::Mover;
 use super::context::Cx;
-use super::effect::{Level, Reply, ToolResult};
-use super::gate::state::{Caller, OpenGate, Requester};
-use super::state::{Engine, Standing, Waiter};
+use super::effect::{Level, Reply, Request, ToolResult, YesOrNo};
+use super::gate::state::{OpenGate, Requester, StepCall};
+use super::state::{Engine, Run, Standing, Waiter};
 
 /// Registration of a tool.
 #[derive(Debug)]
@@ -111,31 +111,38 @@ impl Engine {
         let input: Value = serde_json::from_str(input).unwrap_or_default();
         let cancel_asked = std::mem::take(&mut self.agent.cancel_asked);
         let action = match input.get("action").and_then(Value::as_str) {
-            Some("status") => return self.step_status(),
+            Some("status") => {
+                if self.run.held().is_some() {
+                    self.agent.end_run();
+                }
+                let (text, details) = status(&self.run);
+                return result(text, details);
+            }
             action => action.and_then(Move::of),
         };
         let Some(action) = action else {
-            let text = text::unknown_action(self.active().filter(|active| active.phase.is_of_agent()).as_ref());
+            let text = text::unknown_action(self.run.at_phase().as_ref());
             return result(text, json!({ "error": "unknown action" }));
         };
-        match self.standing() {
+        match self.run.standing() {
             Standing::Held(reason) => {
-                let reason = reason.clone();
-                return self.step_held(action, &reason);
+                let (text, details) = told_held(action, reason, &self.run);
+                self.agent.end_run();
+                return result(text, details);
             }
-            Standing::Active(active) if !active.phase.is_of_agent() => {
+            Standing::Entry(active) => {
                 let text = text::paused(&active).unwrap_or_else(|| text::at_entry(&active));
-                if self.pause_reason().is_some() {
-                    self.end_agents_run();
+                if self.run.pause_reason().is_some() {
+                    self.agent.end_run();
                 }
                 return result(text, json!({ "active": true, "gate": "entry" }));
             }
-            Standing::Active(active) => {
+            Standing::Phase(active) => {
                 // The call refers to a phase that the run has already left, which the model does not know.
                 let outdated = match self.briefing.untold_move() {
                     Some(Mover::NestedCall) => Some(text::outdated_in_script(&active)),
                     Some(Mover::User | Mover::Budget) => Some(text::outdated(&active)),
-                    None if self.has_fresh_start_ahead(&active) => Some(text::NOT_STARTED.into()),
+                    None if self.fresh_start.is_ahead(&active, &self.agent) => Some(text::NOT_STARTED.into()),
                     None if self.turn.left.is_some() => Some(text::MOVED_IN_ANSWER.into()),
                     None => None,
                 };
@@ -153,80 +160,20 @@ impl Engine {
         }
         let summary = input.get("summary").and_then(Value::as_str);
         let summary = summary.filter(|summary| !is_blank(summary)).map(str::to_owned);
-        let caller = Caller { summary, outputs: None, nested };
+        let call = StepCall { summary, outputs: None, nested };
         let outcome = input.get("outcome").and_then(Value::as_str).map(trim);
         match action {
             Move::Next => {
                 let outputs = input.get("outputs").unwrap_or(&Value::Null);
-                self.step_next(caller, outcome.unwrap_or_default(), outputs, cx)
+                self.step_next(call, outcome.unwrap_or_default(), outputs, cx)
             }
-            Move::Loop => self.step_loop(&caller, cx),
+            Move::Loop => self.step_loop(&call, cx),
             Move::Cancel => self.step_cancel(cancel_asked, nested, cx),
         }
     }
 
-    fn step_status(&mut self) -> Reply {
-        if self.held().is_some() {
-            self.end_agents_run();
-        }
-        let (text, details) = self.status();
-        result(text, details)
-    }
-
-    /// The text that answers a call with this action where the agent's run ends because the rules of the run do not
-    /// hold.
-    pub(super) fn held_text(&self, action: &str, reason: &PauseReason) -> String {
-        match Move::of(action) {
-            Some(action) => self.told_held(action, reason).0,
-            None => text::held(reason),
-        }
-    }
-
-    /// The status of the run as a text, and the details of a tool result with that text.
-    pub(super) fn status(&self) -> (String, Value) {
-        if !self.has_run() {
-            return (NO_WORKFLOW.to_owned(), json!({ "active": false }));
-        }
-        let held = self.held().map(|reason| format!("\n\n{}", text::held(&reason)));
-        let held = held.unwrap_or_default();
-        let Some(active) = self.shown() else {
-            return (format!("{UNAVAILABLE}{held}"), json!({ "active": false, "stale": true }));
-        };
-        let details = json!({
-            "active": true,
-            "workflowKey": active.state.workflow_key,
-            "currentPath": active.state.current_path,
-        });
-        (format!("{}{held}", text::status(&active)), details)
-    }
-
-    /// The result of a call that would move a run whose rules do not hold. Where its files cannot be read, the default
-    /// text of the specification comes first.
-    fn step_held(&mut self, action: Move, reason: &PauseReason) -> Reply {
-        self.end_agents_run();
-        let (text, details) = self.told_held(action, reason);
-        result(text, details)
-    }
-
-    fn told_held(&self, action: Move, reason: &PauseReason) -> (String, Value) {
-        let held = text::held(reason);
-        let key = self.run.state().map_or("", |state| &state.workflow_key);
-        match action {
-            Move::Next if self.shown().is_none() => {
-                let text = format!("Workflow definition '{key}' not found.\n\n{held}");
-                (text, json!({ "active": false }))
-            }
-            Move::Loop if matches!(reason, PauseReason::FilesUnreadable { .. }) => {
-                let error = LoopError::NotFound.to_string();
-                let details = json!({ "active": true, "error": error });
-                (format!("⚠️ {error}\n\n{held}"), details)
-            }
-            Move::Next | Move::Loop | Move::Cancel => (held, json!({ "active": true, "held": true })),
-        }
-    }
-
-    fn step_next(&mut self, mut caller: Caller, outcome: &str, outputs: &Value, cx: &mut Cx) -> Reply {
-        let Some(before) = self.active() else {
+    fn step_next(&mut self, mut call: StepCall, outcome: &str, outputs: &Value, cx: &mut Cx) -> Reply {
+        let Some(before) = self.run.active() else {
             return result(NO_WORKFLOW, json!({ "active": false }));
         };
         let outcome = match outcome_called(outcome, before.phase) {
@@ -237,11 +184,11 @@ impl Engine {
                 return result(text::outcome_missing(&before, outcome), details);
             }
         };
-        if caller.summary.as_deref().is_some_and(text::is_placeholder) {
+        if call.summary.as_deref().is_some_and(text::is_placeholder) {
             let details = json!({ "active": true, "error": "summary required" });
             return result(text::summary_is_placeholder(&before), details);
         }
-        let has_summary = caller.summary.is_some() || before.state.has_handed_over();
+        let has_summary = call.summary.is_some() || before.state.has_handed_over();
         if !has_summary && !before.stops(outcome.as_deref()) && before.needs_summary() {
             let details = json!({ "active": true, "error": "summary required" });
             return result(text::summary_missing(&before), details);
@@ -253,20 +200,20 @@ impl Engine {
         let stops = before.stops(outcome.as_deref());
         if !outputs.is_null() || before.state.handed_outputs().is_none() && !stops {
             match outputs_of_call(&before, outputs) {
-                Ok(outputs) => caller.outputs = Some(outputs).filter(|outputs| !outputs.is_empty()),
+                Ok(outputs) => call.outputs = Some(outputs).filter(|outputs| !outputs.is_empty()),
                 Err(text) => return self.refuse_outputs(paused.filter(|_| waits_at_gate), text, cx),
             }
         }
-        let gate = self.gates_ahead(Requester::Agent(caller.clone()), outcome.clone());
+        let gate = OpenGate::ahead(&self.run, Requester::Agent(call.clone()), outcome.clone());
         match (gate, paused) {
             (Some(_), _) if self.pending.has_gate() => gate_result(text::GATE_OPEN),
             (Some(gate), _) if gate.has_checks() && self.turn.gate_checked => gate_result(text::GATE_HAD),
             (gate, Some(text)) if gate.as_ref().is_some_and(OpenGate::has_checks) || waits_at_gate => {
-                self.end_agents_run();
+                self.agent.end_run();
                 result(text, json!({ "active": true, "gate": "paused" }))
             }
             (Some(gate), _) => self.begin_gate(gate, cx),
-            (None, _) => self.advance_by_agent(&caller, outcome.as_deref(), Vec::new(), cx),
+            (None, _) => self.advance_by_agent(&call, outcome.as_deref(), Vec::new(), cx),
         }
     }
 
@@ -274,12 +221,12 @@ impl Engine {
     /// keeps the phase, whose text is `paused`, refusals do not count.
     fn refuse_outputs(&mut self, paused: Option<String>, mut text: String, cx: &mut Cx) -> Reply {
         if let Some(paused) = paused {
-            self.end_agents_run();
+            self.agent.end_run();
             return result(paused, json!({ "active": true, "gate": "paused" }));
         }
         let mut times = 0;
-        if let Some(key) = self.running().map(|state| state.current_path.key()) {
-            self.amend(|progress| {
+        if let Some(key) = self.run.running().map(|state| state.current_path.key()) {
+            self.run.amend_progress(|progress| {
                 if let Some(visit) = progress.visits.get_mut(&key) {
                     visit.outputs_refused = visit.outputs_refused.saturating_add(1);
                     times = visit.outputs_refused;
@@ -287,8 +234,7 @@ impl Engine {
             });
         }
         if times >= MAX_OUTPUTS_REFUSED {
-            let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
-            let reason = PauseReason::Outputs { of, times };
+            let reason = PauseReason::Outputs { of: self.run.phase_name(), times };
             text.push_str(&format!("\n\nThe workflow is paused: {reason}. Stop here and wait for the user."));
             self.pause(reason, cx);
         }
@@ -298,9 +244,9 @@ impl Engine {
     /// Pauses a run that has come from this path into a nested workflow without an output that the nested workflow
     /// needs; returns true if the run pauses.
     pub(super) fn pause_without_output(&mut self, before: &PhasePath, cx: &mut Cx) -> bool {
-        let library = self.definitions.library();
-        let reason = self.running().and_then(|state| state.missing_value(before, library));
-        let reason = reason.filter(|_| self.pause_reason().is_none());
+        let library = self.run.library();
+        let reason = self.run.running().and_then(|state| state.missing_value(before, library));
+        let reason = reason.filter(|_| self.run.pause_reason().is_none());
         let pauses = reason.is_some();
         if let Some(reason) = reason {
             self.pause(reason, cx);
@@ -311,18 +257,24 @@ impl Engine {
     /// Moves the run to the target of the outcome, its gate passed with this evidence.
     pub(super) fn advance_by_agent(
         &mut self,
-        caller: &Caller,
+        call: &StepCall,
         outcome: Option<&str>,
         evidence: Vec<Evidence>,
         cx: &mut Cx,
     ) -> Reply {
-        let Some(before) = self.active() else {
+        let Some(before) = self.run.active() else {
             return result(UNAVAILABLE, json!({ "active": false, "stale": true }));
         };
-        let left = handing_over(&before, Some(caller)).with_evidence(evidence);
+        let left = call.handed_over(&before).with_evidence(evidence);
         let (new, arrival) = match leave(&left, outcome, before.library) {
             Ok(moved) => moved,
-            Err(error) => return self.pause_after_loops(&left, outcome, error, cx),
+            Err(error) => {
+                // The outcome leads back, and the workflow allows no more loops: the run waits for the user.
+                let reason = loops_reason(&before, &left, outcome.unwrap_or_default(), error);
+                let text = format!("The workflow is paused: {reason}. Stop here and wait for the user.");
+                self.pause_as(&left, reason, cx);
+                return result(text, json!({ "active": true, "error": error.to_string() }));
+            }
         };
         let new = new.moved_from(before.state, Leaving::Done, cx.unix_ms);
         let from = before.phase.name.clone();
@@ -340,8 +292,8 @@ impl Engine {
         self.transition(new, cx);
         if arrival == Arrival::Phase {
             match self.pause_without_output(&from_path, cx) {
-                true => text.extend(self.active().and_then(|active| text::paused(&active))),
-                false => text.push_str(&self.give_prompt_in_result(caller.nested)),
+                true => text.extend(self.run.active().and_then(|active| text::paused(&active))),
+                false => text.push_str(&self.briefing.give_prompt_in_result(call.nested, &self.run)),
             }
         }
         let mut details = json!({ "advanced": true, "from": from, "to": to });
@@ -351,40 +303,17 @@ impl Engine {
         result(text, details)
     }
 
-    /// The outcome leads back, and the workflow allows no more loops: the run waits for the user.
-    fn pause_after_loops(&mut self, state: &RunState, outcome: Option<&str>, error: LoopError, cx: &mut Cx) -> Reply {
-        let reason = self.loops_reason(state, outcome.unwrap_or_default(), error);
-        let text = format!("The workflow is paused: {reason}. Stop here and wait for the user.");
-        self.pause_as(state, reason, cx);
-        result(text, json!({ "active": true, "error": error.to_string() }))
-    }
-
-    /// The reason for a pause at an outcome that leads back when that is not possible.
-    pub(super) fn loops_reason(&self, state: &RunState, outcome: &str, error: LoopError) -> PauseReason {
-        let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
-        let outcome = outcome.to_owned();
-        let times = match error {
-            LoopError::Exhausted { max_loops } => max_loops,
-            LoopError::UsedUp { max } => return PauseReason::Way { of, outcome, times: max },
-            LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => 0,
-        };
-        let back = way_back(state, &outcome, self.definitions.library());
-        let is_outer = |scope: &String| *scope != state.current_path.scope_key();
-        let scope = back.map(|back| back.scope_key).filter(is_outer);
-        PauseReason::Loops { of, outcome, times, scope }
-    }
-
-    fn step_loop(&mut self, caller: &Caller, cx: &mut Cx) -> Reply {
-        let Some(before) = self.active() else {
+    fn step_loop(&mut self, call: &StepCall, cx: &mut Cx) -> Reply {
+        let Some(before) = self.run.active() else {
             return result("No active workflow to loop.", json!({ "active": false }));
         };
-        if self.pause_reason().is_some_and(PauseReason::keeps_phase) {
+        if self.run.pause_reason().is_some_and(PauseReason::keeps_phase) {
             let text = text::paused(&before).unwrap_or_default();
-            self.end_agents_run();
+            self.agent.end_run();
             return result(text, json!({ "active": true, "gate": "paused" }));
         }
         let library = before.library;
-        let new = match restart(&handing_over(&before, Some(caller)), library) {
+        let new = match restart(&call.handed_over(&before), library) {
             Ok(new) => new.moved_from(before.state, Leaving::Again, cx.unix_ms),
             Err(error) => {
                 match error {
@@ -408,17 +337,17 @@ impl Engine {
         self.agent.worked = true;
         self.turn.left = Some(left);
         self.transition(new, cx);
-        text.push_str(&self.give_prompt_in_result(caller.nested));
+        text.push_str(&self.briefing.give_prompt_in_result(call.nested, &self.run));
         result(text, details)
     }
 
     /// Specification: state management, "Two-Step Cancellation".
     fn step_cancel(&mut self, confirmed: bool, nested: bool, cx: &Cx) -> Reply {
-        let Some(state) = self.running() else {
+        let Some(state) = self.run.running() else {
             return result("No active workflow to cancel.", json!({ "active": false }));
         };
         if !confirmed {
-            let workflow = text::run_name(state, self.definitions.library());
+            let workflow = text::run_name(state, self.run.library());
             let text = format!(
                 "⚠️ **Confirm cancellation** of workflow \"{workflow}\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone."
             );
@@ -426,7 +355,7 @@ impl Engine {
             return result(text, json!({ "active": true, "cancelPending": true }));
         }
         let request = if cx.ui.is_terminal() {
-            let workflow = text::run_name(state, self.definitions.library());
+            let workflow = text::run_name(state, self.run.library());
             let title = text::cancel_question(&workflow, &state.task_description);
             YesOrNo::Choice { title, no: "No, go on", yes: "Yes, cancel it" }
         } else {
@@ -434,24 +363,24 @@ impl Engine {
             let message = format!("{task}\n\nThe agent wants to cancel this workflow. Cancel it?");
             YesOrNo::Confirmation { title: "Cancel the workflow?", message }
         };
-        let task_id = state.task_id.clone();
-        self.yes_or_no(Waiter::Call { nested }, request, move |engine, cancels, cx| {
-            engine.cancel_by_agent(&task_id, cancels, cx)
-        })
+        let then = Then::Cancel { task_id: state.task_id.clone() };
+        self.pending.ask(Waiter::Call { nested }, Request::yes_or_no(request), then)
     }
 
     /// Cancels the run if the user lets the agent do so; `None`: nobody can be asked.
-    fn cancel_by_agent(&mut self, task_id: &str, cancels: Option<bool>, cx: &mut Cx) -> Reply {
-        let Some(state) = self.running().filter(|state| state.task_id == task_id) else {
+    pub(super) fn cancel_answered(&mut self, task_id: &str, cancels: Option<bool>, cx: &mut Cx) -> Reply {
+        let Some(state) = self.run.running().filter(|state| state.task_id == task_id) else {
             return result(RUN_ENDED, json!({ "active": false }));
         };
         let Some(cancels) = cancels else {
-            if let Some(reason) = self.held() {
-                return self.step_held(Move::Cancel, &reason);
+            if let Some(reason) = self.run.held() {
+                let (text, details) = told_held(Move::Cancel, reason, &self.run);
+                self.agent.end_run();
+                return result(text, details);
             }
             // Without a user interface the user decides later.
             self.pause(PauseReason::Cancel, cx);
-            let text = self.active().and_then(|active| text::paused(&active)).unwrap_or_default();
+            let text = self.run.active().and_then(|active| text::paused(&active)).unwrap_or_default();
             return result(text, json!({ "active": true, "cancelled": false, "paused": true }));
         };
         if !cancels {
@@ -468,16 +397,63 @@ impl Engine {
     }
 }
 
-/// The run after its phase has handed over the values of this call.
-pub(super) fn handing_over(active: &Active, caller: Option<&Caller>) -> RunState {
-    let mut state = active.state.clone();
-    if let Some(summary) = caller.and_then(|caller| caller.summary.as_deref()) {
-        state = state.with_summary(active.phase, summary);
+/// The text that answers a call with this action where the agent's run ends because the rules of the run do not hold.
+pub(super) fn held_text(action: &str, reason: &PauseReason, run: &Run) -> String {
+    match Move::of(action) {
+        Some(action) => told_held(action, reason, run).0,
+        None => text::held(reason),
     }
-    if let Some(outputs) = caller.and_then(|caller| caller.outputs.as_ref()) {
-        state = state.with_outputs(active.phase, outputs.clone());
+}
+
+/// The status of the run as a text, and the details of a tool result with that text.
+pub(super) fn status(run: &Run) -> (String, Value) {
+    if run.running().is_none() {
+        return (NO_WORKFLOW.to_owned(), json!({ "active": false }));
     }
-    state
+    let held = run.held().map_or_else(String::new, |reason| format!("\n\n{}", text::held(reason)));
+    let Some(active) = run.shown() else {
+        return (format!("{UNAVAILABLE}{held}"), json!({ "active": false, "stale": true }));
+    };
+    let details = json!({
+        "active": true,
+        "workflowKey": active.state.workflow_key,
+        "currentPath": active.state.current_path,
+    });
+    (format!("{}{held}", text::status(&active)), details)
+}
+
+/// The text and the details of the result of a call that would move a run whose rules do not hold. Where its files
+/// cannot be read, the default text of the specification comes first.
+fn told_held(action: Move, reason: &PauseReason, run: &Run) -> (String, Value) {
+    let held = text::held(reason);
+    let key = run.state().map_or("", |state| &state.workflow_key);
+    match action {
+        Move::Next if run.shown().is_none() => {
+            let text = format!("Workflow definition '{key}' not found.\n\n{held}");
+            (text, json!({ "active": false }))
+        }
+        Move::Loop if matches!(reason, PauseReason::FilesUnreadable { .. }) => {
+            let error = LoopError::NotFound.to_string();
+            let details = json!({ "active": true, "error": error });
+            (format!("⚠️ {error}\n\n{held}"), details)
+        }
+        Move::Next | Move::Loop | Move::Cancel => (held, json!({ "active": true, "held": true })),
+    }
+}
+
+/// The reason for a pause at an outcome that leads back when that is not possible. `left`: the run as it leaves the
+/// phase.
+pub(super) fn loops_reason(before: &Active, left: &RunState, outcome: &str, error: LoopError) -> PauseReason {
+    let (of, outcome) = (before.phase.name.clone(), outcome.to_owned());
+    let times = match error {
+        LoopError::Exhausted { max_loops } => max_loops,
+        LoopError::UsedUp { max } => return PauseReason::Way { of, outcome, times: max },
+        LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => 0,
+    };
+    let back = way_back(left, &outcome, before.library);
+    let is_outer = |scope: &String| *scope != left.current_path.scope_key();
+    let scope = back.map(|back| back.scope_key).filter(is_outer);
+    PauseReason::Loops { of, outcome, times, scope }
 }
 
 /// The outcome of a phase with this name; the case may differ if only one outcome is meant.

@@ -26,6 +26,8 @@ struct Session {
     blocked: Option<String>,
     /// The next calls are of one answer of the model; otherwise each call is of an answer of its own.
     one_answer: bool,
+    /// The events so far, if they are recorded.
+    recorded: Option<Vec<replay::Recorded>>,
 }
 
 const NOW: u64 = 1_747_234_567_890;
@@ -70,6 +72,7 @@ impl Session {
             status: None,
             blocked: None,
             one_answer: false,
+            recorded: None,
         };
         let started = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         assert_eq!(started.effects, [Effect::SetStatus(None)]);
@@ -81,9 +84,15 @@ impl Session {
             self.run = stored.clone();
         }
         let context = Context { unix_ms: self.now, random: 0, ui: self.ui, host: &self.files };
+        let before = self.recorded.is_some().then(|| (replay::lasting(&event), Box::new(self.files.clone())));
         let mut output = self.engine.handle(event, &context);
+        if let (Some((event, files)), Some(recorded)) = (before, &mut self.recorded) {
+            let (unix_ms, ui, output) = (self.now, self.ui, output.clone());
+            recorded.push(replay::Recorded::Event { event, unix_ms, ui, files, output });
+        }
         if !self.one_answer {
             self.engine.turn.left = None;
+            self.recorded.iter_mut().for_each(|recorded| recorded.push(replay::Recorded::OtherAnswer));
         }
         output.effects.retain(|effect| match effect {
             Effect::SetBlocked(message) => {
@@ -136,7 +145,7 @@ impl Session {
     fn resume(&mut self, more: &str) -> Output {
         if self.ui == Ui::None {
             self.engine.session.more = Some(more.to_owned()).filter(|more| !more.is_empty());
-            self.engine.session.accept_rules = self.engine.seal_of_files().map(|seal| seal.to_string());
+            self.engine.session.accept_rules = self.engine.run.seal_of_files().map(|seal| seal.to_string());
             with_cx(|cx| self.engine.accept_by_option(cx));
             return self.command("workflow", ":resume");
         }
@@ -231,7 +240,7 @@ fn a_start_stores_the_state_and_prompts_the_agent() {
         "cancelled": false,
         "progress": {
             "version": 1,
-            "seal": { "version": 1, "hash": session.engine.definitions.library().seal("flat").unwrap() },
+            "seal": { "version": 1, "hash": session.engine.run.library().seal("flat").unwrap() },
             "visits": { "flat:0": { "name": "a", "startedAt": 1_747_234_567_890_u64, "passes": 1 } },
             "entry": { "number": 1 },
         },
@@ -240,9 +249,9 @@ fn a_start_stores_the_state_and_prompts_the_agent() {
         output.effects,
         [
             Effect::AppendEntry { custom_type: "workflow:state", data: state },
-            status("The flat > * a [1/2]"),
             Effect::SetSessionName("Workflow: Add a page".into()),
             Effect::SendUserMessage("Go: Add a page".into()),
+            status("The flat > * a [1/2]"),
         ]
     );
     assert_eq!(output.reply, Reply::Settle);
@@ -463,10 +472,10 @@ fn the_cancel_command_ends_the_run_at_once() {
     assert_eq!(effects[..3], stopped(), "the countdown ends first");
     let Effect::AppendEntry { custom_type: "workflow:state", data } = &effects[4] else { panic!() };
     assert_eq!((&data["active"], &data["cancelled"]), (&json!(false), &json!(true)));
-    assert_eq!(effects[5], Effect::SetStatus(None));
+    assert_eq!(effects[6], Effect::SetStatus(None));
     let Effect::AppendEntry { custom_type: "workflow:complete", data } = &effects[3] else { panic!() };
     assert_eq!(data["content"], format!("❌ **Workflow Cancelled**\n\n**Task:** x\n**Task ID:** {TASK_ID}"));
-    assert_eq!(effects[6..], notice(Level::Info, "Workflow cancelled."));
+    assert_eq!(effects[5..6], notice(Level::Info, "Workflow cancelled."));
     assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
     assert_eq!(session.stop(), []);
 }
@@ -550,7 +559,7 @@ fn an_input_a_key_a_command_or_a_run_of_the_agent_stops_the_countdown() {
 /// The run pauses, for this reason: in the status line, and in the notice.
 #[track_caller]
 fn pauses(effects: &[Effect], kind: &str, brief: &str, words: &str) {
-    let [Effect::AppendEntry { data, .. }, Effect::SetStatus(Some(line)), Effect::Notify { text, .. }] = effects else {
+    let [Effect::AppendEntry { data, .. }, Effect::Notify { text, .. }, Effect::SetStatus(Some(line))] = effects else {
         panic!("{effects:?}")
     };
     assert_eq!(data["progress"]["paused"]["reason"]["kind"], kind);
@@ -679,16 +688,15 @@ fn the_user_moves_a_run_that_is_at_rest() {
     ] {
         let effects = session.command("workflow", control).effects;
         assert!(matches!(effects[0], Effect::AppendEntry { custom_type: "workflow:state", .. }));
-        assert_eq!(effects[1], status(line));
         // The prompt stands in the transcript: a notice would say it twice.
-        assert_eq!(effects[2..], [Effect::SendUserMessage(told.into())]);
+        assert_eq!(effects[1..], [Effect::SendUserMessage(told.into()), status(line)]);
     }
     for _ in 0..2 {
         let _ = session.command("workflow", ":next");
     }
     let effects = session.command("workflow", ":skip").effects;
-    assert!(matches!(effects[2], Effect::AppendEntry { custom_type: "workflow:complete", .. }));
-    let Effect::AppendEntry { data, .. } = &effects[3] else { panic!() };
+    assert!(matches!(effects[1], Effect::AppendEntry { custom_type: "workflow:complete", .. }));
+    let Effect::AppendEntry { data, .. } = &effects[2] else { panic!() };
     assert_eq!((&data["active"], &data["completionNotified"]), (&json!(false), &json!(true)));
     assert_eq!(session.command("workflow", ":status").effects, none);
 }
@@ -699,7 +707,7 @@ fn an_agent_at_work_learns_that_the_run_was_moved() {
     let _ = session.command("workflow", "flat x");
     let _ = session.on(Event::AgentStart);
     let effects = session.command("workflow", ":next").effects;
-    let Effect::Steer(told) = &effects[2] else { panic!("{effects:?}") };
+    let Effect::Steer(told) = &effects[1] else { panic!("{effects:?}") };
     assert!(told.starts_with("The user moved the workflow on: * a → * b.\n\n[Workflow path: The flat ▸ * b]"));
     // The model's answer under way was meant for the old phase.
     let (text, details) = session.step("next");
@@ -712,7 +720,7 @@ fn an_agent_at_work_learns_that_the_run_was_moved() {
     let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     assert_eq!(session.step("next").1["to"], "c");
     let effects = session.command("workflow", ":skip").effects;
-    assert_eq!(effects[2], Effect::Abort);
+    assert_eq!(effects[1], Effect::Abort);
     let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
     assert!(matches!(effects[0], Effect::AppendEntry { custom_type: "workflow:complete", .. }));
 }
@@ -724,14 +732,14 @@ fn a_paused_run_can_be_moved_and_resumed() {
     pauses(&session.command("workflow", ":pause").effects, "person", "you asked for it", "you asked for it");
     let effects = session.command("workflow", ":next").effects;
     assert_eq!(effects.len(), 3, "the agent is left alone: {effects:?}");
-    assert_eq!(effects[1], status("⏸ The flat > * b [2/2] (paused: you asked for it)"));
+    assert_eq!(effects[2], status("⏸ The flat > * b [2/2] (paused: you asked for it)"));
     let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
     let Reply::Inject { content: prompt, .. } = output.reply else { panic!() };
     assert!(prompt.starts_with("The user moved the workflow on: * a → * b.\n\n[Workflow path"));
     assert_eq!(session.stop(), []);
     let effects = session.resume("").effects;
-    assert_eq!(effects[1], status("The flat > * b [2/2]"));
-    assert!(matches!(effects[2], Effect::SendUserMessage(_)));
+    assert_eq!(effects[2], status("The flat > * b [2/2]"));
+    assert!(matches!(effects[1], Effect::SendUserMessage(_)));
     let not_paused = notice(Level::Info, "The workflow is not paused.");
     assert_eq!(session.resume("").effects, not_paused);
     let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :answer, :next, :back, :skip, :stop, :retry, :cancel, :graph, :report, :panel, :limits, :check";
@@ -824,10 +832,8 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
     let _ = session.command("workflow", "flat x");
     session.files.global.clear();
     let stored = session.stored_run().cloned();
-    assert_eq!(
-        session.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects[0],
-        status("⏸ flat (paused: its files cannot be read)")
-    );
+    let effects = session.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects;
+    assert!(effects.contains(&status("⏸ flat (paused: its files cannot be read)")));
     let held = "\n\nThe workflow is paused: the files of the workflow “flat” cannot be read. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user.";
     let (text, details) = session.step("status");
     assert_eq!(details, json!({ "active": false, "stale": true }));
@@ -848,7 +854,10 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
     assert_eq!(session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }), Output::default());
     assert_eq!(session.stop(), []);
     let effects = session.command("cancel-workflow", "").effects;
-    assert_eq!(effects.last(), notice(Level::Info, "Workflow cancelled.").last());
+    assert_eq!(
+        effects[effects.len() - 2..],
+        [notice(Level::Info, "Workflow cancelled."), vec![Effect::SetStatus(None)]].concat()
+    );
     assert_eq!(session.on(Event::ToolCall { name: "edit", carries_calls: false }), Output::default());
 }
 
@@ -901,7 +910,7 @@ fn files_are_read_again_when_something_changed() {
     assert_eq!(offered(&mut session), (String::new(), all - USERS), "and none twice for a diagnostic");
     session.files.global.insert("one/a.md".into(), phase.replace("id: a", "id: b"));
     assert_eq!(offered(&mut session), ("one two".into(), all - USERS));
-    assert_eq!(session.engine.definitions.library().get("one").unwrap().position("b"), Some(0));
+    assert_eq!(session.engine.run.library().get("one").unwrap().position("b"), Some(0));
     let yaml = session.files.global["one/workflow.yaml"].replace("commandName: one", "commandName: own");
     session.files.project.insert("one/workflow.yaml".into(), yaml);
     session.files.project.insert("one/a.md".into(), phase);
@@ -1022,7 +1031,7 @@ fn in_any_order_events_leave_one_consistent_state() {
             assert_eq!(run.current_path, stored.current_path, "what is stored is what is so");
             assert_eq!(run.progress.paused, stored.progress.paused);
             assert!(session.engine.is_running());
-            assert_eq!(session.engine.activity.is_counting_down(), counting);
+            assert_eq!(session.engine.agent.activity.is_counting_down(), counting);
             assert!(!(counting && run.progress.paused.is_some()), "a paused run counts nothing down");
         }
     }
@@ -1049,6 +1058,7 @@ mod moved;
 mod outputs;
 mod packages;
 mod replacement;
+mod replay;
 mod report;
 mod run_dir;
 mod running;
@@ -1100,7 +1110,8 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     let panel = |lines: &[&str]| Effect::SetPanel(Some(lines.iter().map(|line| (*line).to_owned()).collect()));
     let effects = session.command("workflow", ":panel").effects;
     let entry = Effect::AppendEntry { custom_type: "workflow:panel", data: json!({ "on": true }) };
-    assert_eq!(effects[..2], [entry, panel(&["The flat > * a [1/2]", "▸ 1. * a", "○ 2. * b"])]);
+    assert_eq!(effects[0], entry);
+    assert_eq!(effects[2], panel(&["The flat > * a [1/2]", "▸ 1. * a", "○ 2. * b"]));
     let effects = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).effects;
     assert!(effects.contains(&panel(&["The flat > * b [2/2]", "✓ 1. * a", "▸ 2. * b"])));
     let state = effects.iter().find_map(|effect| match effect {
@@ -1116,7 +1127,7 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     let waiting = panel(&["The flat > * a [1/2]", "▸ 1. * a  waits for you", "○ 2. * b"]);
     assert!(effects.contains(&waiting));
     let effects = session.command("workflow", ":panel").effects;
-    assert_eq!(effects[1], Effect::SetPanel(None));
+    assert_eq!(effects[2], Effect::SetPanel(None));
     let effects = session.on(Event::TurnEnd { queued: false, calls: &[] }).effects;
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::SetPanel(_))));
 }

@@ -5,63 +5,61 @@
 use std::iter::once;
 
 use super::host::Host;
-use crate::definition::{Phase, Stale, ToolPolicy};
+use crate::definition::{Library, Phase, Stale, ToolPolicy};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{Active, RunState};
 use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Level};
-use super::state::Engine;
+use super::state::{Run, Session};
 
-impl Engine {
-    /// Returns the state with the tools that it adds, and sets the tools that the model is shown.
-    pub(super) fn with_tools(&self, mut new: RunState, cx: &mut Cx) -> RunState {
-        let phase = Active::resolve(&new, self.definitions.library()).map(|active| active.phase);
-        let named: Vec<&str> = phase.map(named).unwrap_or_default();
-        if named.is_empty() && new.progress.tools_added.is_empty() {
+/// Returns the state with the tools that it adds, and sets the tools that the model is shown.
+pub(super) fn with_tools(mut new: RunState, library: &Library, cx: &mut Cx) -> RunState {
+    let phase = Active::resolve(&new, library).map(|active| active.phase);
+    let named: Vec<&str> = phase.map(named).unwrap_or_default();
+    if named.is_empty() && new.progress.tools_added.is_empty() {
+        return new;
+    }
+    let shown = match shown(&new.progress.tools_added, &named, cx.host) {
+        Ok(Some(shown)) => shown,
+        Ok(None) => return new,
+        Err(Stale) => {
+            cx.gone = true;
             return new;
         }
-        let shown = match shown(&new.progress.tools_added, &named, cx.host) {
-            Ok(Some(shown)) => shown,
-            Ok(None) => return new,
-            Err(Stale) => {
-                cx.gone = true;
-                return new;
-            }
-        };
-        if shown.changed {
-            cx.push(Effect::SetActiveTools(shown.tools));
-        }
-        new.progress.tools_added = shown.added;
-        new
+    };
+    if shown.changed {
+        cx.push(Effect::SetActiveTools(shown.tools));
     }
+    new.progress.tools_added = shown.added;
+    new
+}
 
-    /// Shows the model the run's own tool before the agent goes on, if another extension has removed it. Tells the user
-    /// if pi does not have this tool.
-    pub(super) fn keep_step_tool(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        if self.active().is_none() {
-            return Ok(());
-        }
-        let Some(mut tools) = cx.host.active_tools()? else { return Ok(()) };
-        if tools.iter().any(|tool| tool == STEP_TOOL_NAME) {
-            return Ok(());
-        }
-        if lacks_step_tool(cx.host)? {
-            if !std::mem::replace(&mut self.session.told_no_step_tool, true) {
-                cx.notify(Level::Error, text::NO_STEP_TOOL);
-            }
-            return Ok(());
-        }
-        tools.push(STEP_TOOL_NAME.to_owned());
-        cx.push(Effect::SetActiveTools(tools));
-        self.amend(|progress| {
-            if !progress.tools_added.iter().any(|tool| tool == STEP_TOOL_NAME) {
-                progress.tools_added.push(STEP_TOOL_NAME.to_owned());
-            }
-        });
-        Ok(())
+/// Shows the model the run's own tool before the agent goes on, if another extension has removed it. Tells the user
+/// if pi does not have this tool.
+pub(super) fn keep_step_tool(run: &mut Run, session: &mut Session, cx: &mut Cx) -> Result<(), Stale> {
+    if run.active().is_none() {
+        return Ok(());
     }
+    let Some(mut tools) = cx.host.active_tools()? else { return Ok(()) };
+    if tools.iter().any(|tool| tool == STEP_TOOL_NAME) {
+        return Ok(());
+    }
+    if lacks_step_tool(cx.host)? {
+        if !std::mem::replace(&mut session.told_no_step_tool, true) {
+            cx.notify(Level::Error, text::NO_STEP_TOOL);
+        }
+        return Ok(());
+    }
+    tools.push(STEP_TOOL_NAME.to_owned());
+    cx.push(Effect::SetActiveTools(tools));
+    run.amend_progress(|progress| {
+        if !progress.tools_added.iter().any(|tool| tool == STEP_TOOL_NAME) {
+            progress.tools_added.push(STEP_TOOL_NAME.to_owned());
+        }
+    });
+    Ok(())
 }
 
 /// Returns true if pi does not have the run's own tool in this session: an option of its command line has removed it.

@@ -244,7 +244,7 @@ for (const version of VERSIONS) {
             (way) =>
               `cat ${way.replace("EVALS", evals).replace("REPO", dirname(evals))}; ls -a ${way.replace("EVALS", evals).replace("REPO", dirname(evals))}`,
           );
-          const look = `${commands.join("; ")}; cat $(dirname $(pwd))/../*/project/readme.txt; find / -name secret.txt -exec cat {} + 2>/dev/null; echo yes > done.txt`;
+          const look = `${commands.join("; ")}; cat $(dirname $(pwd))/../*/project/readme.txt; find ${dirname(dirname(evals))} -name secret.txt -exec cat {} + 2>/dev/null; echo yes > done.txt`;
           if (isFirst)
             return {
               calls: [

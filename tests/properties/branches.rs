@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pi_workflows::definition::{DirEntry, Library, ReadError, Root, Stale, WorkflowFiles};
 use pi_workflows::engine::{
-    Answer, ChildEnd, ChildReport, ChildStart, CommandEnd, Context, Effect, Engine, Event, Facts, Host, Output, Reply,
-    Request, Stop, Ui,
+    Answer, ChildEnd, ChildReport, ChildStart, CommandEnd, Context, Effect, Engine, Event, Facts, Host, Output, Ran,
+    Reply, Request, Stop, Ui,
 };
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
 use pi_workflows::run::{Active, BranchEnd, RunDir, RunState, restore};
@@ -331,13 +331,13 @@ impl<'a> Session<'a> {
             Request::Select { options, .. } => Answer::Selected(number % options.len()),
             Request::Confirm { .. } => Answer::Confirmed(number.is_multiple_of(2)),
             Request::Input { .. } => Answer::Entered("text".into()),
-            Request::Exec { .. } => Answer::Ran {
+            Request::Exec { .. } => Answer::Ran(Ran {
                 end: CommandEnd::Exited(u32::from(number.is_multiple_of(3))),
                 duration_ms: 1,
                 output: String::new(),
                 standard_output: None,
                 output_file: None,
-            },
+            }),
             Request::Children { .. } | Request::ProjectState { .. } => unreachable!(),
         }
     }

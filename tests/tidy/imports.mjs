@@ -131,9 +131,11 @@ export function rust() {
   };
   return new Map(
     files.map((file) => {
-      const inline = [...(texts.get(file) ?? "").matchAll(/\b(?:crate|super|self)(?:::\w+)+/g)].map(([path]) => ({
-        parts: path.split("::"),
-      }));
+      const inline = [...(texts.get(file) ?? "").matchAll(/\b(?:crate|super|self)(?:::\w+)+(?!\w|::)/g)].map(
+        ([path]) => ({
+          parts: path.split("::"),
+        }),
+      );
       const targets = [...(uses.get(file) ?? []).filter(({ isPublic }) => !isPublic), ...inline].flatMap(
         ({ parts }) => {
           const path = absolute(file, parts);

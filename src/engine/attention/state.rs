@@ -1,7 +1,7 @@
 //! Notifications of the user outside of pi.
 
 use crate::definition::{FileOf, Found, Notify, Occasion, Stale};
-use crate::engine::effect::{Effect, Elsewhere};
+use crate::engine::effect::{Effect, OutsideNotification};
 use crate::engine::host::Host;
 use crate::text::{Notification, unusable_notifications};
 
@@ -84,7 +84,7 @@ impl Attention {
             self.is_told |= occasion == Occasion::Waits;
             let command = notify.command_for(&title, &text);
             let terminal = notify.terminal;
-            effects.push(Effect::NotifyElsewhere(Elsewhere { occasion, title, text, command, terminal }));
+            effects.push(Effect::NotifyOutside(OutsideNotification { occasion, title, text, command, terminal }));
         }
     }
 }

@@ -12,16 +12,17 @@ use serde_json::json;
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
 use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, PauseReason, RunState, restore};
-use crate::sorted::Set;
-use crate::text::{self, BranchNow};
+use crate::text;
 
 use super::branches::state::Child;
+use super::budget::budget_used_up;
 use super::context::Cx;
-use super::effect::{ChildStart, Effect, Level, Reply};
-use super::entries::state::OpenGroup;
+use super::effect::{ChildStart, Effect, Level, Request};
+use super::entries::Next;
+use super::entries::state::{EntryAsked, OpenReply};
 use super::event::{ChildEnd, ChildReport};
 use super::long_task;
-use super::state::Engine;
+use super::state::{Engine, Run};
 use super::users_messages::{prompt_mark, users_own};
 
 /// The prompt by which a child goes on, or begins with an entry without the model.
@@ -32,8 +33,8 @@ const MAX_MESSAGES: usize = 100_000;
 
 impl Engine {
     /// Starts children on the branches of the current group that have not ended.
-    pub(super) fn begin_branches(&mut self, group: OpenGroup, cx: &mut Cx) -> Reply {
-        let Some(active) = self.active() else { return self.end_passage(group.passage, cx) };
+    pub(super) fn begin_branches(&mut self, reply: &mut OpenReply, cx: &mut Cx) -> Next {
+        let Some(active) = self.run.active() else { return Next::Left };
         let mut state = active.state.passing_over_branches(active.library);
         for branch in state.branches(active.library) {
             // The answer for which a branch waited may have come.
@@ -43,18 +44,16 @@ impl Engine {
             }
         }
         self.children.begin(&state);
-        self.run.amend(self.definitions.library(), |_| state);
+        self.run.amend(|_, _| state);
         if self.start_children(cx).is_err() || self.children.count() == 0 {
-            return self.branches_ended(group, Some(true), cx);
+            return self.branches_ended(reply, Some(true), cx);
         }
-        let purpose = group.stand.purpose();
-        let progress = self.branch_lines();
-        self.wait_for_children(purpose, progress, |engine, whole, cx| engine.branches_ended(group, whole, cx))
+        Next::Ask(Request::Children { progress: self.children.lines(&self.run) }, EntryAsked::Branches)
     }
 
     /// Starts as many children as can work at a time, on branches that neither have ended nor wait.
     fn start_children(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        let Some(active) = self.active().filter(|_| !self.children.is_ending()) else {
+        let Some(active) = self.run.active().filter(|_| !self.children.is_ending()) else {
             return Ok(());
         };
         let library = active.library;
@@ -64,7 +63,7 @@ impl Engine {
         let setting = cx.host.model_setting()?;
         let tools = users_tools(&state, cx)?;
         let messages = handed_messages(&state, cx)?;
-        let allowed: Set<String> = self.allowed_commands().cloned().collect();
+        let allowed = self.session.allowed_now(&self.run);
         let (mut started, mut added) = (Vec::new(), Vec::new());
         for branch in state.branches(library) {
             if self.children.count() + added.len() >= at_once as usize {
@@ -92,7 +91,7 @@ impl Engine {
                 continue;
             };
             let start = child_start(&branch, child, &run, (&workflow, &messages), library);
-            let (setting, tools, allowed) = (setting.clone(), tools.clone(), allowed.iter().cloned().collect());
+            let (setting, tools, allowed) = (setting.clone(), tools.clone(), allowed.clone());
             started.push(Effect::StartChild(Box::new(ChildStart { setting, tools, allowed, ..start })));
             state = state.with_branch_run(&branch, run);
             added.push(branch);
@@ -108,7 +107,7 @@ impl Engine {
 
     /// A child did something, or ended.
     pub(super) fn child_told(&mut self, report: ChildReport, ended: Option<ChildEnd>, cx: &mut Cx) {
-        let Some(state) = self.active().map(|active| active.state.clone()) else { return };
+        let Some(state) = self.run.active().map(|active| active.state.clone()) else { return };
         let Some(child) = self.children.get_mut(&report.key, &state) else {
             if ended.is_some() {
                 self.count_left(&report, &state, cx);
@@ -137,8 +136,8 @@ impl Engine {
                 self.children.end(None);
             }
             (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
-            self.run.amend(self.definitions.library(), |_| new.clone());
-            if run.end == Some(over_budget()) && self.budget_used_up(cx).is_some() {
+            self.run.amend(|_, _| new.clone());
+            if run.end == Some(over_budget()) && budget_used_up(&self.run, &self.agent, &self.meter, cx).is_some() {
                 // The used-up budget is the budget of the run, which all branches share: the branches go on when the
                 // user gives more.
                 run.end = None;
@@ -157,17 +156,15 @@ impl Engine {
         if ended.is_some() || has_moved || is_new_session {
             self.transition(new, cx);
         } else {
-            self.run.amend(self.definitions.library(), |_| new);
+            self.run.amend(|_, _| new);
         }
         self.end_children_over_budget(cx);
         // If the session is gone, the children are gone too.
         if ended.is_some() && !self.children.is_ending() && self.start_children(cx).is_err() {
             return;
         }
-        cx.push(Effect::ShowChildren(self.branch_lines()));
-        if self.session.panel {
-            self.draw_panel(cx);
-        }
+        cx.push(Effect::ShowChildren(self.children.lines(&self.run)));
+        cx.draws_panel |= self.display.has_panel();
     }
 
     /// Counts the usage of a child that ended after the run had left the group.
@@ -189,92 +186,39 @@ impl Engine {
         if self.children.is_ending() {
             return;
         }
-        if let Some(reason) = self.budget_used_up(cx) {
+        if let Some(reason) = budget_used_up(&self.run, &self.agent, &self.meter, cx) {
             self.children.end(Some(reason));
-            self.abort_children(cx);
+            self.children.abort(cx);
         }
     }
 
-    fn abort_children(&self, cx: &mut Cx) {
-        let keys = self.children.keys().cloned();
-        cx.effects.extend(keys.map(|key| Effect::AbortChild { key }));
-    }
-
-    /// Aborts and forgets the children: the session, or the branch of its tree, has changed.
-    pub(super) fn forget_children(&mut self, cx: &mut Cx) {
-        let keys = self.children.forget();
-        cx.effects.extend(keys.into_iter().map(|key| Effect::AbortChild { key }));
-    }
-
-    /// Goes on when no child works any more. `whole`: no child was interrupted; `None` if the host has no children.
-    fn branches_ended(&mut self, group: OpenGroup, whole: Option<bool>, cx: &mut Cx) -> Reply {
-        // The children belong to the place where the run is now.
-        if let Some(reply) = self.overtaken(&group.passage, &group.stand) {
-            return reply;
-        }
+    /// Returns what follows when no child works any more. `whole`: no child was interrupted; `None` if the host has no
+    /// children.
+    pub(super) fn branches_ended(&mut self, reply: &mut OpenReply, whole: Option<bool>, cx: &mut Cx) -> Next {
         let ending = self.children.reason();
-        self.children.forget();
+        self.children.forget(cx);
         // A branch may wait because its files give it other rules: the user is told so.
         let waits = |state: &RunState| state.progress.branches.values().any(|run| run.waits.is_some());
-        if self.running().is_some_and(waits) {
-            cx.gone |= self.read_files(|definitions| definitions.refresh(cx.host)).is_err();
+        if self.run.running().is_some_and(waits) {
+            cx.gone |= self.run.read_files(|definitions| definitions.refresh(cx.host)).is_err();
         }
-        let Some(active) = self.active() else { return self.end_passage(group.passage, cx) };
-        let mut passage = group.passage;
-        passage.told.push(text::branches_told(&active));
+        let Some(active) = self.run.active() else { return Next::Left };
+        reply.told.push(text::branches_told(&active));
         if let Some(reason) = ending {
-            self.pause(reason, cx);
-            return self.end_passage(passage, cx);
+            return Next::Pause(reason);
         }
         match (active.state.joined(active.library), whole) {
-            (Joined::Done(outcome), _) => {
-                let state = active.state.behind_branches(active.library);
-                self.run.amend(self.definitions.library(), |_| state);
-                self.end_entry(passage, outcome.as_deref(), cx)
-            }
-            (Joined::Stuck(why), _) => self.step_not_ended(passage, &why, cx),
-            (Joined::Open, None) => self.step_not_ended(passage, "child agents cannot be started here", cx),
-            (Joined::Open, Some(_)) => self.step_not_ended(passage, "its branches were interrupted", cx),
+            (Joined::Done(outcome), _) => Next::Ended(active.state.behind_branches(active.library), outcome),
+            (Joined::Stuck(why), _) => Next::NotEnded(None, why),
+            (Joined::Open, None) => Next::NotEnded(None, "child agents cannot be started here".to_owned()),
+            (Joined::Open, Some(_)) => Next::NotEnded(None, "its branches were interrupted".to_owned()),
         }
-    }
-
-    /// A line for each branch of the current group.
-    pub(super) fn branch_lines(&self) -> String {
-        let Some(active) = self.active() else { return String::new() };
-        let Active { state, library, .. } = active;
-        let lines = text::branch_lines(state, &state.current_path, library, &|branch| self.branch_now(branch));
-        lines.join("\n")
-    }
-
-    /// Returns the present activity of the child of a branch.
-    pub(super) fn branch_now(&self, branch: &Branch) -> BranchNow {
-        let child = self.children.get(&branch.key);
-        let state = child.and_then(|child| child.state.as_ref());
-        BranchNow {
-            works: child.is_some(),
-            phase: state.and_then(|state| text::branch_phase(state, self.definitions.library())),
-            last_call: child.and_then(|child| child.last_call.clone()),
-        }
-    }
-
-    /// The branch of the current group with this name, entry id or number.
-    fn branch_called(&self, name: &str) -> Option<Branch> {
-        let active = self.active()?;
-        let mut branches = active.state.branches(active.library);
-        let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let by_id = |branch: &Branch| {
-            let entry = branch.entries(active.library);
-            entry.len() == 1 && entry.iter().any(|entry| entry.is_called(name))
-        };
-        let is_meant = |branch: &Branch| text::branch_name(branch) == name || by_id(branch);
-        let found = branches.iter().position(is_meant).or(number)?;
-        (found < branches.len()).then(|| branches.swap_remove(found))
     }
 
     /// Ends a branch for the user; the branch counts as failed.
     pub(super) fn stop_branch(&mut self, name: &str, cx: &mut Cx) {
-        let state = self.running().cloned();
-        let found = state.zip(self.branch_called(name));
+        let state = self.run.running().cloned();
+        let found = state.zip(branch_called(&self.run, name));
         let child = found.and_then(|(state, branch)| self.children.get_mut(&branch.key, &state));
         match child {
             Some(child) => {
@@ -282,19 +226,19 @@ impl Engine {
                 let key = child.branch.key.clone();
                 cx.push(Effect::AbortChild { key });
             }
-            None => cx.fail(Level::Warning, self.no_branch(name)),
+            None => cx.fail(Level::Warning, no_branch(&self.run, name)),
         }
     }
 
     /// Discards the work on a branch that has ended, or waits, so that the branch begins anew. Returns true if the run
     /// is to go on for this branch.
     pub(super) fn retry_branch(&mut self, name: &str, cx: &mut Cx) -> bool {
-        let branch = self.branch_called(name);
+        let branch = branch_called(&self.run, name);
         let Some(branch) = branch.filter(|branch| self.children.get(&branch.key).is_none()) else {
-            cx.fail(Level::Warning, self.no_branch(name));
+            cx.fail(Level::Warning, no_branch(&self.run, name));
             return false;
         };
-        let Some(state) = self.running().map(|state| state.without_branch_run(&branch)) else {
+        let Some(state) = self.run.running().map(|state| state.without_branch_run(&branch)) else {
             return false;
         };
         self.transition(state, cx);
@@ -302,24 +246,38 @@ impl Engine {
             return true;
         }
         if self.start_children(cx).is_ok() {
-            cx.push(Effect::ShowChildren(self.branch_lines()));
+            cx.push(Effect::ShowChildren(self.children.lines(&self.run)));
         }
         false
     }
+}
 
-    /// The names of the branches of the current group.
-    pub(super) fn branch_names(&self) -> Vec<String> {
-        let branches = self.active().map(|active| active.state.branches(active.library));
-        branches.iter().flatten().map(text::branch_name).collect()
-    }
+/// The branch of the current group with this name, entry id or number.
+fn branch_called(run: &Run, name: &str) -> Option<Branch> {
+    let active = run.active()?;
+    let mut branches = active.state.branches(active.library);
+    let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let by_id = |branch: &Branch| {
+        let entry = branch.entries(active.library);
+        entry.len() == 1 && entry.iter().any(|entry| entry.is_called(name))
+    };
+    let is_meant = |branch: &Branch| text::branch_name(branch) == name || by_id(branch);
+    let found = branches.iter().position(is_meant).or(number)?;
+    (found < branches.len()).then(|| branches.swap_remove(found))
+}
 
-    fn no_branch(&self, name: &str) -> String {
-        let names = self.branch_names();
-        if names.is_empty() {
-            return "The run is not at a parallel group.".to_owned();
-        }
-        format!("“{name}” is no branch with which that can be done now: {}.", names.join(", "))
+/// The names of the branches of the current group.
+pub(super) fn branch_names(run: &Run) -> Vec<String> {
+    let branches = run.active().map(|active| active.state.branches(active.library));
+    branches.iter().flatten().map(text::branch_name).collect()
+}
+
+fn no_branch(run: &Run, name: &str) -> String {
+    let names = branch_names(run);
+    if names.is_empty() {
+        return "The run is not at a parallel group.".to_owned();
     }
+    format!("“{name}” is no branch with which that can be done now: {}.", names.join(", "))
 }
 
 impl Child {

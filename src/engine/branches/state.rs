@@ -2,10 +2,13 @@
 
 use crate::sorted::Map;
 
-use crate::run::{Branch, PauseReason, RunState};
+use crate::definition::Library;
+use crate::engine::context::Cx;
+use crate::engine::effect::Effect;
+use crate::engine::state::{Place, Run};
+use crate::run::{Active, Branch, PauseReason, RunState};
+use crate::text::{self, BranchNow};
 use crate::usage::Usage;
-
-use crate::engine::state::place::Place;
 
 /// The children of this instance. Their results are stored with the run; the children and this value end with the
 /// instance.
@@ -55,10 +58,16 @@ impl Children {
         *self = Self { place: Some(Place::of(state)), left, ..Self::default() };
     }
 
-    /// Forgets all children, and returns the keys of the working children.
-    pub fn forget(&mut self) -> Vec<String> {
-        let working = std::mem::take(self).working;
-        working.into_iter().map(|(key, _)| key).collect()
+    /// Aborts and forgets all children.
+    pub fn forget(&mut self, cx: &mut Cx) {
+        self.abort(cx);
+        *self = Self::default();
+    }
+
+    /// Aborts the working children.
+    pub fn abort(&self, cx: &mut Cx) {
+        let keys = self.working.keys().cloned();
+        cx.effects.extend(keys.map(|key| Effect::AbortChild { key }));
     }
 
     /// A child begins to work on a branch.
@@ -91,8 +100,22 @@ impl Children {
         self.working.get(key)
     }
 
-    pub fn keys(&self) -> impl Iterator<Item = &String> {
-        self.working.keys()
+    /// A line for each branch of the group at which a run is.
+    pub fn lines(&self, run: &Run) -> String {
+        let Some(Active { state, library, .. }) = run.active() else { return String::new() };
+        let now = |branch: &_| self.branch_now(branch, library);
+        text::branch_lines(state, &state.current_path, library, &now).join("\n")
+    }
+
+    /// Returns the present activity of the child of a branch.
+    pub fn branch_now(&self, branch: &Branch, library: &Library) -> BranchNow {
+        let child = self.get(&branch.key);
+        let state = child.and_then(|child| child.state.as_ref());
+        BranchNow {
+            works: child.is_some(),
+            phase: state.and_then(|state| text::branch_phase(state, library)),
+            last_call: child.and_then(|child| child.last_call.clone()),
+        }
     }
 
     pub fn count(&self) -> usize {

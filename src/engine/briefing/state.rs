@@ -65,6 +65,11 @@ impl Briefing {
         self.note = Some(note);
     }
 
+    /// The model does not get these prompts now: the last one comes with the next context prompt.
+    pub fn note_all(&mut self, prompts: &[String]) {
+        prompts.iter().for_each(|prompt| self.note(prompt.clone()));
+    }
+
     /// Takes the note for the model; the note counts as told.
     pub fn take_note(&mut self) -> Option<String> {
         self.note.take()

@@ -1,7 +1,6 @@
 //! Budgets: the agent is told near the end of a budget; at the end the run pauses until the user gives more.
 
 pub(super) mod state;
-pub(super) mod unpriced;
 
 use crate::definition::{Budget, KnownModel, Measure, trim};
 use crate::run::{
@@ -9,13 +8,16 @@ use crate::run::{
 };
 use crate::text;
 
-use super::ask::{UsersWord, YesOrNo};
+use super::ask::{Then, UsersWord};
 use super::briefing::state::Mover;
 use super::commands::BUDGET_FLAG;
 use super::context::Cx;
-use super::effect::{Effect, Level, Reply};
+use super::effect::{Effect, Level, Reply, Request, YesOrNo};
+use super::entries::LED_BY_BUDGET;
+use super::hold::held_notice;
 use super::moved::Moved;
-use super::state::{Engine, Waiter};
+use super::state::{Agent, Engine, Run, Session, Waiter};
+use state::Meter;
 
 /// The value of [`MORE_FLAG`](super::commands::MORE_FLAG) that accepts answers whose cost or usage is not known.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -30,9 +32,9 @@ pub(super) enum Widened {
     Asked(Reply),
 }
 
-impl Engine {
+impl Session {
     /// Reads the bound of the command line. With an error nothing may be spent, and the user is told.
-    pub(super) fn take_up_bound(&mut self, text: Option<&str>, cx: &mut Cx) {
+    pub fn take_up_bound(&mut self, text: Option<&str>, cx: &mut Cx) {
         let (bound, error) = match text.map_or(Ok(Budget::default()), bound) {
             Ok(bound) => (bound, None),
             Err(error) => {
@@ -43,36 +45,38 @@ impl Engine {
         if let Some(error) = &error {
             cx.notify(Level::Error, error);
         }
-        (self.session.bound, self.session.bound_error) = (bound, error);
+        (self.bound, self.bound_error) = (bound, error);
     }
+}
 
+impl Engine {
     /// Pauses the run at the end of a budget, and ends the agent's run; a tool call gets the returned reply. Near the
     /// end of a budget, the agent is told once how much is left.
     pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
-        let state = self.with_budgets_up_to_now(cx)?;
-        let budgets = Active::resolve(&state, self.definitions.library())?.budgets();
-        if let Some(reason) = used_up(&budgets, self.running(), cx) {
+        let state = self.meter.with_budgets(&self.run, &self.agent, cx)?;
+        let budgets = Active::resolve(&state, self.run.library())?.budgets();
+        if let Some(reason) = used_up(&budgets, self.run.running(), cx) {
             if let Some(moved) = self.leave_over_budget(cx) {
                 let refusal = text::left_over_budget(&moved.told);
                 self.tell_move(moved, Mover::Budget, cx);
-                let is_over = self.ending.is_behind_end();
+                let is_over = self.agent.ending.is_behind_end();
                 return Some(if is_over { Reply::Stop(refusal) } else { Reply::Block(refusal) });
             }
             let refusal = text::budget_refusal(&reason);
             // A gate that waits for the user keeps waiting when the budget gets more: `/workflow :resume` asks for
             // both.
             let is_told = |reason: &PauseReason| reason.is_of_budget() || reason.is_at_exit();
-            if !self.pause_reason().is_some_and(is_told) {
-                self.stop_running_calls(cx);
+            if !self.run.pause_reason().is_some_and(is_told) {
+                self.agent.stop_running_calls(cx);
                 self.pause(reason, cx);
             }
-            self.end_agents_run();
+            self.agent.end_run();
             return Some(Reply::Stop(refusal));
         }
         let is_near = |budget: &Spending| !budget.is_told() && budget.bounds().any(|bound| bound.is_nearly_used_up());
         let near: Vec<&Spending> = budgets.iter().filter(|budget| is_near(budget)).collect();
-        if !near.is_empty() && !self.ending.is_begun() {
-            let active = self.active()?;
+        if !near.is_empty() && !self.agent.ending.is_begun() {
+            let active = self.run.active()?;
             let own = active.state.current_path.key();
             let goes_on = active.phase.on_budget.is_some() && near.iter().all(|near| near.key == own);
             let told = text::budget_nearly_used_up(&near, goes_on);
@@ -86,16 +90,16 @@ impl Engine {
     /// the run: every other budget is known and has room, and no question waits for the user. `None` if the run stays,
     /// and pauses.
     pub(super) fn leave_over_budget(&mut self, cx: &mut Cx) -> Option<Moved> {
-        let waits = self.pause_reason().is_some() || self.pending.is_gate_of_call();
-        let up_to_now = self.with_budgets_up_to_now(cx).filter(|_| !waits)?;
-        let library = self.definitions.library();
+        let waits = self.run.pause_reason().is_some() || self.pending.is_gate_of_call();
+        let up_to_now = self.meter.with_budgets(&self.run, &self.agent, cx).filter(|_| !waits)?;
+        let library = self.run.library();
         let active = Active::resolve(&up_to_now, library)?;
         let target = active.phase.on_budget.as_ref()?;
         let own = active.state.current_path.key();
         let budgets = active.budgets();
         let is_used_up = |budget: &&Spending| budget.bounds().any(|bound| bound.is_used_up());
         let is_other = |budget: &Spending| budget.key != own;
-        if unknown(&budgets, self.running(), cx).is_some() || budgets.iter().filter(is_used_up).any(is_other) {
+        if unknown(&budgets, self.run.running(), cx).is_some() || budgets.iter().filter(is_used_up).any(is_other) {
             return None;
         }
         let bound = budgets.iter().find_map(|budget| budget.bounds().find(Bound::is_used_up))?;
@@ -103,12 +107,10 @@ impl Engine {
             label: text::BUDGET.to_owned(),
             passed: false,
             result: text::budget_used_up(&bound),
-            duration_ms: 0,
             attempt: 1,
-            tail: String::new(),
             ..Evidence::default()
         };
-        let state = self.running()?;
+        let state = self.run.running()?;
         let key = state.current_path.key();
         let earlier = state.progress.visits.get(&key).map(|visit| visit.evidence.clone());
         let all = earlier.into_iter().flatten().chain([evidence]).collect();
@@ -117,36 +119,24 @@ impl Engine {
             Arrival::Phase => "The phase has used up its budget, and the workflow goes on",
             Arrival::Done => "The phase has used up its budget, and the workflow ends",
         };
-        let moved = self.relocate(new, (arrival, Leaving::OverBudget), by, cx);
-        self.pause_behind_budget(cx);
+        let moved = self.move_run(new, (arrival, Leaving::OverBudget), by, cx);
+        self.pause_unless_begun(LED_BY_BUDGET, cx);
         moved
-    }
-
-    /// The reason for a pause, if a budget is used up.
-    pub(super) fn budget_used_up(&self, cx: &mut Cx) -> Option<PauseReason> {
-        let state = self.with_budgets_up_to_now(cx)?;
-        used_up(&Active::resolve(&state, self.definitions.library())?.budgets(), self.running(), cx)
     }
 
     /// Updates a pause for a budget after a move of the run: the pause ends, or continues for a budget that applies at
     /// the new place.
     pub(super) fn follow_budget(&mut self, cx: &mut Cx) {
-        if !self.pause_reason().is_some_and(PauseReason::is_of_budget) {
+        if !self.run.pause_reason().is_some_and(PauseReason::is_of_budget) {
             return;
         }
-        let Some(state) = self.running() else { return };
-        let new = match self.budget_used_up(cx) {
+        let Some(state) = self.run.running() else { return };
+        let new = match budget_used_up(&self.run, &self.agent, &self.meter, cx) {
             None => state.resumed(),
-            Some(reason) if self.pause_reason() == Some(&reason) => return,
+            Some(reason) if self.run.pause_reason() == Some(&reason) => return,
             Some(reason) => state.paused(reason, cx.unix_ms),
         };
         self.transition(new, cx);
-    }
-
-    /// The run in progress with its usage up to now, if a budget applies.
-    fn with_budgets_up_to_now(&self, cx: &mut Cx) -> Option<RunState> {
-        self.active().filter(Active::has_budget)?;
-        self.up_to_now(cx)
     }
 
     /// Adds the amount that the user gives, by an option or in a dialog, to the used-up budgets. If answers without a
@@ -160,7 +150,7 @@ impl Engine {
         cx: &mut Cx,
     ) -> Widened {
         // The user can accept only a pause that the user already knows of.
-        if let Some(reason) = self.pause_reason().filter(|reason| reason.is_unknown_amount()).cloned() {
+        if let Some(reason) = self.run.pause_reason().filter(|reason| reason.is_unknown_amount()).cloned() {
             let option = &mut self.session.more;
             let option = || UsersWord::of_option(option, |value| value == UNKNOWN).map(|(word, _)| word);
             match word.take().or_else(option) {
@@ -168,10 +158,10 @@ impl Engine {
                 None => return self.ask_for_more(reason, more, was_at_rest, cx),
             }
         }
-        let reason = self.budget_used_up(cx);
+        let reason = budget_used_up(&self.run, &self.agent, &self.meter, cx);
         let Some(PauseReason::Budget { measure, .. }) = reason else {
             if let Some(reason) = reason
-                && (!more.is_empty() || self.pause_reason().is_some_and(PauseReason::is_of_budget))
+                && (!more.is_empty() || self.run.pause_reason().is_some_and(PauseReason::is_of_budget))
             {
                 // The user learns first that there are costs which no amount bounds.
                 cx.failed = true;
@@ -181,20 +171,20 @@ impl Engine {
             if more.is_empty() {
                 return Widened::Yes;
             }
-            let how = if self.pause_reason().is_some() { " To go on: /workflow :resume" } else { "" };
+            let how = if self.run.pause_reason().is_some() { " To go on: /workflow :resume" } else { "" };
             cx.fail(Level::Info, format!("No budget of the run is used up.{how}"));
             return Widened::No;
         };
         let Some(reason) = reason else { return Widened::Yes };
         // The shown pause may just have ended, also by the user's command, and the run now waits for this reason.
-        let is_other = match self.pause_reason() {
+        let is_other = match self.run.pause_reason() {
             Some(PauseReason::Budget { measure: paused, .. }) => *paused != measure,
             Some(PauseReason::User | PauseReason::Aborted) => true,
             Some(reason) => reason.is_of_budget(),
             None => true,
         };
-        if is_other && let Some(state) = self.running().cloned() {
-            self.activity.stop(cx);
+        if is_other && let Some(state) = self.run.running().cloned() {
+            self.agent.activity.stop(cx);
             self.transition(state.paused(reason.clone(), cx.unix_ms), cx);
         }
         let option = UsersWord::of_option(&mut self.session.more, |_| more.is_empty() && word.is_none());
@@ -207,12 +197,10 @@ impl Engine {
                 cx.fail(Level::Warning, text::budget_notice(&reason, measure));
                 return Widened::No;
             }
-            let Some(state) = self.running() else { return Widened::Yes };
-            let task_id = state.task_id.clone();
+            let Some(state) = self.run.running() else { return Widened::Yes };
             let title = text::budget_question(&reason, measure);
-            return Widened::Asked(self.ask_amount(title, move |engine, more, cx| {
-                engine.give_more(&task_id, &reason, was_at_rest, more, cx)
-            }));
+            let then = Then::GiveMore { task_id: state.task_id.clone(), reason, was_at_rest };
+            return Widened::Asked(self.pending.ask(Waiter::User, Request::Input { title }, then));
         }
         let Some(amount) = amount(measure, &more) else {
             cx.fail(Level::Warning, text::no_amount(&more, measure));
@@ -242,26 +230,37 @@ impl Engine {
             cx.fail(Level::Warning, text::needs_option(&title, if more.is_empty() { UNKNOWN } else { more }));
             return Widened::No;
         }
-        let Some(state) = self.running() else { return Widened::Yes };
+        let Some(state) = self.run.running() else { return Widened::Yes };
         let (task_id, more) = (state.task_id.clone(), more.to_owned());
-        let request = YesOrNo::Choice { title, no: "No, leave it paused", yes: "Yes, go on" };
-        Widened::Asked(self.ask_word(Waiter::User, request, move |engine, word, cx| {
-            let is_same = engine.active().is_some_and(|active| active.state.task_id == task_id);
-            // Meanwhile the run may have come to the end of another budget.
-            let now = match reason.is_unknown_amount() {
-                true => engine.pause_reason().cloned(),
-                false => engine.budget_used_up(cx),
-            };
-            let is_asked = now.is_some_and(|now| is_about_the_same(&now, &reason));
-            match word.filter(|_| is_same && is_asked) {
-                Some(word) => engine.resume_with(&more, Some(word), was_at_rest, cx),
-                None => Reply::None,
-            }
-        }))
+        let request = Request::yes_or_no(YesOrNo::Choice { title, no: "No, leave it paused", yes: "Yes, go on" });
+        let then = Then::ConfirmMore { task_id, reason, was_at_rest, more };
+        Widened::Asked(self.pending.ask(Waiter::User, request, then))
+    }
+
+    /// Goes on with what a command gives, after the user's yes.
+    pub(super) fn more_confirmed(
+        &mut self,
+        task_id: &str,
+        asked: &PauseReason,
+        was_at_rest: bool,
+        (word, more): (Option<UsersWord>, &str),
+        cx: &mut Cx,
+    ) -> Reply {
+        let is_same = self.run.active().is_some_and(|active| active.state.task_id == task_id);
+        // Meanwhile the run may have come to the end of another budget.
+        let now = match asked.is_unknown_amount() {
+            true => self.run.pause_reason().cloned(),
+            false => budget_used_up(&self.run, &self.agent, &self.meter, cx),
+        };
+        let is_asked = now.is_some_and(|now| is_about_the_same(&now, asked));
+        match word.filter(|_| is_same && is_asked) {
+            Some(word) => self.resume_with(more, Some(word), was_at_rest, cx),
+            None => Reply::None,
+        }
     }
 
     /// Goes on with the amount that the user entered.
-    fn give_more(
+    pub(super) fn give_more(
         &mut self,
         task_id: &str,
         asked: &PauseReason,
@@ -269,10 +268,10 @@ impl Engine {
         more: Option<(UsersWord, String)>,
         cx: &mut Cx,
     ) -> Reply {
-        let is_same = self.running().is_some_and(|state| state.task_id == task_id);
-        if let Some(reason) = self.held().filter(|_| is_same) {
+        let is_same = self.run.running().is_some_and(|state| state.task_id == task_id);
+        if self.run.held().is_some() && is_same {
             // An amount accepts no rules.
-            cx.fail(Level::Warning, self.held_notice(&reason, cx.ui));
+            cx.fail(Level::Warning, held_notice(&self.run, &self.session, cx.ui));
             return Reply::None;
         }
         let Some((word, more)) = more.filter(|(_, more)| is_same && !trim(more).is_empty()) else {
@@ -280,14 +279,14 @@ impl Engine {
             return Reply::None;
         };
         // Another measure may be used up meanwhile; the amount is not meant for that measure.
-        match self.budget_used_up(cx) {
+        match budget_used_up(&self.run, &self.agent, &self.meter, cx) {
             Some(now) if !is_about_the_same(&now, asked) => self.resume_with("", None, was_at_rest, cx),
             _ => self.resume_with(trim(&more), Some(word), was_at_rest, cx),
         }
     }
 
     fn accept_unknown(&mut self, _: UsersWord, cx: &mut Cx) {
-        let told = match self.pause_reason() {
+        let told = match self.run.pause_reason() {
             Some(PauseReason::UnknownUsage { .. }) => Unknown::Usage,
             _ => Unknown::Cost,
         };
@@ -302,8 +301,8 @@ impl Engine {
 
     /// Changes the allowances of the budgets for which `change` returns a change; returns false if it returns none.
     fn change_allowances(&mut self, cx: &mut Cx, change: impl Fn(&Spending) -> Option<Change>) -> bool {
-        let Some(state) = self.with_budgets_up_to_now(cx) else { return false };
-        let Some(active) = Active::resolve(&state, self.definitions.library()) else {
+        let Some(state) = self.meter.with_budgets(&self.run, &self.agent, cx) else { return false };
+        let Some(active) = Active::resolve(&state, self.run.library()) else {
             return false;
         };
         let changes: Vec<(String, Change)> = active
@@ -312,7 +311,7 @@ impl Engine {
             .filter_map(|budget| Some((change(&budget)?, budget.key)))
             .map(|(change, key)| (key, change))
             .collect();
-        let Some(mut new) = self.running().cloned().filter(|_| !changes.is_empty()) else {
+        let Some(mut new) = self.run.running().cloned().filter(|_| !changes.is_empty()) else {
             return false;
         };
         for (key, change) in changes {
@@ -333,6 +332,12 @@ impl Engine {
         self.transition(new, cx);
         true
     }
+}
+
+/// The reason for a pause, if a budget of the run is used up.
+pub(super) fn budget_used_up(run: &Run, agent: &Agent, meter: &Meter, cx: &mut Cx) -> Option<PauseReason> {
+    let state = meter.with_budgets(run, agent, cx)?;
+    used_up(&Active::resolve(&state, run.library())?.budgets(), run.running(), cx)
 }
 
 /// The reason for a pause at the first budget that is used up, or whose spent amount is not known.

@@ -1,9 +1,9 @@
 //! The usage of the run since the newest state entry.
 
-use crate::run::RunState;
-use crate::usage::{Rule, Usage};
-
 use crate::engine::context::Cx;
+use crate::engine::state::{Agent, Run};
+use crate::run::{Active, RunState};
+use crate::usage::{Rule, Usage};
 
 /// Counts the usage that pi's entries do not show, and adds it to the usage that they show. A state entry holds the
 /// sums up to that entry, so only the usage behind the newest state entry is to be added, also after a crash or a move
@@ -67,17 +67,12 @@ impl Meter {
         }
     }
 
-    /// Returns a new state of a run with the usage since the state before, and begins to count anew. Without a state
-    /// before, the run begins with the new state.
-    pub fn count(
-        &mut self,
-        new: RunState,
-        before: Option<&RunState>,
-        working_since: Option<u64>,
-        cx: &mut Cx,
-    ) -> RunState {
+    /// Returns a new state of a run with the usage since the newest state entry, and begins to count anew. Without a
+    /// state of this run before, the run begins with the new state.
+    pub fn count(&mut self, new: RunState, run: &Run, agent: &Agent, cx: &mut Cx) -> RunState {
+        let before = run.state().filter(|before| before.task_id == new.task_id);
         let new = match before {
-            Some(before) if !self.is_counted => new.with_usage(before, &self.used(working_since, cx)),
+            Some(before) if !self.is_counted => new.with_usage(before, &self.used(agent, cx)),
             Some(_) | None => new,
         };
         match before {
@@ -91,22 +86,26 @@ impl Meter {
         new
     }
 
-    /// Returns the state of a run with its usage up to now.
-    pub fn up_to_now(&self, state: &RunState, working_since: Option<u64>, cx: &mut Cx) -> RunState {
-        if self.is_counted {
-            return state.clone();
-        }
-        state.clone().with_usage(state, &self.used(working_since, cx))
+    /// Returns the run with its usage up to now.
+    pub fn up_to_now(&self, run: &Run, agent: &Agent, cx: &mut Cx) -> Option<RunState> {
+        let state = run.state()?.clone();
+        Some(if self.is_counted { state } else { state.clone().with_usage(&state, &self.used(agent, cx)) })
+    }
+
+    /// The run in progress with its usage up to now, if a budget applies.
+    pub fn with_budgets(&self, run: &Run, agent: &Agent, cx: &mut Cx) -> Option<RunState> {
+        run.active().filter(Active::has_budget)?;
+        self.up_to_now(run, agent, cx)
     }
 
     /// The usage since the newest state entry.
-    fn used(&self, working_since: Option<u64>, cx: &mut Cx) -> Usage {
+    fn used(&self, agent: &Agent, cx: &mut Cx) -> Usage {
         if self.had_ended || cx.gone {
             return Usage::default();
         }
         let told = cx.host.usage_since_state().map(Some);
         let told = cx.unless_gone(told).unwrap_or_default();
-        self.sum(told, working_since, cx.unix_ms)
+        self.sum(told, agent.activity.working_since(), cx.unix_ms)
     }
 
     /// Adds the noted usage, and the time since the newest entry of pi, to the usage that the entries show.
@@ -159,7 +158,9 @@ mod tests {
             if event == 2 {
                 meter.begin_event();
             }
-            state = meter.count(state.clone(), Some(&state), None, &mut cx);
+            let mut run = Run::default();
+            run.replace(state.clone());
+            state = meter.count(state, &run, &Agent::default(), &mut cx);
             assert_eq!(state.usage().turns, turns);
         }
     }

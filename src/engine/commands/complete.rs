@@ -4,8 +4,10 @@ use crate::definition::{Input, ValueType, Workflow, is_space};
 use crate::engine::host::Host;
 use crate::text;
 
-use super::{arguments, controls};
-use crate::engine::state::Engine;
+use super::controls;
+use crate::engine::branches::branch_names;
+use crate::engine::start::arguments;
+use crate::engine::state::{Engine, Run};
 
 /// A completion of the arguments of `/workflow`.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,14 +26,14 @@ impl Engine {
     pub fn complete(&mut self, prefix: &str, host: &dyn Host) -> Vec<Completion> {
         if prefix.is_empty() {
             // Definitions that cannot be read now stay as they were.
-            let _ = self.read_files(|definitions| definitions.refresh(host));
+            let _ = self.run.read_files(|definitions| definitions.refresh(host));
         }
-        let library = self.definitions.library();
+        let library = self.run.library();
         let (before, name) = match prefix.split_once(is_space) {
             None => ("", prefix),
             Some((":graph", name)) => (":graph ", name.trim_start_matches(is_space)),
             Some((control @ (":next" | ":skip" | ":stop" | ":retry"), word)) => {
-                return self.ways(control, word.trim_start_matches(is_space));
+                return ways(&self.run, control, word.trim_start_matches(is_space));
             }
             Some((name, _)) => {
                 let workflow = library.by_command_name(name);
@@ -44,11 +46,10 @@ impl Engine {
             Some(folder) if name == controls::CHECK => text::not_trusted(folder),
             Some(_) | None => description.to_owned(),
         };
-        let controls = self.controls(prefix).map(|(name, description)| Completion {
-            value: name.to_owned(),
-            label: name.to_owned(),
-            description: about(name, description),
-        });
+        let controls =
+            controls::controls(prefix, &self.run, self.agent.activity.is_at_rest()).map(|(name, description)| {
+                Completion { value: name.to_owned(), label: name.to_owned(), description: about(name, description) }
+            });
         let workflows = library
             .for_users()
             .filter_map(|(start_name, workflow)| {
@@ -69,30 +70,30 @@ impl Engine {
             if self.is_running() { controls.chain(workflows).collect() } else { workflows.chain(controls).collect() };
         unless_complete(completions, prefix)
     }
+}
 
-    /// Completions of `:next` with the outcomes of the phase, of `:skip` with the ids of phases, or of `:stop` and
-    /// `:retry` with the names of branches.
-    fn ways(&self, control: &str, word: &str) -> Vec<Completion> {
-        let Some(active) = self.active() else { return Vec::new() };
-        let completion = |(label, description): (&str, String)| Completion {
-            value: format!("{control} {label}"),
-            label: label.to_owned(),
-            description,
-        };
-        let branches = self.branch_names();
-        let completions: Vec<Completion> = if [":stop", ":retry"].contains(&control) {
-            branches.iter().map(|name| completion((name, String::new()))).collect()
-        } else if control == ":next" {
-            let outcomes = active.phase.outcomes.iter();
-            let outcomes = outcomes.map(|outcome| (&*outcome.name, text::way(outcome)));
-            outcomes.map(completion).collect()
-        } else {
-            let others = active.scope.own_phases().filter(|phase| phase.id != active.phase.id);
-            others.map(|phase| completion((&phase.id, text::phase_title(phase)))).collect()
-        };
-        let begins = |completion: &Completion| completion.label.starts_with(word);
-        unless_complete(completions.into_iter().filter(begins).collect(), &format!("{control} {word}"))
-    }
+/// Completions of `:next` with the outcomes of the phase, of `:skip` with the ids of phases, or of `:stop` and
+/// `:retry` with the names of branches.
+fn ways(run: &Run, control: &str, word: &str) -> Vec<Completion> {
+    let Some(active) = run.active() else { return Vec::new() };
+    let completion = |(label, description): (&str, String)| Completion {
+        value: format!("{control} {label}"),
+        label: label.to_owned(),
+        description,
+    };
+    let branches = branch_names(run);
+    let completions: Vec<Completion> = if [":stop", ":retry"].contains(&control) {
+        branches.iter().map(|name| completion((name, String::new()))).collect()
+    } else if control == ":next" {
+        let outcomes = active.phase.outcomes.iter();
+        let outcomes = outcomes.map(|outcome| (&*outcome.name, text::way(outcome)));
+        outcomes.map(completion).collect()
+    } else {
+        let others = active.scope.own_phases().filter(|phase| phase.id != active.phase.id);
+        others.map(|phase| completion((&phase.id, text::phase_title(phase)))).collect()
+    };
+    let begins = |completion: &Completion| completion.label.starts_with(word);
+    unless_complete(completions.into_iter().filter(begins).collect(), &format!("{control} {word}"))
 }
 
 /// The completions, or none if one of them equals the typed text.

@@ -3,10 +3,13 @@
 use crate::definition::{Stale, is_space, nearest, trim};
 use crate::run::PauseReason;
 
-use super::show::{NO_RUN, show_last_end};
+use super::show::{NO_RUN, show_check, show_graph, show_last_end, show_report};
+use crate::engine::branches::branch_names;
 use crate::engine::context::Cx;
+use crate::engine::continuation::tell_pause;
 use crate::engine::effect::{Level, Reply};
-use crate::engine::state::Engine;
+use crate::engine::hold::held_notice;
+use crate::engine::state::{Engine, Run};
 
 /// Defines the controls, and the list of all controls in the order of the completions.
 macro_rules! controls {
@@ -146,11 +149,11 @@ impl Engine {
         was_at_rest: bool,
         cx: &mut Cx,
     ) -> Result<Reply, Stale> {
-        if let Some(reason) = self.held().filter(|_| control.is_held(self.shown().is_some())) {
-            cx.fail(Level::Warning, self.held_notice(&reason, cx.ui));
+        if self.run.held().is_some() && control.is_held(self.run.shown().is_some()) {
+            cx.fail(Level::Warning, held_notice(&self.run, &self.session, cx.ui));
             return Ok(Reply::None);
         }
-        if control.properties().needs_run && !self.has_run() {
+        if control.properties().needs_run && self.run.running().is_none() {
             if control == Control::Status {
                 show_last_end(cx)?;
             } else {
@@ -159,17 +162,21 @@ impl Engine {
             return Ok(Reply::None);
         }
         match control {
-            Control::Check => self.show_check(cx)?,
-            Control::Graph => self.show_graph(argument, cx)?,
-            Control::Report => self.show_report(cx)?,
-            Control::Panel => self.switch_panel(cx),
-            Control::Limits => self.limits_by_user(argument, cx)?,
+            Control::Check => show_check(&mut self.run, cx)?,
+            Control::Graph => show_graph(&self.run, argument, cx)?,
+            Control::Report => {
+                let up_to_now = |_| self.meter.up_to_now(&self.run, &self.agent, cx);
+                let state = self.run.running().and_then(up_to_now);
+                show_report(&self.run, state, cx)?;
+            }
+            Control::Panel => self.display.switch_panel(&self.run, cx),
+            Control::Limits => self.limits.by_user(argument, cx)?,
             Control::Status => return self.show_status(cx),
             Control::Pause => {
                 self.pending.withdraw_gates(cx);
-                if self.pause_reason().is_some_and(PauseReason::needs_resume) {
+                if self.run.pause_reason().is_some_and(PauseReason::needs_resume) {
                     // A message of the user must not end the pause.
-                    self.tell_pause(cx);
+                    tell_pause(&self.run, cx);
                 } else {
                     self.pause(PauseReason::User, cx);
                 }
@@ -189,35 +196,38 @@ impl Engine {
         }
         Ok(Reply::None)
     }
+}
 
-    /// The controls that begin with this prefix and make sense now, with their descriptions.
-    pub(super) fn controls(&self, prefix: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-        Control::ALL
-            .into_iter()
-            .filter(|control| self.offers(*control))
-            .map(|control| (control.properties().name, control.properties().description))
-            .filter(move |(name, _)| name.starts_with(prefix))
-    }
+/// The controls that begin with this prefix and make sense now, with their descriptions.
+pub(super) fn controls<'a>(
+    prefix: &'a str,
+    run: &'a Run,
+    is_at_rest: bool,
+) -> impl Iterator<Item = (&'static str, &'static str)> + 'a {
+    Control::ALL
+        .into_iter()
+        .filter(move |control| is_offered(*control, run, is_at_rest))
+        .map(|control| (control.properties().name, control.properties().description))
+        .filter(move |(name, _)| name.starts_with(prefix))
+}
 
-    fn offers(&self, control: Control) -> bool {
-        let is_paused = self.pause_reason().is_some();
-        let waits = self.activity.is_at_rest() || self.held().is_some();
-        let makes_sense = match control {
-            Control::Graph
-            | Control::Report
-            | Control::Panel
-            | Control::Limits
-            | Control::Check
-            | Control::Status
-            | Control::Next
-            | Control::Back
-            | Control::Skip
-            | Control::Cancel => true,
-            Control::Pause => !is_paused,
-            Control::Answer => self.at_entry().is_some_and(|active| active.phase.question().is_some()),
-            Control::Stop | Control::Retry => !self.branch_names().is_empty(),
-            Control::Resume => is_paused || waits,
-        };
-        makes_sense && (self.has_run() || !control.properties().needs_run)
-    }
+fn is_offered(control: Control, run: &Run, is_at_rest: bool) -> bool {
+    let is_paused = run.pause_reason().is_some();
+    let makes_sense = match control {
+        Control::Graph
+        | Control::Report
+        | Control::Panel
+        | Control::Limits
+        | Control::Check
+        | Control::Status
+        | Control::Next
+        | Control::Back
+        | Control::Skip
+        | Control::Cancel => true,
+        Control::Pause => !is_paused,
+        Control::Answer => run.at_entry().is_some_and(|active| active.phase.question().is_some()),
+        Control::Stop | Control::Retry => !branch_names(run).is_empty(),
+        Control::Resume => is_paused || is_at_rest || run.held().is_some(),
+    };
+    makes_sense && (run.running().is_some() || !control.properties().needs_run)
 }

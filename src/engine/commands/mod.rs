@@ -2,30 +2,15 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `start` | `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start |
-//! | `arguments` | the values of inputs and the task behind the name of a workflow |
-//! | `picker` | `/workflow` alone: the dialogs for workflow and task |
-//! | `consent` | the consent to all commands of a run before it starts |
-//! | `replacement` | the confirmation before a project's workflow runs in the place of one of the user's own |
-//! | `many_agents` | the confirmation before a workflow of a project or a package starts many agents at once |
-//! | `unpriced` | models without a price where the cost is bounded: the notice, and the question before a run starts |
 //! | `controls` | `/workflow :status` and the like: the controls and their dispatch |
 //! | `moves` | the controls that move, pause, resume or cancel the run |
 //! | `show` | the controls that show something |
 //! | `complete` | completions of the arguments of `/workflow` |
 
-pub(super) mod arguments;
 mod complete;
-mod consent;
 mod controls;
-mod many_agents;
 mod moves;
-mod picker;
-mod replacement;
-mod rules;
 mod show;
-mod start;
-mod unpriced;
 
 use crate::definition::{Stale, trim};
 use crate::protocol::{CANCEL_COMMAND, WORKFLOW_COMMAND};
@@ -92,13 +77,13 @@ impl Engine {
         };
         // A command that only shows something leaves the agent to its countdown.
         let shows = control.is_some_and(|(control, _)| control.only_shows());
-        let (was_at_rest, waited) = (self.activity.is_at_rest(), self.activity.is_waiting());
+        let was_at_rest = self.agent.activity.is_at_rest();
         if !shows {
-            self.activity.stop(cx);
+            self.agent.activity.stop(cx);
         }
-        let was_held = self.held().is_some();
+        let was_held = self.run.held().is_some();
         if was_held {
-            self.read_files(|definitions| definitions.refresh(cx.host))?;
+            self.run.read_files(|definitions| definitions.refresh(cx.host))?;
         }
         let reply = match (name, control) {
             (WORKFLOW_COMMAND, Some((control, argument))) => {
@@ -123,11 +108,7 @@ impl Engine {
         }
         // The wait goes on unless the agent was prompted.
         if was_at_rest && !cx.prompted {
-            self.begin_wait(cx);
-        }
-        let waits = self.activity.is_waiting();
-        if cx.status_shows_wait.unwrap_or(waited) != waits {
-            self.set_status(cx);
+            self.agent.wait_for_user(&self.run, cx);
         }
         Ok(reply)
     }

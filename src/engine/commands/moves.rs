@@ -6,32 +6,27 @@ use crate::run::{
 use crate::text;
 
 use crate::engine::ask::UsersWord;
+use crate::engine::briefing::not_done;
 use crate::engine::briefing::state::Mover;
 use crate::engine::budget::Widened;
 use crate::engine::context::{Cx, Ui};
+use crate::engine::continuation::tell_pause;
 use crate::engine::effect::{Effect, Level, Reply};
 use crate::engine::ending::stop_behind_end;
-use crate::engine::gate::state::Requester;
+use crate::engine::gate::state::{OpenGate, Requester};
+use crate::engine::hold::held_notice;
 use crate::engine::moved::Moved;
-use crate::engine::state::Engine;
+use crate::engine::state::{Engine, Run, Session};
 
 /// Notice that the files of a run do not give its phase.
 const UNAVAILABLE: &str = "The workflow's files are no longer available.";
 
 impl Engine {
-    /// The notice of a control that needs a phase, when no phase is available.
-    pub(super) fn unavailable(&self, ui: Ui) -> String {
-        match self.held() {
-            Some(reason @ PauseReason::Broken(_)) => self.held_notice(&reason, ui),
-            Some(_) | None => UNAVAILABLE.to_owned(),
-        }
-    }
-
     /// Goes on after a pause, or where the run waits for the user. `more` is added to a budget that is used up, if the
     /// user confirms the amount.
     pub(in crate::engine) fn resume_by_user(&mut self, more: &str, was_at_rest: bool, cx: &mut Cx) -> Reply {
-        match self.held() {
-            Some(reason) => self.resume_held(&reason, more, cx),
+        match self.run.held() {
+            Some(_) => self.resume_held(more, cx),
             None => self.resume_with(more, None, was_at_rest, cx),
         }
     }
@@ -51,16 +46,16 @@ impl Engine {
             Widened::Asked(reply) => return reply,
         }
         // In a phase with outcomes, the agent names the outcome again.
-        let gate_waits = self.active().is_some_and(|active| active.phase.outcomes.is_empty())
-            && self.pause_reason().is_some_and(|reason| reason.waits_at_gate());
+        let gate_waits = self.run.active().is_some_and(|active| active.phase.outcomes.is_empty())
+            && self.run.pause_reason().is_some_and(|reason| reason.waits_at_gate());
         let was_paused = self.resume(cx);
-        if gate_waits && !self.pending.has_gate() && self.gates_ahead(Requester::User, None).is_some() {
+        if gate_waits && !self.pending.has_gate() && OpenGate::ahead(&self.run, Requester::User, None).is_some() {
             return self.next_by_user("", cx);
         }
         if !was_paused && !was_at_rest {
             cx.notify(Level::Info, "The workflow is not paused.");
-        } else if !self.has_begun()
-            && let Some(reminder) = self.not_done()
+        } else if !self.agent.has_begun()
+            && let Some(reminder) = not_done(&self.run, &self.agent)
         {
             cx.prompt(reminder);
         }
@@ -79,7 +74,7 @@ impl Engine {
             );
             return Reply::None;
         }
-        let phase = self.active().map(|active| active.phase).filter(|_| !outcome.is_empty());
+        let phase = self.run.active().map(|active| active.phase).filter(|_| !outcome.is_empty());
         if let Some(phase) = phase
             && phase.outcomes.iter().all(|other| other.name != outcome)
         {
@@ -87,7 +82,7 @@ impl Engine {
             return Reply::None;
         }
         let outcome = Some(outcome).filter(|outcome| !outcome.is_empty());
-        match self.gates_ahead(Requester::User, outcome.map(Into::into)) {
+        match OpenGate::ahead(&self.run, Requester::User, outcome.map(Into::into)) {
             Some(gate) => return self.begin_gate(gate, cx),
             None => self.advance_by_user(outcome, Vec::new(), cx),
         }
@@ -97,12 +92,12 @@ impl Engine {
     /// Moves the run to the target of this outcome, or without an outcome to the next phase, its gate passed with this
     /// evidence.
     pub(in crate::engine) fn advance_by_user(&mut self, outcome: Option<&str>, evidence: Vec<Evidence>, cx: &mut Cx) {
-        let Some(active) = self.active() else {
-            cx.fail(Level::Warning, self.unavailable(cx.ui));
+        let Some(active) = self.run.active() else {
+            cx.fail(Level::Warning, unavailable(&self.run, &self.session, cx.ui));
             return;
         };
         match leave(&active.state.with_evidence(evidence), outcome, active.library) {
-            Ok((new, arrival)) => self.go(new, arrival, Leaving::Done, cx),
+            Ok((new, arrival)) => self.move_by_user(new, arrival, Leaving::Done, cx),
             Err(LoopError::Exhausted { max_loops }) => {
                 let back = outcome.and_then(|outcome| way_back(active.state, outcome, active.library));
                 let scope = back.and_then(|back| active.library.get(&back.workflow_key));
@@ -122,14 +117,14 @@ impl Engine {
     /// Skips the phase, or all entries up to the phase with this id in the same workflow, whatever their conditions.
     /// The evidence of earlier attempts stays.
     pub(super) fn skip_by_user(&mut self, id: &str, cx: &mut Cx) {
-        let Some(active) = self.active() else {
-            cx.fail(Level::Warning, self.unavailable(cx.ui));
+        let Some(active) = self.run.active() else {
+            cx.fail(Level::Warning, unavailable(&self.run, &self.session, cx.ui));
             return;
         };
         if id.is_empty() {
             let skipped = skip_item(active.state, active.library);
             let (new, arrival) = skipped.unwrap_or_else(|| advance(active.state, active.library));
-            return self.go(new, arrival, Leaving::Skipped, cx);
+            return self.move_by_user(new, arrival, Leaving::Skipped, cx);
         }
         let index = active.scope.position(id);
         let moved = index.and_then(|index| skip_to(active.state, index, active.library));
@@ -137,64 +132,64 @@ impl Engine {
             cx.fail(Level::Warning, text::unknown_phase(active.scope, id));
             return;
         };
-        self.go(new, arrival, Leaving::Skipped, cx);
+        self.move_by_user(new, arrival, Leaving::Skipped, cx);
     }
 
     pub(super) fn back_by_user(&mut self, cx: &mut Cx) {
-        let Some(active) = self.active() else {
-            cx.fail(Level::Warning, self.unavailable(cx.ui));
+        let Some(active) = self.run.active() else {
+            cx.fail(Level::Warning, unavailable(&self.run, &self.session, cx.ui));
             return;
         };
         match back(active.state, active.library) {
-            Some(new) => self.go(new, Arrival::Phase, Leaving::Again, cx),
+            Some(new) => self.move_by_user(new, Arrival::Phase, Leaving::Again, cx),
             None => cx.notify(Level::Info, "This is the first phase."),
         }
     }
 
     /// Moves the run for the user, and tells the agent: at once if the agent works, by a prompt if the agent is at
     /// rest, with the next context prompt if the run is paused.
-    fn go(&mut self, new: RunState, arrival: Arrival, leaving: Leaving, cx: &mut Cx) {
+    fn move_by_user(&mut self, new: RunState, arrival: Arrival, leaving: Leaving, cx: &mut Cx) {
         let way = match leaving {
             Leaving::Done | Leaving::OverBudget => "on",
             Leaving::Skipped => "on, and skipped a phase",
             Leaving::Again => "back",
         };
         let by = format!("The user moved the workflow {way}");
-        let Some(moved) = self.relocate(new, (arrival, leaving), &by, cx) else { return };
-        let paused = self.pause_reason().is_some();
+        let Some(moved) = self.move_run(new, (arrival, leaving), &by, cx) else { return };
+        let paused = self.run.pause_reason().is_some();
         // Elsewhere the transcript shows the message, or the end of the run.
         if !cx.ui.exists() || paused && arrival == Arrival::Phase {
             cx.notify(Level::Info, moved.from_to.clone());
         }
-        if self.pause_reason().is_some_and(PauseReason::needs_resume) {
-            self.tell_pause(cx);
+        if self.run.pause_reason().is_some_and(PauseReason::needs_resume) {
+            tell_pause(&self.run, cx);
         }
         self.tell_move(moved, Mover::User, cx);
     }
 
     /// Moves the run; `by` names the mover. `None` without a run.
-    pub(in crate::engine) fn relocate(
+    pub(in crate::engine) fn move_run(
         &mut self,
         new: RunState,
         (arrival, leaving): (Arrival, Leaving),
         by: &str,
         cx: &mut Cx,
     ) -> Option<Moved> {
-        let active = self.active()?;
+        let active = self.run.active()?;
         let from = text::phase_title(active.phase);
         let from_path = active.state.current_path.clone();
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
         // pi does not deliver a waiting message after a stop of the calls: behind an end the calls may run to their own
         // end.
         let keeps_calls = !new.is_running() && cx.has_waiting_message();
-        let stopped = !keeps_calls && self.stop_running_calls(cx);
+        let stopped = !keeps_calls && self.agent.stop_running_calls(cx);
         self.pending.withdraw_gates(cx);
         self.agent.cancel_asked = false;
         let is_stopped = new.is_stopped();
         self.transition(new, cx);
         self.follow_budget(cx);
         self.pause_without_output(&from_path, cx);
-        let to = self.active().map(|active| text::phase_title(active.phase));
+        let to = self.run.active().map(|active| text::phase_title(active.phase));
         let to = to.as_deref().unwrap_or(if is_stopped { "stopped" } else { "DONE" });
         let from_to = format!("{from} → {to}");
         Some(Moved { told: format!("{by}: {from_to}."), from_to, arrival, stopped })
@@ -203,8 +198,8 @@ impl Engine {
     /// Lets the agent know of a move.
     pub(in crate::engine) fn tell_move(&mut self, moved: Moved, mover: Mover, cx: &mut Cx) {
         let Moved { told, arrival, stopped, .. } = moved;
-        let paused = self.pause_reason().is_some();
-        match (arrival, self.activity.is_working()) {
+        let paused = self.run.pause_reason().is_some();
+        match (arrival, self.agent.activity.is_working()) {
             (Arrival::Done, true) if stopped => self.agent.prompt_at_rest = None,
             (Arrival::Done, true) if mover == Mover::User => stop_behind_end(cx),
             // The refusal of the call tells the agent of the end.
@@ -213,37 +208,45 @@ impl Engine {
             // Replaces the prompt of an earlier move.
             (Arrival::Phase, true) if stopped => self.agent.prompt_at_rest = Some(told),
             // Told with the next context prompt.
-            (Arrival::Phase, true) if paused && self.ending.is_begun() => self.briefing.note(told),
+            (Arrival::Phase, true) if paused && self.agent.ending.is_begun() => self.briefing.note(told),
             (Arrival::Phase, true) => {
                 self.briefing.moved(mover);
-                let prompt = self.give_prompt();
+                let prompt = self.briefing.give_prompt(&self.run);
                 cx.push(Effect::Steer(format!("{told}\n\n{prompt}")));
             }
             (Arrival::Phase, false) if paused => self.briefing.note(told),
-            (Arrival::Phase, false) => self.tell_or_prompt(told, cx),
+            (Arrival::Phase, false) => self.briefing.tell_or_prompt(told, &self.agent, cx),
         }
     }
 
     /// Cancels the run at once, and stops an agent that is at work.
     pub(super) fn cancel_by_user(&mut self, cx: &mut Cx) {
-        let Some(state) = self.running().map(RunState::cancelled) else {
+        let Some(state) = self.run.running().map(RunState::cancelled) else {
             cx.notify(Level::Info, "No active workflow to cancel.");
             return;
         };
-        let stopped = !cx.has_waiting_message() && self.stop_running_calls(cx);
+        let stopped = !cx.has_waiting_message() && self.agent.stop_running_calls(cx);
         self.pending.withdraw_gates(cx);
-        let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
+        let all = self.meter.up_to_now(&self.run, &self.agent, cx).unwrap_or_else(|| state.clone());
         let content = text::command_cancelled_message(&all);
         self.show_end(&state, content, cx);
         self.agent.prompt_at_rest = None;
         // A prompt of the next run waits until the agent is at rest.
         self.agent.is_stopping |= self.agent.is_starting;
-        if self.has_begun() && !stopped {
+        if self.agent.has_begun() && !stopped {
             stop_behind_end(cx);
         }
         // The transcript of a terminal shows the end.
         if !cx.ui.is_terminal() {
             cx.notify(Level::Info, "Workflow cancelled.");
         }
+    }
+}
+
+/// The notice of a control that needs a phase, when no phase is available.
+pub(super) fn unavailable(run: &Run, session: &Session, ui: Ui) -> String {
+    match run.held() {
+        Some(PauseReason::Broken(_)) => held_notice(run, session, ui),
+        Some(_) | None => UNAVAILABLE.to_owned(),
     }
 }

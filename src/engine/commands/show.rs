@@ -8,10 +8,12 @@ use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STA
 use crate::run::{Active, Broken, ProjectState, RunState, pause_reason, restore};
 use crate::text::{self, Circumstances, Report};
 
-use super::start::{unknown_workflow, untrusted};
+use super::moves::unavailable;
+use crate::engine::ask::Then;
 use crate::engine::context::Cx;
-use crate::engine::effect::{Effect, Level, Reply};
-use crate::engine::state::{Engine, Waiter};
+use crate::engine::effect::{Effect, Level, Reply, Request};
+use crate::engine::start::{unknown_workflow, untrusted};
+use crate::engine::state::{Engine, Run, Waiter};
 
 /// Notice of a control that needs a run.
 pub(super) const NO_RUN: &str = "No active workflow.";
@@ -19,41 +21,34 @@ pub(super) const NO_RUN: &str = "No active workflow.";
 impl Engine {
     /// Shows the status of the run, with the changes since its checks.
     pub(super) fn show_status(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
-        let trees = self.running().map(|state| state.checked_trees(&[])).unwrap_or_default();
-        let why = match cx.host.can_tell_changes()? {
-            Ok(()) if trees.is_empty() => None,
-            Ok(()) => {
-                let then = |engine: &mut Self, now: Option<Result<ProjectState, String>>, cx: &mut Cx| {
-                    let now = now.unwrap_or_else(|| Err("it was interrupted".to_owned()));
-                    engine.show_status_with(now.as_ref().ok(), now.as_ref().err(), cx);
-                    Reply::None
-                };
-                return Ok(self.project_state(Waiter::User, trees, then));
-            }
-            Err(why) => Some(why),
-        };
-        self.show_status_with(None, why.as_ref(), cx);
+        let since = self.run.running().map(|state| state.checked_trees(&[])).unwrap_or_default();
+        match cx.host.can_tell_changes()? {
+            Ok(()) if since.is_empty() => self.show_status_with(None, cx),
+            Ok(()) => return Ok(self.pending.ask(Waiter::User, Request::ProjectState { since }, Then::Status)),
+            Err(why) => self.show_status_with(Some(&Err(why)), cx),
+        }
         Ok(Reply::None)
     }
 
-    /// Shows the status with the state of the project's files, or the reason for its absence.
-    fn show_status_with(&self, now: Option<&ProjectState>, why: Option<&String>, cx: &mut Cx) {
-        let state = self.up_to_now(cx).map(|state| match now {
+    /// Shows the status with the state of the project's files, or the reason for its absence; `None` if no check is
+    /// bound to files.
+    pub(in crate::engine) fn show_status_with(&self, files: Option<&Result<ProjectState, String>>, cx: &mut Cx) {
+        let (now, why) = files.map_or((None, None), |files| (files.as_ref().ok(), files.as_ref().err()));
+        let state = self.meter.up_to_now(&self.run, &self.agent, cx).map(|state| match now {
             Some(now) => state.with_changes(now, &[]),
             None => state,
         });
-        let library = self.definitions.library();
+        let library = self.run.library();
         let Some(active) = state.as_ref().and_then(|state| Active::resolve(state, library)) else {
-            cx.fail(Level::Warning, self.unavailable(cx.ui));
+            cx.fail(Level::Warning, unavailable(&self.run, &self.session, cx.ui));
             return;
         };
-        let waits = self.activity.is_waiting();
-        let names_models =
-            self.keeper.visit().is_some() && self.definitions.library().names_models(&active.state.workflow_key);
+        let waits = self.agent.activity.is_waiting();
+        let names_models = self.keeper.visit().is_some() && self.run.library().names_models(&active.state.workflow_key);
         let in_use = if names_models { cx.unless_gone(cx.host.model_setting()) } else { None };
         let utc_offset = cx.host.utc_offset(active.state.started_at).map(Some);
         let utc_offset = cx.unless_gone(utc_offset).unwrap_or_default();
-        let branch = |branch: &_| self.branch_now(branch);
+        let branch = |branch: &_| self.children.branch_now(branch, library);
         let model = in_use.as_ref();
         let mut content = text::status_panel(&active, cx.unix_ms, waits, model, utc_offset, &branch);
         if let Some(why) = why.filter(|_| active.has_checked_files()) {
@@ -64,68 +59,68 @@ impl Engine {
         }
         show(STATUS_TYPE, content, false, cx);
     }
+}
 
-    /// Shows a workflow as a diagram: the workflow with this name, or the workflow of the run.
-    pub(super) fn show_graph(&mut self, name: &str, cx: &mut Cx) -> Result<(), Stale> {
-        let (library, _) = Library::load(cx.host)?;
-        let mut for_users = library.for_users().map(|(_, workflow)| workflow);
-        let workflow = match (name, self.running()) {
-            ("", Some(state)) => library.get(&state.workflow_key),
-            ("", None) => for_users.next().filter(|_| for_users.next().is_none()),
-            _ => library.by_command_name(name).or_else(|| library.get(name)),
+/// Shows a workflow as a diagram: the workflow with this name, or the workflow of the run.
+pub(super) fn show_graph(run: &Run, name: &str, cx: &mut Cx) -> Result<(), Stale> {
+    let (library, _) = Library::load(cx.host)?;
+    let mut for_users = library.for_users().map(|(_, workflow)| workflow);
+    let workflow = match (name, run.running()) {
+        ("", Some(state)) => library.get(&state.workflow_key),
+        ("", None) => for_users.next().filter(|_| for_users.next().is_none()),
+        _ => library.by_command_name(name).or_else(|| library.get(name)),
+    };
+    let Some(workflow) = workflow else {
+        let text = if name.is_empty() {
+            "Usage: /workflow :graph NAME".to_owned()
+        } else {
+            unknown_workflow(name, &library, cx)
         };
-        let Some(workflow) = workflow else {
-            let text = if name.is_empty() {
-                "Usage: /workflow :graph NAME".to_owned()
-            } else {
-                unknown_workflow(name, &library, cx)
+        cx.fail(Level::Error, text);
+        return Ok(());
+    };
+    // While the rules hold, the files have the entries that the run passed over.
+    let shown = run.active().map(|active| active.state).filter(|_| name.is_empty());
+    let content = text::boxes(workflow, &library, shown).join("\n");
+    // A program that shows the session may draw better than a terminal does.
+    let data = json!({ "content": content, "mermaid": text::mermaid(workflow, &library, shown) });
+    cx.push(Effect::AppendEntry { custom_type: GRAPH_TYPE, data });
+    if !cx.ui.exists() {
+        cx.notify(Level::Info, content);
+    }
+    Ok(())
+}
+
+/// Shows the report of the run in progress, or of the session's last run.
+pub(super) fn show_report(run: &Run, up_to_now: Option<RunState>, cx: &mut Cx) -> Result<(), Stale> {
+    let state = match up_to_now {
+        Some(state) => state,
+        None => {
+            let Some(state) = newest_run(cx.host)? else {
+                cx.notify(Level::Info, "No workflow has run in this session.");
+                return Ok(());
             };
-            cx.fail(Level::Error, text);
-            return Ok(());
-        };
-        // While the rules hold, the files have the entries that the run passed over.
-        let run = self.active().map(|active| active.state).filter(|_| name.is_empty());
-        let content = text::boxes(workflow, &library, run).join("\n");
-        // A program that shows the session may draw better than a terminal does.
-        let data = json!({ "content": content, "mermaid": text::mermaid(workflow, &library, run) });
-        cx.push(Effect::AppendEntry { custom_type: GRAPH_TYPE, data });
-        if !cx.ui.exists() {
-            cx.notify(Level::Info, content);
-        }
-        Ok(())
-    }
-
-    /// Shows the report of the run in progress, or of the session's last run.
-    pub(super) fn show_report(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        let state = match self.running().and_then(|_| self.up_to_now(cx)) {
-            Some(state) => state,
-            None => {
-                let Some(state) = newest_run(cx.host)? else {
-                    cx.notify(Level::Info, "No workflow has run in this session.");
-                    return Ok(());
-                };
-                if let Some(Broken { why, .. }) = &state.progress.broken {
-                    let text = format!("The last run of this session cannot be read: {why}.");
-                    cx.fail(Level::Warning, text);
-                    return Ok(());
-                }
-                state
+            if let Some(Broken { why, .. }) = &state.progress.broken {
+                let text = format!("The last run of this session cannot be read: {why}.");
+                cx.fail(Level::Warning, text);
+                return Ok(());
             }
-        };
-        let pause = pause_reason(&state, self.definitions.library());
-        let known = Circumstances { pause, ..Circumstances::default() };
-        let report = Report::of(&state, known).markdown(|time| cx.host.utc_offset(time))?;
-        show(REPORT_TYPE, report, false, cx);
-        Ok(())
-    }
+            state
+        }
+    };
+    let pause = pause_reason(&state, run.library());
+    let known = Circumstances { pause, ..Circumstances::default() };
+    let report = Report::of(&state, known).markdown(|time| cx.host.utc_offset(time))?;
+    show(REPORT_TYPE, report, false, cx);
+    Ok(())
+}
 
-    /// Reads all files again and shows every diagnostic.
-    pub(super) fn show_check(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        let (report, has_errors) = self.read_files(|definitions| definitions.check(cx.host))?;
-        let report = format!("{report}{}", untrusted(cx));
-        show(CHECK_TYPE, report, has_errors, cx);
-        Ok(())
-    }
+/// Reads all files again and shows every diagnostic.
+pub(super) fn show_check(run: &mut Run, cx: &mut Cx) -> Result<(), Stale> {
+    let (report, has_errors) = run.read_files(|definitions| definitions.check(cx.host))?;
+    let report = format!("{report}{}", untrusted(cx));
+    show(CHECK_TYPE, report, has_errors, cx);
+    Ok(())
 }
 
 fn newest_run(host: &dyn Host) -> Result<Option<RunState>, Stale> {

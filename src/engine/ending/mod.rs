@@ -16,61 +16,57 @@ use crate::usage::Rule;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply};
-use super::state::Engine;
+use super::state::{Agent, AgentOf, Engine, Run};
+use super::step_tool::{held_text, status};
 
-impl Engine {
-    /// The run of the workflow is paused or held: the agent's run ends, if it is at work.
-    pub(super) fn end_agents_run(&mut self) {
-        if self.has_begun() {
-            self.ending.begin();
-        }
-    }
-
+impl Agent {
     /// Restores the end of the agent's run when the session is taken up: the run of the workflow may have ended in the
     /// run of the agent that is at work. After a trap of the component in the middle of the agent's run, this is not
     /// known and is assumed. The agent of a branch that has ended gets no other prompt.
-    pub(super) fn take_up_end(&mut self, restarted: bool) {
-        let Some(state) = self.run.state().filter(|state| !state.is_running()) else { return };
-        let of_branch = state.progress.branch.is_some();
-        if of_branch || restarted && self.activity.is_working() {
-            self.ending.run_ended(of_branch);
+    pub fn take_up_end(&mut self, run: &Run, restarted: bool) {
+        let Some(state) = run.state().filter(|state| !state.is_running()) else { return };
+        let of = AgentOf::run(state);
+        if !of.is_prompted_again || restarted && self.activity.is_working() {
+            self.ending.run_ended(of);
         }
     }
 
     /// Drops the end of the agent's run where the run of the workflow goes on.
-    pub(super) fn forget_ending(&mut self) {
-        if self.ending.is_begun() && self.pause_reason().is_none() && self.held().is_none() {
+    pub fn forget_end(&mut self, run: &Run) {
+        if self.ending.is_begun() && run.pause_reason().is_none() && run.held().is_none() {
             self.ending.end_pause();
         }
     }
+}
 
-    /// Refuses a tool call behind the end of a run. A call for the status gets it in the refusal.
-    pub(super) fn refuse_behind_end(&mut self, name: &str, cx: &Cx) -> Reply {
-        if is_for_status(name, cx) { Reply::Stop(self.status().0) } else { Reply::Stop(text::BEHIND_END.into()) }
-    }
-
+impl Engine {
     /// Refuses a tool call if the agent's run ends. A call for the status gets it in the refusal.
     pub(super) fn stop_at_end(&mut self, name: &str, cx: &Cx) -> Option<Reply> {
-        if !self.ending.is_begun() {
+        if !self.agent.ending.is_begun() {
             return None;
         }
         if is_for_status(name, cx) {
-            return Some(Reply::Stop(self.status().0));
+            return Some(Reply::Stop(status(&self.run).0));
         }
         let action = action_of(name, cx);
-        let (rule, text) = match self.held() {
-            Some(reason) => (Rule::Seal, self.held_text(&action, &reason)),
-            None => (Rule::Pause, text::paused(&self.active()?)?),
+        let (rule, text) = match self.run.held() {
+            Some(reason) => (Rule::Seal, held_text(&action, reason, &self.run)),
+            None => (Rule::Pause, text::paused(&self.run.active()?)?),
         };
         Some(self.stop(rule, text))
     }
 
     /// Refuses a tool call by this rule, counts it, and ends the agent's run.
     pub(super) fn stop(&mut self, rule: Rule, text: impl Into<String>) -> Reply {
-        self.end_agents_run();
+        self.agent.end_run();
         self.meter.refused(rule);
         Reply::Stop(text.into())
     }
+}
+
+/// Refuses a tool call behind the end of a run. A call for the status gets it in the refusal.
+pub(super) fn refuse_behind_end(name: &str, run: &Run, cx: &Cx) -> Reply {
+    Reply::Stop(if is_for_status(name, cx) { status(run).0 } else { text::BEHIND_END.into() })
 }
 
 /// The user has ended the run while the agent works: the agent stops at once, unless a message waits for the agent:

@@ -3,6 +3,7 @@
 use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
 use crate::engine::event::Stop;
+use crate::engine::state::AgentOf;
 use crate::text;
 
 /// The end of the agent's run: all tool calls are refused, and the model gives at most one more answer after the
@@ -44,8 +45,8 @@ impl Ending {
     }
 
     /// The run of the workflow has ended.
-    pub fn run_ended(&mut self, of_branch: bool) {
-        self.0 = Some((if of_branch { Why::BranchEnd } else { Why::End }, Stage::Begun));
+    pub fn run_ended(&mut self, of: &AgentOf) {
+        self.0 = Some((if of.is_prompted_again { Why::End } else { Why::BranchEnd }, Stage::Begun));
     }
 
     /// The agent gets another prompt.
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn a_message_that_waits_does_not_keep_the_agent_going_behind_an_end() {
         let mut ending = Ending::default();
-        ending.run_ended(false);
+        ending.run_ended(&AgentOf::SESSION);
         let turns = (0..20).take_while(|_| {
             ending.turn_over(true);
             !ending.is_over()
@@ -150,12 +151,12 @@ mod tests {
     fn an_end_lasts_until_the_next_prompt_and_that_of_a_branch_for_ever() {
         let mut ending = Ending::default();
         ending.begin();
-        ending.run_ended(false);
+        ending.run_ended(&AgentOf::SESSION);
         ending.end_pause();
         assert!(ending.is_behind_end(), "nothing goes on");
         ending.prompted();
         assert!(!ending.is_begun());
-        ending.run_ended(true);
+        ending.run_ended(&AgentOf::BRANCH);
         ending.prompted();
         ending.end_pause();
         assert!(ending.is_behind_end());

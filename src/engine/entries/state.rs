@@ -7,14 +7,14 @@ use crate::run::Active;
 use crate::text;
 
 use crate::engine::OutputFile;
+use crate::engine::consent::Unallowed;
 use crate::engine::environment::{Planned, checked_env, environment};
-use crate::engine::state::Waiter;
-use crate::engine::state::place::Stand;
+use crate::engine::state::{Place, Waiter};
 
-/// The call or the command that has brought the run to an entry without the model. It is answered when the run has left
-/// the last of these entries, or pauses at an entry.
+/// The reply to the call or the command that has brought the run to an entry without the model. The reply stays open
+/// until the run has left the last of these entries, or pauses at an entry.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Passage {
+pub struct OpenReply {
     pub waiter: Waiter,
     /// The events so far, for the agent.
     pub told: Vec<String>,
@@ -24,11 +24,48 @@ pub struct Passage {
     pub details: Value,
 }
 
-/// A step whose command is to run, or runs, as it was when the run arrived: the files may change meanwhile.
+impl OpenReply {
+    /// The reply to a command of the user, without anything to tell yet.
+    pub fn to_user() -> Self {
+        Self { waiter: Waiter::User, told: Vec::new(), prompts: Vec::new(), details: Value::Null }
+    }
+
+    /// Returns the reply with another event for the agent.
+    pub fn with(mut self, told: String) -> Self {
+        self.told.push(told);
+        self
+    }
+}
+
+/// An entry without the model that is to be worked through, as it was when the run arrived: the files may change
+/// meanwhile.
 #[derive(Debug)]
-pub struct OpenStep {
+pub struct OpenEntry {
+    pub reply: OpenReply,
+    /// The visit of the entry.
+    pub place: Place,
     /// The name of the entry.
     pub of: String,
+    pub work: Work,
+}
+
+/// The work of an entry without the model.
+#[derive(Debug)]
+pub enum Work {
+    /// A command is to run, or runs.
+    Step(OpenStep),
+    /// The user is to be asked, or is asked.
+    Question {
+        /// The question, with the values of its variables.
+        text: String,
+        answers: Vec<Answer>,
+    },
+    /// The branches of a parallel group are to be worked on.
+    Branches,
+}
+
+#[derive(Debug)]
+pub struct OpenStep {
     pub command: Command,
     /// In milliseconds.
     pub timeout_ms: u32,
@@ -37,70 +74,48 @@ pub struct OpenStep {
     pub output_file: OutputFile,
     /// `None` for the user's own workflows, whose commands run without a question.
     pub source: Option<text::GateSource>,
-    pub passage: Passage,
-    pub stand: Stand,
     env: Planned,
 }
 
-/// A question that the user is asked, as it was when the run arrived.
+/// A request of an entry without the model.
 #[derive(Debug)]
-pub struct OpenQuestion {
-    /// The question, with the values of its variables.
-    pub text: String,
-    pub answers: Vec<Answer>,
-    /// The name of the entry.
-    pub of: String,
-    pub passage: Passage,
-    pub stand: Stand,
+pub enum EntryAsked {
+    /// The consent to the command of a step.
+    Consent(Unallowed),
+    /// The result of the command of a step.
+    Command,
+    /// The user's answer to the question.
+    Question,
+    /// The text behind this answer to the question.
+    Text(Answer),
+    /// The end of all branches.
+    Branches,
 }
 
-/// A parallel group whose branches are to work, or work, as it was when the run arrived.
-#[derive(Debug)]
-pub struct OpenGroup {
-    pub passage: Passage,
-    pub stand: Stand,
-}
-
-impl OpenGroup {
-    /// The parallel group at which the run is; `None` at any other entry.
-    pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
-        active.state.parallel_group(active.library)?;
-        Some(Self { passage: passage.clone(), stand: Stand::at(active.state, passage.waiter) })
-    }
-}
-
-impl OpenQuestion {
-    /// The question at which the run is; `None` at any other entry.
-    pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
-        let question = active.phase.question()?;
-        let depth = active.state.current_path.len();
-        Some(Self {
-            text: text::in_words(&question.text, active, depth),
-            answers: question.answers.clone(),
-            of: active.phase.name.clone(),
-            passage: passage.clone(),
-            stand: Stand::at(active.state, passage.waiter),
-        })
+impl OpenEntry {
+    /// The entry at which the run is; `None` at a phase of the agent.
+    pub fn at(active: &Active, reply: OpenReply) -> Option<Self> {
+        let work = if let Some(step) = active.phase.step() {
+            Work::Step(OpenStep {
+                command: step.command.clone(),
+                timeout_ms: step.timeout_ms,
+                has_outputs: !active.phase.outputs.is_empty(),
+                output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
+                source: text::GateSource::of(active.scope),
+                env: environment(&step.command, active, active.state.current_path.len()),
+            })
+        } else if let Some(question) = active.phase.question() {
+            let text = text::in_words(&question.text, active, active.state.current_path.len());
+            Work::Question { text, answers: question.answers.clone() }
+        } else {
+            active.state.parallel_group(active.library)?;
+            Work::Branches
+        };
+        Some(Self { reply, place: Place::of(active.state), of: active.phase.name.clone(), work })
     }
 }
 
 impl OpenStep {
-    /// The step at which the run is; `None` at any other entry.
-    pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
-        let step = active.phase.step()?;
-        Some(Self {
-            of: active.phase.name.clone(),
-            command: step.command.clone(),
-            timeout_ms: step.timeout_ms,
-            has_outputs: !active.phase.outputs.is_empty(),
-            output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
-            source: text::GateSource::of(active.scope),
-            passage: passage.clone(),
-            stand: Stand::at(active.state, passage.waiter),
-            env: environment(&step.command, active, active.state.current_path.len()),
-        })
-    }
-
     /// The variables of the command, with their values.
     ///
     /// # Errors

@@ -16,87 +16,68 @@ use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply, Summary};
-use super::state::Engine;
+use super::state::{Engine, Run};
 use super::users_messages::{prompt_mark, users_own};
+use state::is_to_start_fresh;
 
 /// Maximum number of images of the user's messages that a phase sees.
 const MAX_IMAGES: u32 = 10;
 
 impl Engine {
-    /// Returns true if the current phase is to start fresh, and has not yet.
-    pub(super) fn is_to_start_fresh(&self) -> bool {
-        self.active().is_some_and(|active| is_to_start_fresh(&active))
-    }
-
-    /// Returns true if the agent is at work in a phase of which it has not seen the fresh context yet.
-    pub(super) fn has_fresh_start_ahead(&self, active: &Active) -> bool {
-        self.is_at_work() && is_to_start_fresh(active) && !self.fresh_start.is_of(active.state)
-    }
-
-    /// The host has begun the view of [`Effect::BeginView`], with this entry of the session.
-    pub fn view_begun(&mut self, first_kept: Option<String>) {
-        self.fresh_start.begun(first_kept);
-    }
-
     /// The agent starts from rest: its requests leave out the earlier messages.
     pub(super) fn begin_view(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         self.fresh_start.forget();
-        let Some(active) = self.active().filter(is_to_start_fresh) else { return Ok(()) };
+        let Some(active) = self.run.active().filter(is_to_start_fresh) else { return Ok(()) };
         let (mut summary, notice) = described(&active, cx)?;
-        let state = active.state.clone();
         // pi starts the agent without `before-agent-start`, for example, to repeat a failed request.
-        if let Some(prompt) = self.give_missing_prompt() {
+        if let Some(prompt) = self.briefing.give_missing_prompt(&self.run) {
             summary.text.push_str(&format!("\n\n{prompt}"));
         }
         cx.push(notice);
         cx.push(Effect::BeginView(summary.clone()));
-        self.fresh_start.begin(&state, summary);
+        self.fresh_start.begin(active.state, summary);
         Ok(())
     }
 
     /// Begins the view of the phase behind a turn, if the phase is to start fresh, or keeps the view that was begun
     /// with the turn. Returns `None` if there is nothing to do.
     pub(super) fn start_fresh(&mut self, cx: &mut Cx) -> Result<Option<Reply>, Stale> {
-        let is_begun = self.active().is_some_and(|active| self.fresh_start.is_of(active.state));
+        let is_begun = self.run.active().is_some_and(|active| self.fresh_start.is_of(active.state));
         let kept = self.fresh_start.keep();
-        let Some(active) = self.active().filter(is_to_start_fresh) else { return Ok(kept) };
+        let Some(active) = self.run.active().filter(is_to_start_fresh) else { return Ok(kept) };
         let new = active.state.started_fresh();
         if is_begun {
             self.transition(new, cx);
             return Ok(kept);
         }
-        if self.ending.is_begun() {
+        if self.agent.ending.is_begun() {
             return Ok(None);
         }
         let (summary, notice) = described(&active, cx)?;
         self.transition(new, cx);
         cx.push(notice);
-        let prompt = Some(self.give_prompt());
+        let prompt = Some(self.briefing.give_prompt(&self.run));
         Ok(Some(Reply::Compact { summary, first_kept: None, prompt }))
-    }
-
-    /// Marks the prompts that are sent in the user's place in the session, if a phase of the run starts fresh: such a
-    /// phase sees the user's own messages only.
-    pub(super) fn mark_prompts(&self, cx: &mut Cx) {
-        let sends = |effect: &Effect| matches!(effect, Effect::SendUserMessage(_));
-        let Some(state) = self.run.state().filter(|_| cx.effects.iter().any(sends)) else { return };
-        if !self.definitions.library().can_start_fresh(&state.workflow_key) {
-            return;
-        }
-        let marked = |effect| match effect {
-            Effect::SendUserMessage(text) => {
-                let data = prompt_mark(&text);
-                let mark = Effect::AppendEntry { custom_type: PROMPT_ENTRY_TYPE, data };
-                vec![mark, Effect::SendUserMessage(text)]
-            }
-            other => vec![other],
-        };
-        cx.effects = std::mem::take(&mut cx.effects).into_iter().flat_map(marked).collect();
     }
 }
 
-fn is_to_start_fresh(active: &Active) -> bool {
-    active.state.progress.fresh_start && active.is_fresh()
+/// Marks the prompts that are sent in the user's place in the session, if a phase of the run starts fresh: such a phase
+/// sees the user's own messages only.
+pub(super) fn mark_prompts(run: &Run, cx: &mut Cx) {
+    let sends = |effect: &Effect| matches!(effect, Effect::SendUserMessage(_));
+    let Some(state) = run.state().filter(|_| cx.effects.iter().any(sends)) else { return };
+    if !run.library().can_start_fresh(&state.workflow_key) {
+        return;
+    }
+    let marked = |effect| match effect {
+        Effect::SendUserMessage(text) => {
+            let data = prompt_mark(&text);
+            let mark = Effect::AppendEntry { custom_type: PROMPT_ENTRY_TYPE, data };
+            vec![mark, Effect::SendUserMessage(text)]
+        }
+        other => vec![other],
+    };
+    cx.effects = std::mem::take(&mut cx.effects).into_iter().flat_map(marked).collect();
 }
 
 /// The text for the model in place of the earlier work, and the entry that shows the user what the phase sees.

@@ -1,7 +1,8 @@
 //! The view of the conversation for a phase that sees nothing of the earlier work.
 
 use crate::engine::effect::{Reply, Summary};
-use crate::run::RunState;
+use crate::engine::state::Agent;
+use crate::run::{Active, RunState};
 
 /// A view that is begun before the first request to the model, and kept by a compaction behind the turn.
 #[derive(Debug, Default)]
@@ -19,7 +20,17 @@ struct View {
     first_kept: Option<String>,
 }
 
+/// Returns true if a phase is to start fresh, and has not yet.
+pub fn is_to_start_fresh(active: &Active) -> bool {
+    active.state.progress.fresh_start && active.is_fresh()
+}
+
 impl FreshStart {
+    /// Returns true if the agent, which is at work, has not seen the fresh context of the phase yet.
+    pub fn is_ahead(&self, active: &Active, agent: &Agent) -> bool {
+        agent.activity.is_working() && is_to_start_fresh(active) && !self.is_of(active.state)
+    }
+
     /// There is no view: the agent starts anew, or the session moved.
     pub fn forget(&mut self) {
         self.0 = None;

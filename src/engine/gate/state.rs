@@ -4,36 +4,36 @@ use crate::definition::{BoundValue, Check, CheckKind, Gate};
 use crate::run::{Active, CheckPlace, CheckedFiles, Evidence, Outputs, ProjectState, Recheck, RunState};
 use crate::text;
 
-use crate::engine::entries::state::Passage;
+use crate::engine::consent::Unallowed;
+use crate::engine::entries::state::OpenReply;
 use crate::engine::environment::{Planned, checked_env, environment};
-use crate::engine::state::Waiter;
-use crate::engine::state::place::Stand;
+use crate::engine::state::{Place, Run, Waiter};
 
 /// The party that wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Requester {
     /// The agent, by this call of its tool.
-    Agent(Caller),
+    Agent(StepCall),
     /// The user, by `/workflow :next`.
     User,
-    /// An entry without the model that has ended.
-    Entry(Passage),
+    /// An entry without the model that has ended; the reply to the call or the command that led there is still open.
+    Entry(OpenReply),
 }
 
 impl Requester {
     /// The party that waits for the end of the gate.
-    fn waiter(&self) -> Waiter {
+    pub fn waiter(&self) -> Waiter {
         match self {
-            Self::Agent(caller) => Waiter::Call { nested: caller.nested },
+            Self::Agent(call) => Waiter::Call { nested: call.nested },
             Self::User => Waiter::User,
-            Self::Entry(passage) => passage.waiter,
+            Self::Entry(reply) => reply.waiter,
         }
     }
 
     /// The agent's call; `None` for another requester.
-    pub fn caller(&self) -> Option<&Caller> {
+    pub fn call(&self) -> Option<&StepCall> {
         match self {
-            Self::Agent(caller) => Some(caller),
+            Self::Agent(call) => Some(call),
             Self::User | Self::Entry(_) => None,
         }
     }
@@ -41,7 +41,7 @@ impl Requester {
 
 /// A call of the step tool that moves the run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Caller {
+pub struct StepCall {
     /// Summary that the phase hands over.
     pub summary: Option<String>,
     /// Outputs that the phase hands over.
@@ -50,13 +50,43 @@ pub struct Caller {
     pub nested: bool,
 }
 
+impl StepCall {
+    /// The run after its phase has handed over the values of this call.
+    pub fn handed_over(&self, active: &Active) -> RunState {
+        let mut state = active.state.clone();
+        if let Some(summary) = &self.summary {
+            state = state.with_summary(active.phase, summary);
+        }
+        if let Some(outputs) = &self.outputs {
+            state = state.with_outputs(active.phase, outputs.clone());
+        }
+        state
+    }
+}
+
+/// A request of a gate.
+#[derive(Debug)]
+pub enum GateAsked {
+    /// The consent to these commands.
+    Consent(Unallowed),
+    /// The state of the project's files.
+    Files,
+    /// The result of the command of the current check.
+    Command,
+    /// The user's answer to the question of the current check.
+    Approval,
+    /// The user's reason for a no.
+    Reason,
+}
+
 /// The gates that the run must pass to leave its phase, as they were when opened: the files may change meanwhile.
 #[derive(Debug)]
 pub struct OpenGate {
     requester: Requester,
     /// The outcome with which the phase is to be left.
     outcome: Option<String>,
-    pub stand: Stand,
+    /// The visit of the phase that is to be left.
+    pub place: Place,
     gates: Vec<GateToPass>,
     checks: Vec<PlannedCheck>,
     /// The number of checks that are made.
@@ -64,12 +94,12 @@ pub struct OpenGate {
     evidence: Vec<Evidence>,
     /// The run is done when the gates are passed.
     is_at_end: bool,
-    look: Look,
+    seen: FilesSeen,
 }
 
 /// The last look at the project's files. The state is `None` if the host cannot tell it.
 #[derive(Debug)]
-enum Look {
+enum FilesSeen {
     /// There was no look, or time has passed since the last look.
     None,
     /// The files are in this state: only checks of files were made since, and these take no time.
@@ -150,6 +180,20 @@ fn reason_for_repetition(check: &Check, evidence: &Evidence, now: Option<&Projec
 }
 
 impl OpenGate {
+    /// The gates that a run must pass to leave its phase with this outcome; `None` if there are none.
+    pub fn ahead(run: &Run, requester: Requester, outcome: Option<String>) -> Option<Self> {
+        let active = run.active()?;
+        // The commands of the gate get the values that the call hands over.
+        let state = requester.call().map(|call| call.handed_over(&active));
+        Self::ahead_of(&state.as_ref().map_or(active, |state| active.with(state)), requester, outcome)
+    }
+
+    /// The run with the values that the agent hands over: a failed attempt does not lose these values.
+    pub fn handed_over(&self, run: &Run) -> Option<RunState> {
+        let active = run.shown()?;
+        Some(self.requester.call().map_or_else(|| active.state.clone(), |call| call.handed_over(&active)))
+    }
+
     /// The gates ahead of the run with this outcome; `None` if the gates have no checks, and no earlier checks count at
     /// the end.
     pub fn ahead_of(active: &Active, requester: Requester, outcome: Option<String>) -> Option<Self> {
@@ -185,7 +229,7 @@ impl OpenGate {
             asks_later |= matches!(planned.check.kind, CheckKind::Approve { .. });
         }
         Some(Self {
-            stand: Stand::at(active.state, requester.waiter()),
+            place: Place::of(active.state),
             requester,
             outcome,
             gates,
@@ -193,7 +237,7 @@ impl OpenGate {
             done: 0,
             evidence: Vec::new(),
             is_at_end,
-            look: Look::None,
+            seen: FilesSeen::None,
         })
     }
 
@@ -208,17 +252,17 @@ impl OpenGate {
     /// question to the user, and the end of the run, need the changes since all bound checks.
     pub fn files_to_ask(&self, state: &RunState) -> Option<Vec<String>> {
         let needs_all = self.needs_all_changes();
-        let before = match &self.look {
-            Look::Now { files: _, of_all } if *of_all || !needs_all => return None,
-            Look::Before(before) => before.as_ref().map(|before| &before.tree),
-            Look::None | Look::Now { .. } => None,
+        let before = match &self.seen {
+            FilesSeen::Now { files: _, of_all } if *of_all || !needs_all => return None,
+            FilesSeen::Before(before) => before.as_ref().map(|before| &before.tree),
+            FilesSeen::None | FilesSeen::Now { .. } => None,
         };
         let others = if needs_all { state.checked_trees(&self.evidence) } else { Vec::new() };
         let others = others.into_iter().filter(|tree| Some(tree) != before);
         // The host bounds the number of states.
         let since: Vec<String> = before.cloned().into_iter().chain(others).collect();
         let is_bound = self.checks.get(self.done).is_some_and(|planned| planned.is_bound);
-        let is_of_check = is_bound || matches!(self.look, Look::Before(_));
+        let is_of_check = is_bound || matches!(self.seen, FilesSeen::Before(_));
         (is_of_check || !since.is_empty()).then_some(since)
     }
 
@@ -235,7 +279,7 @@ impl OpenGate {
     /// Takes the state of the project's files, and notes it with the check that was made last, if the files were in the
     /// same state before that check.
     pub fn take_files(&mut self, files: Option<ProjectState>) {
-        if let (Look::Before(before), Some(last)) = (&self.look, self.evidence.last_mut())
+        if let (FilesSeen::Before(before), Some(last)) = (&self.seen, self.evidence.last_mut())
             && last.passed
         {
             last.files = CheckedFiles::between(before.as_ref(), files.as_ref());
@@ -246,21 +290,21 @@ impl OpenGate {
                 None => evidence.changed = None,
             }
         }
-        self.look = Look::Now { files, of_all: self.needs_all_changes() };
+        self.seen = FilesSeen::Now { files, of_all: self.needs_all_changes() };
     }
 
     /// Notes that time passes before the next check.
     pub fn wait(&mut self) {
-        if let Look::Now { .. } = self.look {
-            self.look = Look::None;
+        if let FilesSeen::Now { .. } = self.seen {
+            self.seen = FilesSeen::None;
         }
     }
 
     /// The state of the project's files now, if it is known.
     fn files(&self) -> Option<&ProjectState> {
-        match &self.look {
-            Look::Now { files, of_all: _ } => files.as_ref(),
-            Look::None | Look::Before(_) => None,
+        match &self.seen {
+            FilesSeen::Now { files, of_all: _ } => files.as_ref(),
+            FilesSeen::None | FilesSeen::Before(_) => None,
         }
     }
 
@@ -427,9 +471,9 @@ impl OpenGate {
         let files = self.files().filter(|_| passed && is_bound && !takes_time);
         let files = files.map(CheckedFiles::of).unwrap_or_default();
         if takes_time {
-            self.look = match std::mem::replace(&mut self.look, Look::None) {
-                Look::Now { files, of_all: _ } if is_bound => Look::Before(files),
-                Look::Now { .. } | Look::None | Look::Before(_) => Look::None,
+            self.seen = match std::mem::replace(&mut self.seen, FilesSeen::None) {
+                FilesSeen::Now { files, of_all: _ } if is_bound => FilesSeen::Before(files),
+                FilesSeen::Now { .. } | FilesSeen::None | FilesSeen::Before(_) => FilesSeen::None,
             };
         }
         let evidence =

@@ -11,20 +11,20 @@ use crate::text;
 use super::commands::show;
 use super::context::Cx;
 use super::effect::{Effect, Level};
-use super::state::Engine;
+use state::Limits;
 
-impl Engine {
+impl Limits {
     /// Reads the user's limits for a session that begins.
     ///
     /// # Errors
     ///
     /// If the session is gone.
-    pub(super) fn take_up_limits(&mut self, same_session: bool, cx: &mut Cx) -> Result<(), Stale> {
+    pub fn take_up(&mut self, same_session: bool, cx: &mut Cx) -> Result<(), Stale> {
         if !same_session {
-            self.limits.begin_session();
+            self.begin_session();
         }
-        self.limits.refresh(cx.host)?;
-        if let Found::Unusable(diagnostics) = self.limits.found() {
+        self.refresh(cx.host)?;
+        if let Found::Unusable(diagnostics) = self.found() {
             cx.notify(Level::Error, text::unusable_limits(diagnostics));
         }
         Ok(())
@@ -35,17 +35,17 @@ impl Engine {
     /// # Errors
     ///
     /// If the session is gone.
-    pub(super) fn refresh_limits(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        if !self.limits.refresh(cx.host)? {
+    pub fn follow(&mut self, cx: &mut Cx) -> Result<(), Stale> {
+        if !self.refresh(cx.host)? {
             return Ok(());
         }
-        match self.limits.found() {
+        match self.found() {
             Found::Unusable(diagnostics) => {
                 cx.notify(Level::Error, text::unusable_limits(diagnostics));
             }
             found => cx.notify(Level::Info, text::changed_limits(found)),
         }
-        self.set_status(cx);
+        cx.update_status();
         Ok(())
     }
 
@@ -54,11 +54,11 @@ impl Engine {
     /// # Errors
     ///
     /// If the session is gone.
-    pub(super) fn limits_by_user(&mut self, argument: &str, cx: &mut Cx) -> Result<(), Stale> {
-        self.refresh_limits(cx)?;
+    pub fn by_user(&mut self, argument: &str, cx: &mut Cx) -> Result<(), Stale> {
+        self.follow(cx)?;
         let off = match argument {
             "" => {
-                let content = text::limits_panel(self.limits.found(), self.limits.are_off());
+                let content = text::limits_panel(self.found(), self.are_off());
                 show(LIMITS_TYPE, content, false, cx);
                 return Ok(());
             }
@@ -69,14 +69,14 @@ impl Engine {
                 return Ok(());
             }
         };
-        if !self.limits.are_there() {
+        if !self.are_there() {
             cx.notify(Level::Info, text::NO_LIMITS);
             return Ok(());
         }
-        if self.limits.switch(off) {
+        if self.switch(off) {
             let data = json!({ "limits": argument });
             cx.push(Effect::AppendEntry { custom_type: LIMITS_ENTRY_TYPE, data });
-            self.set_status(cx);
+            cx.update_status();
         }
         cx.notify(Level::Info, text::limits_switched(off));
         Ok(())

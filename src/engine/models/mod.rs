@@ -13,54 +13,61 @@ use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Level};
-use super::models::state::VisitId;
-use super::state::Engine;
+use super::models::state::{ModelKeeper, VisitId};
+use super::state::{Engine, Run};
 
-impl Engine {
+impl ModelKeeper {
     /// Returns the effects that set the model for a state. The model is set only if another visit of a phase is in
     /// effect than before.
-    pub(super) fn follow_model(&mut self, new: &mut RunState, cx: &mut Cx) -> Vec<Effect> {
-        let visit = visit_in_effect(new, self.definitions.library());
-        if visit.as_ref() == self.keeper.visit() {
-            return Vec::new();
-        }
-        self.enter_model(new, visit, cx)
+    pub fn follow(&mut self, new: &mut RunState, library: &Library, cx: &mut Cx) -> Vec<Effect> {
+        let visit = visit_in_effect(new, library);
+        if visit.as_ref() == self.visit() { Vec::new() } else { self.enter_visit(new, visit, library, cx) }
     }
 
     /// Returns the effects that set the model of a visit, or the user's own if no phase is in effect.
-    fn enter_model(&mut self, new: &mut RunState, visit: Option<VisitId>, cx: &mut Cx) -> Vec<Effect> {
-        let library = self.definitions.library();
-        let has_models = self.keeper.users().is_some() || library.names_models(&new.workflow_key);
-        let current = if has_models { self.keeper.current(cx) } else { None };
+    fn enter_visit(
+        &mut self,
+        new: &mut RunState,
+        visit: Option<VisitId>,
+        library: &Library,
+        cx: &mut Cx,
+    ) -> Vec<Effect> {
+        let has_models = self.users().is_some() || library.names_models(&new.workflow_key);
+        let current = if has_models { self.current(cx) } else { None };
         let Some(current) = current else {
-            self.keeper.stay(visit);
+            self.stay(visit);
             return Vec::new();
         };
-        self.keeper.leave(new, &current);
-        let user = self.keeper.users().map_or(&current, |users| &users.user).clone();
-        let run = if visit.is_some() { self.setting_of_phase(new, &user, cx) } else { None };
-        self.keeper.enter(visit, current, run)
+        self.leave(new, &current);
+        let user = self.users().map_or(&current, |users| &users.user).clone();
+        let run = if visit.is_some() { self.setting_of_phase(new, library, &user, cx) } else { None };
+        self.enter(visit, current, run)
     }
 
     /// Sets the model of the run that was taken up, or the user's again. `stored`: the user's model that the state
     /// entry of the run remembers.
-    pub(super) fn restore_model(&mut self, stored: Option<UsersModel>, cx: &mut Cx) {
-        self.keeper.take_up(stored.clone(), cx);
-        let Some(mut state) = self.run.state().cloned() else {
-            let effects = self.keeper.give_back(cx);
+    pub fn restore(&mut self, stored: Option<UsersModel>, run: &mut Run, cx: &mut Cx) {
+        self.take_up(stored.clone(), cx);
+        let Some(mut state) = run.state().cloned() else {
+            let effects = self.give_back(cx);
             cx.effects.extend(effects);
             return;
         };
-        let visit = visit_in_effect(&state, self.definitions.library());
-        let effects = self.enter_model(&mut state, visit, cx);
+        let visit = visit_in_effect(&state, run.library());
+        let effects = self.enter_visit(&mut state, visit, run.library(), cx);
         cx.effects.extend(effects);
-        self.keeper.taken_up(stored, &state);
-        self.run.amend(self.definitions.library(), |_| state);
+        self.taken_up(stored, &state);
+        run.amend(|_, _| state);
     }
 
     /// The model and the level of the current phase; `None` if they are the user's own.
-    fn setting_of_phase(&mut self, state: &RunState, user: &ModelSetting, cx: &mut Cx) -> Option<ModelSetting> {
-        let library = self.definitions.library();
+    fn setting_of_phase(
+        &mut self,
+        state: &RunState,
+        library: &Library,
+        user: &ModelSetting,
+        cx: &mut Cx,
+    ) -> Option<ModelSetting> {
         let phase = Active::resolve(state, library)?.phase;
         let visit = state.progress.visits.get(&state.current_path.key());
         let picked = visit.and_then(|visit| visit.picked);
@@ -75,7 +82,7 @@ impl Engine {
                 Ok(chosen) => Some(chosen),
                 Err(lacks) => {
                     let told = format!("{} {}", phase.file, phase.model.join(" "));
-                    if self.session.told_models.insert(told) {
+                    if self.is_to_tell(told) {
                         cx.notify(Level::Warning, text::no_model(phase, &lacks, user));
                     }
                     None
@@ -96,12 +103,10 @@ impl Engine {
     }
 
     /// Tells the user once in a run that the context window of the model in use is small for the prompt of a phase.
-    pub(super) fn compare_window(&mut self, prompt: &str, cx: &mut Cx) {
-        let Some(state) = self.running() else { return };
-        if self.session.compared_window.as_ref() == Some(&state.task_id) {
+    pub fn compare_window(&mut self, run: &Run, prompt: &str, cx: &mut Cx) {
+        if !run.running().is_some_and(|state| self.is_to_compare(&state.task_id)) {
             return;
         }
-        self.session.compared_window = Some(state.task_id.clone());
         let Some(ModelSetting { model, .. }) = cx.unless_gone(cx.host.model_setting()) else { return };
         let Some(models) = cx.unless_gone(cx.host.models()) else { return };
         let window = models.into_iter().find(|known| known.model == model).map_or(0, |known| known.context_window);
@@ -110,14 +115,23 @@ impl Engine {
         }
     }
 
+    /// Returns true if the model of a run is to be set again: a hold of the run has begun or ended.
+    pub fn is_overtaken(&self, run: &Run) -> bool {
+        let Some(state) = run.running() else { return false };
+        let is_followed = visit_in_effect(state, run.library()).as_ref() == self.visit();
+        !is_followed && (self.users().is_some() || run.shown().is_some_and(|active| has_setting(active.phase)))
+    }
+}
+
+impl Engine {
     /// A model or a thinking level was selected. In a phase that names its own, the user's choice holds for the visit.
     pub(super) fn selected(&mut self, pick: Pick, own: bool, cx: &mut Cx) -> Result<(), Stale> {
         if own {
             return Ok(());
         }
-        let active = self.active().filter(|active| has_setting(active.phase));
+        let active = self.run.active().filter(|active| has_setting(active.phase));
         // After an error of the phase's model, or Escape, the user may select another model to go on with.
-        let stopped = matches!(self.pause_reason(), Some(PauseReason::ModelError | PauseReason::Aborted));
+        let stopped = matches!(self.run.pause_reason(), Some(PauseReason::ModelError | PauseReason::Aborted));
         let is_in_use = stopped || self.keeper.visit().is_some();
         if !(is_in_use && active.is_some()) {
             self.forget_returned_model(cx);
@@ -125,25 +139,13 @@ impl Engine {
         }
         let Some(current) = cx.host.model_setting()? else { return Ok(()) };
         self.keeper.picked(pick, &current);
-        if let Some(mut state) = self.running().cloned() {
+        if let Some(mut state) = self.run.running().cloned() {
             if let Some(visit) = state.progress.visits.get_mut(&state.current_path.key()) {
                 visit.picked = visit.picked.max(Some(pick));
             }
             self.transition(state, cx);
         }
         Ok(())
-    }
-
-    /// Sets the model again if a hold of the run has begun or ended.
-    pub(super) fn follow_hold(&mut self, cx: &mut Cx) {
-        let Some(state) = self.running() else { return };
-        let is_followed = visit_in_effect(state, self.definitions.library()).as_ref() == self.keeper.visit();
-        let uses_another =
-            self.keeper.users().is_some() || self.shown().is_some_and(|active| has_setting(active.phase));
-        if !is_followed && uses_another {
-            let state = state.clone();
-            self.transition(state, cx);
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::definition::{Model, ModelSetting, short};
 use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
 use crate::run::{Pick, RunState, UsersModel};
+use crate::sorted::Set;
 
 /// Maximum length of a model's provider and id together, in bytes. A run remembers the user's model to set it again, so
 /// the name cannot be cut; a longer name counts as unknown.
@@ -20,6 +21,10 @@ pub struct ModelKeeper {
     visit: Option<VisitId>,
     /// The model that the effects of this event set.
     set: Option<ModelSetting>,
+    /// The phases of which the user was told that none of their models can be used, each with its models.
+    told: Set<String>,
+    /// The task id of the run whose prompt was compared with the context window of the model.
+    compared: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -47,6 +52,19 @@ pub struct VisitId {
 impl ModelKeeper {
     pub fn begin_event(&mut self) {
         self.set = None;
+    }
+
+    /// Returns true if the user was not told of this phase with these models. The user is told from now on.
+    pub fn is_to_tell(&mut self, phase: String) -> bool {
+        self.told.insert(phase)
+    }
+
+    /// Returns true if no prompt of this run was compared with the context window of the model. The prompt counts as
+    /// compared from now on.
+    pub fn is_to_compare(&mut self, task_id: &str) -> bool {
+        let is_new = self.compared.as_deref() != Some(task_id);
+        self.compared = Some(task_id.to_owned());
+        is_new
     }
 
     /// The visit that the model in use was chosen for.

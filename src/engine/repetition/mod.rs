@@ -13,7 +13,7 @@ use state::Consequence;
 impl Engine {
     /// Counts the calls of a turn, after which the agent goes on.
     pub(super) fn stop_repetition(&mut self, calls: &[EndedCall], cx: &mut Cx) {
-        let Some(active) = self.active() else { return };
+        let Some(active) = self.run.active() else { return };
         let bounds = active.root.auto_continue.unwrap_or_default();
         let state = active.state;
         let phase = state.current_path.key();
@@ -25,7 +25,7 @@ impl Engine {
             calls,
             moved,
             gate_checked: self.turn.gate_checked,
-            is_paused: self.pause_reason().is_some(),
+            is_paused: self.run.pause_reason().is_some(),
         };
         match self.repetition.after_turn(visit, &turn, bounds) {
             Some(Consequence::Tell(text)) => cx.push(Effect::Steer(text)),

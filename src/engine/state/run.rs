@@ -1,27 +1,31 @@
-//! The run in progress.
+//! The run in progress, with the workflows by which it is resolved.
 //!
 //! **Invariant: one writer of the run.** Only this file can assign the state, and it resolves the run anew with each
 //! new state: the rules are compared once for a state and a library, not at each question.
 
 use serde_json::Value;
 
-use crate::definition::Library;
-use crate::run::{Active, Journal, Mark, Pause, PauseReason, RunState, RunStatus, reason_to_hold};
+use crate::definition::{Diagnostic, Library, Stale};
+use crate::run::{Active, Journal, Mark, Pause, PauseReason, Progress, RunState, RunStatus, Seal, reason_to_hold};
 use crate::text;
 
-/// The run in progress, and the end of the last run.
+use super::agent_of::AgentOf;
+use super::definitions::Definitions;
+
+/// The workflows as they were last read, the run in progress, and the end of the last run.
 #[derive(Debug, Default)]
 pub struct Run {
+    definitions: Definitions,
     /// The run in progress, or a run that has ended and is still to be announced.
     state: Option<RunState>,
     /// The reason why the rules of the run do not hold in the library as it was last read.
     held: Option<PauseReason>,
     /// Writes the entries of the session.
     journal: Journal,
+    /// The rules of the run, as [`text::rule_lines`] shows them, when they held last in this process.
+    known_rules: Option<Vec<String>>,
     /// Set while the rules of the run do not hold and the user knows it.
     pub told_hold: Option<ToldHold>,
-    /// The rules of the run, as [`text::rule_lines`] shows them, when they held last in this process.
-    pub known_rules: Option<Vec<String>>,
     /// The pause in which the user sent a message and was told that only `/workflow :resume` ends it.
     pub told_pause: Option<Pause>,
     /// The end of the last run of this session.
@@ -33,8 +37,10 @@ pub enum Standing<'a> {
     NoRun,
     /// The rules of the run do not hold, for this reason: nothing is done by other rules.
     Held(&'a PauseReason),
-    /// The run is in this phase, and its rules hold.
-    Active(Active<'a>),
+    /// The run is in this phase of the agent, and its rules hold.
+    Phase(Active<'a>),
+    /// The run is at this entry without the model, and its rules hold.
+    Entry(Active<'a>),
 }
 
 /// A hold that the user was told of.
@@ -57,28 +63,124 @@ impl Run {
         self.state.as_ref()
     }
 
+    /// The run in progress, whether or not its rules hold.
+    pub fn running(&self) -> Option<&RunState> {
+        self.state().filter(|state| state.is_running())
+    }
+
+    /// The agent that works on the run in progress, or on the next run.
+    pub fn agent_of(&self) -> &'static AgentOf {
+        AgentOf::run(self.running())
+    }
+
+    /// The reason for the pause of the run in progress, if it is paused.
+    pub fn pause_reason(&self) -> Option<&PauseReason> {
+        self.running()?.progress.paused.as_ref().map(|pause| &pause.reason)
+    }
+
     /// The reason why the rules of the run do not hold; `None` while they do, or without a run.
     pub fn held(&self) -> Option<&PauseReason> {
         self.held.as_ref()
     }
 
-    /// The rules that the files give the run, as [`text::rule_lines`] shows them.
-    pub fn rule_lines(&self, library: &Library) -> Option<Vec<String>> {
-        let root = library.get(&self.state.as_ref()?.current_path.first()?.workflow_key)?;
-        Some(text::rule_lines(root, library))
-    }
-
-    /// The run with its phase, or the reason for its hold; `library` is the library with which the run was resolved.
-    pub fn standing<'a>(&'a self, library: &'a Library) -> Standing<'a> {
-        let active = || Active::resolve(self.state()?, library);
+    /// The run with its phase if its rules hold, or else the reason for the hold.
+    pub fn standing(&self) -> Standing<'_> {
         match &self.held {
             Some(reason) => Standing::Held(reason),
-            None => active().map_or(Standing::NoRun, Standing::Active),
+            None => match self.shown() {
+                Some(active) if active.phase.is_of_agent() => Standing::Phase(active),
+                Some(active) => Standing::Entry(active),
+                None => Standing::NoRun,
+            },
         }
     }
 
+    /// The run in progress with its phase, if its rules hold: nothing is done by other rules.
+    pub fn active(&self) -> Option<Active<'_>> {
+        match self.standing() {
+            Standing::Phase(active) | Standing::Entry(active) => Some(active),
+            Standing::NoRun | Standing::Held(_) => None,
+        }
+    }
+
+    /// The run in progress with its phase, whether or not its rules hold: for display only.
+    pub fn shown(&self) -> Option<Active<'_>> {
+        Active::resolve(self.state()?, self.library())
+    }
+
+    /// The run in progress, if it is at an entry without the model.
+    pub fn at_entry(&self) -> Option<Active<'_>> {
+        if let Standing::Entry(active) = self.standing() { Some(active) } else { None }
+    }
+
+    /// The run in progress, if it is in a phase of the agent.
+    pub fn at_phase(&self) -> Option<Active<'_>> {
+        if let Standing::Phase(active) = self.standing() { Some(active) } else { None }
+    }
+
+    /// The name of the phase of the run; empty without a phase.
+    pub fn phase_name(&self) -> String {
+        self.active().map_or_else(String::new, |active| active.phase.name.clone())
+    }
+
+    /// The library as it was last read.
+    pub fn library(&self) -> &Library {
+        self.definitions.library()
+    }
+
+    /// The errors in the files of the library.
+    pub fn errors(&self) -> &[Diagnostic] {
+        &self.definitions.errors
+    }
+
+    /// Reads workflow files, and resolves the run with them.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone; the library stays as it was.
+    pub fn read_files<T>(&mut self, read: impl FnOnce(&mut Definitions) -> Result<T, Stale>) -> Result<T, Stale> {
+        if self.active().is_some() {
+            self.known_rules = self.rule_lines();
+        }
+        let read = read(&mut self.definitions);
+        self.resolve();
+        read
+    }
+
+    #[cfg(test)]
+    pub fn set_library(&mut self, library: Library) {
+        self.definitions.set_library(library);
+        self.resolve();
+    }
+
+    /// A new value for the next session of this process: the user is not told again of the same errors.
+    pub fn after_shutdown(&self) -> Self {
+        let mut next = Self::default();
+        next.definitions.told.clone_from(&self.definitions.told);
+        next
+    }
+
+    /// The rules that the files give the run, as [`text::rule_lines`] shows them.
+    fn rule_lines(&self) -> Option<Vec<String>> {
+        let root = self.library().get(&self.state.as_ref()?.current_path.first()?.workflow_key)?;
+        Some(text::rule_lines(root, self.library()))
+    }
+
+    /// The seal of the run's workflow as its files were last read.
+    pub fn seal_of_files(&self) -> Option<Seal> {
+        Seal::of(self.state()?, self.library())
+    }
+
+    /// The question for consent to the files' current rules, with the changes in them. `replaced`: the keys of the
+    /// project's workflows that the run reaches in the place of the user's own.
+    pub fn rules_question(&self, replaced: &[String], dialog: text::Dialog) -> text::Question {
+        let now = self.rule_lines().unwrap_or_default();
+        let name = self.state().map(|state| text::run_name(state, self.library())).unwrap_or_default();
+        text::rules_question(&name, self.known_rules.as_deref(), &now, replaced, dialog)
+    }
+
     /// Takes up the run that the session stores, sealed with the rules of its files if it has no seal yet.
-    pub fn take_up(&mut self, stored: Option<RunState>, mark: Mark, library: &Library) {
+    pub fn restore(&mut self, stored: Option<RunState>, mark: Mark) {
         self.journal = stored.as_ref().map(|state| Journal::after(state, mark)).unwrap_or_default();
         let task = |state: &RunState| state.task_id.clone();
         // pi starts a session twice when another session is opened: the user is told once of a run that stays held.
@@ -86,34 +188,37 @@ impl Run {
             self.told_hold = None;
         }
         self.told_pause = None;
-        self.set(stored.map(|state| state.sealed(library)), library);
+        self.set(stored.map(|state| state.sealed(self.library())));
     }
 
     /// Replaces the state by a state that was stored. A run whose end is announced is forgotten.
-    pub fn replace(&mut self, new: RunState, library: &Library) {
-        self.set(Some(new).filter(|new| !new.is_announced()), library);
+    pub fn replace(&mut self, new: RunState) {
+        self.set(Some(new).filter(|new| !new.is_announced()));
     }
 
     /// Changes the state; the change is stored with the next state.
-    pub fn amend(&mut self, library: &Library, change: impl FnOnce(RunState) -> RunState) {
+    pub fn amend(&mut self, change: impl FnOnce(RunState, &Library) -> RunState) {
         if let Some(state) = self.state.take() {
-            self.set(Some(change(state)), library);
+            let changed = change(state, self.library());
+            self.set(Some(changed));
         }
     }
 
-    /// The files were read: the run is resolved anew.
-    pub fn resolve(&mut self, library: &Library) {
-        self.held = self.state.as_ref().and_then(|state| reason_to_hold(state, library));
+    /// Changes the progress of the run; stored with the next state.
+    pub fn amend_progress(&mut self, change: impl FnOnce(&mut Progress)) {
+        self.amend(|mut state, _| {
+            change(&mut state.progress);
+            state
+        });
     }
 
-    /// Returns true if the run is resolved with this library.
-    pub fn is_resolved(&self, library: &Library) -> bool {
-        self.held == self.state.as_ref().and_then(|state| reason_to_hold(state, library))
-    }
-
-    fn set(&mut self, state: Option<RunState>, library: &Library) {
+    fn set(&mut self, state: Option<RunState>) {
         self.state = state;
-        self.resolve(library);
+        self.resolve();
+    }
+
+    fn resolve(&mut self) {
+        self.held = self.state.as_ref().and_then(|state| reason_to_hold(state, self.library()));
     }
 
     /// The entry that stores a state; the part beyond the bounds of an entry is dropped from the state too. `newest`:
@@ -127,13 +232,12 @@ impl Run {
         self.journal.doubt();
     }
 
-    /// The session did not take the newest state entry.
+    /// The session did not take a state entry of the newest event.
     pub fn not_stored(&mut self) {
         self.journal.refused();
     }
 
-    /// The data of a complete state entry. It replaces an entry that the same event made before the session refused
-    /// another entry.
+    /// The newest state entry as a complete one, if the session did not take it or an entry before it.
     pub fn entry_again(&mut self) -> Option<Value> {
         self.journal.again()
     }

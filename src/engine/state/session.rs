@@ -4,7 +4,7 @@ use crate::sorted::Set;
 
 use serde_json::json;
 
-use crate::definition::{Budget, Sandbox};
+use crate::definition::{Budget, Library, Sandbox, Workflow};
 
 use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
@@ -24,8 +24,6 @@ pub struct Session {
     pub accept_rules: Option<String>,
     /// The amount that the command line adds to a budget that is used up; taken when it is used.
     pub more: Option<String>,
-    /// The panel above the editor is on.
-    pub panel: bool,
     /// The commands that the user allowed for this session.
     pub allowed_commands: Set<String>,
     /// The commands that the user allowed for the run with this task id.
@@ -38,13 +36,17 @@ pub struct Session {
     pub told_unconfined: Vec<Sandbox>,
     /// The user was told that pi does not have the run's own tool.
     pub told_no_step_tool: bool,
-    /// The phases of which the user was told that none of their models can be used, each with its models.
-    pub told_models: Set<String>,
-    /// The task id of the run whose prompt was compared with the context window of the model.
-    pub compared_window: Option<String>,
 }
 
 impl Session {
+    /// The keys of the project's workflows that a workflow reaches in the place of the user's own, and that the user has
+    /// not accepted in this session.
+    pub fn unaccepted_replacements(&self, workflow: &Workflow, library: &Library) -> Vec<String> {
+        let mut keys = library.replacements_in(workflow);
+        keys.retain(|key| !self.accepted_replacements.contains(key));
+        keys
+    }
+
     /// Returns true if the user gave this answer before in the project with this identity, and the answer was kept.
     pub fn remembers(&self, kind: &str, identity: Option<&str>, about: &str, cx: &Cx) -> bool {
         identity.is_some_and(|identity| {
@@ -53,9 +55,9 @@ impl Session {
         })
     }
 
-    /// Keeps an answer of the user about each of these subjects for the project with this identity.
-    pub fn remember(&self, kind: &str, identity: &str, about: &[String], cx: &mut Cx) {
-        for about in about {
+    /// Keeps an answer of the user about each of these subjects for the project with this identity, if it has one.
+    pub fn remember(&self, kind: &str, identity: Option<&str>, about: &[String], cx: &mut Cx) {
+        for (identity, about) in about.iter().filter_map(|about| Some((identity?, about))) {
             let (key, value) = self.kept_form(kind, identity, about);
             cx.push(Effect::Remember { key, value });
         }

@@ -19,7 +19,7 @@ fn at_work(notify: Option<&str>) -> Session {
 /// The notifications and withdrawals among effects, each in a line.
 fn told(effects: &[Effect]) -> Vec<String> {
     let line = |effect: &Effect| match effect {
-        Effect::NotifyElsewhere(Elsewhere { occasion, title, text, command, terminal }) => {
+        Effect::NotifyOutside(OutsideNotification { occasion, title, text, command, terminal }) => {
             let command = command.as_ref().map(|command| command.join(" "));
             Some(format!("{occasion:?}: {title} | {text} | {command:?} {terminal}"))
         }

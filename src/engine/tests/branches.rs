@@ -7,10 +7,10 @@ use crate::run::{BranchEnd, PauseReason};
 use crate::usage::Usage;
 
 /// A session with a run, and its children.
-struct Family {
-    parent: Session,
+pub(super) struct Family {
+    pub parent: Session,
     /// The children that work, by key.
-    children: BTreeMap<String, Session>,
+    pub children: BTreeMap<String, Session>,
     /// Each start of a child: its label and its prompt.
     started: Vec<(String, String)>,
     /// The keys of the children that were aborted.
@@ -21,7 +21,7 @@ struct Family {
     reply: Reply,
 }
 
-const GROUP: &str = "
+pub(super) const GROUP: &str = "
   - id: reviews
     phases: [bugs.md, tests.md, docs.md]
     parallel: 2
@@ -30,7 +30,7 @@ const GROUP: &str = "
 
 impl Family {
     /// A workflow `w` with this group between the phases `do` and `end`.
-    fn new(group: &str) -> Self {
+    pub fn new(group: &str) -> Self {
         let mut parent = Session::new(&[("w", &["do", "end"])]);
         let yaml = format!(
             "name: W\ncommandName: w\ninitialMessage: Go\ninputs: {{ parts: {{ type: list, default: [x, y], max: 5 }} }}\nphases:\n  - do.md{group}\n  - end.md\n"
@@ -57,7 +57,7 @@ impl Family {
     }
 
     /// The agent of the session hands its phase over.
-    fn hand_over(&mut self) {
+    pub fn hand_over(&mut self) {
         let input = r#"{"action":"next","summary":"Done."}"#;
         let output = self.parent.on(Event::Step { input, nested: false });
         self.take(output);
@@ -112,7 +112,7 @@ impl Family {
     }
 
     /// The child of a branch tells that it has done something.
-    fn progress(&mut self, name: &str, cost: f64) {
+    pub fn progress(&mut self, name: &str, cost: f64) {
         let report = self.report(name, cost);
         let output = self.parent.on(Event::Child { report, ended: None });
         self.take(output);
@@ -134,7 +134,7 @@ impl Family {
     }
 
     /// The agent of a child ends its branch with this outcome.
-    fn finish(&mut self, name: &str, outcome: &str) {
+    pub fn finish(&mut self, name: &str, outcome: &str) {
         let input = json!({ "action": "next", "outcome": outcome, "summary": format!("{name}: {outcome}.") });
         let text = self.call(name, &input.to_string());
         assert!(!text.contains("refused"), "{text}");
@@ -281,7 +281,7 @@ fn a_process_that_was_killed_in_the_middle_repeats_no_branch_by_itself() {
     again.entries.clone_from(&family.parent.entries);
     let output = again.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     assert!(!output.effects.iter().any(|effect| matches!(effect, Effect::StartChild(_))));
-    assert!(matches!(again.engine.pause_reason(), Some(PauseReason::Step { .. })));
+    assert!(matches!(again.engine.run.pause_reason(), Some(PauseReason::Step { .. })));
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Session {
     }
 
     fn pause(&self) -> Option<&PauseReason> {
-        self.engine.pause_reason()
+        self.engine.run.pause_reason()
     }
 }
 
@@ -256,10 +256,10 @@ fn an_amount_accepts_no_rules() {
     let file = session.files.global.get_mut("w/workflow.yaml").unwrap();
     *file = file.replace("turns: 10", "turns: 1000");
     let _ = session.command("workflow", ":check");
-    assert_eq!(session.engine.held(), Some(PauseReason::RulesChanged));
+    assert_eq!(session.engine.run.held(), Some(&PauseReason::RulesChanged));
     let output = session.on(Event::Answer { ticket, answer: entered("3") });
     assert!(notices(&output).contains("its rules are no longer those"), "{output:?}");
-    assert_eq!(session.engine.held(), Some(PauseReason::RulesChanged));
+    assert_eq!(session.engine.run.held(), Some(&PauseReason::RulesChanged));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn a_budget_that_the_accepted_rules_have_used_up_is_asked_for_and_the_run_goes_o
         let file = session.files.global.get_mut("w/workflow.yaml").unwrap();
         *file = file.replace("turns: 10", "turns: 3");
         let _ = session.command("workflow", ":check");
-        assert_eq!(session.engine.held(), Some(PauseReason::RulesChanged));
+        assert_eq!(session.engine.run.held(), Some(&PauseReason::RulesChanged));
         let output = session.resume("");
         session.has_taken(Usage::default());
         assert!(matches!(session.pause(), Some(PauseReason::Budget { .. })), "{ui:?}");

@@ -23,7 +23,7 @@ fn limited(own: OwnLimits, default: OwnLimits, tools: ToolPolicy) -> Session {
     (first.limits, first.tools) = (own, tools);
     root.phases[0] = Entry::phase(first);
     root.limits = default;
-    session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
+    session.engine.run.set_library(Library::new(vec![root], &mut Vec::new()));
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     session
@@ -293,7 +293,7 @@ fn an_open_gate_refuses_first() {
     let checks = vec![Check { label: "it".into(), kind, outcome: None, recheck: false }];
     first.gate = Some(Gate { checks, attempts: 3.into() });
     root.phases[0] = Entry::phase(first);
-    session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
+    session.engine.run.set_library(Library::new(vec![root], &mut Vec::new()));
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     let input = r#"{"action":"next"}"#;
@@ -307,7 +307,7 @@ fn an_open_gate_refuses_first() {
 fn a_paused_run_refuses_first() {
     let mut session = writing(&["docs/"]);
     session.files.cannot_confine = Some(MISSING.into());
-    session.engine.set_library(Library::default());
+    session.engine.run.set_library(Library::default());
     let output = session.calls("bash");
     let Reply::Stop(reason) = output.reply else { panic!() };
     assert!(reason.starts_with("The workflow is paused: "), "{reason}");
@@ -335,7 +335,7 @@ fn the_next_phase_has_its_own_limits() {
 #[test]
 fn the_limits_are_shown_to_the_user() {
     let mut session = limited(write(&["docs/", "a.md"]), network(), ToolPolicy::All);
-    let library = session.engine.definitions.library();
+    let library = session.engine.run.library();
     let workflow = library.get("w").unwrap();
     let chart = text::mermaid(workflow, library, None);
     assert!(chart.contains("n1>\"writes docs/, a.md, no network\"]:::note\n"), "{chart}");

@@ -32,7 +32,7 @@ impl Session {
     }
 
     fn counts(&self) -> (u32, u32) {
-        let progress = &self.engine.running().unwrap().progress;
+        let progress = &self.engine.run.running().unwrap().progress;
         (progress.idle, progress.continuations)
     }
 }
@@ -43,10 +43,10 @@ fn the_run_waits_for_each_message_of_the_user() {
     for _ in 0..20 {
         assert_eq!(session.answers(), [status("⏸ The w > * talk [1/2] (waits for you)")]);
         assert_eq!(session.counts(), (0, 0));
-        assert_eq!(session.engine.pause_reason(), None);
+        assert_eq!(session.engine.run.pause_reason(), None);
     }
     assert_eq!(session.on(Event::TerminalInput), Output::default());
-    assert!(session.engine.activity.is_waiting(), "no key ends it");
+    assert!(session.engine.agent.activity.is_waiting(), "no key ends it");
     let _ = session.on(Event::Input { from_user: true });
     assert_eq!(session.status.as_deref(), Some("The w > * talk [1/2]"));
     let _ = session.on(Event::AgentStart);
@@ -69,7 +69,7 @@ fn without_a_user_interface_the_run_pauses_until_a_message() {
         assert_eq!(session.counts(), (0, 0));
     }
     let _ = session.on(Event::Input { from_user: true });
-    assert_eq!(session.engine.pause_reason(), None);
+    assert_eq!(session.engine.run.pause_reason(), None);
     let _ = session.on(Event::AgentStart);
     let _ = session.step("next");
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
@@ -88,7 +88,7 @@ fn a_move_ends_the_pause_of_a_conversation() {
     session.ui = Ui::None;
     let _ = session.answers();
     let _ = session.command("workflow", ":next");
-    assert_eq!(session.engine.pause_reason(), None);
+    assert_eq!(session.engine.run.pause_reason(), None);
     assert_eq!(session.status.as_deref(), Some("The w > * b [2/2]"));
 }
 
@@ -110,16 +110,16 @@ fn other_reasons_to_stop_are_those_of_any_phase() {
     for (stop, reason) in [(Stop::Aborted, PauseReason::Aborted), (Stop::Failed, PauseReason::ModelError)] {
         let mut session = run(&["talk"]);
         let _ = session.stop_as(stop, true);
-        assert_eq!(session.engine.pause_reason(), Some(&reason));
+        assert_eq!(session.engine.run.pause_reason(), Some(&reason));
         let _ = session.on(Event::Input { from_user: true });
-        assert_eq!(session.engine.pause_reason(), None);
+        assert_eq!(session.engine.run.pause_reason(), None);
     }
     let mut session = run(&["talk"]);
     let _ = session.command("workflow", ":pause");
     let _ = session.on(Event::AgentStart);
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
     let _ = session.on(Event::AgentSettled);
-    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::User));
+    assert_eq!(session.engine.run.pause_reason(), Some(&PauseReason::User));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_conversation_waits_where_nothing_continues_automatically() {
     assert_eq!(session.answers(), [status("⏸ The w > * talk [1/1] (waits for you)")]);
     session.ui = Ui::None;
     let _ = session.answers();
-    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::Conversation));
+    assert_eq!(session.engine.run.pause_reason(), Some(&PauseReason::Conversation));
 }
 
 #[test]
@@ -258,14 +258,14 @@ proptest! {
         let mut session = run(&["a", "talk", "b", "tell", "c"]);
         for what in all {
             let outputs = session.happens(what);
-            let Some(active) = session.engine.active() else { break };
+            let Some(active) = session.engine.run.active() else { break };
             if !active.phase.interactive {
                 continue;
             }
             let progress = &active.state.progress;
             prop_assert_eq!((progress.idle, progress.continuations), (0, 0));
             // A countdown that a late call left is not part of the conversation.
-            let counts = session.engine.activity.is_counting_down();
+            let counts = session.engine.agent.activity.is_counting_down();
             prop_assert!(!counts || !matches!(what, Happens::Stops(_) | Happens::Restart { .. }), "{:?}", what);
             let continued = outputs.iter().any(|output| matches!(output.reply, Reply::Continue(_)));
             prop_assert!(!continued, "{:?}", what);
@@ -273,7 +273,7 @@ proptest! {
             let prompted = effects.any(|effect| matches!(effect, Effect::SendUserMessage(_)));
             prop_assert!(!prompted || matches!(what, Happens::Control(_)), "{:?}", what);
             if let (Happens::Stops(Stop::Completed), Ui::Program) = (what, session.ui) {
-                let rests = session.engine.activity.is_waiting() || progress.paused.is_some();
+                let rests = session.engine.agent.activity.is_waiting() || progress.paused.is_some();
                 prop_assert!(rests, "neither waits nor is paused");
             }
             if let (Happens::Stops(Stop::Completed), Ui::None) = (what, session.ui) {

@@ -51,10 +51,10 @@ fn a_budget_ends_where_no_call_reaches_the_engine() {
     let after = Event::TurnEnd { queued: false, calls: &unknown };
     *session.files.usage.borrow_mut() = crate::usage::Usage { turns: 3, ..Default::default() };
     let _ = session.on(after.clone());
-    assert_eq!(session.engine.pause_reason(), None);
+    assert_eq!(session.engine.run.pause_reason(), None);
     *session.files.usage.borrow_mut() = crate::usage::Usage { turns: 4, ..Default::default() };
     let _ = session.on(after.clone());
-    assert!(matches!(session.engine.pause_reason(), Some(PauseReason::Budget { spent: 4, .. })));
+    assert!(matches!(session.engine.run.pause_reason(), Some(PauseReason::Budget { spent: 4, .. })));
     assert!(!session.aborts(), "the closing answer");
     let _ = session.on(after);
     assert!(session.aborts());
@@ -69,10 +69,10 @@ fn calls_without_news_are_told_and_then_pause_the_run() {
     assert_eq!(told, 5, "{output:?}");
     let paused = turns.find(|(_, output)| matches!(output.effects[0], Effect::AppendEntry { .. })).unwrap();
     assert_eq!(paused.0, 10);
-    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::Repeats { times: 20 }));
+    assert_eq!(session.engine.run.pause_reason(), Some(&PauseReason::Repeats { times: 20 }));
     let _ = session.command("workflow", ":resume");
     let _ = session.on(Event::TurnEnd { queued: false, calls: &unknown });
-    assert_eq!(session.engine.pause_reason(), None, "the count begins anew");
+    assert_eq!(session.engine.run.pause_reason(), None, "the count begins anew");
 }
 
 #[test]
@@ -85,14 +85,14 @@ fn calls_that_are_cut_off_are_told_and_then_pause_the_run() {
         assert!(
             effects.iter().filter(|effect| is_steer(effect)).all(|told| *told == Effect::Steer(text::CUT_OFF.into()))
         );
-        (effects.iter().any(is_steer), session.engine.pause_reason().is_some())
+        (effects.iter().any(is_steer), session.engine.run.pause_reason().is_some())
     };
     for calls in [&cut[..], &cut, &cut, &whole, &cut, &cut, &cut, &whole, &cut, &cut, &cut] {
         let is_second = session.engine.repetition.cut_off() == 1 && calls[0].cut_off;
         assert_eq!(turn(&mut session, calls), (is_second, false));
     }
     assert_eq!(turn(&mut session, &cut), (false, true));
-    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::CutOff { times: 4 }));
+    assert_eq!(session.engine.run.pause_reason(), Some(&PauseReason::CutOff { times: 4 }));
     let _ = session.command("workflow", ":resume");
     assert_eq!(turn(&mut session, &cut), (false, false), "the count begins anew");
 }
@@ -145,7 +145,7 @@ fn the_calls_of_an_answer_that_moves_the_run_do_not_count_in_the_next_phase() {
     let unknown = [refused("a")];
     let turns = (1..=30).find(|_| {
         let _ = session.on(Event::TurnEnd { queued: false, calls: &unknown });
-        session.engine.pause_reason().is_some()
+        session.engine.run.pause_reason().is_some()
     });
     assert_eq!(turns, Some(20));
 }
@@ -181,7 +181,8 @@ fn a_pause_refuses_every_call_and_leaves_the_model_one_answer() {
     for name in ["bash", "workflow_step", "codemode", "read"] {
         assert_eq!(session.calls_tool(name), refused, "{name}");
     }
-    let now = with_cx(|cx| session.engine.up_to_now(cx)).unwrap();
+    let Engine { run, agent, meter, .. } = &session.engine;
+    let now = with_cx(|cx| meter.up_to_now(run, agent, cx)).unwrap();
     assert_eq!(now.usage().refusals.get("pause"), Some(&4));
     // An unknown tool in the same batch: the model is asked once more.
     let _ = session.on(TURN_END);
@@ -191,7 +192,7 @@ fn a_pause_refuses_every_call_and_leaves_the_model_one_answer() {
     assert!(session.aborts());
     let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
     let _ = session.on(Event::AgentSettled);
-    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::User));
+    assert_eq!(session.engine.run.pause_reason(), Some(&PauseReason::User));
 }
 
 #[test]
@@ -302,7 +303,7 @@ impl Session {
         let _ = session.command("workflow", "flat x");
         session.prompted();
         let output = end(&mut session);
-        assert!(!session.engine.has_run());
+        assert!(!session.engine.run.running().is_some());
         (session, output)
     }
 }
@@ -373,7 +374,7 @@ fn an_agent_for_which_a_message_waits_is_not_aborted() {
 fn the_next_run_has_its_rights_with_its_prompt() {
     let (mut session, _) = Session::behind(ends()[4].1);
     let _ = session.command("workflow", "flat y");
-    assert!(session.engine.has_run());
+    assert!(session.engine.run.running().is_some());
     assert_eq!(session.calls_tool("bash"), Reply::Stop(BEHIND.into()), "the call is of the run that has ended");
     let _ = session.on(Event::Input { from_user: false });
     let _ = session.on(Event::TurnEnd { queued: true, calls: &[] });
@@ -416,7 +417,7 @@ fn without_a_user_interface_a_message_follows_the_answer_that_was_stopped() {
 #[test]
 fn a_chat_in_a_pause_has_its_tools_until_it_tries_to_move_the_run() {
     let mut session = Session::at_work();
-    let state = session.engine.running().unwrap().clone();
+    let state = session.engine.run.running().unwrap().clone();
     let files = Files::default();
     let reason = PauseReason::Unknown(json!({ "kind": "later" }));
     let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, host: &files };

@@ -12,7 +12,7 @@ fn asked(reply: &Reply) -> (u64, &str) {
 fn ran(status: u32, output: &str) -> Answer {
     let end = CommandEnd::Exited(status);
     let standard_output = Some(output.to_owned());
-    Answer::Ran { end, duration_ms: 1200, output: output.into(), standard_output, output_file: None }
+    Answer::Ran(Ran { end, duration_ms: 1200, output: output.into(), standard_output, output_file: None })
 }
 
 /// A session with a workflow of these entries; `a` and `b` are phases.
@@ -59,10 +59,10 @@ fn told(output: &Output) -> &str {
 
 /// The answer of a step with much output, which is in a file or not.
 fn ran_loud(file: Result<&str, &str>) -> Answer {
-    let Answer::Ran { end, duration_ms, .. } = ran(0, "") else { panic!() };
+    let Answer::Ran(Ran { end, duration_ms, .. }) = ran(0, "") else { panic!() };
     let output = "0123456789".repeat(1000);
     let output_file = Some(file.map(str::to_owned).map_err(str::to_owned));
-    Answer::Ran { end, duration_ms, output, standard_output: None, output_file }
+    Answer::Ran(Ran { end, duration_ms, output, standard_output: None, output_file })
 }
 
 #[test]
@@ -226,13 +226,13 @@ fn a_step_that_was_stopped_or_cannot_start_pauses() {
     for answer in [
         Answer::Cancelled,
         Answer::NoUi,
-        Answer::Ran {
+        Answer::Ran(Ran {
             end: CommandEnd::NotStarted("no shell".into()),
             duration_ms: 0,
             output: String::new(),
             standard_output: None,
             output_file: None,
-        },
+        }),
     ] {
         let mut session = session(MIDDLE);
         let _ = session.command("workflow", "w x");
@@ -291,7 +291,7 @@ fn a_workflow_of_steps_alone_ends_without_the_agent() {
     let (ticket, _) = asked(&output.reply);
     let output = session.give(ticket, ran(0, ""));
     assert_eq!(output.reply, Reply::None);
-    assert!(!session.engine.has_run());
+    assert!(!session.engine.run.running().is_some());
 }
 
 #[test]

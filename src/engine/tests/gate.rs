@@ -26,13 +26,13 @@ fn kept_key(value: &str) -> String {
 
 fn ran(status: u32) -> Answer {
     let output = "building…\nit broke\n".into();
-    Answer::Ran {
+    Answer::Ran(Ran {
         end: CommandEnd::Exited(status),
         duration_ms: 12_300,
         output,
         standard_output: None,
         output_file: None,
-    }
+    })
 }
 
 impl Session {
@@ -88,7 +88,7 @@ impl Session {
     }
 
     fn phase(&self) -> &str {
-        &Active::resolve(self.stored_run().unwrap(), self.engine.definitions.library()).unwrap().phase.id
+        &Active::resolve(self.stored_run().unwrap(), self.engine.run.library()).unwrap().phase.id
     }
 }
 
@@ -245,7 +245,7 @@ fn a_resume_asks_for_the_approval_again() {
     let _ = session.stop();
     let (ticket, _) = asked(session.resume("").reply);
     let output = session.answer(ticket, Answer::Selected(1));
-    assert!(matches!(output.effects.last(), Some(Effect::SendUserMessage(_))));
+    assert!(output.effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))));
     assert_eq!(session.phase(), "b");
 }
 
@@ -268,13 +268,13 @@ fn while_a_gate_is_checked_other_calls_are_refused() {
 #[test]
 fn an_interrupted_command_is_no_failed_attempt() {
     let mut session = Session::gated(TESTS);
-    let stopped = Answer::Ran {
+    let stopped = Answer::Ran(Ran {
         end: CommandEnd::Cancelled,
         duration_ms: 5,
         output: String::new(),
         standard_output: None,
         output_file: None,
-    };
+    });
     for answer in [stopped, Answer::Cancelled] {
         let (ticket, _) = asked(session.next_later().reply);
         let output = session.answer(ticket, answer);
@@ -293,7 +293,7 @@ fn an_interrupted_command_is_no_failed_attempt() {
     ] {
         let (ticket, _) = asked(session.next_later().reply);
         let answer =
-            Answer::Ran { end, duration_ms: 5, output: String::new(), standard_output: None, output_file: None };
+            Answer::Ran(Ran { end, duration_ms: 5, output: String::new(), standard_output: None, output_file: None });
         let text = told(&session.answer(ticket, answer));
         assert!(text.contains(&format!("the tests: {words} after 5ms.")), "{text}");
     }
@@ -483,7 +483,7 @@ fn the_subject_of_an_approval_stands_above_the_question() {
     let (ticket, _) = asked(session.answer(ticket, Answer::Selected(2)).reply);
     let output = session.answer(ticket, Answer::Entered("too early".into()));
     assert!(!output.effects.iter().any(|effect| matches!(effect, Effect::Notify { .. })));
-    assert!(matches!(output.effects.last(), Some(Effect::Steer(_))), "{output:?}");
+    assert!(output.effects.iter().any(|effect| matches!(effect, Effect::Steer(_))), "{output:?}");
 
     let mut session = Session::gated(APPROVE);
     let output = session.call_next();
@@ -515,7 +515,7 @@ fn the_user_passes_a_gate_by_next_and_goes_around_it_by_skip() {
     let checked = notice(Level::Info, "The gate of this phase is being checked.");
     assert_eq!(session.command("workflow", ":next").effects, checked);
     let effects = session.answer(ticket, ran(1)).effects;
-    let [_, _, Effect::Notify { level: Level::Warning, text }, Effect::Steer(told)] = &effects[..] else {
+    let [_, Effect::Notify { level: Level::Warning, text }, Effect::Steer(told), _] = &effects[..] else {
         panic!("{effects:?}")
     };
     assert!(text.starts_with("✗ The gate of a is not passed: the tests: exit status 1"));
@@ -593,7 +593,7 @@ fn a_no_after_a_resume_reaches_the_agent() {
     let (ticket, _) = asked(session.resume("").reply);
     let (ticket, _) = asked(session.answer(ticket, Answer::Selected(2)).reply);
     let output = session.answer(ticket, Answer::Entered("No risks named".into()));
-    let Some(Effect::SendUserMessage(text)) = output.effects.last() else { panic!("{output:?}") };
+    let [_, Effect::SendUserMessage(text), _] = &output.effects[..] else { panic!("{output:?}") };
     assert!(text.contains("the user said no: No risks named"));
     assert_eq!(output.reply, Reply::Settle);
 }
@@ -711,7 +711,7 @@ fn a_gate_that_was_changed_meanwhile_waits_for_the_user() {
             told(&output),
             "The workflow is paused: its rules are no longer those with which it was started. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user."
         );
-        let Some(Effect::Notify { text, .. }) = output.effects.last() else { panic!() };
+        let [.., Effect::Notify { text, .. }, Effect::SetStatus(_)] = &output.effects[..] else { panic!() };
         assert!(text.contains("\n/workflow :resume shows what has changed, and asks you "));
         // Only that command continues the run.
         let _ = session.on(Event::Input { from_user: true });

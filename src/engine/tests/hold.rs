@@ -119,7 +119,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
                 matches!(effect, Effect::SetStatus(Some(line)) if line.starts_with("⏸ ") && line.contains("(paused: its "))
             });
             assert!(shown, "{index} {how}: {effects:?}");
-            assert!(session.engine.has_run() && !session.engine.is_running());
+            assert!(session.engine.run.running().is_some() && !session.engine.is_running());
             assert!(session.refusal().unwrap().contains(words));
             for action in ["next", "loop", "cancel", "cancel", "status"] {
                 let (effects, (text, _)) = session.step_output(action);
@@ -259,7 +259,7 @@ fn a_cancel_that_waits_for_its_answer_is_the_users() {
         session.files.project.clear();
         let _ = session.read_again(0);
         let _ = session.on(Event::Answer { ticket, answer });
-        assert_eq!(session.engine.has_run(), !cancelled);
+        assert_eq!(session.engine.run.running().is_some(), !cancelled);
     }
 }
 
@@ -275,7 +275,7 @@ fn without_a_user_interface_the_last_word_says_why() {
         let mut session = Session::held_by_nothing();
         change(&mut session);
         let _ = session.read_again(4);
-        let seal = session.engine.seal_of_files().map(|seal| seal.to_string()).unwrap_or_default();
+        let seal = session.engine.run.seal_of_files().map(|seal| seal.to_string()).unwrap_or_default();
         let text = line.replace("SEAL", &seal);
         let effects = session.without_ui(Event::SessionShutdown).effects;
         assert_eq!(effects, [Effect::Notify { level: Level::Info, text }, Effect::SetExitCode(1)]);
@@ -327,7 +327,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
             None => {
                 assert_eq!(refusal, None, "{case}");
                 let seal = session.as_stored().unwrap().progress.seal.unwrap();
-                let of_files = session.engine.definitions.library().seal("outer");
+                let of_files = session.engine.run.library().seal("outer");
                 assert_eq!(Some(seal.hash), of_files);
             }
             Some(words) => {
@@ -523,7 +523,7 @@ fn only_an_option_accepts_rules_without_a_dialog_and_exactly_those_that_it_names
         session.ui = ui;
         let stored = session.as_stored();
         let _ = session.command("workflow", ":check");
-        let seal = session.engine.seal_of_files().unwrap().to_string();
+        let seal = session.engine.run.seal_of_files().unwrap().to_string();
         let mut start = |accept_rules| {
             let facts = Facts { accept_rules, ..Facts::default() };
             let _ = session.on(Event::Session { stored: stored.clone(), in_view: None, facts });
@@ -548,7 +548,7 @@ fn a_branch_accepts_no_rules() {
         let mut session = rewritten();
         session.ui = ui;
         let _ = session.command("workflow", ":check");
-        let accept_rules = session.engine.seal_of_files().map(|seal| seal.to_string());
+        let accept_rules = session.engine.run.seal_of_files().map(|seal| seal.to_string());
         let mut stored = session.as_stored().unwrap();
         stored.progress.branch = Some(crate::run::Branch { key: "flat".into(), name: "flat".into(), step: 1 });
         let facts = Facts { accept_rules, ..Facts::default() };

@@ -189,7 +189,7 @@ fn in_a_run(limits: &str, own: OwnLimits, tools: ToolPolicy) -> Session {
     let mut first = phase("a");
     (first.limits, first.tools) = (own, tools);
     root.phases[0] = Entry::phase(first);
-    session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
+    session.engine.run.set_library(Library::new(vec![root], &mut Vec::new()));
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     session

@@ -423,7 +423,7 @@ fn the_users_model_is_never_lost() {
             let action = any(11);
             let mut effects = match action {
                 // The task id of another run would be the same: the clock of these tests stands still.
-                0 if session.engine.has_run() => Vec::new(),
+                0 if session.engine.run.running().is_some() => Vec::new(),
                 0 => session.command("workflow", "w x").effects,
                 1..=6 => {
                     let controls = [":next", ":back", ":pause", ":resume", ":skip", ":cancel"];
@@ -459,7 +459,7 @@ fn the_users_model_is_never_lost() {
             } else {
                 let _ = session.obey(&effects);
             }
-            let active = session.engine.active();
+            let active = session.engine.run.active();
             let active = active.filter(|active| active.state.progress.paused.is_none());
             let visit = active.and_then(|active| active.state.progress.visits.get(&active.state.current_path.key()));
             let picked = visit.and_then(|visit| visit.picked);

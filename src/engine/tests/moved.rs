@@ -78,9 +78,9 @@ fn a_pause_about_the_phase_is_over_when_the_user_moves_the_run() {
             let mut session = run("", "");
             let _ = session.command("workflow", ":next");
             session.paused_for(reason.clone());
-            assert!(session.line().starts_with('⏸'), "{reason}");
+            assert_eq!(session.engine.run.pause_reason(), Some(&reason));
             let output = session.command("workflow", way);
-            assert_eq!(session.engine.pause_reason(), None, "{reason} {way}");
+            assert_eq!(session.engine.run.pause_reason(), None, "{reason} {way}");
             assert!(!session.line().contains("paused"), "{}", session.line());
             assert_eq!(prompts(&output), 1, "the agent goes on: {reason} {way}");
             assert_eq!(warnings(&output), [""; 0], "{reason} {way}");
@@ -96,11 +96,11 @@ fn a_pause_by_the_user_stays_one() {
             let _ = session.command("workflow", ":next");
             session.paused_for(reason.clone());
             let output = session.command("workflow", way);
-            assert_eq!(session.engine.pause_reason(), Some(&PauseReason::User));
+            assert_eq!(session.engine.run.pause_reason(), Some(&PauseReason::User));
             assert!(session.line().ends_with("(paused: you asked for it)"), "{}", session.line());
             assert_eq!(prompts(&output), 0, "{reason} {way}");
             let _ = session.on(Event::Input { from_user: true });
-            assert_eq!(session.engine.pause_reason(), None);
+            assert_eq!(session.engine.run.pause_reason(), None);
         }
     }
 }
@@ -113,7 +113,7 @@ fn the_last_phase_ends_the_run_and_its_pause() {
     let effects = session.command("workflow", ":skip").effects;
     let Effect::AppendEntry { data, .. } = &effects[0] else { panic!("{effects:?}") };
     let end = data.to_string();
-    assert!(!session.engine.has_run() && !end.contains("person"), "{end}");
+    assert!(!session.engine.run.running().is_some() && !end.contains("person"), "{end}");
 }
 
 #[test]
@@ -122,13 +122,13 @@ fn a_budget_of_the_phase_is_left_with_it() {
     let _ = session.command("workflow", ":next");
     session.took(2);
     let _ = session.on(Event::ToolCall { name: "bash", carries_calls: false });
-    assert!(matches!(session.engine.pause_reason(), Some(PauseReason::Budget { of, .. }) if of == "b"));
+    assert!(matches!(session.engine.run.pause_reason(), Some(PauseReason::Budget { of, .. }) if of == "b"));
     session.took(0);
     let output = session.command("workflow", ":next");
-    assert_eq!((session.engine.pause_reason(), prompts(&output)), (None, 1));
+    assert_eq!((session.engine.run.pause_reason(), prompts(&output)), (None, 1));
     // After the way back to the phase, the new visit has its own budget.
     let _ = session.command("workflow", ":back");
-    assert_eq!(session.engine.pause_reason(), None);
+    assert_eq!(session.engine.run.pause_reason(), None);
 }
 
 #[test]
@@ -139,8 +139,8 @@ fn a_budget_of_the_workflow_is_named_after_the_move() {
     let _ = session.on(Event::ToolCall { name: "bash", carries_calls: false });
     session.took(0);
     let output = session.command("workflow", ":skip");
-    let Some(PauseReason::Budget { of, spent: 4, limit: 4, .. }) = session.engine.pause_reason() else {
-        panic!("{:?}", session.engine.pause_reason())
+    let Some(PauseReason::Budget { of, spent: 4, limit: 4, .. }) = session.engine.run.pause_reason() else {
+        panic!("{:?}", session.engine.run.pause_reason())
     };
     assert_eq!(of, "The w");
     assert_eq!(prompts(&output), 0);
@@ -165,7 +165,7 @@ fn a_message_that_does_not_resume_the_run_is_told_so_once_a_pause() {
         for _ in 0..3 {
             assert_eq!(session.says(), [""; 0], "{ui:?}");
         }
-        assert!(session.engine.pause_reason().is_some());
+        assert!(session.engine.run.pause_reason().is_some());
         // The next pause is another pause.
         let _ = session.resume("+1");
         assert_eq!(session.says(), [""; 0], "{ui:?}");
@@ -196,7 +196,7 @@ fn a_message_in_a_hold_is_told_once() {
         let yaml = session.files.global.get_mut("w/workflow.yaml").unwrap();
         yaml.push_str("loopable: false\n");
         let _ = session.command("workflow", ":check");
-        assert!(session.engine.held().is_some());
+        assert!(session.engine.run.held().is_some());
         let told = session.says();
         assert!(told.len() == 1 && told[0].contains(": its rules are no longer those"), "{told:?}");
         assert_eq!(session.says(), [""; 0], "{ui:?}");
@@ -204,6 +204,6 @@ fn a_message_in_a_hold_is_told_once() {
         let yaml = session.files.global.get_mut("w/workflow.yaml").unwrap();
         *yaml = yaml.replace("loopable: false\n", "");
         assert_eq!(session.says(), [""; 0], "{ui:?}");
-        assert!(session.engine.held().is_none());
+        assert!(session.engine.run.held().is_none());
     }
 }

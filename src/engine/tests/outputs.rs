@@ -31,7 +31,7 @@ fn begun(files: &[(&str, &str)]) -> Session {
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
-    assert!(session.engine.active().is_some());
+    assert!(session.engine.run.active().is_some());
     session
 }
 
@@ -52,7 +52,7 @@ impl Session {
     }
 
     fn at(&self) -> String {
-        self.engine.active().map_or_else(|| "DONE".into(), |active| active.phase.id.clone())
+        self.engine.run.active().map_or_else(|| "DONE".into(), |active| active.phase.id.clone())
     }
 
     fn outputs(&self, key: &str) -> Vec<(String, OutputValue)> {
@@ -121,10 +121,10 @@ workflow_step {"action": "next", "summary": "<what you found or did>", "outputs"
     for wrong in [json!([]), json!("{}"), Value::Null] {
         assert_eq!(session.next_giving(wrong).1["error"], "outputs required");
     }
-    assert_eq!(session.engine.pause_reason(), None);
+    assert_eq!(session.engine.run.pause_reason(), None);
     let (text, _) = session.next_giving(json!({ "size": "large", "tasks": [] }));
     assert!(text.ends_with("The workflow is paused: the agent gave missing or wrong outputs of “plan” in 5 calls. Stop here and wait for the user."), "{text}");
-    assert!(matches!(session.engine.pause_reason(), Some(PauseReason::Outputs { times: 5, .. })));
+    assert!(matches!(session.engine.run.pause_reason(), Some(PauseReason::Outputs { times: 5, .. })));
     // In the pause even the right outputs do not move the run.
     let (text, details) = session.next_giving(large());
     assert!(text.starts_with("The workflow is paused"), "{text}");
@@ -133,7 +133,7 @@ workflow_step {"action": "next", "summary": "<what you found or did>", "outputs"
     for _ in 0..4 {
         let _ = session.next_giving(json!({}));
     }
-    assert_eq!(session.engine.pause_reason(), None, "it counts anew");
+    assert_eq!(session.engine.run.pause_reason(), None, "it counts anew");
     let _ = session.next_giving(large());
     assert_eq!(session.at(), "design");
     // A phase without outputs takes none.
@@ -196,13 +196,13 @@ fn outputs_go_along_where_a_gate_waits_and_a_later_call_need_not_repeat_them() {
     let asked = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply;
     let Reply::Ask { ticket, request: Request::Exec { env, .. } } = asked else { panic!("{asked:?}") };
     assert_eq!(env, [("SIZE".to_owned(), "large".to_owned())]);
-    let answer = Answer::Ran {
+    let answer = Answer::Ran(Ran {
         end: CommandEnd::Exited(0),
         duration_ms: 1,
         output: String::new(),
         standard_output: None,
         output_file: None,
-    };
+    });
     let _ = session.on(Event::Answer { ticket, answer });
     assert_eq!((session.at(), session.outputs("w:0").len()), ("build".to_owned(), 2));
 }
@@ -244,21 +244,21 @@ fn a_nested_workflow_without_its_output_waits_for_the_user() {
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
     // The user goes back, and the agent gives the output.
     let _ = session.command("workflow", ":back");
-    assert_eq!((session.at(), session.engine.pause_reason()), ("plan".to_owned(), None));
+    assert_eq!((session.at(), session.engine.run.pause_reason()), ("plan".to_owned(), None));
     let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
     let _ = session.on(Event::AgentStart);
     let mut outputs = large();
     outputs["rounds"] = json!(3);
     let _ = session.next_giving(outputs);
-    assert_eq!((session.at(), session.engine.pause_reason()), ("b".to_owned(), None));
+    assert_eq!((session.at(), session.engine.run.pause_reason()), ("b".to_owned(), None));
 
     // Or the user goes on without the output.
     let mut session = nesting("");
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
     let _ = session.command("workflow", ":next");
-    assert!(matches!(session.engine.pause_reason(), Some(PauseReason::MissingOutput { .. })));
+    assert!(matches!(session.engine.run.pause_reason(), Some(PauseReason::MissingOutput { .. })));
     let _ = session.resume("");
-    assert_eq!((session.at(), session.engine.pause_reason()), ("b".to_owned(), None));
+    assert_eq!((session.at(), session.engine.run.pause_reason()), ("b".to_owned(), None));
     let (text, _) = session.step("status");
     assert!(text.contains("n (none), all:\n(none)"), "{text}");
 

@@ -87,7 +87,7 @@ fn a_run_whose_folder_cannot_be_made_is_not_started() {
     let output = session.command("workflow", "w x");
     let error = "The workflow is not started: the folder of the run cannot be made: .pi: it is a link";
     assert_eq!(output.effects, notice(Level::Error, error));
-    assert!(session.engine.active().is_none() && session.stored_run().is_none());
+    assert!(session.engine.run.active().is_none() && session.stored_run().is_none());
     // Another workflow does not need the folder.
     assert_eq!(Session::errors(&session.command("workflow", "other x").effects), [""; 0]);
 }
@@ -159,7 +159,7 @@ fn it_is_made_when_the_user_accepts_rules_that_need_it() {
     *phase = phase.replace("Do b.", "See {runDir}.");
     let _ = session.taken_up(run);
     assert_eq!(session.opened(), []);
-    assert!(session.engine.active().is_none());
+    assert!(session.engine.run.active().is_none());
     let _ = session.resume("");
     assert_eq!(session.opened(), [(TASK_ID.to_owned(), None)]);
     let _ = session.on(Event::AgentStart);
@@ -179,7 +179,7 @@ fn a_long_task_lies_in_the_folder_and_is_whole_for_commands() {
         (session.files.no_run_dir, session.files.no_run_file) = (dir.map(Into::into), file.map(Into::into));
         let error = format!("The workflow is not started: the folder of the run cannot be made: {reason}");
         assert_eq!(session.command("workflow", &start).effects, notice(Level::Error, &error));
-        assert!(session.engine.active().is_none() && session.stored_run().is_none());
+        assert!(session.engine.run.active().is_none() && session.stored_run().is_none());
     }
     (session.files.no_run_dir, session.files.no_run_file) = (None, None);
     session.files.run_files.take();

@@ -62,7 +62,7 @@ fn the_users_moves_end_the_calls_that_run_and_the_agent_goes_on() {
         let effects = session.command("workflow", command).effects;
         assert!(matches!(effects.first(), Some(Effect::Abort)), "{effects:?}");
         assert!(!effects.iter().any(|effect| matches!(effect, Effect::Steer(_))), "{effects:?}");
-        assert_eq!(session.engine.active().unwrap().phase.id, "b");
+        assert_eq!(session.engine.run.active().unwrap().phase.id, "b");
         session.files.running_tools.clear();
         let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
         let effects = session.on(Event::AgentSettled).effects;
@@ -236,7 +236,7 @@ fn moves_that_are_refused_again_and_again_pause_the_run() {
         last,
         "The workflow is paused: a tool call did not end, and the agent could not leave the phase. Stop here and wait for the user."
     );
-    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::Running));
+    assert_eq!(session.engine.run.pause_reason(), Some(&PauseReason::Running));
     // The agent's run ends, whatever it does next.
     for name in ["workflow_step", "bash"] {
         let reply = session.on(Event::ToolCall { name, carries_calls: false }).reply;
@@ -244,12 +244,12 @@ fn moves_that_are_refused_again_and_again_pause_the_run() {
     }
     let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
     let _ = session.on(Event::AgentSettled);
-    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::Running));
+    assert_eq!(session.engine.run.pause_reason(), Some(&PauseReason::Running));
     // A message of the user resumes the run, and the count begins anew.
     let _ = session.on(Event::Input { from_user: true });
-    assert_eq!(session.engine.pause_reason(), None);
+    assert_eq!(session.engine.run.pause_reason(), None);
     assert!(session.nexts(9).iter().all(|text| text.starts_with("⚠️ ")));
-    assert_eq!(session.engine.pause_reason(), None);
+    assert_eq!(session.engine.run.pause_reason(), None);
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn refused_moves_are_counted_for_one_agent_run() {
         let _ = session.nexts(9);
         let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
         let _ = session.on(Event::AgentSettled);
-        assert_eq!(session.engine.pause_reason(), None);
+        assert_eq!(session.engine.run.pause_reason(), None);
         let _ = session.on(Event::Input { from_user: true });
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = session.on(Event::AgentStart);
@@ -269,11 +269,11 @@ fn refused_moves_are_counted_for_one_agent_run() {
 #[test]
 fn a_pause_that_needs_more_than_a_message_is_not_replaced() {
     let mut session = Session::at_work_with(&["bash"]);
-    let state = session.engine.running().unwrap().clone();
+    let state = session.engine.run.running().unwrap().clone();
     let reason = PauseReason::UnknownCost { of: "flow".into() };
     let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, host: &session.files };
     session.engine.pause_as(&state, reason.clone(), &mut Cx::new(&context));
     let last = session.nexts(10).pop().unwrap();
     assert!(last.contains("a model without a price has answered"), "{last}");
-    assert_eq!(session.engine.pause_reason(), Some(&reason));
+    assert_eq!(session.engine.run.pause_reason(), Some(&reason));
 }

@@ -17,7 +17,7 @@ fn with(first: Phase) -> Session {
     let mut session = Session::new(&[("w", &["a", "b"])]);
     let mut root = workflow("w", &["a", "b"]);
     root.phases[0] = Entry::phase(first);
-    session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
+    session.engine.run.set_library(Library::new(vec![root], &mut Vec::new()));
     session.files.tools = vec!["read", "bash", "edit", "write", "grep", "find", "ls", "deploy", "workflow_step"];
     session.show(&["read", "bash", "edit", "write", "workflow_step"]);
     session
@@ -163,7 +163,7 @@ fn the_changes_survive_a_restart() {
     let engine = std::mem::take(&mut session.engine);
     let facts = Facts { at_work: true, ..Facts::default() };
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
-    session.engine.set_library(engine.definitions.library().clone());
-    with_cx(|cx| session.engine.restore(state, crate::run::Mark::default(), cx));
+    session.engine.run.set_library(engine.run.library().clone());
+    with_cx(|cx| session.engine.restore_run(state, crate::run::Mark::default(), cx));
     assert_eq!(session.advance(), Some(names(&["read", "bash", "edit", "write", "workflow_step"])));
 }

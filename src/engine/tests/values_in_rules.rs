@@ -29,7 +29,7 @@ fn with(fields: &str) -> Session {
 /// Like [`with`], and started with this value.
 fn begun(fields: &str, name: &str) -> Session {
     let mut session = with(fields);
-    let arguments = format!("w name={} -- x", crate::engine::commands::arguments::quoted(name));
+    let arguments = format!("w name={} -- x", crate::engine::start::arguments::quoted(name));
     let _ = session.command("workflow", &arguments);
     let _ = session.on(Event::AgentStart);
     session
@@ -64,7 +64,7 @@ fn a_value_that_leads_elsewhere_starts_nothing() {
     for value in REFUSED {
         for fields in ["write: ['docs/{input.name}']", "gate: [{ file: 'docs/{input.name}' }]", ""] {
             let mut session = with(fields);
-            let arguments = format!("w name={} -- x", crate::engine::commands::arguments::quoted(value));
+            let arguments = format!("w name={} -- x", crate::engine::start::arguments::quoted(value));
             let output = session.command("workflow", &arguments);
             let notices = output.effects.iter().filter_map(|effect| match effect {
                 Effect::Notify { text, .. } => Some(&**text),
@@ -82,7 +82,7 @@ fn a_value_in_a_path_is_literal_text() {
     for value in LITERAL {
         let session = begun("write: ['docs/{input.name}', 'out/{input.name}/', 'x/{input.name}/*.md']", value);
         let may = |path: &str| {
-            let active = session.engine.active().unwrap();
+            let active = session.engine.run.active().unwrap();
             let path = || Ok(Some(path.to_owned()));
             let limits = active.limits();
             let decision =
@@ -108,12 +108,12 @@ fn a_file_of_a_gate_is_found_by_the_literal_value_only() {
             session.files.tree.insert(other.into(), "x".into());
         }
         let (text, _) = session.step("next");
-        assert_eq!(session.engine.active().unwrap().phase.id, "a", "{value}: {text}");
+        assert_eq!(session.engine.run.active().unwrap().phase.id, "a", "{value}: {text}");
         assert!(text.contains(&format!("docs/{value}")), "{value}: {text}");
         session.files.tree.insert(format!("docs/{value}"), "x".into());
         let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
         let (text, _) = session.step("next");
-        assert_eq!(session.engine.active().unwrap().phase.id, "b", "{value}: {text}");
+        assert_eq!(session.engine.run.active().unwrap().phase.id, "b", "{value}: {text}");
     }
 }
 
@@ -124,7 +124,7 @@ fn a_nested_workflow_writes_where_its_input_says() {
         let _ = session.step("next");
         let _ = session.on(Event::TurnEnd { queued: false, calls: &[] });
     }
-    let active = session.engine.active().unwrap();
+    let active = session.engine.run.active().unwrap();
     assert_eq!(active.phase.id, "c");
     assert_eq!(active.limits().write.unwrap().as_ref(), ["out/web/"]);
     assert!(text::context_prompt(&active, DefaultRole::Worker).contains("**Writable in this phase:** out/web/."));
@@ -135,7 +135,7 @@ fn labels_and_questions_show_values_as_data_on_one_line() {
     let gate = "gate: [{ file: done.txt, label: 'the work on {input.name}' }, { approve: 'Ship {input.name} for {description}, {summary.a}, {nope}?' }]";
     for value in ["web", "**b** {description}", &"x".repeat(900)] {
         let mut session = begun(gate, value);
-        let prompt = text::context_prompt(&session.engine.active().unwrap(), DefaultRole::Worker);
+        let prompt = text::context_prompt(&session.engine.run.active().unwrap(), DefaultRole::Worker);
         let shown: String = crate::definition::short(&crate::definition::on_one_line(value), 200);
         assert!(prompt.contains("\n- the work on “"), "{prompt}");
         assert!(
@@ -189,14 +189,14 @@ fn bounds_are_the_values_of_inputs() {
         assert!(text.contains(&format!("has been looped {loops} times")), "{rounds}: {text}");
         session.files.tree.insert("done.txt".into(), "x".into());
         let _ = session.step("next");
-        assert_eq!(session.engine.active().unwrap().phase.id, "c");
+        assert_eq!(session.engine.run.active().unwrap().phase.id, "c");
         for _ in 0..loops {
             assert_eq!(session.step("loop").1["looped"], true, "{rounds}");
         }
         assert!(session.step("loop").0.contains(&format!("has been looped {loops} times")));
     }
     let mut session = bounded("1");
-    let budgets = session.engine.active().unwrap().budgets();
+    let budgets = session.engine.run.active().unwrap().budgets();
     assert_eq!(budgets[0].bounds().map(|bound| bound.limit).collect::<Vec<_>>(), [2]);
     let (text, _) = session.step("next");
     assert!(text.contains("Attempt 1, 1 left."), "{text}");
@@ -215,7 +215,7 @@ fn the_seal_has_the_values_that_rules_use() {
     stored.progress.inputs.insert("rounds", "5".into());
     let mut session = bounded("1");
     let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts: Facts::default() });
-    assert_eq!(session.engine.held(), Some(crate::run::PauseReason::RulesChanged));
+    assert_eq!(session.engine.run.held(), Some(&crate::run::PauseReason::RulesChanged));
 }
 
 /// Each of 30 values, given by the user and handed over by the agent, stays in its place: in the text of the next
@@ -237,7 +237,7 @@ fn each_value_stays_in_its_place() {
         ] {
             session.files.global.insert(path.to_owned(), text);
         }
-        let arguments = format!("w name={} -- x", crate::engine::commands::arguments::quoted(value));
+        let arguments = format!("w name={} -- x", crate::engine::start::arguments::quoted(value));
         let _ = session.command("workflow", &arguments);
         let _ = session.on(Event::AgentStart);
         let line = crate::definition::on_one_line(value);
@@ -249,13 +249,13 @@ fn each_value_stays_in_its_place() {
         assert_eq!(command, "check \"$WHAT\" \"$SIZE\"", "{value:?}");
         let of = |name: &str| (name.to_owned(), value.to_owned());
         assert_eq!(env, [of("WHAT"), of("SIZE")]);
-        let answer = Answer::Ran {
+        let answer = Answer::Ran(Ran {
             end: CommandEnd::Exited(0),
             duration_ms: 1,
             output: String::new(),
             standard_output: None,
             output_file: None,
-        };
+        });
         let reply = session.on(Event::Answer { ticket, answer }).reply;
         let Reply::Ask { ticket, request: Request::Select { title, .. } } = reply else {
             panic!("{value:?}: {reply:?}")

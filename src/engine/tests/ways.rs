@@ -52,7 +52,7 @@ impl Session {
 
     /// The id of the current phase; `DONE` behind the last.
     fn phase_id(&self) -> String {
-        self.engine.active().map_or_else(|| "DONE".into(), |active| active.phase.id.clone())
+        self.engine.run.active().map_or_else(|| "DONE".into(), |active| active.phase.id.clone())
     }
 
     /// The ways of the run: the phase after each outcome.
@@ -65,7 +65,7 @@ impl Session {
     }
 
     fn reason(&self) -> Option<&PauseReason> {
-        self.engine.pause_reason()
+        self.engine.run.pause_reason()
     }
 }
 
@@ -138,7 +138,7 @@ fn the_user_names_an_outcome_and_goes_into_what_was_passed_over() {
     assert_eq!(session.phase_id(), "build");
     let _ = session.command("workflow", ":back");
     assert_eq!(session.phase_id(), "design");
-    assert!(session.engine.active().unwrap().state.progress.passed_over.is_empty());
+    assert!(session.engine.run.active().unwrap().state.progress.passed_over.is_empty());
     let _ = session.command("workflow", ":back");
     // Without an outcome the conditions on it do not hold.
     let _ = session.command("workflow", ":next");
@@ -182,7 +182,7 @@ fn a_nested_workflow_gets_values_and_hands_over_its_outcome() {
     };
     let mut session = start("scope=web deep=true");
     assert_eq!(session.phase_id(), "look");
-    let prompt = crate::text::context_prompt(&session.engine.active().unwrap(), crate::text::DefaultRole::Worker);
+    let prompt = crate::text::context_prompt(&session.engine.run.active().unwrap(), crate::text::DefaultRole::Worker);
     assert!(prompt.contains("Do web {description} {input.scope}."), "{prompt}");
     assert!(prompt.contains("**Inputs:** half: web, note: {description}\n"), "{prompt}");
     session.goes(&[("", "judge"), ("bad", "fix")]);
@@ -198,6 +198,7 @@ fn a_nested_workflow_gets_values_and_hands_over_its_outcome() {
     assert!(session.step("status").0.contains("Do (none)."));
     let reasons: Vec<String> = session
         .engine
+        .run
         .active()
         .unwrap()
         .state
@@ -222,7 +223,7 @@ fn a_nested_workflow_begins_anew() {
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     session.goes(&[("x", "b"), ("", "c"), ("", "end"), ("again", "a")]);
-    let progress = |session: &Session| session.engine.active().unwrap().state.progress.clone();
+    let progress = |session: &Session| session.engine.run.active().unwrap().state.progress.clone();
     assert_eq!(progress(&session).outcomes.keys().collect::<Vec<_>>(), ["w:1"]);
     session.goes(&[("y", "c")]);
     assert_eq!(progress(&session).passed_over.keys().collect::<Vec<_>>(), ["w:0/n:1"]);
@@ -242,7 +243,7 @@ fn a_run_with_nothing_to_do_is_not_started() {
     ]);
     let failed = told(&session.command("workflow", "w x"));
     assert_eq!(failed, "W has nothing to do: the conditions of no phase hold.\n  input.a is false, not true");
-    assert!(!session.engine.has_run());
+    assert!(!session.engine.run.running().is_some());
     let _ = session.command("workflow", "w a=true x");
     assert_eq!(session.phase_id(), "a");
 }
@@ -260,7 +261,7 @@ fn checks_are_made_for_their_outcome_only() {
     let mut session = with(&files);
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
-    let prompt = crate::text::context_prompt(&session.engine.active().unwrap(), crate::text::DefaultRole::Worker);
+    let prompt = crate::text::context_prompt(&session.engine.run.active().unwrap(), crate::text::DefaultRole::Worker);
     for line in [
         "- with outcome `clean`: the file `clean.txt` exists, is not empty\n",
         "- the file `any.txt` exists, is not empty\n",
@@ -317,12 +318,12 @@ fn inputs_are_read_asked_for_and_never_resolved_twice() {
     let Reply::Ask { ticket, .. } = session.command("workflow", "w scope=api x").reply else { panic!() };
     let closed = session.on(Event::Answer { ticket, answer: Answer::Cancelled });
     assert_eq!(told(&closed), "The workflow is not started.");
-    assert!(!session.engine.has_run());
+    assert!(!session.engine.run.running().is_some());
 
     let quoted = r#"w scope=api issue=7 note="{description} and 'more'" -- issue=8 {input.note}"#;
     let started = session.command("workflow", quoted);
     assert_eq!(prompts(&started), ["Go: issue=8 {input.note} api 7"]);
-    let prompt = crate::text::context_prompt(&session.engine.active().unwrap(), crate::text::DefaultRole::Worker);
+    let prompt = crate::text::context_prompt(&session.engine.run.active().unwrap(), crate::text::DefaultRole::Worker);
     assert!(prompt.contains("Do {description} and 'more'."), "{prompt}");
     assert!(prompt.contains("**Inputs:** scope: api, issue: 7, note: {description} and 'more'\n"), "{prompt}");
 }
@@ -435,10 +436,10 @@ fn an_input_that_the_files_got_later_has_its_default() {
     let session = triage("");
     let mut state = session.stored_run().unwrap().clone();
     state.progress.inputs.clear();
-    let library = session.engine.definitions.library();
+    let library = session.engine.run.library();
     assert_eq!(state.inputs(1, library).len(), 0);
     let session = triage("inputs: {scope: {type: choice, options: [api], default: api}}\n");
-    assert_eq!(state.inputs(1, session.engine.definitions.library())["scope"], "api");
+    assert_eq!(state.inputs(1, session.engine.run.library())["scope"], "api");
 }
 
 #[test]
@@ -525,10 +526,10 @@ fn a_gate_of_old_rules_is_not_passed_after_new_ones_are_accepted() {
     let _ = session.command("workflow", ":check");
     let _ = session.engine.complete("", &session.files);
     let _ = session.command("workflow", ":status");
-    assert_eq!(session.engine.held(), Some(PauseReason::RulesChanged));
+    assert_eq!(session.engine.run.held(), Some(&PauseReason::RulesChanged));
     let _ = session.resume("");
     let _ = session.resume("");
-    assert_eq!(session.engine.held(), None);
+    assert_eq!(session.engine.run.held(), None);
     let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert_eq!(session.phase_id(), "a");
 }
@@ -548,7 +549,7 @@ fn nested_before_what_is_passed_over() -> Session {
         ("n/b.md", ""),
     ]);
     let started = session.command("workflow", "w x");
-    assert!(session.engine.active().is_some(), "{started:?}");
+    assert!(session.engine.run.active().is_some(), "{started:?}");
     let _ = session.on(Event::AgentStart);
     session
 }

@@ -1,0 +1,106 @@
+//! The user's consent to commands of workflows that are not the user's own, and the form of the dialogs.
+
+use serde_json::json;
+
+use crate::protocol::STATUS_TYPE;
+use crate::sorted::Set;
+use crate::text;
+
+use super::context::{Cx, Ui};
+use super::effect::{Effect, Request};
+use super::state::{Run, Session};
+
+/// Kind of the values in the store that remember a consent.
+const REMEMBERED: &str = "allowed-command";
+
+/// The option of a consent that is not kept: at a gate or a step, and before a run.
+pub(super) const ONCE: &str = "Yes, once";
+pub(super) const ONCE_IN_RUN: &str = "Yes, for this run";
+
+/// Commands that the user is to allow.
+#[derive(Debug, Clone)]
+pub(super) struct Unallowed {
+    pub commands: Vec<String>,
+    /// The project's identity, under which a consent can be remembered.
+    identity: Option<String>,
+}
+
+impl Unallowed {
+    /// The dialog. A key that was meant for the editor chooses the first option: that option does no harm. A consent
+    /// can be remembered only where the project's identity is known.
+    pub fn dialog(
+        &self,
+        once: &str,
+        question: impl FnOnce(&[String], text::Dialog) -> text::Question,
+        cx: &mut Cx,
+    ) -> Request {
+        let always = self.identity.as_ref().map(|_| "Yes, always in this folder");
+        let options = ["No", once, "Yes, for this session"].into_iter().chain(always);
+        let options: Vec<String> = options.map(Into::into).collect();
+        let question = question(&self.commands, dialog(cx.ui, options.len()));
+        Request::Select { title: title_of(question, cx), options }
+    }
+}
+
+impl Session {
+    /// The commands that the user has allowed for the run in progress.
+    pub fn allowed_in_run(&self, run: &Run) -> Option<&Set<String>> {
+        let (task_id, allowed) = self.allowed_in_run.as_ref()?;
+        run.running().filter(|state| state.task_id == *task_id).map(|_| allowed)
+    }
+
+    /// The commands that the user has allowed for the session or for the run in progress.
+    pub fn allowed_now(&self, run: &Run) -> Vec<String> {
+        let all: Set<&String> =
+            self.allowed_commands.iter().chain(self.allowed_in_run(run).into_iter().flatten()).collect();
+        all.into_iter().cloned().collect()
+    }
+
+    /// The commands, of workflows that are not the user's own, that still need the user's consent; `None` if there are
+    /// none. `allowed` are the commands that are allowed for a run already.
+    pub fn unallowed<'a>(
+        &self,
+        commands: impl Iterator<Item = &'a str>,
+        allowed: Option<&Set<String>>,
+        cx: &mut Cx,
+    ) -> Option<Unallowed> {
+        let is_allowed = |command: &&str| {
+            self.allowed_commands.contains(*command) || allowed.is_some_and(|allowed| allowed.contains(*command))
+        };
+        let mut commands: Vec<String> = commands.filter(|command| !is_allowed(command)).map(Into::into).collect();
+        if commands.is_empty() || self.allow_commands {
+            return None;
+        }
+        let identity = cx.host.project_identity();
+        commands.retain(|command| !self.remembers(REMEMBERED, identity.as_deref(), command, cx));
+        (!commands.is_empty()).then_some(Unallowed { commands, identity })
+    }
+
+    /// Returns true if the user has allowed the commands with this option, and keeps the consent as the option says; no
+    /// option is no consent.
+    pub fn allow(&mut self, asked: &Unallowed, chosen: Option<usize>, cx: &mut Cx) -> bool {
+        match (chosen, &asked.identity) {
+            (Some(1), _) => {}
+            (Some(2), _) => self.allowed_commands.extend(asked.commands.iter().cloned()),
+            (Some(3), Some(_)) => self.remember(REMEMBERED, asked.identity.as_deref(), &asked.commands, cx),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// The title of a question. The part that the dialog has no room for goes into an entry before it, which the model does
+/// not get.
+pub(super) fn title_of(question: text::Question, cx: &mut Cx) -> text::Title {
+    let text::Question { title, above } = question;
+    if let Some(content) = above {
+        let data = json!({ "content": content });
+        cx.push(Effect::AppendEntry { custom_type: STATUS_TYPE, data });
+    }
+    title
+}
+
+/// The dialog for a question with this number of options.
+pub(super) fn dialog(ui: Ui, options: usize) -> text::Dialog {
+    if ui.is_terminal() { text::Dialog::Terminal { options } } else { text::Dialog::Program }
+}
