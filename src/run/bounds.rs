@@ -176,7 +176,7 @@ mod tests {
         ["x", "\u{1}", "ä", "😀", "\\\""][size % 5].repeat(size << 8)
     }
 
-    /// A run with texts of any length everywhere, after some steps.
+    /// A run with texts of any length everywhere, after some transitions.
     #[derive(Debug, Clone)]
     enum Growth {
         Move { phase: usize, name: usize },

@@ -45,30 +45,8 @@ mod values;
 mod visit;
 mod visits;
 
-pub use active::*;
-pub use branch::*;
-pub use branches::*;
-pub use broken::*;
-pub use budget::*;
-pub use course::*;
-pub use evidence::*;
-pub use gates::*;
-pub use items::*;
-pub use journal::*;
-pub use long_task::*;
-pub use mark::*;
-pub use outline::*;
-pub use outputs::*;
-pub use path::*;
-pub use pause::*;
-pub use progress::*;
-pub use records::*;
-pub use restore::*;
-pub use results::*;
-pub use rules::*;
-pub use run_dir::*;
-pub use state::*;
-pub use summary::*;
-pub use transition::*;
-pub use visit::*;
-pub use visits::*;
+pub use self::{
+    active::*, branch::*, branches::*, broken::*, budget::*, course::*, evidence::*, gates::*, items::*, journal::*,
+    long_task::*, mark::*, outline::*, outputs::*, path::*, pause::*, progress::*, records::*, restore::*, results::*,
+    rules::*, run_dir::*, state::*, summary::*, transition::*, visit::*, visits::*,
+};

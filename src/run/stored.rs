@@ -99,7 +99,7 @@ pub(super) fn state_of(data: &Value) -> Option<RunState> {
         status: status(data)?,
         workflow_key,
         global_step_count: match get(data, "globalStepCount") {
-            // The form before steps were counted.
+            // The form before transitions were counted.
             None => first_index as u64,
             Some(count) => count_of(count)?,
         },

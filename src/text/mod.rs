@@ -43,40 +43,10 @@ mod user_limits;
 mod variables;
 mod ways;
 
-pub use branches::*;
-pub use budget::*;
-pub use calls::*;
-pub use context_prompt::*;
-pub use description::*;
-pub use diagnostics::*;
-pub use drawing::*;
-pub use entries::*;
-pub use exact::*;
-pub use fresh_start::*;
-pub use gate::*;
-pub use graph::*;
-pub use inputs::*;
-pub use limits::*;
-pub use messages::*;
-pub use models::*;
-pub use names::*;
-pub use notifications::*;
-pub use outputs::*;
-pub use parallel::*;
-pub use pause::*;
-pub use preview::*;
-pub use questions::*;
-pub use report::*;
-pub use results::*;
-pub use rules::*;
-pub use run_dir::*;
-pub use run_preview::*;
-pub use status_line::*;
-pub use status_panel::*;
-pub use step_result::*;
-pub use task::*;
-pub use template::*;
-pub use tools::*;
-pub use usage::*;
-pub use user_limits::*;
-pub use ways::*;
+pub use self::{
+    branches::*, budget::*, calls::*, context_prompt::*, description::*, diagnostics::*, drawing::*, entries::*,
+    exact::*, fresh_start::*, gate::*, graph::*, inputs::*, limits::*, messages::*, models::*, names::*,
+    notifications::*, outputs::*, parallel::*, pause::*, preview::*, questions::*, report::*, results::*, rules::*,
+    run_dir::*, run_preview::*, status_line::*, status_panel::*, step_result::*, task::*, template::*, tools::*,
+    usage::*, user_limits::*, ways::*,
+};

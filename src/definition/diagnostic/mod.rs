@@ -24,27 +24,10 @@ pub(crate) mod variable;
 pub(crate) mod workflow;
 pub(crate) mod yaml;
 
-pub use call::*;
-pub use description::*;
-pub use excerpt::*;
-pub use field::*;
-pub use file::*;
-pub use gate::*;
-pub use limit::*;
-pub use meant::*;
-pub use model::*;
-pub use notify::*;
-pub use package::*;
-pub use parallel::*;
-pub use phase::*;
-pub use place::*;
-pub use problem::*;
-pub use report::*;
-pub use tool::*;
-pub use user_file::*;
-pub use value::*;
-pub use variable::*;
-pub use workflow::*;
-pub use yaml::*;
+pub use self::{
+    call::*, description::*, excerpt::*, field::*, file::*, gate::*, limit::*, meant::*, model::*, notify::*,
+    package::*, parallel::*, phase::*, place::*, problem::*, report::*, tool::*, user_file::*, value::*, variable::*,
+    workflow::*, yaml::*,
+};
 
 pub(crate) use anchor::*;

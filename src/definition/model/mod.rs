@@ -41,39 +41,13 @@ pub mod work;
 pub mod workflow;
 pub mod written_paths;
 
-pub use bound_values::*;
-pub use budget::*;
-pub use expected_calls::*;
-pub use files::*;
-pub use gate::*;
-pub use groups::*;
-pub use hidden::*;
-pub use inputs::*;
-pub use library::*;
-pub use limits::*;
-pub use models::*;
+pub use self::{
+    bound_values::*, budget::*, expected_calls::*, files::*, gate::*, groups::*, hidden::*, inputs::*, library::*,
+    limits::*, models::*, notify::*, outcomes::*, own_limits::*, own_work::*, parallel::*, path_variables::*, paths::*,
+    permission::*, program_variables::*, results::*, rule_inputs::*, schema::*, tools::*, totals::*, user_files::*,
+    user_limits::*, value_type::*, values::*, words::*, work::*, workflow::*,
+};
 pub use nearest::nearest;
-pub use notify::*;
-pub use outcomes::*;
-pub use own_limits::*;
-pub use own_work::*;
-pub use parallel::*;
-pub use path_variables::*;
-pub use paths::*;
-pub use permission::*;
-pub use program_variables::*;
-pub use results::*;
-pub use rule_inputs::*;
-pub use schema::*;
-pub use tools::*;
-pub use totals::*;
-pub use user_files::*;
-pub use user_limits::*;
-pub use value_type::*;
-pub use values::*;
-pub use words::*;
-pub use work::*;
-pub use workflow::*;
 
 pub(crate) use blank::*;
 pub(crate) use nearest::nearest_within;

@@ -249,7 +249,7 @@ fn summaries_are_in_the_prompts_of_later_phases() {
     assert!(text.contains("**Results so far:**\n\n### * a\nfound {description}\n\n**What to do"));
     assert!(text.contains("Do b. found {description}|found {description}|(none)|(none)|{summary.z}|{summary.}\n"));
 
-    // A restart keeps the summary, a second pass replaces it.
+    // A restart keeps the summary, a second visit replaces it.
     let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]);
     let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     let again = session.on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"#, nested: false });
