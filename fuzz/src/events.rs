@@ -260,7 +260,7 @@ impl Play {
     fn waits(&self) -> bool {
         let is_at_entry =
             |state: &RunState| Active::resolve(state, &self.library).is_some_and(|active| !active.phase.is_of_agent());
-        let paused = |state: &RunState| state.progress.paused.is_some() || is_at_entry(state);
+        let paused = |state: &RunState| state.progress().paused.is_some() || is_at_entry(state);
         !self.engine.is_running() || self.stored.as_ref().is_none_or(paused)
     }
 

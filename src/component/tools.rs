@@ -196,7 +196,7 @@ const UNREADABLE: &str = "The run cannot be read";
 fn usable(states: Vec<String>) -> Result<Restored, String> {
     let why = match restore_with_mark(states) {
         None => "its state is incomplete".to_owned(),
-        Some(restored) => match &restored.state.progress.broken {
+        Some(restored) => match &restored.state.progress().broken {
             Some(Broken { why, is_usable: false }) => why.to_string(),
             Some(_) | None => return Ok(restored),
         },

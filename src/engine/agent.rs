@@ -218,7 +218,7 @@ impl Engine {
         let Some(workflow) = library.get(&state.workflow_key) else { return };
         let state = state.clone();
         let all = self.meter.up_to_now(&self.run, &self.agent, cx).unwrap_or_else(|| state.clone());
-        let content = match &state.progress.branch {
+        let content = match &state.progress().branch {
             Some(branch) => text::branch_over(branch, &workflow.name, state.branch_end().as_ref()),
             None => text::completion_message(&all, workflow, library),
         };

@@ -118,11 +118,11 @@ impl Engine {
 
     /// Decides how the run goes on, and counts a continuation in which the agent did nothing.
     fn decide_and_count(&mut self, cx: &mut Cx) -> Decision {
-        let counted = self.run.running().map_or(0, |state| state.progress.idle);
+        let counted = self.run.running().map_or(0, |state| state.progress().idle);
         let idle = self.agent.idle(counted);
         let decision = self.decide(idle, cx);
         match decision {
-            Decision::Continue(_) | Decision::Pause(_) => self.run.amend_progress(|progress| progress.idle = idle),
+            Decision::Continue(_) | Decision::Pause(_) => self.run.amend_progress(|state| state.with_idle(idle)),
             Decision::Converse | Decision::Wait => {}
         }
         decision
@@ -130,7 +130,7 @@ impl Engine {
 
     fn decide(&self, idle: u32, cx: &mut Cx) -> Decision {
         let Some(active) = self.run.active() else { return Decision::Wait };
-        let progress = &active.state.progress;
+        let progress = active.state.progress();
         if progress.paused.is_some() || !self.pending.is_empty() {
             return Decision::Wait;
         }
@@ -193,7 +193,7 @@ impl Engine {
 
     /// Ends the pause of the run in progress; returns false if it is not paused.
     pub(super) fn resume(&mut self, cx: &mut Cx) -> bool {
-        let paused = self.run.running().filter(|state| state.progress.paused.is_some());
+        let paused = self.run.running().filter(|state| state.progress().paused.is_some());
         let Some(new) = paused.map(RunState::resumed) else { return false };
         self.repetition.forget();
         self.transition(new, cx);
@@ -226,7 +226,7 @@ pub(super) fn tell_needs_resume(run: &mut Run, session: &Session, cx: &mut Cx) -
         }
         return true;
     }
-    let paused = run.running().and_then(|state| state.progress.paused.clone());
+    let paused = run.running().and_then(|state| state.progress().paused.clone());
     let is_at_entry = run.at_entry().is_some();
     let Some(pause) = paused.filter(|pause| is_at_entry || pause.reason.needs_resume()) else {
         return is_at_entry;

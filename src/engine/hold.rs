@@ -19,7 +19,7 @@ impl Engine {
             self.run.told_hold = None;
             return;
         };
-        let is_sealed = state.progress.seal.is_some();
+        let is_sealed = state.progress().seal.is_some();
         let reason = self.run.held().cloned();
         let is_told = reason.as_ref() == self.run.told_hold.as_ref().map(|told| &told.reason);
         if !is_told || !is_sealed {
@@ -103,7 +103,7 @@ impl Engine {
         let Some(new) = self.run.state().and_then(|state| state.with_accepted_rules(self.run.library())) else {
             return;
         };
-        let pause = new.progress.paused.as_ref();
+        let pause = new.progress().paused.as_ref();
         let new = if pause.is_some_and(|pause| pause.reason.is_of_rules()) { new.resumed() } else { new };
         self.run.told_hold = None;
         // The checks of an open gate belong to the old rules.

@@ -19,18 +19,21 @@ pub(super) fn store(state: &RunState, cx: &mut Cx) {
 
 /// The entry with the whole task of a run, if the task is too long for the state entries.
 pub(super) fn entry(state: &RunState) -> Option<(&'static str, Value)> {
-    let text = state.progress.long_task.as_ref()?.text()?;
+    let text = state.progress().long_task.as_ref()?.text()?;
     Some((TASK_ENTRY_TYPE, json!({ "taskId": state.task_id, "text": text })))
 }
 
 /// Takes up the whole task of a run that the session stores.
-pub(super) fn take_up(state: &mut RunState, cx: &mut Cx) {
-    let Some(long) = &mut state.progress.long_task else { return };
+pub(super) fn take_up(mut state: RunState, cx: &mut Cx) -> RunState {
+    if state.progress().long_task.is_none() {
+        return state;
+    }
     let entries = cx.unless_gone(cx.host.entries(TASK_ENTRY_TYPE).map(Some)).unwrap_or_default();
     for entry in entries {
         let Ok(entry) = serde_json::from_str::<Value>(&entry) else { continue };
         if entry.get("taskId").and_then(Value::as_str) == Some(&state.task_id) {
-            long.set_text(entry.get("text").and_then(Value::as_str).unwrap_or_default());
+            state = state.with_whole_task(entry.get("text").and_then(Value::as_str).unwrap_or_default());
         }
     }
+    state
 }

@@ -16,7 +16,7 @@ use super::state::Run;
 /// If the session is gone.
 pub(super) fn with_run_dir(mut state: RunState, library: &Library, cx: &mut Cx) -> Result<Option<RunState>, Stale> {
     match opened_run_dir(&state, library, cx)? {
-        Some(Ok(opened)) => state.progress.run_dir = Some(opened),
+        Some(Ok(opened)) => state = state.with_run_dir(opened),
         Some(Err(reason)) => {
             cx.fail(Level::Error, text::not_started_without_run_dir(&reason));
             return Ok(None);
@@ -38,7 +38,7 @@ pub(super) fn take_up_run_dir(run: &mut Run, cx: &mut Cx) -> Result<(), Stale> {
         return Ok(());
     };
     match opened_run_dir(state, run.library(), cx)? {
-        Some(Ok(opened)) => run.amend_progress(|progress| progress.run_dir = Some(opened)),
+        Some(Ok(opened)) => run.amend_progress(|state| state.with_run_dir(opened)),
         Some(Err(reason)) => cx.notify(Level::Error, text::run_without_run_dir(&reason)),
         None => {}
     }
@@ -47,11 +47,11 @@ pub(super) fn take_up_run_dir(run: &mut Run, cx: &mut Cx) -> Result<(), Stale> {
 
 /// Opens the folder, with the file of a long task. `None` if the run needs none.
 fn opened_run_dir(state: &RunState, library: &Library, cx: &Cx) -> Result<Option<Result<RunDir, String>>, Stale> {
-    let long_task = &state.progress.long_task;
+    let long_task = &state.progress().long_task;
     if long_task.is_none() && !library.names_run_dir(&state.workflow_key) {
         return Ok(None);
     }
-    let copy_of = state.progress.run_dir.as_ref().map(RunDir::name);
+    let copy_of = state.progress().run_dir.as_ref().map(RunDir::name);
     let opened = cx.host.open_run_dir(&state.task_id, copy_of)?;
     Ok(Some(match (opened, long_task.as_ref().and_then(LongTask::text)) {
         (Ok(dir), Some(text)) => cx.host.write_run_file(&state.task_id, TASK_FILE, text)?.map(|()| dir),

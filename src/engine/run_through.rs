@@ -283,7 +283,7 @@ impl<'a> Play<'a> {
         let mut play = Play::new(Rc::clone(&self.given), self.context);
         play.steps = self.steps;
         let stored = newest.as_ref().and_then(|newest| restore([newest]));
-        let branch = stored.as_ref().and_then(|stored| stored.progress.branch.as_ref());
+        let branch = stored.as_ref().and_then(|stored| stored.progress().branch.as_ref());
         play.branch = branch.map(text::branch_name).zip(group);
         play.newest = newest;
         play.take_up(stored);
@@ -464,9 +464,9 @@ fn visits(state: &RunState, group: Option<&RunState>) -> u32 {
     };
     let own = entries(&state.current_path);
     let is_own = |key: &str| PhasePath::parse(key).is_some_and(|path| entries(&path) == own);
-    let known = state.progress.visits.iter();
-    let others = group.into_iter().flat_map(|group| group.progress.visits.iter());
-    let others = others.filter(|(key, _)| !state.progress.visits.contains_key(key));
+    let known = state.progress().visits.iter();
+    let others = group.into_iter().flat_map(|group| group.progress().visits.iter());
+    let others = others.filter(|(key, _)| !state.progress().visits.contains_key(key));
     known.chain(others).filter(|(key, _)| is_own(key)).map(|(_, visit)| visit.number).sum()
 }
 

@@ -80,12 +80,10 @@ impl Engine {
     }
 
     /// Takes up the run that the session stores, and sets its model, or the user's again.
-    pub(super) fn restore_run(&mut self, mut stored: Option<RunState>, mark: Mark, cx: &mut Cx) {
-        let model = stored.as_mut().and_then(|state| state.progress.users_model.take());
-        if let Some(state) = &mut stored {
-            long_task::take_up(state, cx);
-        }
-        let stored = stored.map(|state| state.bounded(&self.session.bound));
+    pub(super) fn restore_run(&mut self, stored: Option<RunState>, mark: Mark, cx: &mut Cx) {
+        let model = stored.as_ref().and_then(|state| state.progress().users_model.clone());
+        let stored =
+            stored.map(|state| long_task::take_up(state, cx).with_users_model(None).bounded(&self.session.bound));
         self.run.restore(stored, mark);
         self.meter.take_up(self.run.state().is_some_and(|state| !state.is_running()));
         self.keeper.restore(model, &mut self.run, cx);

@@ -193,7 +193,7 @@ impl Engine {
             let details = json!({ "active": true, "error": "summary required" });
             return result(text::summary_missing(&before), details);
         }
-        let paused = before.state.progress.paused.as_ref();
+        let paused = before.state.progress().paused.as_ref();
         let waits_at_gate = paused.is_some_and(|pause| pause.reason.keeps_phase());
         let paused = text::paused(&before);
         // Outputs from an earlier call in this visit stay valid. A stop is allowed without outputs.
@@ -224,15 +224,9 @@ impl Engine {
             self.agent.end_run();
             return result(paused, json!({ "active": true, "gate": "paused" }));
         }
-        let mut times = 0;
-        if let Some(key) = self.run.running().map(|state| state.current_path.key()) {
-            self.run.amend_progress(|progress| {
-                if let Some(visit) = progress.visits.get_mut(&key) {
-                    visit.outputs_refused = visit.outputs_refused.saturating_add(1);
-                    times = visit.outputs_refused;
-                }
-            });
-        }
+        self.run.amend_progress(RunState::outputs_refused);
+        let visit = self.run.running().and_then(|state| state.progress().visits.get(&state.current_path.key()));
+        let times = visit.map_or(0, |visit| visit.outputs_refused);
         if times >= MAX_OUTPUTS_REFUSED {
             let reason = PauseReason::Outputs { of: self.run.phase_name(), times };
             text.push_str(&format!("\n\nThe workflow is paused: {reason}. Stop here and wait for the user."));

@@ -634,9 +634,9 @@ fn a_new_phase_resets_the_counts() {
     let _ = session.stop();
     let _ = idle_round(&mut session);
     let _ = session.command("workflow", ":pause");
-    assert_eq!(session.stored_run().unwrap().progress.continuations, 1);
+    assert_eq!(session.stored_run().unwrap().progress().continuations, 1);
     session.step("next");
-    assert_eq!(session.stored_run().unwrap().progress.continuations, 0);
+    assert_eq!(session.stored_run().unwrap().progress().continuations, 0);
 }
 
 #[test]
@@ -1029,10 +1029,10 @@ fn in_any_order_events_leave_one_consistent_state() {
             }
             let run = session.stored_run().unwrap().clone();
             assert_eq!(run.current_path, stored.current_path, "what is stored is what is so");
-            assert_eq!(run.progress.paused, stored.progress.paused);
+            assert_eq!(run.progress().paused, stored.progress().paused);
             assert!(session.engine.is_running());
             assert_eq!(session.engine.agent.activity.is_counting_down(), counting);
-            assert!(!(counting && run.progress.paused.is_some()), "a paused run counts nothing down");
+            assert!(!(counting && run.progress().paused.is_some()), "a paused run counts nothing down");
         }
     }
 }

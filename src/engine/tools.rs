@@ -15,13 +15,13 @@ use super::effect::{Effect, Level};
 use super::state::{Run, Session};
 
 /// Returns the state with the tools that it adds, and sets the tools that the model is shown.
-pub(super) fn with_tools(mut new: RunState, library: &Library, cx: &mut Cx) -> RunState {
+pub(super) fn with_tools(new: RunState, library: &Library, cx: &mut Cx) -> RunState {
     let phase = Active::resolve(&new, library).map(|active| active.phase);
     let named: Vec<&str> = phase.map(named).unwrap_or_default();
-    if named.is_empty() && new.progress.tools_added.is_empty() {
+    if named.is_empty() && new.progress().tools_added.is_empty() {
         return new;
     }
-    let shown = match shown(&new.progress.tools_added, &named, cx.host) {
+    let shown = match shown(&new.progress().tools_added, &named, cx.host) {
         Ok(Some(shown)) => shown,
         Ok(None) => return new,
         Err(Stale) => {
@@ -32,8 +32,7 @@ pub(super) fn with_tools(mut new: RunState, library: &Library, cx: &mut Cx) -> R
     if shown.changed {
         cx.push(Effect::SetActiveTools(shown.tools));
     }
-    new.progress.tools_added = shown.added;
-    new
+    new.with_tools(shown.added)
 }
 
 /// Shows the model the run's own tool before the agent goes on, if another extension has removed it. Tells the user
@@ -54,10 +53,12 @@ pub(super) fn keep_step_tool(run: &mut Run, session: &mut Session, cx: &mut Cx) 
     }
     tools.push(STEP_TOOL_NAME.to_owned());
     cx.push(Effect::SetActiveTools(tools));
-    run.amend_progress(|progress| {
-        if !progress.tools_added.iter().any(|tool| tool == STEP_TOOL_NAME) {
-            progress.tools_added.push(STEP_TOOL_NAME.to_owned());
+    run.amend_progress(|state| {
+        let mut added = state.progress().tools_added.clone();
+        if !added.iter().any(|tool| tool == STEP_TOOL_NAME) {
+            added.push(STEP_TOOL_NAME.to_owned());
         }
+        state.with_tools(added)
     });
     Ok(())
 }

@@ -88,16 +88,17 @@ impl RunState {
 
     /// Returns the run with this work on a branch.
     pub fn with_branch_run(&self, branch: &Branch, run: BranchRun) -> Self {
-        let mut new = self.clone();
-        new.progress.branches.insert(&*branch.key, run);
-        new
+        self.clone().changed(|progress| progress.branches.insert(&*branch.key, run))
     }
 
     /// Returns the run without the work on a branch: the branch begins anew.
     pub fn without_branch_run(&self, branch: &Branch) -> Self {
-        let mut new = self.clone();
-        new.progress.branches.remove(&branch.key);
-        new
+        self.clone().changed(|progress| drop(progress.branches.remove(&branch.key)))
+    }
+
+    /// Returns the run as the run of a child in this branch.
+    pub fn in_branch(&self, branch: Branch) -> Self {
+        self.clone().changed(|progress| progress.branch = Some(branch))
     }
 
     /// Returns the run of a child for a branch of the group at which this run is, at the first phase of the branch, or

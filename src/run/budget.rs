@@ -164,6 +164,11 @@ impl RunState {
         self
     }
 
+    /// Returns the run with a change of the user's decisions about the budget of this key.
+    pub fn with_allowance(self, key: &str, change: impl FnOnce(&mut Allowance)) -> Self {
+        self.changed(|progress| change(progress.allowances.get_or_insert(key, Allowance::default)))
+    }
+
     /// The usage of all visits in the innermost scope of a path.
     fn spent_in(&self, scope: &PhasePath) -> Usage {
         if scope.len() <= 1 {

@@ -47,8 +47,8 @@ impl Journal {
         };
     }
 
-    /// Returns the newest entry as a complete one, if the session has refused it, or an earlier entry that it continues.
-    /// The next entry is complete too.
+    /// Returns a complete entry in place of the newest entry, if the session has refused that entry or an earlier entry
+    /// that it may continue. The next entry is complete too.
     pub fn again(&mut self) -> Option<Value> {
         match std::mem::take(&mut self.0) {
             Last::Refused(mut state) => {

@@ -6,7 +6,8 @@ use crate::sorted::Map;
 
 use crate::definition::{Budget, Input, Workflow};
 
-use super::{long_task::divided, path::PhasePath, progress::Progress};
+use super::progress::{Progress, UsersModel};
+use super::{long_task::divided, path::PhasePath, run_dir::RunDir};
 
 /// A run of a workflow.
 ///
@@ -26,8 +27,8 @@ pub struct RunState {
     pub task_description: String,
     /// Start of the run, in milliseconds since 1970.
     pub started_at: u64,
-    /// Fields that the reference does not have.
-    pub progress: Progress,
+    /// Fields that the reference does not have. Only `src/run` changes them.
+    pub(super) progress: Progress,
     /// The bound of the command line for the whole run. The bound is not stored: each process has its own.
     pub bound: Budget,
 }
@@ -96,6 +97,50 @@ impl RunState {
         let given = |input: &Input| values.get(&input.name).or(input.default.as_ref()).cloned();
         let inputs = workflow.inputs.iter();
         self.progress.inputs = inputs.filter_map(|input| Some((input.name.clone(), given(input)?))).collect();
+        self
+    }
+
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    #[cfg(test)]
+    pub fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    /// Returns the run with a change of its progress.
+    pub(super) fn changed(mut self, change: impl FnOnce(&mut Progress)) -> Self {
+        change(&mut self.progress);
+        self
+    }
+
+    /// Returns the run with its folder.
+    pub fn with_run_dir(self, dir: RunDir) -> Self {
+        self.changed(|progress| progress.run_dir = Some(dir))
+    }
+
+    /// Returns the run with these tools added to the user's.
+    pub fn with_tools(self, added: Vec<String>) -> Self {
+        self.changed(|progress| progress.tools_added = added)
+    }
+
+    /// Returns the run with the user's model, while the run uses another one.
+    pub fn with_users_model(self, model: Option<UsersModel>) -> Self {
+        self.changed(|progress| progress.users_model = model)
+    }
+
+    /// Returns the run that the user has started with these models without a price, and although nothing else bounds
+    /// some of its phases if it is `uncounted`.
+    pub fn with_unpriced(self, models: Vec<String>, uncounted: bool) -> Self {
+        self.changed(|progress| (progress.unpriced, progress.uncounted) = (models, uncounted))
+    }
+
+    /// Returns the run with this text as its whole task, if the text is the task.
+    pub fn with_whole_task(mut self, text: &str) -> Self {
+        if let Some(long) = &mut self.progress.long_task {
+            long.set_text(text);
+        }
         self
     }
 

@@ -5,7 +5,7 @@ use crate::usage::Usage;
 
 use super::pause::{Pause, PauseReason};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS, Progress};
-use super::visit::{MAX_NAME, Visit};
+use super::visit::{MAX_NAME, Pick, Visit};
 use super::{evidence::Evidence, path::PhasePath, state::RunState};
 
 /// The way in which a phase is left.
@@ -53,9 +53,7 @@ impl RunState {
 
     /// Returns the run whose current phase has started fresh.
     pub fn started_fresh(&self) -> Self {
-        let mut new = self.clone();
-        new.progress.fresh_start = false;
-        new
+        self.clone().changed(|progress| progress.fresh_start = false)
     }
 
     /// Returns this state, which follows `before`, with the usage since `before` was stored. The usage belongs to the
@@ -72,12 +70,44 @@ impl RunState {
         self
     }
 
-    /// Returns this state, whose current phase has this name.
-    pub fn named(mut self, name: &str) -> Self {
-        if let Some(visit) = self.progress.visits.get_mut(&self.current_path.key()) {
-            visit.name = short(name, MAX_NAME);
+    /// Returns the run with one more automatic continuation of its phase.
+    pub fn continued(self) -> Self {
+        self.changed(|progress| progress.continuations = progress.continuations.saturating_add(1))
+    }
+
+    /// Returns the run with this number of continuations, one after the other, in which the agent did nothing.
+    pub fn with_idle(self, idle: u32) -> Self {
+        self.changed(|progress| progress.idle = idle)
+    }
+
+    /// Returns the run with one more call of this visit that was refused because of its outputs.
+    pub fn outputs_refused(self) -> Self {
+        self.change_visit(|visit| visit.outputs_refused = visit.outputs_refused.saturating_add(1))
+    }
+
+    /// Returns the run with a choice of the user for this visit.
+    pub fn picked(self, pick: Pick) -> Self {
+        self.change_visit(|visit| visit.picked = visit.picked.max(Some(pick)))
+    }
+
+    /// Returns the run with the model in use at the end of a visit: of the phase of this key, with this number.
+    pub fn with_model(mut self, key: &str, number: u32, model: String) -> Self {
+        if let Some(visit) = self.progress.visits.get_mut(key).filter(|visit| visit.number == number) {
+            visit.model = Some(model);
         }
         self
+    }
+
+    fn change_visit(mut self, change: impl FnOnce(&mut Visit)) -> Self {
+        if let Some(visit) = self.progress.visits.get_mut(&self.current_path.key()) {
+            change(visit);
+        }
+        self
+    }
+
+    /// Returns this state, whose current phase has this name.
+    pub fn named(self, name: &str) -> Self {
+        self.change_visit(|visit| visit.name = short(name, MAX_NAME))
     }
 
     /// Returns the usage of the run, up to the newest state entry.
@@ -102,9 +132,7 @@ impl RunState {
     }
 
     pub fn paused(&self, reason: PauseReason, now: u64) -> Self {
-        let mut new = self.clone();
-        new.progress.paused = Some(Pause { reason, at: now });
-        new
+        self.clone().changed(|progress| progress.paused = Some(Pause { reason, at: now }))
     }
 
     /// Returns the run without its pause; its counters begin anew.

@@ -64,7 +64,7 @@ pub fn branch_phase(state: &RunState, library: &Library) -> Option<String> {
 /// Returns the usage of a branch in its last visit.
 pub fn branch_usage(state: &RunState, branch: &Branch) -> Usage {
     let mut used = Usage::default();
-    for (_, visit) in state.progress.visits.iter().filter(|(key, _)| branch.has(key)) {
+    for (_, visit) in state.progress().visits.iter().filter(|(key, _)| branch.has(key)) {
         if visit.step >= branch.step {
             used.add(&visit.usage);
         }
@@ -101,7 +101,7 @@ pub fn branch_lines(
     library: &Library,
     now: &dyn Fn(&Branch) -> BranchNow,
 ) -> Vec<String> {
-    if !state.progress.visits.contains_key(&path.key()) {
+    if !state.progress().visits.contains_key(&path.key()) {
         return Vec::new();
     }
     let state = state.at(path.clone());
@@ -143,7 +143,7 @@ pub fn branches_told(active: &Active) -> String {
                 lines.push(summary.text.clone());
             }
         }
-        for (_, outputs) in state.progress.outputs.iter().filter(|(key, _)| branch.has(key)) {
+        for (_, outputs) in state.progress().outputs.iter().filter(|(key, _)| branch.has(key)) {
             lines.push(output_lines(&outputs.values));
         }
         Some(lines.join("\n\n"))

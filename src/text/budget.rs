@@ -162,7 +162,7 @@ pub(super) fn budget_lines(active: &Active) -> Vec<String> {
     };
     let budgets = active.budgets();
     let has_cost = budgets.iter().any(|budget| budget.bounds().any(|bound| bound.measure == Measure::Cost));
-    let uncounted = uncounted(&active.state.progress.unpriced).filter(|_| has_cost);
+    let uncounted = uncounted(&active.state.progress().unpriced).filter(|_| has_cost);
     budgets.into_iter().map(line).chain(uncounted).collect()
 }
 

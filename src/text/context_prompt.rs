@@ -234,12 +234,8 @@ mod tests {
         let mut root = workflow("rpir", &["research", "x", "build"]);
         root.phases[1] = Entry::phase(plan);
         let library = Library::new(vec![root], &mut Vec::new());
-        let state = RunState {
-            current_path: path_to(&[("rpir", 1)]),
-            global_step_count: 1,
-            task_id: "wf-1-abc".into(),
-            ..RunState::new("rpir", "Add {phaseName}", 1, 0)
-        };
+        let mut state = RunState::new("rpir", "Add {phaseName}", 1, 0).at(path_to(&[("rpir", 1)]));
+        (state.global_step_count, state.task_id) = (1, "wf-1-abc".into());
         let active = Active::resolve(&state, &library).unwrap();
         assert_eq!(
             context_prompt(&active, DefaultRole::Worker),
@@ -297,11 +293,8 @@ workflow_step {\"action\": \"next\", \"summary\": \"<what you found or did>\"}"
             ..workflow("release", &["build", "@review", "deploy"])
         };
         let library = Library::new(vec![root, workflow("review", &["check", "sign"])], &mut Vec::new());
-        let state = RunState {
-            current_path: path_to(&[("release", 1), ("review", 1)]),
-            global_step_count: 7,
-            ..RunState::new("release", "Ship", 1, 0)
-        };
+        let mut state = RunState::new("release", "Ship", 1, 0).at(path_to(&[("release", 1), ("review", 1)]));
+        state.global_step_count = 7;
         let active = Active::resolve(&state, &library).unwrap();
         let prompt = context_prompt(&active, DefaultRole::Orchestrator);
         for line in [

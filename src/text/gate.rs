@@ -362,7 +362,7 @@ pub(super) fn phase_evidence_lines<'a>(
     state: &'a RunState,
     path: &PhasePath,
 ) -> impl Iterator<Item = String> + use<'a> {
-    let visit = state.progress.visits.get(&path.key());
+    let visit = state.progress().visits.get(&path.key());
     visit.into_iter().flat_map(|visit| evidence_lines(&visit.evidence))
 }
 

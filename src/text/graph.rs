@@ -207,7 +207,7 @@ fn loops_from(scope: &Workflow) -> Option<usize> {
 
 /// Returns the reason why a run passed over the entry at this path when it came there last.
 fn passed_note(run: Option<&RunState>, path: &PhasePath) -> Option<String> {
-    let passed = run?.progress.passed_over.get(&path.key())?;
+    let passed = run?.progress().passed_over.get(&path.key())?;
     Some(format!("passed over: {}", passed.because))
 }
 

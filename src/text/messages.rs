@@ -132,7 +132,7 @@ struct Entries {
 
 impl Entries {
     fn of(state: &RunState, root: &Workflow, library: &Library) -> Self {
-        let visits = &state.progress.visits;
+        let visits = &state.progress().visits;
         let passes: u64 = visits.values().map(|visit| u64::from(visit.number)).sum();
         // The reference records no visits.
         let knows_all = passes >= state.global_step_count && !visits.is_empty();
@@ -150,7 +150,7 @@ impl Entries {
                 .map(|(_, visit)| visit)
                 .collect();
             let is_skipped = if own.is_empty() { knows_all } else { own.iter().all(|visit| visit.skipped) };
-            if state.progress.passed_over.contains_key(&key) {
+            if state.progress().passed_over.contains_key(&key) {
                 entries.passed_over.push(name);
             } else if is_skipped {
                 entries.skipped.push(name);
@@ -199,7 +199,7 @@ fn usage_line(state: &RunState) -> String {
 pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
     let seen = active.seen();
     let active = &active.with(&seen);
-    let is_first = active.state.progress.continuations == 0;
+    let is_first = active.state.progress().continuations == 0;
     let default = if is_first || !in_view { DEFAULT_NOT_DONE_REMINDER } else { NEXT_NOT_DONE_REMINDER };
     resolve_with(active.root.not_done_reminder.as_deref().unwrap_or(default), |name| {
         Some(match name {
@@ -347,7 +347,7 @@ mod tests {
         let library = Library::new(vec![root.clone()], &mut Vec::new());
         let mut state = RunState::new("w", "task", 0, 0);
         state.current_path[0].phase_index = 1;
-        state.progress.inputs.insert("note", "{description}".into());
+        state.progress_mut().inputs.insert("note", "{description}".into());
         let active = Active::resolve(&state, &library).unwrap();
         let expected = "<{description} {input.other} (none) {outcome.other}>";
         let prompt = context_prompt(&active, DefaultRole::Worker);
@@ -391,7 +391,7 @@ mod tests {
             workflow.completion_message = Some(own.into());
             for (state, expected) in [(&begun, begun_as), (&passed, passed_as), (&failed, failed_as)] {
                 let mut state = state.clone();
-                state.progress.visits.get_mut("w:0").unwrap().usage.turns = 3;
+                state.progress_mut().visits.get_mut("w:0").unwrap().usage.turns = 3;
                 assert_eq!(completion_message(&state, &workflow, &library), expected);
             }
         }
@@ -436,12 +436,12 @@ mod tests {
             (Some("Go\non"), 9, true, 2),
         ] {
             root.not_done_reminder = own.map(Into::into);
-            state.progress.continuations = times;
+            state.progress_mut().continuations = times;
             let library = Library::new(vec![root.clone()], &mut Vec::new());
             let text = not_done_reminder(&Active::resolve(&state, &library).unwrap(), in_view);
             assert_eq!(text.lines().count(), lines, "{text}");
         }
-        state.progress.continuations = 1;
+        state.progress_mut().continuations = 1;
         root.not_done_reminder = None;
         let library = Library::new(vec![root], &mut Vec::new());
         assert_eq!(

@@ -85,7 +85,7 @@ mod tests {
     }
 
     fn lines_at(library: &Library, number: usize) -> Vec<String> {
-        let state = RunState { current_path: path_to(&[("long", number - 1)]), ..RunState::new("long", "", 0, 0) };
+        let state = RunState::new("long", "", 0, 0).at(path_to(&[("long", number - 1)]));
         let list = list(&Active::resolve(&state, library).unwrap());
         list.lines().skip(1).map(str::to_owned).collect()
     }

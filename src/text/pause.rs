@@ -182,7 +182,7 @@ pub fn rules_question(
 
 /// Returns the notice to the user about a run that has paused; `None` if it is not paused.
 pub fn pause_notice(active: &Active) -> Option<String> {
-    let pause = active.state.progress.paused.as_ref()?;
+    let pause = active.state.progress().paused.as_ref()?;
     let how = match &pause.reason {
         PauseReason::Budget { measure, .. } => &*format!("To allow more: {}", budget::command(*measure)),
         PauseReason::UnknownCost { .. } => "/workflow :resume goes on, and the cost of such answers is not counted.",
@@ -218,7 +218,7 @@ pub fn pause_notice(active: &Active) -> Option<String> {
 
 /// Returns the refusal of the agent's call to move a paused run; `None` if it is not paused.
 pub fn paused(active: &Active) -> Option<String> {
-    let pause = active.state.progress.paused.as_ref()?;
+    let pause = active.state.progress().paused.as_ref()?;
     Some(format!("The workflow is paused: {}. Stop here and wait for the user.", pause.reason))
 }
 
@@ -285,7 +285,7 @@ pub fn unfinished_line(state: &RunState, library: &Library) -> String {
 
 /// Returns the name of a run's workflow, or its key if the library does not contain it.
 pub fn run_name(state: &RunState, library: &Library) -> String {
-    if state.progress.broken.as_ref().is_some_and(|broken| !broken.is_usable) {
+    if state.progress().broken.as_ref().is_some_and(|broken| !broken.is_usable) {
         return "The stored run".to_owned();
     }
     let root = state.current_path.first().and_then(|root| library.get(&root.workflow_key));

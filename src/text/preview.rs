@@ -20,9 +20,8 @@ const MAX_STEPS: usize = 200;
 pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let sample = |input: &Input| (input.name.clone(), input.sample());
     let samples = workflow.inputs.iter().map(sample).collect();
-    let mut first = RunState::new(&workflow.key, task, SAMPLE_TIME, 0).with_inputs(workflow, &samples);
-    first.progress.run_dir = Some(RunDir::sample());
-    let first = enter(&first, library);
+    let first = RunState::new(&workflow.key, task, SAMPLE_TIME, 0).with_inputs(workflow, &samples);
+    let first = enter(&first.with_run_dir(RunDir::sample()), library);
     let Some(active) = Active::resolve(&first, library) else { return String::new() };
     let mut parts = vec![head(workflow, library)];
     if !workflow.inputs.is_empty() {
@@ -112,8 +111,7 @@ fn in_branches(at: &NumberedPhase, first: &RunState, library: &Library) -> Vec<R
         path.enter(&group.key, item);
         path.set_index(index);
         let key = if item.is_some() { path.scope_key() } else { path.key() };
-        let mut inside = at_group.clone();
-        inside.progress.branch = Some(Branch { key, name: String::new(), step: u64::MAX });
+        let inside = at_group.in_branch(Branch { key, name: String::new(), step: u64::MAX });
         jump_to(&inside, path, library)
     };
     (0..count).map(in_branch).collect()

@@ -182,7 +182,7 @@ impl<'a> Report<'a> {
     /// Returns the report of a run. The workflow's files are not needed.
     pub fn of(state: &'a RunState, circumstances: Circumstances) -> Self {
         let Circumstances { pause, ended_at, replaced } = circumstances;
-        let progress = &state.progress;
+        let progress = state.progress();
         let outcome = match state.status {
             RunStatus::Done { .. } => Outcome::Done,
             RunStatus::Stopped { .. } => Outcome::Stopped,
@@ -431,7 +431,7 @@ impl PhaseReport<'_> {
 fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
     let current = state.current_path.key();
     let mut phases: Vec<PhaseReport> = Vec::new();
-    for (key, visit) in state.progress.visits.iter() {
+    for (key, visit) in state.progress().visits.iter() {
         let path = PhasePath::parse(key);
         let scopes = path.iter().flat_map(|path| path.iter().skip(1));
         let mut workflows = scopes.filter(|scope| !is_group_key(&scope.workflow_key));
@@ -447,14 +447,14 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
             passes: visit.number,
             started_at: visit.started_at,
             ended_at: visit.ended_at,
-            outcome: state.progress.outcomes.get(key).map(String::as_str),
+            outcome: state.progress().outcomes.get(key).map(String::as_str),
             skipped: visit.skipped,
             current: in_progress && *key == current,
             finished: state.has_finished(key, visit),
             models: usage.models.keys().cloned().collect(),
             usage,
             summary: visit.summary.as_ref().map(|summary| &*summary.text),
-            outputs: state.progress.outputs.get(key).map(|handed| &handed.values),
+            outputs: state.progress().outputs.get(key).map(|handed| &handed.values),
             evidence: &visit.evidence,
             path,
         };
@@ -472,7 +472,7 @@ fn indices(path: Option<PhasePath>) -> Vec<usize> {
 
 /// Returns the branches of parallel groups, by their keys.
 fn branches(state: &RunState) -> Vec<BranchReport<'_>> {
-    let runs = state.progress.branches.iter();
+    let runs = state.progress().branches.iter();
     let report = runs.map(|(key, run)| {
         let (end, how) = match (&run.end, &run.waits) {
             (Some(BranchEnd::Done { outcome }), _) => ("done", outcome.as_deref()),
@@ -488,7 +488,7 @@ fn branches(state: &RunState) -> Vec<BranchReport<'_>> {
 
 /// Returns the entries that were passed over, in the order of the workflow.
 fn passed_over(state: &RunState) -> Vec<PassedReport<'_>> {
-    let passed = state.progress.passed_over.iter().map(|(key, passed)| PassedReport {
+    let passed = state.progress().passed_over.iter().map(|(key, passed)| PassedReport {
         key,
         name: if passed.name.trim().is_empty() { key } else { &passed.name },
         because: passed.because.to_string(),

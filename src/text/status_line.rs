@@ -98,7 +98,7 @@ mod tests {
             (&[("gone", 0)], Some("⏸ gone (paused: its files cannot be read)")),
             (&[("release", 1), ("gone", 0)], Some("⏸ The release (paused: its files cannot be read)")),
         ] {
-            let state = RunState { current_path: path_to(path), ..RunState::new(path[0].0, "", 0, 0) };
+            let state = RunState::new(path[0].0, "", 0, 0).at(path_to(path));
             assert_eq!(status_line(Some(&state), &library, false).as_deref(), line);
             let is_held = |line: &str| line.starts_with('⏸');
             let waits = line.map(|line| match is_held(line) {

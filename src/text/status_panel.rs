@@ -29,7 +29,7 @@ pub fn status_panel(
     branch: &dyn Fn(&Branch) -> BranchNow,
 ) -> String {
     let state = active.state;
-    let progress = &state.progress;
+    let progress = state.progress();
     let outline = Outline::of(active);
     let mut lines = vec![
         full_status_line(state, active.library, waits).unwrap_or_default(),
@@ -112,7 +112,7 @@ pub fn phase_panel(active: &Active, waits: bool, branch: &dyn Fn(&Branch) -> Bra
     let phases = Outline::phases(active, first, PANEL_STEPS);
     let mut lines: Vec<String> = place(active.state, active.library).into_iter().collect();
     lines.extend(phases.iter().flat_map(|at| {
-        let visit = active.state.progress.visits.get(&at.path.key());
+        let visit = active.state.progress().visits.get(&at.path.key());
         let current = at.number == outline.current;
         let passed = passed(active.state, &at.path).filter(|_| !current);
         let mut line = short(&marked(active.state, at, visit, passed.is_some(), current), MAX_PANEL_LINE);
@@ -120,7 +120,7 @@ pub fn phase_panel(active: &Active, waits: bool, branch: &dyn Fn(&Branch) -> Bra
             line.push_str(&format!("  {}", passed.because));
             return vec![line];
         }
-        let outcomes = &active.state.progress.outcomes;
+        let outcomes = &active.state.progress().outcomes;
         let outcome = outcomes.get(&at.path.key()).filter(|_| !current);
         line.extend(outcome.map(|outcome| format!("  {}", short(outcome, MAX_PANEL_LINE))));
         let took = visit.and_then(|visit| short_usage(&visit.all_usage()));

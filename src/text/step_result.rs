@@ -70,7 +70,7 @@ pub(super) const PASSED_OVER: &str = "Passed over: ";
 
 /// Returns a line with the entries that the last transition passed over.
 fn passed_over(state: &RunState) -> Option<String> {
-    let passed = state.progress.passed_over.iter();
+    let passed = state.progress().passed_over.iter();
     let passed = passed.filter(|(_, passed)| passed.step == state.global_step_count);
     let lines = passed.map(|(_, passed)| format!("{} ({})", passed.name, passed.because));
     let lines: Vec<String> = lines.collect();
@@ -79,7 +79,7 @@ fn passed_over(state: &RunState) -> Option<String> {
 
 /// Returns the result of a `next` with this outcome that led to DONE.
 pub fn done(before: &Active, outcome: Option<&str>, after: &RunState) -> String {
-    let branch = after.progress.branch.as_ref().map(branch_name);
+    let branch = after.progress().branch.as_ref().map(branch_name);
     if let Some(outcome) = after.stopped_with() {
         let phase = phase_title(before.phase);
         if let Some(name) = branch {

@@ -9,9 +9,9 @@ pub const NO_WHOLE_TASK: &str = "the session does not have the whole task";
 
 /// Returns the task for the agent and in messages; for a long task its beginning, and the file with the whole task.
 pub fn task(state: &RunState) -> Cow<'_, str> {
-    let Some(long) = &state.progress.long_task else { return Cow::Borrowed(&state.task_description) };
+    let Some(long) = &state.progress().long_task else { return Cow::Borrowed(&state.task_description) };
     let length = long.length;
-    let place = match &state.progress.run_dir {
+    let place = match &state.progress().run_dir {
         Some(dir) => format!("The whole task is in {}/{TASK_FILE}: read that file first.", RunDir::shown(dir)),
         None => "The file with the whole task cannot be written.".to_owned(),
     };

@@ -44,12 +44,12 @@ pub(super) fn short(text: &str) -> String {
 
 /// Returns the passed-over entry of the step at this path: the entry of the step itself, or of a workflow around it.
 pub(super) fn passed<'a>(state: &'a RunState, path: &PhasePath) -> Option<&'a PassedOver> {
-    path.scopes().find_map(|path| state.progress.passed_over.get(&path.key()))
+    path.scopes().find_map(|path| state.progress().passed_over.get(&path.key()))
 }
 
 /// Returns an outcome of a phase with its target.
 pub(super) fn outcome_line(active: &Active, outcome: &Outcome) -> String {
-    let is_branch = active.state.progress.branch.is_some();
+    let is_branch = active.state.progress().branch.is_some();
     let to = match outcome.target {
         Target::Next | Target::Done if active.is_whole_branch() => "the end of this branch".to_owned(),
         Target::Stop if is_branch => "the end of this branch, as failed".to_owned(),
@@ -86,7 +86,7 @@ pub fn target(target: &Target) -> String {
 pub fn nothing_to_do(state: &RunState, library: &Library) -> String {
     let workflow = library.get(&state.workflow_key);
     let name = workflow.map_or("", |workflow| &workflow.name);
-    let reasons = state.progress.passed_over.values().take(MAX_REASONS);
+    let reasons = state.progress().passed_over.values().take(MAX_REASONS);
     let reasons: Vec<String> = reasons.map(|passed| format!("  {}", passed.because)).collect();
     format!("{} has nothing to do: the conditions of no phase hold.\n{}", short_name(name), reasons.join("\n"))
 }

@@ -532,8 +532,8 @@ impl<'a> Family<'a> {
             let state = restore([entry]);
             prop_assert!(state.is_some(), "{entry}");
             let state = state.unwrap();
-            prop_assert_eq!(&state.progress.broken, &None, "{}", entry);
-            let branch = state.progress.branch.as_ref().unwrap();
+            prop_assert_eq!(&state.progress().broken, &None, "{}", entry);
+            let branch = state.progress().branch.as_ref().unwrap();
             prop_assert_eq!(&branch.key, &child.key);
             prop_assert!(branch.has(&state.current_path.key()), "{state:?}");
             let again = restore([serde_json::to_string(&state).unwrap()]);
@@ -548,10 +548,10 @@ impl<'a> Family<'a> {
         for newest in (0..added).rev() {
             let entries = &self.parent.entries[newest..];
             let state = restore(entries).unwrap();
-            prop_assert_eq!(&state.progress.broken, &None, "{}", entries[0]);
+            prop_assert_eq!(&state.progress().broken, &None, "{}", entries[0]);
             let again = restore([serde_json::to_string(&state).unwrap()]);
             prop_assert_eq!(again.as_ref(), Some(&state));
-            prop_assert!(state.progress.branch.is_none());
+            prop_assert!(state.progress().branch.is_none());
             let is_parallel = |key: &str| self.library.get(key).is_some_and(|of| of.parallel.is_some());
             let is_inside = state.current_path.iter().any(|scope| is_parallel(&scope.workflow_key));
             prop_assert!(!is_inside, "{:?}", state.current_path);
@@ -593,7 +593,7 @@ impl<'a> Family<'a> {
         let Some(known) = self.known_then.first() else { return Ok(()) };
         let counted = state.usage().turns;
         let expected = known.own + known.turns.values().sum::<u32>();
-        prop_assert_eq!(counted, expected, "{:?} {:?}", known, state.progress.visits);
+        prop_assert_eq!(counted, expected, "{:?} {:?}", known, state.progress().visits);
         Ok(())
     }
 
@@ -664,7 +664,7 @@ impl<'a> Family<'a> {
         }
         self.on(Event::AgentStart)?;
         let state = self.parent.run().filter(RunState::is_running);
-        if state.is_some_and(|state| state.progress.paused.is_none()) {
+        if state.is_some_and(|state| state.progress().paused.is_none()) {
             self.parent.turn();
             self.known.own += 1;
         }
@@ -687,7 +687,7 @@ impl<'a> Family<'a> {
     /// The agent of a child calls its tool.
     fn call_of_child(&mut self, at: usize, number: usize) -> Checked {
         let mut child = self.children.remove(at);
-        let is_open = child.session.run().is_some_and(|state| state.is_running() && state.progress.paused.is_none());
+        let is_open = child.session.run().is_some_and(|state| state.is_running() && state.progress().paused.is_none());
         if is_open {
             self.of_child(&mut child, Event::AgentStart)?;
             self.of_child(&mut child, Event::TurnEnd { queued: false, calls: &[] })?;
@@ -715,7 +715,7 @@ impl<'a> Family<'a> {
             return self.tell(at, Some(ChildEnd::Aborted), false);
         }
         let state = self.children[at].session.run();
-        let is_open = state.is_some_and(|state| state.is_running() && state.progress.paused.is_none());
+        let is_open = state.is_some_and(|state| state.is_running() && state.progress().paused.is_none());
         if how > 3 && is_open {
             return self.call_of_child(at, usize::from(how % 2) * 4);
         }
@@ -891,7 +891,7 @@ proptest! {
         }
         // Something must be left to do: a run that waits for nothing is paused, or at a phase of the agent.
         let state = family.parent.run().filter(RunState::is_running);
-        if let Some(state) = state.filter(|state| state.progress.paused.is_none()) {
+        if let Some(state) = state.filter(|state| state.progress().paused.is_none()) {
             let active = Active::resolve(&state, &library).unwrap();
             prop_assert!(active.phase.is_of_agent() || !family.open.is_empty(), "{state:?}");
         }

@@ -198,7 +198,7 @@ impl Engine {
         let ending = self.children.reason();
         self.children.forget(cx);
         // A branch may wait because its files give it other rules: the user is told so.
-        let waits = |state: &RunState| state.progress.branches.values().any(|run| run.waits.is_some());
+        let waits = |state: &RunState| state.progress().branches.values().any(|run| run.waits.is_some());
         if self.run.running().is_some_and(waits) {
             cx.gone |= self.run.read_files(|definitions| definitions.refresh(cx.host)).is_err();
         }
@@ -293,8 +293,8 @@ impl Child {
         self.newest = newest.map(ToOwned::to_owned);
         let state = newest.and_then(|entry| restore([entry]));
         let is_own = |state: &RunState| {
-            let branch = state.progress.branch.as_ref();
-            branch.is_some_and(|branch| branch.key == self.branch.key) && state.progress.broken.is_none()
+            let branch = state.progress().branch.as_ref();
+            branch.is_some_and(|branch| branch.key == self.branch.key) && state.progress().broken.is_none()
         };
         self.state = state.filter(is_own);
         match self.state {
@@ -307,7 +307,7 @@ impl Child {
     fn ended(&self, how: &ChildEnd) -> (Option<BranchEnd>, Option<String>) {
         let failed = |why: &str| (Some(BranchEnd::Failed { why: why.to_owned() }), None);
         let end = self.state.as_ref().and_then(RunState::branch_end);
-        let paused = self.state.as_ref().and_then(|state| state.progress.paused.as_ref());
+        let paused = self.state.as_ref().and_then(|state| state.progress().paused.as_ref());
         match (end, how) {
             (Some(end), _) => (Some(end), None),
             (None, _) if self.is_stopped => failed("the user stopped it"),
@@ -367,7 +367,7 @@ fn child_start(
 
 /// The active tools without the tools that the run has added.
 fn users_tools(state: &RunState, cx: &Cx) -> Result<Option<Vec<String>>, Stale> {
-    let added = &state.progress.tools_added;
+    let added = &state.progress().tools_added;
     let tools = cx.host.active_tools()?.map(|mut tools| {
         tools.retain(|tool| !added.contains(tool));
         tools

@@ -4,7 +4,7 @@ pub(super) mod state;
 
 use crate::definition::{Budget, KnownModel, Measure, trim};
 use crate::run::{
-    Active, Allowance, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown, leave_over_budget,
+    Active, Arrival, Bound, Evidence, Leaving, PauseReason, RunState, Spending, Unknown, leave_over_budget,
 };
 use crate::text;
 
@@ -112,7 +112,7 @@ impl Engine {
         };
         let state = self.run.running()?;
         let key = state.current_path.key();
-        let earlier = state.progress.visits.get(&key).map(|visit| visit.evidence.clone());
+        let earlier = state.progress().visits.get(&key).map(|visit| visit.evidence.clone());
         let all = earlier.into_iter().flatten().chain([evidence]).collect();
         let (new, arrival) = leave_over_budget(&state.with_evidence(all), target, library).ok()?;
         let by = match arrival {
@@ -315,8 +315,7 @@ impl Engine {
             return false;
         };
         for (key, change) in changes {
-            let allowance = new.progress.allowances.get_or_insert(&key, Allowance::default);
-            match change {
+            new = new.with_allowance(&key, |allowance| match change {
                 Change::Accept(unknown) => {
                     allowance.unknown_cost = true;
                     allowance.unknown_tokens |= unknown == Unknown::Usage;
@@ -327,7 +326,7 @@ impl Engine {
                     *added = added.saturating_add(amount);
                     allowance.told = false;
                 }
-            }
+            });
         }
         self.transition(new, cx);
         true
@@ -366,7 +365,7 @@ fn unknown<'a>(budgets: &[Spending<'a>], state: Option<&RunState>, cx: &mut Cx) 
     }
     let is_other = |budget: &Spending| budget.bounds().any(|bound| bound.measure != Measure::Cost);
     let is_bounded = budgets.iter().any(is_other);
-    let progress = state.map(|state| &state.progress);
+    let progress = state.map(RunState::progress);
     let is_told = progress.is_some_and(|of| (of.uncounted || is_bounded) && is_told_price(&of.unpriced, cx));
     all.into_iter().find(|(unknown, _)| !is_told || *unknown != Unknown::Cost)
 }

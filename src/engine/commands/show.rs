@@ -100,7 +100,7 @@ pub(super) fn show_report(run: &Run, up_to_now: Option<RunState>, cx: &mut Cx) -
                 cx.notify(Level::Info, "No workflow has run in this session.");
                 return Ok(());
             };
-            if let Some(Broken { why, .. }) = &state.progress.broken {
+            if let Some(Broken { why, .. }) = &state.progress().broken {
                 let text = format!("The last run of this session cannot be read: {why}.");
                 cx.fail(Level::Warning, text);
                 return Ok(());
@@ -138,7 +138,7 @@ fn newest_run(host: &dyn Host) -> Result<Option<RunState>, Stale> {
 
 /// Tells that there is no run, and how the session's last run ended.
 pub(super) fn show_last_end(cx: &mut Cx) -> Result<(), Stale> {
-    let ended = newest_run(cx.host)?.filter(|state| !state.is_running() && state.progress.broken.is_none());
+    let ended = newest_run(cx.host)?.filter(|state| !state.is_running() && state.progress().broken.is_none());
     let Some(state) = ended else {
         cx.notify(Level::Info, NO_RUN);
         return Ok(());

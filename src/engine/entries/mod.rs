@@ -150,7 +150,7 @@ impl Engine {
         cx: &mut Cx,
     ) -> Reply {
         let Some(before) = self.run.active() else { return self.give_reply(reply, cx) };
-        let visit = before.state.progress.visits.get(&before.state.current_path.key());
+        let visit = before.state.progress().visits.get(&before.state.current_path.key());
         let mut all = visit.map(|visit| visit.evidence.clone()).unwrap_or_default();
         all.extend(evidence);
         let left = before.state.with_evidence(all);

@@ -22,7 +22,7 @@ struct View {
 
 /// Returns true if a phase is to start fresh, and has not yet.
 pub fn is_to_start_fresh(active: &Active) -> bool {
-    active.state.progress.fresh_start && active.is_fresh()
+    active.state.progress().fresh_start && active.is_fresh()
 }
 
 impl FreshStart {
@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn a_view_is_kept_once_and_by_the_phase_that_began_it() {
         let state = RunState::new("w", "x", 0, 0);
-        let moved = RunState { global_step_count: 1, ..state.clone() };
+        let mut moved = state.clone();
+        moved.global_step_count = 1;
         let summary = Summary { text: "What was done.".into(), images_of: Vec::new() };
         let mut start = FreshStart::default();
         start.begun(Some("e1".into()));

@@ -151,7 +151,7 @@ impl OpenGate {
                 if run.active().is_some_and(|active| self.add_rechecks(&active)) {
                     return self.begin(run, session, cx);
                 }
-                if self.is_at_end() && run.running().is_some_and(|state| state.progress.rechecks_lost) {
+                if self.is_at_end() && run.running().is_some_and(|state| state.progress().rechecks_lost) {
                     let reason = PauseReason::Gate { label: text::RECHECKS_LOST.to_owned(), times: 1 };
                     return Next::Close(Outcome::Paused(reason));
                 }

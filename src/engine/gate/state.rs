@@ -197,7 +197,7 @@ impl OpenGate {
     /// The gates ahead of the run with this outcome; `None` if the gates have no checks, and no earlier checks count at
     /// the end.
     pub fn ahead_of(active: &Active, requester: Requester, outcome: Option<String>) -> Option<Self> {
-        let attempts = &active.state.progress.gate_attempts;
+        let attempts = &active.state.progress().gate_attempts;
         let (mut gates, mut checks) = (Vec::new(), Vec::new());
         if let Some(ahead) = active.gate_ahead(outcome.as_deref()) {
             let all = (0..).zip(&ahead.gate.checks);
@@ -218,7 +218,7 @@ impl OpenGate {
         let is_at_end = active.is_done_after(outcome.as_deref());
         let counts_earlier = || {
             let state = active.state;
-            !state.checked_trees(&[]).is_empty() || !active.rechecks().is_empty() || state.progress.rechecks_lost
+            !state.checked_trees(&[]).is_empty() || !active.rechecks().is_empty() || state.progress().rechecks_lost
         };
         if checks.is_empty() && !(is_at_end && counts_earlier()) {
             return None;
@@ -342,7 +342,7 @@ impl OpenGate {
             self.checks.push(PlannedCheck { again: Some(reason), ..planned });
             let attempts = there.gate_attempts(gate, depth, active.library);
             let attempts = BoundValue::Fixed(attempts);
-            let made = active.state.progress.gate_attempts.get(&place.gate);
+            let made = active.state.progress().gate_attempts.get(&place.gate);
             self.gates.push(GateToPass {
                 gate: Gate { attempts, ..gate.clone() },
                 of: of.to_owned(),

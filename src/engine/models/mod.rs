@@ -69,7 +69,7 @@ impl ModelKeeper {
         cx: &mut Cx,
     ) -> Option<ModelSetting> {
         let phase = Active::resolve(state, library)?.phase;
-        let visit = state.progress.visits.get(&state.current_path.key());
+        let visit = state.progress().visits.get(&state.current_path.key());
         let picked = visit.and_then(|visit| visit.picked);
         if picked == Some(Pick::Model) || !has_setting(phase) {
             return None;
@@ -139,11 +139,8 @@ impl Engine {
         }
         let Some(current) = cx.host.model_setting()? else { return Ok(()) };
         self.keeper.picked(pick, &current);
-        if let Some(mut state) = self.run.running().cloned() {
-            if let Some(visit) = state.progress.visits.get_mut(&state.current_path.key()) {
-                visit.picked = visit.picked.max(Some(pick));
-            }
-            self.transition(state, cx);
+        if let Some(state) = self.run.running().cloned() {
+            self.transition(state.picked(pick), cx);
         }
         Ok(())
     }
@@ -152,7 +149,7 @@ impl Engine {
 /// The visit of the phase whose model is to be set: the run is in it, and neither paused nor held.
 fn visit_in_effect(state: &RunState, library: &Library) -> Option<VisitId> {
     Active::resolve(state, library)?;
-    if state.progress.paused.is_some() || reason_to_hold(state, library).is_some() {
+    if state.progress().paused.is_some() || reason_to_hold(state, library).is_some() {
         return None;
     }
     let (task_id, phase) = (state.task_id.clone(), state.current_path.key());

@@ -153,11 +153,8 @@ impl ModelKeeper {
 
     /// Notes the model in use in the visit that is left.
     pub fn leave(&self, state: &mut RunState, current: &ModelSetting) {
-        if let Some(left) = self.visit.as_ref().filter(|left| left.task_id == state.task_id)
-            && let Some(visit) = state.progress.visits.get_mut(&left.phase)
-            && visit.number == left.number
-        {
-            visit.model = Some(short(&current.to_string(), MAX_SHOWN));
+        if let Some(left) = self.visit.as_ref().filter(|left| left.task_id == state.task_id) {
+            *state = state.clone().with_model(&left.phase, left.number, short(&current.to_string(), MAX_SHOWN));
         }
     }
 

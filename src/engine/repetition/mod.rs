@@ -17,7 +17,7 @@ impl Engine {
         let bounds = active.root.auto_continue.unwrap_or_default();
         let state = active.state;
         let phase = state.current_path.key();
-        let number = state.progress.visits.get(&phase).map_or(0, |visit| visit.number);
+        let number = state.progress().visits.get(&phase).map_or(0, |visit| visit.number);
         let visit = VisitId { task_id: state.task_id.clone(), phase, number };
         // The calls of an answer that moves the run belong to the phase that was left.
         let moved = self.turn.left.is_some() || self.briefing.untold_move().is_some();

@@ -114,8 +114,8 @@ impl Engine {
             return Reply::None;
         };
         let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
-        let mut state = state.with_inputs(workflow, values).bounded(&self.session.bound);
-        (state.progress.unpriced, state.progress.uncounted) = (unpriced, *uncounted);
+        let state =
+            state.with_inputs(workflow, values).bounded(&self.session.bound).with_unpriced(unpriced, *uncounted);
         let (state, arrival) = begin(&state, library);
         if arrival == Arrival::Done {
             cx.fail(Level::Error, text::nothing_to_do(&state, library));
@@ -145,7 +145,7 @@ impl Engine {
             self.briefing.moved(Mover::User);
         }
         long_task::store(&state, cx);
-        let uncounted = text::uncounted(&state.progress.unpriced);
+        let uncounted = text::uncounted(&state.progress().unpriced);
         self.transition(state, cx);
         notices::tell_rules(self.run.library(), &key, cx);
         uncounted.into_iter().for_each(|notice| cx.notify(Level::Warning, notice));

@@ -96,7 +96,7 @@ impl Agent {
     /// The agent is told to continue.
     pub fn continued(&mut self, origin: Origin, run: &mut Run) {
         (self.origin, self.worked) = (origin, false);
-        run.amend_progress(|progress| progress.continuations = progress.continuations.saturating_add(1));
+        run.amend_progress(RunState::continued);
     }
 
     /// The run of the workflow is paused or held: the agent's run ends, if it is at work.
@@ -116,7 +116,7 @@ impl Agent {
     /// Waits for the user, if the agent is at rest in a run that is not paused.
     pub fn wait_for_user(&mut self, run: &Run, cx: &mut Cx) {
         self.activity.stop(cx);
-        if run.active().is_some_and(|active| active.state.progress.paused.is_none()) {
+        if run.active().is_some_and(|active| active.state.progress().paused.is_none()) {
             self.activity.wait();
         }
     }

@@ -25,7 +25,7 @@ impl AgentOf {
 
     /// The agent that works on this run; without a run, the session's.
     pub fn run<'a>(state: impl Into<Option<&'a RunState>>) -> &'static Self {
-        let is_branch = state.into().is_some_and(|state| state.progress.branch.is_some());
+        let is_branch = state.into().is_some_and(|state| state.progress().branch.is_some());
         if is_branch { &Self::BRANCH } else { &Self::SESSION }
     }
 }

@@ -98,15 +98,17 @@ impl Engine {
         }
         let active = Active::resolve(&new, self.run.library());
         let phase = active.map(|active| (active.phase.name.clone(), active.is_fresh()));
-        new.progress.fresh_start &= phase.as_ref().is_some_and(|(_, is_fresh)| *is_fresh);
+        if !phase.as_ref().is_some_and(|(_, is_fresh)| *is_fresh) {
+            new = new.started_fresh();
+        }
         if let Some((name, _)) = phase {
             new = new.named(&name);
         }
         let model = self.keeper.follow(&mut new, self.run.library(), cx);
         // The state comes first: pi may end before the model is set.
-        new.progress.users_model = self.keeper.to_store();
+        new = new.with_users_model(self.keeper.to_store());
         self.store(&mut new, cx);
-        new.progress.users_model = None;
+        let new = new.with_users_model(None);
         self.keeper.stored(&new);
         cx.effects.extend(model);
         if self.run.running().is_some() && !new.is_running() {
@@ -119,7 +121,7 @@ impl Engine {
     /// Stores a state in the session. While entries of the run cannot be read the session stays as it is, until the
     /// user has decided.
     fn store(&mut self, state: &mut RunState, cx: &mut Cx) {
-        if state.is_running() && state.progress.broken.is_some() {
+        if state.is_running() && state.progress().broken.is_some() {
             return;
         }
         let newest = || cx.host.entry(STATE_ENTRY_TYPE, 0).ok().flatten();

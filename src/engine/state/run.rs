@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::definition::{Diagnostic, Library, Stale};
-use crate::run::{Active, Journal, Mark, Pause, PauseReason, Progress, RunState, RunStatus, Seal, reason_to_hold};
+use crate::run::{Active, Journal, Mark, Pause, PauseReason, RunState, RunStatus, Seal, reason_to_hold};
 use crate::text;
 
 use super::agent_of::AgentOf;
@@ -75,7 +75,7 @@ impl Run {
 
     /// The reason for the pause of the run in progress, if it is paused.
     pub fn pause_reason(&self) -> Option<&PauseReason> {
-        self.running()?.progress.paused.as_ref().map(|pause| &pause.reason)
+        self.running()?.progress().paused.as_ref().map(|pause| &pause.reason)
     }
 
     /// The reason why the rules of the run do not hold; `None` while they do, or without a run.
@@ -205,11 +205,8 @@ impl Run {
     }
 
     /// Changes the progress of the run; stored with the next state.
-    pub fn amend_progress(&mut self, change: impl FnOnce(&mut Progress)) {
-        self.amend(|mut state, _| {
-            change(&mut state.progress);
-            state
-        });
+    pub fn amend_progress(&mut self, change: impl FnOnce(RunState) -> RunState) {
+        self.amend(|state, _| change(state));
     }
 
     fn set(&mut self, state: Option<RunState>) {

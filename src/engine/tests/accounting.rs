@@ -25,7 +25,7 @@ impl Session {
 
     /// The turns of each phase of the newest stored state: of this visit, and of the earlier ones.
     fn turns(&self) -> Vec<(u32, u32)> {
-        let visits = &self.stored_run().unwrap().progress.visits;
+        let visits = &self.stored_run().unwrap().progress().visits;
         visits.values().map(|visit| (visit.usage.turns, visit.earlier.turns)).collect()
     }
 }
@@ -79,7 +79,7 @@ fn refused_calls_are_counted_until_the_next_state() {
         let _ = session.on(Event::ToolCall { name, carries_calls: false });
     }
     let _ = session.step("next");
-    let visits = session.stored_run().unwrap().progress.visits.clone();
+    let visits = session.stored_run().unwrap().progress().visits.clone();
     let refusals = visits.values().map(|visit| visit.usage.refusals.get("tools").copied());
     assert_eq!(refusals.collect::<Vec<_>>(), [Some(2), None]);
 }
@@ -92,7 +92,7 @@ fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
     *file = file.replacen("emoji", approval, 1);
     let _ = session.command("workflow", "w x");
     let times = |session: &Session| -> Vec<(u64, u64)> {
-        let visits = session.stored_run().unwrap().progress.visits.values();
+        let visits = session.stored_run().unwrap().progress().visits.values();
         visits.map(|visit| (visit.usage.work_ms, visit.usage.wait_ms)).collect()
     };
     session.files.newest_entry.set(Some(NOW));
@@ -106,14 +106,14 @@ fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
     session.now += 500_000;
     let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert_eq!(times(&session), [(0, 2000), (30, 500_000), (0, 0)]);
-    let visits = &session.stored_run().unwrap().progress.visits;
+    let visits = &session.stored_run().unwrap().progress().visits;
     assert_eq!(visits.values().map(|visit| &*visit.name).collect::<Vec<_>>(), ["a", "b", "c"]);
     assert_eq!(visits.values().map(|visit| visit.usage.gate_attempts).collect::<Vec<_>>(), [0, 1, 0]);
 }
 
 /// The time at work and the time of waiting in the first phase of the newest stored state.
 fn times(session: &Session) -> (u64, u64) {
-    let visit = session.stored_run().unwrap().progress.visits.values().next().unwrap();
+    let visit = session.stored_run().unwrap().progress().visits.values().next().unwrap();
     (visit.usage.work_ms, visit.usage.wait_ms)
 }
 
@@ -181,7 +181,7 @@ fn the_order_of_visits_is_that_of_the_steps_and_no_time_is_negative() {
     let state = session.stored_run().unwrap().clone();
     let order: Vec<&str> = state.visits_by(|visit| Some(visit.step)).iter().map(|(key, _)| *key).collect();
     assert_eq!(order, ["w:0", "w:1", "w:2", "w:3"]);
-    assert!(state.progress.visits.values().all(|visit| visit.usage.work_ms == 0));
+    assert!(state.progress().visits.values().all(|visit| visit.usage.work_ms == 0));
     session.now = NOW - 600_000;
     let _ = session.command("workflow", ":next");
     let state = session.stored_run().unwrap();

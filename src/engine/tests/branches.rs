@@ -94,7 +94,7 @@ impl Family {
     fn key(&self, name: &str) -> String {
         let keys = self.children.keys();
         let of =
-            |key: &&String| self.children[*key].run.as_ref().unwrap().progress.branch.as_ref().unwrap().name == name;
+            |key: &&String| self.children[*key].run.as_ref().unwrap().progress().branch.as_ref().unwrap().name == name;
         keys.clone().find(of).unwrap_or_else(|| panic!("{name} does not work: {keys:?}")).clone()
     }
 
@@ -165,12 +165,12 @@ impl Family {
     }
 
     fn pause(&self) -> String {
-        let paused = self.state().progress.paused.as_ref();
+        let paused = self.state().progress().paused.as_ref();
         paused.map(|pause| pause.reason.to_string()).unwrap_or_default()
     }
 
     fn working(&self) -> Vec<String> {
-        let name = |child: &Session| child.run.as_ref().unwrap().progress.branch.clone().unwrap().name;
+        let name = |child: &Session| child.run.as_ref().unwrap().progress().branch.clone().unwrap().name;
         self.children.values().map(name).collect()
     }
 }
@@ -191,15 +191,15 @@ fn branches_work_some_at_a_time_and_decide_where_the_run_goes() {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert_eq!(family.phase(), "w:0", "the first of `decide` that a branch has");
-    assert_eq!(family.state().progress.outcomes["w:1"], "issues");
-    let visit = &family.state().progress.visits["w:1/w//1:0"];
+    assert_eq!(family.state().progress().outcomes["w:1"], "issues");
+    let visit = &family.state().progress().visits["w:1/w//1:0"];
     assert_eq!(visit.summary.as_ref().unwrap().text, "bugs: issues.");
     assert_eq!(visit.usage.turns, 1);
     // The second time all are clean, and nothing of the first time is left.
     family.hand_over();
     assert_eq!(family.working(), ["bugs", "tests"]);
     let own = family.child("bugs").run.clone().unwrap();
-    assert!(!own.progress.visits.contains_key("w:1/w//1:1"), "it sees nothing of the others");
+    assert!(!own.progress().visits.contains_key("w:1/w//1:1"), "it sees nothing of the others");
     for name in ["bugs", "tests", "docs"] {
         family.finish(name, "clean");
     }
@@ -267,7 +267,7 @@ fn what_has_ended_is_not_repeated_after_an_interruption() {
     let labels: Vec<&str> = family.started.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(labels, ["Branch \"tests\"", "Branch \"docs\""]);
     assert_eq!(family.started[0].1, "/workflow :resume", "it goes on in its session");
-    let run = &family.state().progress.branches["w:1/w//1:0"];
+    let run = &family.state().progress().branches["w:1/w//1:0"];
     assert_eq!(run.end, Some(BranchEnd::Done { outcome: Some("clean".into()) }));
 }
 
@@ -393,7 +393,7 @@ fn the_user_stops_a_branch() {
     family.take(output);
     assert_eq!(family.aborted, ["w:1/w//1:0"]);
     family.end("bugs", ChildEnd::Aborted);
-    let run = &family.state().progress.branches["w:1/w//1:0"];
+    let run = &family.state().progress().branches["w:1/w//1:0"];
     assert_eq!(run.end, Some(BranchEnd::Failed { why: "the user stopped it".into() }));
     let output = family.parent.command("workflow", ":stop nobody");
     let told = "“nobody” is no branch with which that can be done now: bugs, tests, docs.";
@@ -432,7 +432,7 @@ fn nothing_of_the_session_reaches_a_branch_after_it_has_moved() {
     assert_eq!(late.effects, []);
     // Only the usage of the child counts.
     let _ = family.parent.on(Event::Child { report: report.clone(), ended: Some(ChildEnd::Aborted) });
-    expected.progress.forgotten.add(&report.usage);
+    expected.progress_mut().forgotten.add(&report.usage);
     assert_eq!(family.state(), &expected);
 }
 
@@ -444,7 +444,7 @@ fn a_report_that_cannot_be_read_fails_the_branch() {
         family.children.remove(&report.key);
         let output = family.parent.on(Event::Child { report, ended: Some(ChildEnd::Settled) });
         family.take(output);
-        let run = &family.state().progress.branches["w:1/w//1:0"];
+        let run = &family.state().progress().branches["w:1/w//1:0"];
         assert!(matches!(&run.end, Some(BranchEnd::Failed { .. })), "{newest:?}: {run:?}");
     }
 }
@@ -557,10 +557,10 @@ fn what_a_child_takes_that_ends_behind_a_move_counts_once() {
     }
     let after = family.state();
     assert_eq!((after.usage().turns, after.usage().cost), (2, 1.0));
-    let of_branch = |state: &RunState| state.progress.visits["w:1/w//1:0"].clone();
+    let of_branch = |state: &RunState| state.progress().visits["w:1/w//1:0"].clone();
     assert_eq!(of_branch(after).usage.cost, 0.5, "it is of the branch");
     assert_eq!(of_branch(after).summary, of_branch(&before).summary);
-    assert_eq!(after.progress.branches, before.progress.branches, "nothing else of it");
+    assert_eq!(after.progress().branches, before.progress().branches, "nothing else of it");
 }
 
 #[test]

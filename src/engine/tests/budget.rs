@@ -240,7 +240,7 @@ fn an_amount_is_one_of_the_measure_that_was_asked_for() {
     let (ticket, title) = asked(session.on(Event::Answer { ticket, answer: entered("2") }));
     assert!(title.contains("11 of 10 turns"), "{title}");
     let _ = session.on(Event::Answer { ticket, answer: entered("3") });
-    let allowances = &session.stored_run().unwrap().progress.allowances["/w"];
+    let allowances = &session.stored_run().unwrap().progress().allowances["/w"];
     let added = serde_json::to_value(&allowances.added).unwrap();
     assert_eq!(added, json!({ "cost": 2_100_000, "turns": 4 }));
     assert_eq!(session.pause(), None);
@@ -351,7 +351,7 @@ fn a_gate_that_waits_for_the_user_still_does_at_the_end_of_a_budget() {
     let (ticket, _) = asked(session.resume(""));
     let _ = session.on(Event::Answer { ticket, answer: entered("5") });
     assert_eq!(session.pause(), None);
-    let attempts = &session.stored_run().unwrap().progress.gate_attempts;
+    let attempts = &session.stored_run().unwrap().progress().gate_attempts;
     assert!(attempts.is_empty(), "{attempts:?}");
 }
 
@@ -549,7 +549,7 @@ fn the_pause_tells_what_is_still_missing() {
 /// The path, the evidence and the status of the stored run.
 fn stored(session: &Session) -> (String, Vec<String>, bool) {
     let state = session.engine.run.state().unwrap();
-    let evidence = state.progress.visits.get("w:0").map(|visit| &visit.evidence[..]);
+    let evidence = state.progress().visits.get("w:0").map(|visit| &visit.evidence[..]);
     let evidence = evidence.unwrap_or_default().iter().map(|check| format!("{}: {}", check.label, check.result));
     (state.current_path.key(), evidence.collect(), state.is_stopped())
 }
@@ -565,7 +565,7 @@ fn a_phase_that_has_used_up_its_budget_leads_on_where_its_file_says() {
     let told = steered(&moved);
     assert!(matches!(told[..], [told] if told.starts_with("The phase has used up its budget")), "{told:?}");
     assert_eq!(stored(&session), ("w:1".into(), vec![USED_UP.into()], false));
-    assert!(session.engine.run.state().unwrap().progress.visits.get("w:0").unwrap().unfinished);
+    assert!(session.engine.run.state().unwrap().progress().visits.get("w:0").unwrap().unfinished);
     // The rest of the answer belongs to the phase that was left.
     let rest = session.call();
     assert!(matches!(&rest.reply, Reply::Block(text) if text.contains("The phase of this call")), "{rest:?}");
@@ -807,7 +807,7 @@ fn a_run_without_a_bound_does_not_start_without_a_yes() {
     uses(&session, "a/paid");
     let started = session.command("workflow", "w x");
     assert!(!notices(&started).contains("`cost`"), "{started:?}");
-    assert!(session.stored_run().unwrap().progress.unpriced.is_empty());
+    assert!(session.stored_run().unwrap().progress().unpriced.is_empty());
 }
 
 #[test]

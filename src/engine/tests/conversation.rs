@@ -32,7 +32,7 @@ impl Session {
     }
 
     fn counts(&self) -> (u32, u32) {
-        let progress = &self.engine.run.running().unwrap().progress;
+        let progress = self.engine.run.running().unwrap().progress();
         (progress.idle, progress.continuations)
     }
 }
@@ -64,7 +64,7 @@ fn without_a_user_interface_the_run_pauses_until_a_message() {
         assert!(!effects.iter().any(|effect| matches!(effect, Effect::Notify { .. })), "{effects:?}");
         let line = "⏸ The w > * talk [1/2] (paused: it waits for your message)";
         assert_eq!(session.status.as_deref(), Some(line));
-        let stored = session.stored_run().unwrap().progress.paused.as_ref().unwrap();
+        let stored = session.stored_run().unwrap().progress().paused.as_ref().unwrap();
         assert_eq!(stored.reason, PauseReason::Conversation);
         assert_eq!(session.counts(), (0, 0));
     }
@@ -262,7 +262,7 @@ proptest! {
             if !active.phase.interactive {
                 continue;
             }
-            let progress = &active.state.progress;
+            let progress = active.state.progress();
             prop_assert_eq!((progress.idle, progress.continuations), (0, 0));
             // A countdown that a late call left is not part of the conversation.
             let counts = session.engine.agent.activity.is_counting_down();

@@ -118,7 +118,7 @@ fn an_answer_that_is_cut_off_is_told_and_is_not_idle() {
             told.iter().any(|effect| matches!(effect, Effect::SendUserMessage(text) if text.starts_with(&prefix))),
             "{told:?}"
         );
-        assert_eq!(session.stored_run().unwrap().progress.idle, 0);
+        assert_eq!(session.stored_run().unwrap().progress().idle, 0);
     }
     let (effects, _) = cut(&mut session);
     pauses(

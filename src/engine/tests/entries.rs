@@ -46,7 +46,7 @@ impl Session {
     }
 
     fn paused(&self) -> Option<String> {
-        Some(self.stored_run()?.progress.paused.as_ref()?.reason.to_string())
+        Some(self.stored_run()?.progress().paused.as_ref()?.reason.to_string())
     }
 }
 
@@ -77,7 +77,7 @@ fn the_file_with_the_whole_output_is_named_where_the_output_is_cut() {
     let output = session.give(ticket, ran_loud(Ok("runs/pr-1.log")));
     assert!(told(&output).contains("[The whole output: runs/pr-1.log]\n…"), "{output:?}");
     let state = session.stored_run().unwrap();
-    let visit = &state.progress.visits["w:1"];
+    let visit = &state.progress().visits["w:1"];
     assert_eq!(visit.summary.as_ref().unwrap().text.chars().count(), 4000);
     assert_eq!(visit.evidence[0].file, "runs/pr-1.log");
     let output = session.command("workflow", ":status");
@@ -94,7 +94,7 @@ fn a_step_goes_on_without_a_file_and_the_user_is_told() {
     let text = "The whole output of “pr” is not kept: runs: permission denied";
     assert!(output.effects.contains(&Effect::Notify { level: Level::Warning, text: text.into() }), "{output:?}");
     assert_eq!(session.key(), "w:2");
-    let visit = &session.stored_run().unwrap().progress.visits["w:1"];
+    let visit = &session.stored_run().unwrap().progress().visits["w:1"];
     assert_eq!((visit.evidence[0].passed, visit.evidence[0].file.as_str()), (true, ""));
 }
 
@@ -141,7 +141,7 @@ fn a_step_between_phases_runs_in_the_call_that_comes_to_it() {
     assert!(places[0] == Some(0) && places.is_sorted() && places[1].is_some(), "{text}");
     assert!(text.contains("all is well"), "{text}");
     assert_eq!(session.key(), "w:2");
-    let visit = &session.stored_run().unwrap().progress.visits["w:1"];
+    let visit = &session.stored_run().unwrap().progress().visits["w:1"];
     assert_eq!((visit.name.as_str(), visit.evidence.len()), ("pr", 1));
     assert_eq!(visit.summary.as_ref().unwrap().text, "all is well");
 }
@@ -331,7 +331,7 @@ fn the_outputs_of_a_step_are_read_from_its_standard_output() {
     let output = session.give(ticket, ran(0, r#"{"isDraft": true, "number": 7}"#));
     assert!(told(&output).contains("isDraft"), "{output:?}");
     assert_eq!(session.key(), "w:2");
-    let value = &session.stored_run().unwrap().progress.outputs["w:1"].values["isDraft"];
+    let value = &session.stored_run().unwrap().progress().outputs["w:1"].values["isDraft"];
     assert_eq!(value.text(), "true");
 }
 
@@ -344,7 +344,7 @@ fn a_step_without_the_json_that_its_outputs_expect_has_failed() {
         let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
         let _ = session.give(ticket, ran(0, printed));
         assert_eq!(session.key(), "w:0", "{printed}");
-        let visit = &session.stored_run().unwrap().progress.visits["w:1"];
+        let visit = &session.stored_run().unwrap().progress().visits["w:1"];
         let [evidence] = &visit.evidence[..] else { panic!("{visit:?}") };
         assert!(!evidence.passed && evidence.result.starts_with("exit status 0, but "), "{evidence:?}");
     }
@@ -390,7 +390,7 @@ fn the_answer_to_a_question_leads_where_its_outcome_says() {
     let output = session.give(ticket, Answer::Entered("use sqlite".into()));
     assert_eq!(session.key(), "w:0");
     assert!(told(&output).contains("### ❓ ok\nuse sqlite"), "{output:?}");
-    let visit = &session.stored_run().unwrap().progress.visits["w:1"];
+    let visit = &session.stored_run().unwrap().progress().visits["w:1"];
     assert_eq!(visit.evidence[0].result, "the user said “Change it”");
 }
 

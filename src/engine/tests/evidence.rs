@@ -119,7 +119,7 @@ impl Project {
     /// The evidence of the visit of this key, as `TREE PASSED RESULT CHANGED`.
     fn evidence(&self, key: &str) -> Vec<String> {
         let state = self.session.run.as_ref().unwrap();
-        let visit = state.progress.visits.get(key).unwrap();
+        let visit = state.progress().visits.get(key).unwrap();
         let line = |of: &crate::run::Evidence| {
             let changed = of.changed.as_ref().map_or(0, |changed| changed.count);
             let files = match &of.files {
@@ -375,7 +375,7 @@ fn what_is_not_known_is_made_again() {
         ("the host cannot tell it at the end", |project| project.session.files.tells_changes = false),
         ("git has gone, and its states with it", |project| {
             let mut run = project.session.run.clone().unwrap();
-            run.progress.visits.get_mut("flat:0").unwrap().evidence[0].files = CheckedFiles::Unknown;
+            run.progress_mut().visits.get_mut("flat:0").unwrap().evidence[0].files = CheckedFiles::Unknown;
             project.restart(Some(run));
         }),
     ];

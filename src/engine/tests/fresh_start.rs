@@ -198,14 +198,14 @@ fn the_mark_is_stored_until_the_phase_has_started() {
     session.stop();
     let _ = session.command("workflow", ":next");
     let stored = session.stored_run().cloned();
-    assert!(stored.as_ref().unwrap().progress.fresh_start);
+    assert!(stored.as_ref().unwrap().progress().fresh_start);
     let facts = Facts::default();
     let _ = session.on(Event::Session { stored, in_view: None, facts });
     assert!(session.begins().is_some());
     session.keeps_turn("f");
-    assert!(!session.stored_run().unwrap().progress.fresh_start);
+    assert!(!session.stored_run().unwrap().progress().fresh_start);
     let _ = session.calls_step(NEXT);
-    assert!(!session.stored_run().unwrap().progress.fresh_start, "a shared phase has none");
+    assert!(!session.stored_run().unwrap().progress().fresh_start, "a shared phase has none");
 }
 
 #[test]

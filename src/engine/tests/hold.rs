@@ -326,7 +326,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
         match words {
             None => {
                 assert_eq!(refusal, None, "{case}");
-                let seal = session.as_stored().unwrap().progress.seal.unwrap();
+                let seal = session.as_stored().unwrap().progress().seal.clone().unwrap();
                 let of_files = session.engine.run.library().seal("outer");
                 assert_eq!(Some(seal.hash), of_files);
             }
@@ -458,7 +458,7 @@ fn a_run_with_a_missing_part_is_held_until_the_user_decides() {
         let stored = stored_in(&decided.effects);
         assert_eq!(session.refusal(), None, "{decision}");
         let newest = crate::run::restore(stored.into_iter().rev()).unwrap();
-        assert_eq!((newest.is_running(), newest.progress.broken), (decision == ":resume", None));
+        assert_eq!((newest.is_running(), newest.progress().broken.clone()), (decision == ":resume", None));
     }
 }
 
@@ -550,7 +550,7 @@ fn a_branch_accepts_no_rules() {
         let _ = session.command("workflow", ":check");
         let accept_rules = session.engine.run.seal_of_files().map(|seal| seal.to_string());
         let mut stored = session.as_stored().unwrap();
-        stored.progress.branch = Some(crate::run::Branch { key: "flat".into(), name: "flat".into(), step: 1 });
+        stored.progress_mut().branch = Some(crate::run::Branch { key: "flat".into(), name: "flat".into(), step: 1 });
         let facts = Facts { accept_rules, ..Facts::default() };
         let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts });
         let output = session.command("workflow", ":resume");
@@ -606,13 +606,13 @@ fn a_seal_does_not_hold_beside_a_new_limit() {
         ["outer/workflow.yaml", "inner/b.md"].into_iter().flat_map(|file| LIMITED.map(|line| (file, line)))
     {
         let mut session = Session::held_by_nothing();
-        let seal = session.as_stored().unwrap().progress.seal.unwrap();
+        let seal = session.as_stored().unwrap().progress().seal.clone().unwrap();
         let _ = session.read_again(4);
         assert_eq!(session.refusal(), None);
         session.insert(file, "name: ", &format!("{line}name: "));
         let _ = session.read_again(4);
         assert!(session.refusal().unwrap().contains("its rules are"), "{file}: {line}");
-        assert_eq!(session.as_stored().unwrap().progress.seal.unwrap(), seal, "not sealed anew");
+        assert_eq!(session.as_stored().unwrap().progress().seal.clone().unwrap(), seal, "not sealed anew");
         let _ = session.resume("");
         assert_eq!(session.refusal(), None, "{file}: {line}");
         let _ = session.read_again(4);

@@ -31,7 +31,7 @@ fn asked(session: &mut Session, answers: &[&str]) -> (Reply, String) {
 }
 
 fn value(session: &Session) -> Option<&str> {
-    session.stored_run()?.progress.inputs.get("files").map(String::as_str)
+    session.stored_run()?.progress().inputs.get("files").map(String::as_str)
 }
 
 #[test]

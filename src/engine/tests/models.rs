@@ -460,8 +460,8 @@ fn the_users_model_is_never_lost() {
                 let _ = session.obey(&effects);
             }
             let active = session.engine.run.active();
-            let active = active.filter(|active| active.state.progress.paused.is_none());
-            let visit = active.and_then(|active| active.state.progress.visits.get(&active.state.current_path.key()));
+            let active = active.filter(|active| active.state.progress().paused.is_none());
+            let visit = active.and_then(|active| active.state.progress().visits.get(&active.state.current_path.key()));
             let picked = visit.and_then(|visit| visit.picked);
             let of_user = |name| ModelSetting { model: model(name), ..user.clone() }.to_string();
             let expected = match (active.map(|active| &*active.phase.id), picked) {

@@ -56,7 +56,7 @@ impl Session {
     }
 
     fn outputs(&self, key: &str) -> Vec<(String, OutputValue)> {
-        let handed = self.stored_run().and_then(|run| run.progress.outputs.get(key));
+        let handed = self.stored_run().and_then(|run| run.progress().outputs.get(key));
         handed.iter().flat_map(|handed| handed.values.clone()).collect()
     }
 }
@@ -161,7 +161,7 @@ fn all_outputs_together_are_bounded() {
     assert!(refused.contains("all outputs of the run together are longer than 524288 bytes"), "{refused}");
     assert!(session.at() != "p0" && session.at() != "DONE");
     let _ = session.next_giving(json!({ "notes": [] }));
-    assert_eq!(session.stored_run().unwrap().progress.broken, None);
+    assert_eq!(session.stored_run().unwrap().progress().broken, None);
 }
 
 #[test]

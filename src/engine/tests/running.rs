@@ -71,13 +71,13 @@ fn the_users_moves_end_the_calls_that_run_and_the_agent_goes_on() {
             _ => None,
         });
         assert!(prompt.is_some_and(|text| text.contains("The user moved the workflow on")), "{effects:?}");
-        assert_eq!(session.stored_run().unwrap().progress.paused, None);
+        assert_eq!(session.stored_run().unwrap().progress().paused, None);
         // The user's own abort is a pause, as ever.
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = session.on(Event::AgentStart);
         let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
         let _ = session.on(Event::AgentSettled);
-        assert!(session.stored_run().unwrap().progress.paused.is_some());
+        assert!(session.stored_run().unwrap().progress().paused.is_some());
     }
     let mut session = Session::at_work_with(&[]);
     let effects = session.command("workflow", ":next").effects;
@@ -131,7 +131,7 @@ fn a_start_ends_the_calls_of_the_run_that_it_replaces() {
     assert_eq!(prompts(&effects), [""; 0]);
     let effects = session.on(Event::AgentSettled).effects;
     assert!(matches!(&*prompts(&effects), [text] if text.contains('y')), "{effects:?}");
-    assert_eq!(session.stored_run().unwrap().progress.paused, None);
+    assert_eq!(session.stored_run().unwrap().progress().paused, None);
 }
 
 #[test]

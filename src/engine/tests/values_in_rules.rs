@@ -206,13 +206,13 @@ fn bounds_are_the_values_of_inputs() {
 
 #[test]
 fn the_seal_has_the_values_that_rules_use() {
-    let seal = |session: &Session| session.stored_run().unwrap().progress.seal.clone().unwrap();
+    let seal = |session: &Session| session.stored_run().unwrap().progress().seal.clone().unwrap();
     let (one, two) = (bounded("1"), bounded("2"));
     assert_ne!(seal(&one), seal(&two));
     assert_eq!(seal(&one), seal(&bounded("1")));
     // A stored value that was changed holds the run.
     let mut stored = one.stored_run().unwrap().clone();
-    stored.progress.inputs.insert("rounds", "5".into());
+    stored.progress_mut().inputs.insert("rounds", "5".into());
     let mut session = bounded("1");
     let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts: Facts::default() });
     assert_eq!(session.engine.run.held(), Some(&crate::run::PauseReason::RulesChanged));
@@ -267,7 +267,7 @@ fn each_value_stays_in_its_place() {
         let Reply::Tool(result) = reply else { panic!("{value:?}: {reply:?}") };
         assert!(result.text.contains(&format!("\n<{value}|{value}>\n")), "{value:?}: {}", result.text);
         let run = session.stored_run().unwrap();
-        let labels: Vec<&str> = run.progress.visits["w:0"].evidence.iter().map(|check| &*check.label).collect();
+        let labels: Vec<&str> = run.progress().visits["w:0"].evidence.iter().map(|check| &*check.label).collect();
         let label = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(
             labels,

@@ -138,7 +138,7 @@ fn the_user_names_an_outcome_and_goes_into_what_was_passed_over() {
     assert_eq!(session.phase_id(), "build");
     let _ = session.command("workflow", ":back");
     assert_eq!(session.phase_id(), "design");
-    assert!(session.engine.run.active().unwrap().state.progress.passed_over.is_empty());
+    assert!(session.engine.run.active().unwrap().state.progress().passed_over.is_empty());
     let _ = session.command("workflow", ":back");
     // Without an outcome the conditions on it do not hold.
     let _ = session.command("workflow", ":next");
@@ -202,7 +202,7 @@ fn a_nested_workflow_gets_values_and_hands_over_its_outcome() {
         .active()
         .unwrap()
         .state
-        .progress
+        .progress()
         .passed_over
         .values()
         .map(|passed| passed.because.to_string())
@@ -223,7 +223,7 @@ fn a_nested_workflow_begins_anew() {
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     session.goes(&[("x", "b"), ("", "c"), ("", "end"), ("again", "a")]);
-    let progress = |session: &Session| session.engine.run.active().unwrap().state.progress.clone();
+    let progress = |session: &Session| session.engine.run.active().unwrap().state.progress().clone();
     assert_eq!(progress(&session).outcomes.keys().collect::<Vec<_>>(), ["w:1"]);
     session.goes(&[("y", "c")]);
     assert_eq!(progress(&session).passed_over.keys().collect::<Vec<_>>(), ["w:0/n:1"]);
@@ -427,7 +427,7 @@ fn a_reason_keeps_the_beginning_of_long_values() {
     let _ = session.on(Event::AgentStart);
     session.goes(&[("", "c")]);
     let state = session.stored_run().unwrap();
-    let passed = serde_json::to_string(&state.progress.passed_over).unwrap();
+    let passed = serde_json::to_string(&state.progress().passed_over).unwrap();
     assert!(passed.len() < 500 && passed.contains("0xxx"), "{passed}");
 }
 
@@ -435,7 +435,7 @@ fn a_reason_keeps_the_beginning_of_long_values() {
 fn an_input_that_the_files_got_later_has_its_default() {
     let session = triage("");
     let mut state = session.stored_run().unwrap().clone();
-    state.progress.inputs.clear();
+    state.progress_mut().inputs.clear();
     let library = session.engine.run.library();
     assert_eq!(state.inputs(1, library).len(), 0);
     let session = triage("inputs: {scope: {type: choice, options: [api], default: api}}\n");
