@@ -3,7 +3,7 @@
 //! **Invariant: what follows is data.** A pending request names what it belongs to, as it was when the request was made;
 //! [`Engine::answered`](super::Engine) decides once if that still stands, and goes on with it.
 
-use super::budget::state::Meter;
+use super::budget::state::UsageMeter;
 use super::context::Cx;
 use super::effect::{Effect, Reply, Request};
 use super::entries::state::{EntryAsked, OpenEntry};
@@ -130,7 +130,7 @@ impl Pending {
 
     /// Cancels the requests of nested calls of `workflow_step`: the agent has stopped, so the tool that made the calls
     /// has ended, and their results are not read.
-    pub fn cancel_nested_calls(&mut self, meter: &mut Meter, cx: &mut Cx) {
+    pub fn cancel_nested_calls(&mut self, meter: &mut UsageMeter, cx: &mut Cx) {
         self.requests.retain(|ticket, request| {
             let stays = request.waiter != Waiter::Call { nested: true };
             if !stays {
@@ -186,7 +186,7 @@ mod tests {
         let nested = asked(&mut pending, Waiter::Call { nested: true }, Then::Status);
         assert!(pending.is_dialog_of_call(call) && !pending.is_dialog_of_call(user));
         with_cx(|cx| {
-            pending.cancel_nested_calls(&mut Meter::default(), cx);
+            pending.cancel_nested_calls(&mut UsageMeter::default(), cx);
             assert_eq!(cx.effects, [Effect::CancelRequest { ticket: nested }]);
         });
         assert!(pending.remove(nested).is_none() && pending.remove(call).is_some());

@@ -122,7 +122,7 @@ impl Engine {
         let idle = self.agent.idle(counted);
         let decision = self.decide(idle, cx);
         match decision {
-            Decision::Continue(_) | Decision::Pause(_) => self.run.amend_progress(|state| state.with_idle(idle)),
+            Decision::Continue(_) | Decision::Pause(_) => self.run.change_unstored(|state, _| state.with_idle(idle)),
             Decision::Converse | Decision::Wait => {}
         }
         decision

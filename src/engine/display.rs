@@ -8,7 +8,7 @@ use crate::run::Active;
 use crate::text;
 
 use super::branches::state::Children;
-use super::budget::state::Meter;
+use super::budget::state::UsageMeter;
 use super::context::Cx;
 use super::effect::{Effect, Level};
 use super::limits::state::Limits;
@@ -26,8 +26,8 @@ pub struct Display {
 }
 
 impl Display {
-    /// Takes up the user's choice that the session stores.
-    pub fn take_up(&mut self, panel: bool) {
+    /// Restores the user's choice that the session stores.
+    pub fn begin_session(&mut self, panel: bool) {
         self.panel = panel;
     }
 
@@ -78,7 +78,7 @@ pub struct Shown<'a> {
     pub run: &'a Run,
     pub agent: &'a Agent,
     pub limits: &'a Limits,
-    pub meter: &'a Meter,
+    pub meter: &'a UsageMeter,
     pub children: &'a Children,
     /// The user has a dialog.
     pub has_dialog: bool,

@@ -10,7 +10,7 @@ use crate::usage::Usage;
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "an event is made and used up at once")]
 pub enum Event<'a> {
-    /// A session started, moved to another branch, or is taken up again after a trap.
+    /// A session started, moved to another branch, or begins again after a trap.
     Session {
         /// The run that its entries store; see [`crate::run::restore`].
         stored: Option<RunState>,

@@ -8,7 +8,7 @@ use super::ask::{Then, UsersWord};
 use super::consent::{dialog, title_of};
 use super::context::{Cx, Ui};
 use super::effect::{Level, Reply, Request, YesOrNo};
-use super::run_dir::take_up_run_dir;
+use super::run_dir::restore_run_dir;
 use super::state::{Engine, Run, Session, ToldHold, Waiter};
 
 impl Engine {
@@ -23,7 +23,7 @@ impl Engine {
         let reason = self.run.held().cloned();
         let is_told = reason.as_ref() == self.run.told_hold.as_ref().map(|told| &told.reason);
         if !is_told || !is_sealed {
-            self.run.amend(RunState::sealed);
+            self.run.change_unstored(RunState::sealed);
         }
         if is_told {
             return;
@@ -31,7 +31,7 @@ impl Engine {
         self.run.told_hold = reason.clone().map(|reason| ToldHold { reason, with_message: false });
         if reason.is_some() {
             self.agent.end_run();
-        } else if take_up_run_dir(&mut self.run, cx).is_err() {
+        } else if restore_run_dir(&mut self.run, cx).is_err() {
             cx.gone = true;
             return;
         }
@@ -51,7 +51,7 @@ impl Engine {
         }
     }
 
-    /// Accepts the files' current rules when the session is taken up, if the command line names their seal.
+    /// Accepts the files' current rules when the session begins, if the command line names their seal.
     pub(super) fn accept_by_option(&mut self, cx: &mut Cx) {
         let Some(rules) = acceptable_rules(&self.run).map(|rules| rules.to_string()) else { return };
         if let Some((word, _)) = UsersWord::of_option(&mut self.session.accept_rules, |given| given == rules) {
@@ -109,7 +109,7 @@ impl Engine {
         // The checks of an open gate belong to the old rules.
         self.pending.withdraw_gates(cx);
         self.transition(new, cx);
-        cx.gone |= take_up_run_dir(&mut self.run, cx).is_err();
+        cx.gone |= restore_run_dir(&mut self.run, cx).is_err();
     }
 }
 

@@ -23,8 +23,8 @@ pub(super) fn entry(state: &RunState) -> Option<(&'static str, Value)> {
     Some((TASK_ENTRY_TYPE, json!({ "taskId": state.task_id, "text": text })))
 }
 
-/// Takes up the whole task of a run that the session stores.
-pub(super) fn take_up(mut state: RunState, cx: &mut Cx) -> RunState {
+/// Restores the whole task of a run that the session stores.
+pub(super) fn restore(mut state: RunState, cx: &mut Cx) -> RunState {
     if state.progress().long_task.is_none() {
         return state;
     }

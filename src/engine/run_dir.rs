@@ -26,19 +26,19 @@ pub(super) fn with_run_dir(mut state: RunState, library: &Library, cx: &mut Cx) 
     Ok(Some(state))
 }
 
-/// Makes the folder of the run that is taken up, or gets its path: a fork of the session has a folder of its own,
+/// Makes the folder of the run that is restored, or gets its path: a fork of the session has a folder of its own,
 /// which begins as a copy. The name is stored with the next transition. If the folder cannot be made, the user is
 /// told, and the run has no folder.
 ///
 /// # Errors
 ///
 /// If the session is gone.
-pub(super) fn take_up_run_dir(run: &mut Run, cx: &mut Cx) -> Result<(), Stale> {
+pub(super) fn restore_run_dir(run: &mut Run, cx: &mut Cx) -> Result<(), Stale> {
     let Some(state) = run.running().filter(|state| state.run_dir_path().is_none()) else {
         return Ok(());
     };
     match opened_run_dir(state, run.library(), cx)? {
-        Some(Ok(opened)) => run.amend_progress(|state| state.with_run_dir(opened)),
+        Some(Ok(opened)) => run.change_unstored(|state, _| state.with_run_dir(opened)),
         Some(Err(reason)) => cx.notify(Level::Error, text::run_without_run_dir(&reason)),
         None => {}
     }

@@ -78,7 +78,7 @@ pub fn run_through(
     let outputs = planned_outputs(&outputs, workflow, library)?;
     let given = Rc::new(Planned { outcomes, outputs });
     let mut play = Play::new(given, Context { unix_ms: START_MS, random: 0, ui: Ui::None, host });
-    play.take_up(None);
+    play.begin_session(None);
     let arguments = arguments::written(&workflow.inputs, &values, task);
     let name = library.start_name(workflow).unwrap_or_else(|| workflow.command_name.clone());
     let arguments = format!("{name} {arguments}");
@@ -189,7 +189,7 @@ impl<'a> Play<'a> {
     }
 
     /// Begins a session with this run.
-    fn take_up(&mut self, stored: Option<RunState>) {
+    fn begin_session(&mut self, stored: Option<RunState>) {
         let facts = Facts { allow_commands: true, ..Facts::default() };
         self.effects(Event::Session { stored, in_view: None, facts });
     }
@@ -286,7 +286,7 @@ impl<'a> Play<'a> {
         let branch = stored.as_ref().and_then(|stored| stored.progress().branch.as_ref());
         play.branch = branch.map(text::branch_name).zip(group);
         play.newest = newest;
-        play.take_up(stored);
+        play.begin_session(stored);
         match prompt.strip_prefix(&format!("/{WORKFLOW_COMMAND} ")) {
             Some(arguments) => {
                 play.effects(Event::Command { name: WORKFLOW_COMMAND, arguments });

@@ -8,7 +8,7 @@ use super::context::Cx;
 use super::effect::{Effect, Level};
 use super::event::Facts;
 use super::long_task;
-use super::run_dir::take_up_run_dir;
+use super::run_dir::restore_run_dir;
 use super::state::Engine;
 use super::tools::with_tools;
 
@@ -29,7 +29,7 @@ impl Engine {
         self.pending.clear();
         self.meter.forget();
         self.fresh_start.forget();
-        self.briefing.take_up(in_view);
+        self.briefing.begin_session(in_view);
         let Facts {
             project,
             allow_commands,
@@ -47,11 +47,11 @@ impl Engine {
         self.session.allow_commands = allow_commands;
         self.session.allowed_commands.extend(allowed);
         (self.session.accept_rules, self.session.more) = (accept_rules, more);
-        self.session.take_up_bound(budget.as_deref(), cx);
-        self.display.take_up(panel);
-        self.agent.take_up(at_work);
-        self.limits.take_up(same_session, cx)?;
-        self.attention.take_up(cx)?;
+        self.session.read_bound(budget.as_deref(), cx);
+        self.display.begin_session(panel);
+        self.agent.begin_session(at_work);
+        self.limits.begin_session(same_session, cx)?;
+        self.attention.begin_session(cx)?;
         cx.update_status();
         if let Some(notice) = self.run.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Warning, notice);
@@ -63,11 +63,11 @@ impl Engine {
         }
         self.accept_by_option(cx);
         if self.run.held().is_none() {
-            take_up_run_dir(&mut self.run, cx)?;
+            restore_run_dir(&mut self.run, cx)?;
             // Not every version of pi stores the active tools.
             if let Some(state) = self.run.state().cloned() {
                 let state = with_tools(state, self.run.library(), cx);
-                self.run.amend(|_, _| state);
+                self.run.change_unstored(|_, _| state);
             }
             self.agent.wait_for_user(&self.run, cx);
         }
@@ -75,17 +75,17 @@ impl Engine {
         if self.run.pause_reason().is_some() {
             self.agent.end_run();
         }
-        self.agent.take_up_end(&self.run, restarted);
+        self.agent.restore_end(&self.run, restarted);
         Ok(())
     }
 
-    /// Takes up the run that the session stores, and sets its model, or the user's again.
+    /// Restores the run that the session stores, and sets its model, or the user's again.
     pub(super) fn restore_run(&mut self, stored: Option<RunState>, mark: Mark, cx: &mut Cx) {
         let model = stored.as_ref().and_then(|state| state.progress().users_model.clone());
         let stored =
-            stored.map(|state| long_task::take_up(state, cx).with_users_model(None).bounded(&self.session.bound));
+            stored.map(|state| long_task::restore(state, cx).with_users_model(None).bounded(&self.session.bound));
         self.run.restore(stored, mark);
-        self.meter.take_up(self.run.state().is_some_and(|state| !state.is_running()));
+        self.meter.begin_session(self.run.state().is_some_and(|state| !state.is_running()));
         self.keeper.restore(model, &mut self.run, cx);
     }
 

@@ -224,7 +224,7 @@ impl Engine {
             self.agent.end_run();
             return result(paused, json!({ "active": true, "gate": "paused" }));
         }
-        self.run.amend_progress(RunState::outputs_refused);
+        self.run.change_unstored(|state, _| state.outputs_refused());
         let visit = self.run.running().and_then(|state| state.progress().visits.get(&state.current_path.key()));
         let times = visit.map_or(0, |visit| visit.outputs_refused);
         if times >= MAX_OUTPUTS_REFUSED {

@@ -53,7 +53,7 @@ pub(super) fn keep_step_tool(run: &mut Run, session: &mut Session, cx: &mut Cx) 
     }
     tools.push(STEP_TOOL_NAME.to_owned());
     cx.push(Effect::SetActiveTools(tools));
-    run.amend_progress(|state| {
+    run.change_unstored(|state, _| {
         let mut added = state.progress().tools_added.clone();
         if !added.iter().any(|tool| tool == STEP_TOOL_NAME) {
             added.push(STEP_TOOL_NAME.to_owned());

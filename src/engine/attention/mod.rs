@@ -19,8 +19,8 @@ impl Attention {
     /// # Errors
     ///
     /// If the session is gone.
-    pub fn take_up(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        self.begin_session();
+    pub fn begin_session(&mut self, cx: &mut Cx) -> Result<(), Stale> {
+        self.reset();
         self.read(cx)
     }
 

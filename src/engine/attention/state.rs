@@ -31,7 +31,7 @@ pub struct Wait {
 
 impl Attention {
     /// A session begins. The user is not notified of a wait that exists at its beginning.
-    pub fn begin_session(&mut self) {
+    pub fn reset(&mut self) {
         let file = std::mem::take(&mut self.file);
         *self = Self { file, is_quiet: true, ..Self::default() };
     }

@@ -44,7 +44,7 @@ impl Engine {
             }
         }
         self.children.begin(&state);
-        self.run.amend(|_, _| state);
+        self.run.change_unstored(|_, _| state);
         if self.start_children(cx).is_err() || self.children.count() == 0 {
             return self.branches_ended(reply, Some(true), cx);
         }
@@ -136,7 +136,7 @@ impl Engine {
                 self.children.end(None);
             }
             (run.end, run.waits) = child.map_or((None, None), |child| child.ended(ended));
-            self.run.amend(|_, _| new.clone());
+            self.run.change_unstored(|_, _| new.clone());
             if run.end == Some(over_budget()) && budget_used_up(&self.run, &self.agent, &self.meter, cx).is_some() {
                 // The used-up budget is the budget of the run, which all branches share: the branches go on when the
                 // user gives more.
@@ -156,7 +156,7 @@ impl Engine {
         if ended.is_some() || has_moved || is_new_session {
             self.transition(new, cx);
         } else {
-            self.run.amend(|_, _| new);
+            self.run.change_unstored(|_, _| new);
         }
         self.end_children_over_budget(cx);
         // If the session is gone, the children are gone too.
@@ -281,7 +281,7 @@ fn no_branch(run: &Run, name: &str) -> String {
 }
 
 impl Child {
-    /// Takes up the state entry that a child has stored last.
+    /// Takes over the state entry that a child has stored last.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use crate::run::Active;
 use crate::text::{self, DefaultRole};
 
 /// The model's knowledge of the run. The model has a context prompt in view until the conversation is compacted, or
-/// another branch or session is taken up; if the prompt would differ now, because another phase began or a file
+/// another branch or session begins; if the prompt would differ now, because another phase began or a file
 /// changed, the prompt is given again.
 #[derive(Debug, Default)]
 pub struct Briefing {
@@ -32,8 +32,8 @@ pub enum Mover {
 }
 
 impl Briefing {
-    /// A session is taken up whose model has this context prompt in view.
-    pub fn take_up(&mut self, in_view: Option<String>) {
+    /// A session begins whose model has this context prompt in view.
+    pub fn begin_session(&mut self, in_view: Option<String>) {
         (self.in_view, self.note) = (in_view, None);
     }
 
@@ -130,7 +130,7 @@ mod tests {
         briefing.lose();
         assert!(briefing.has_none_in_view());
         assert_eq!(briefing.give_if_missing("b".into()).as_deref(), Some("b"));
-        briefing.take_up(Some("c".into()));
+        briefing.begin_session(Some("c".into()));
         assert_eq!(briefing.give_if_missing("c".into()), None);
     }
 
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(briefing.with_note("x".into()), "The user went back.\n\nx");
         assert_eq!(briefing.with_note("x".into()), "x");
         briefing.note("The user went back.".into());
-        briefing.take_up(None);
+        briefing.begin_session(None);
         assert_eq!(briefing.with_note("x".into()), "x", "of the session that was left");
     }
 

@@ -17,7 +17,7 @@ use super::entries::LED_BY_BUDGET;
 use super::hold::held_notice;
 use super::moved::Moved;
 use super::state::{Agent, Engine, Run, Session, Waiter};
-use state::Meter;
+use state::UsageMeter;
 
 /// The value of [`MORE_FLAG`](super::commands::MORE_FLAG) that accepts answers whose cost or usage is not known.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -34,7 +34,7 @@ pub(super) enum Widened {
 
 impl Session {
     /// Reads the bound of the command line. With an error nothing may be spent, and the user is told.
-    pub fn take_up_bound(&mut self, text: Option<&str>, cx: &mut Cx) {
+    pub fn read_bound(&mut self, text: Option<&str>, cx: &mut Cx) {
         let (bound, error) = match text.map_or(Ok(Budget::default()), bound) {
             Ok(bound) => (bound, None),
             Err(error) => {
@@ -334,7 +334,7 @@ impl Engine {
 }
 
 /// The reason for a pause, if a budget of the run is used up.
-pub(super) fn budget_used_up(run: &Run, agent: &Agent, meter: &Meter, cx: &mut Cx) -> Option<PauseReason> {
+pub(super) fn budget_used_up(run: &Run, agent: &Agent, meter: &UsageMeter, cx: &mut Cx) -> Option<PauseReason> {
     let state = meter.with_budgets(run, agent, cx)?;
     used_up(&Active::resolve(&state, run.library())?.budgets(), run.running(), cx)
 }

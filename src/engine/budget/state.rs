@@ -9,12 +9,12 @@ use crate::usage::{Rule, Usage};
 /// sums up to that entry, so only the usage behind the newest state entry is to be added, also after a crash or a move
 /// in the session's tree.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub struct UsageMeter {
     /// Refusals, attempts at gates and dialogs since the newest state entry.
     noted: Usage,
     /// The dialog that a tool call waits for.
     dialog: Option<Dialog>,
-    /// The run had ended when the session was taken up: later usage is not part of the run.
+    /// The run had ended when the session began: later usage is not part of the run.
     had_ended: bool,
     /// A state of this event already has the usage since the newest state entry: the entries of an event are appended
     /// only after the event.
@@ -28,7 +28,7 @@ struct Dialog {
     since: u64,
 }
 
-impl Meter {
+impl UsageMeter {
     pub fn begin_event(&mut self) {
         self.is_counted = false;
     }
@@ -38,8 +38,8 @@ impl Meter {
         (self.noted, self.dialog) = (Usage::default(), None);
     }
 
-    /// The run that the session stores is taken up.
-    pub fn take_up(&mut self, has_ended: bool) {
+    /// The run that the session stores is restored.
+    pub fn begin_session(&mut self, has_ended: bool) {
         self.had_ended = has_ended;
     }
 
@@ -132,14 +132,14 @@ mod tests {
     use crate::definition::fixtures::Files;
     use crate::engine::{Context, Ui};
 
-    fn times(meter: &Meter, newest: u64, working_since: Option<u64>) -> (u64, u64) {
+    fn times(meter: &UsageMeter, newest: u64, working_since: Option<u64>) -> (u64, u64) {
         let used = meter.sum((Usage::default(), Some(newest)), working_since, 100);
         (used.work_ms, used.wait_ms)
     }
 
     #[test]
     fn time_is_work_from_the_beginning_of_the_agents_work() {
-        let meter = Meter::default();
+        let meter = UsageMeter::default();
         assert_eq!(times(&meter, 40, None), (0, 60));
         assert_eq!(times(&meter, 40, Some(70)), (30, 30));
         assert_eq!(times(&meter, 40, Some(0)), (60, 0));
@@ -152,14 +152,14 @@ mod tests {
         let files = Files { usage: usage.into(), ..Files::default() };
         let context = Context { unix_ms: 0, random: 0, ui: Ui::None, host: &files };
         let mut cx = Cx::new(&context);
-        let mut meter = Meter::default();
+        let mut meter = UsageMeter::default();
         let mut state = RunState::new("w", "x", 0, 0).begun(0);
         for (event, turns) in [(1, 1), (1, 1), (2, 2)] {
             if event == 2 {
                 meter.begin_event();
             }
             let mut run = Run::default();
-            run.replace(state.clone());
+            run.set_stored(state.clone());
             state = meter.count(state, &run, &Agent::default(), &mut cx);
             assert_eq!(state.usage().turns, turns);
         }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_dialog_of_a_call_is_no_work() {
-        let mut meter = Meter::default();
+        let mut meter = UsageMeter::default();
         meter.begin_dialog(3, 50);
         assert_eq!(times(&meter, 40, Some(0)), (10, 50));
         meter.end_dialog(2, 60);

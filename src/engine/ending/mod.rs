@@ -20,10 +20,10 @@ use super::state::{Agent, AgentOf, Engine, Run};
 use super::step_tool::{held_text, status};
 
 impl Agent {
-    /// Restores the end of the agent's run when the session is taken up: the run of the workflow may have ended in the
+    /// Restores the end of the agent's run when the session begins: the run of the workflow may have ended in the
     /// run of the agent that is at work. After a trap of the component in the middle of the agent's run, this is not
     /// known and is assumed. The agent of a branch that has ended gets no other prompt.
-    pub fn take_up_end(&mut self, run: &Run, restarted: bool) {
+    pub fn restore_end(&mut self, run: &Run, restarted: bool) {
         let Some(state) = run.state().filter(|state| !state.is_running()) else { return };
         let of = AgentOf::run(state);
         if !of.is_prompted_again || restarted && self.activity.is_working() {

@@ -96,11 +96,11 @@ impl Engine {
                 return self.pending.ask(entry.reply.waiter, request, Then::Entry(Box::new(entry), asked));
             }
             Next::Ended(state, outcome) => {
-                self.run.amend(|_, _| state);
+                self.run.change_unstored(|_, _| state);
                 return self.end_entry(entry.reply, outcome, cx);
             }
             Next::NotEnded(state, why) => {
-                self.run.amend(|now, _| state.unwrap_or(now));
+                self.run.change_unstored(|now, _| state.unwrap_or(now));
                 self.pause_entry(&why, cx);
             }
             Next::Pause(reason) => self.pause(reason, cx),
@@ -127,7 +127,7 @@ impl Engine {
         let next = question_answered(answer, given, &self.run);
         self.pending.withdraw_gates(cx);
         if let Next::Ended(state, outcome) = next {
-            self.run.amend(|_, _| state);
+            self.run.change_unstored(|_, _| state);
             return self.end_entry(OpenReply::to_user(), outcome, cx);
         }
         Reply::None

@@ -43,7 +43,7 @@ impl Engine {
         match outcome {
             Outcome::Passed => {
                 if gate.is_at_end() {
-                    self.run.amend(|state, _| gate.with_changes(&state));
+                    self.run.change_unstored(|state, _| gate.with_changes(&state));
                 }
                 let (evidence, outcome) = (gate.kept_evidence(), gate.outcome());
                 match gate.requester() {

@@ -19,9 +19,9 @@ impl Limits {
     /// # Errors
     ///
     /// If the session is gone.
-    pub fn take_up(&mut self, same_session: bool, cx: &mut Cx) -> Result<(), Stale> {
+    pub fn begin_session(&mut self, same_session: bool, cx: &mut Cx) -> Result<(), Stale> {
         if !same_session {
-            self.begin_session();
+            self.reset();
         }
         self.refresh(cx.host)?;
         if let Found::Unusable(diagnostics) = self.found() {

@@ -58,7 +58,7 @@ impl Limits {
     }
 
     /// Another session begins: its limits are on, whatever the session before had.
-    pub fn begin_session(&mut self) {
+    pub fn reset(&mut self) {
         self.off = false;
     }
 

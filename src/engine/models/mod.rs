@@ -44,10 +44,10 @@ impl ModelKeeper {
         self.enter(visit, current, run)
     }
 
-    /// Sets the model of the run that was taken up, or the user's again. `stored`: the user's model that the state
+    /// Sets the model of the run that was restored, or the user's again. `stored`: the user's model that the state
     /// entry of the run remembers.
     pub fn restore(&mut self, stored: Option<UsersModel>, run: &mut Run, cx: &mut Cx) {
-        self.take_up(stored.clone(), cx);
+        self.set_stored(stored.clone(), cx);
         let Some(mut state) = run.state().cloned() else {
             let effects = self.give_back(cx);
             cx.effects.extend(effects);
@@ -57,7 +57,7 @@ impl ModelKeeper {
         let effects = self.enter_visit(&mut state, visit, run.library(), cx);
         cx.effects.extend(effects);
         self.taken_up(stored, &state);
-        run.amend(|_, _| state);
+        run.change_unstored(|_, _| state);
     }
 
     /// The model and the level of the current phase; `None` if they are the user's own.

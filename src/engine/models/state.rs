@@ -94,7 +94,7 @@ impl ModelKeeper {
     /// kept takes precedence: the model in the session may be older. Neither counts if the user has chosen another
     /// model since, that is, if the current model is neither a model of the run nor the kept model of the user.
     /// Thinking levels are not compared: the user's level may not have been set again yet.
-    pub fn take_up(&mut self, stored: Option<UsersModel>, cx: &mut Cx) {
+    pub fn set_stored(&mut self, stored: Option<UsersModel>, cx: &mut Cx) {
         let is_set = |users: &UsersModel| {
             let known = [&users.run, &users.before, &users.user.model];
             self.current(cx).is_some_and(|current| known.contains(&&current.model))
@@ -104,7 +104,7 @@ impl ModelKeeper {
         self.visit = None;
     }
 
-    /// The state that was taken up is in effect; its entry remembers this model.
+    /// The state that was restored is in effect; its entry remembers this model.
     pub fn taken_up(&mut self, stored: Option<UsersModel>, state: &RunState) {
         if self.users().is_none() {
             let returned = |users| InUse::Returned(users, Box::new(state.clone()));

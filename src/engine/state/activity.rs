@@ -24,7 +24,7 @@ enum Doing {
 }
 
 impl Activity {
-    /// The agent's activity when the session is taken up. The beginning of its work is not known: all of the time since
+    /// The agent's activity when the session begins. The beginning of its work is not known: all of the time since
     /// the newest entry counts as work.
     pub fn taken_up(at_work: bool) -> Self {
         Self(if at_work { Doing::Working { since: 0 } } else { Doing::Idle })

@@ -54,8 +54,8 @@ pub struct Turn {
 }
 
 impl Agent {
-    /// The session is taken up. `at_work`: in the middle of a run of the agent.
-    pub fn take_up(&mut self, at_work: bool) {
+    /// The session begins. `at_work`: in the middle of a run of the agent.
+    pub fn begin_session(&mut self, at_work: bool) {
         let Self { origin, worked, last_stop, .. } = *self;
         *self = Self { activity: Activity::taken_up(at_work), origin, worked, last_stop, ..Self::default() };
     }
@@ -96,7 +96,7 @@ impl Agent {
     /// The agent is told to continue.
     pub fn continued(&mut self, origin: Origin, run: &mut Run) {
         (self.origin, self.worked) = (origin, false);
-        run.amend_progress(RunState::continued);
+        run.change_unstored(|state, _| state.continued());
     }
 
     /// The run of the workflow is paused or held: the agent's run ends, if it is at work.

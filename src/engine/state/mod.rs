@@ -21,7 +21,7 @@ use super::ask::Pending;
 use super::attention::state::Attention;
 use super::branches::state::Children;
 use super::briefing::state::Briefing;
-use super::budget::state::Meter;
+use super::budget::state::UsageMeter;
 use super::context::Cx;
 use super::display::Display;
 use super::effect::Effect;
@@ -44,7 +44,7 @@ pub struct Engine {
     pub(super) run: Run,
     pub(super) agent: Agent,
     pub(super) repetition: Repetition,
-    pub(super) meter: Meter,
+    pub(super) meter: UsageMeter,
     pub(super) briefing: Briefing,
     pub(super) fresh_start: FreshStart,
     pub(super) keeper: ModelKeeper,
@@ -114,7 +114,7 @@ impl Engine {
         if self.run.running().is_some() && !new.is_running() {
             self.agent.run_ended(AgentOf::run(&new));
         }
-        self.run.replace(new);
+        self.run.set_stored(new);
         cx.update_status();
     }
 

@@ -179,7 +179,7 @@ impl Run {
         text::rules_question(&name, self.known_rules.as_deref(), &now, replaced, dialog)
     }
 
-    /// Takes up the run that the session stores, sealed with the rules of its files if it has no seal yet.
+    /// Restores the run that the session stores, sealed with the rules of its files if it has no seal yet.
     pub fn restore(&mut self, stored: Option<RunState>, mark: Mark) {
         self.journal = stored.as_ref().map(|state| Journal::after(state, mark)).unwrap_or_default();
         let task = |state: &RunState| state.task_id.clone();
@@ -192,21 +192,16 @@ impl Run {
     }
 
     /// Replaces the state by a state that was stored. A run whose end is announced is forgotten.
-    pub fn replace(&mut self, new: RunState) {
+    pub fn set_stored(&mut self, new: RunState) {
         self.set(Some(new).filter(|new| !new.is_announced()));
     }
 
     /// Changes the state; the change is stored with the next state.
-    pub fn amend(&mut self, change: impl FnOnce(RunState, &Library) -> RunState) {
+    pub fn change_unstored(&mut self, change: impl FnOnce(RunState, &Library) -> RunState) {
         if let Some(state) = self.state.take() {
             let changed = change(state, self.library());
             self.set(Some(changed));
         }
-    }
-
-    /// Changes the progress of the run; stored with the next state.
-    pub fn amend_progress(&mut self, change: impl FnOnce(RunState) -> RunState) {
-        self.amend(|state, _| change(state));
     }
 
     fn set(&mut self, state: Option<RunState>) {
