@@ -35,17 +35,14 @@ export const INTERFACE_VERSION = "0.8.0";
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").FileError} FileError
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").InstalledPackage} InstalledPackage
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Answer} Answer
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandEnd} CommandEnd
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandLine} CommandLine
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandOutcome} CommandOutcome
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandResult} CommandResult
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Completion} Completion
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Confinement} Confinement
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Boundary} Boundary
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Event} Event
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").EventOutcome} EventOutcome
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").InputSource} InputSource
- * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ProjectState} ProjectState
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Request} Request
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").SessionReason} SessionReason
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").StopReason} StopReason

@@ -154,7 +154,7 @@ export function imagesOf(session, ids) {
  * Returns the size of the contents of the messages that the model sees, as JSON without images, in bytes.
  * @param {Session} session
  */
-export function viewSize(session) {
+function viewSize(session) {
   let bytes = 0;
   for (const message of /** @type {any[]} */ (session.buildSessionProjection().messages)) {
     if (message.role === "system") continue;
