@@ -6,15 +6,14 @@
 // Without a terminal it plays one workflow and prints its progress; exits with 0 only if the run reached DONE.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { REPO, piCommand } from "../tests/pi/harness/pi.mjs";
 import { startRpc } from "../tests/pi/harness/rpc.mjs";
-import { makeSandbox } from "../tests/pi/harness/sandbox.mjs";
 import { startModel } from "../tests/pi/harness/scripted-model.mjs";
 import { demoAgent } from "./demo/agent.mjs";
+import { demoSandbox } from "./demo/project.mjs";
 import { scriptFor } from "./usage.mjs";
 
 const COMMAND = "/workflow quick Add a greeting";
@@ -25,11 +24,7 @@ const { model: chosen } = parseArgs({ options: { model: { type: "string" } } }).
 const interactive = Boolean(process.stdin.isTTY && process.stdout.isTTY);
 
 const scripted = chosen ? undefined : await startModel(demoAgent({ paceMs: interactive ? 700 : 0 }));
-const sandbox = makeSandbox({
-  model: scripted,
-  files: { "README.md": "# Demo\n\nA project to try workflows in. It is thrown away at the end.\n" },
-});
-cpSync(join(REPO, "workflows-examples"), join(sandbox.project, ".pi/workflows"), { recursive: true });
+const sandbox = demoSandbox(scripted);
 
 const options = {
   // A model of the user needs the user's environment: keys, settings, sign-ins.
