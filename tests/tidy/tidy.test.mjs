@@ -19,6 +19,18 @@ test("no files of the source import each other in a circle", () => {
   assert.deepEqual(circles(javaScript(JS_FOLDERS)), []);
 });
 
+test("the files of src/run import each other in the order of the table at its head", () => {
+  const rows = read("src/run/mod.rs").matchAll(/^\/\/! \| [^|]+ \| (`.*) \|$/gm);
+  const order = [...rows].flatMap(([, row]) => [...row.matchAll(/`(\w+)`/g)].map(([, name]) => `src/run/${name}.rs`));
+  for (const [file, imported] of rust()) {
+    if (!file.startsWith("src/run/") || file === "src/run/mod.rs") continue;
+    assert.ok(order.includes(file), `${file} is not in the table of src/run/mod.rs`);
+    for (const other of imported)
+      if (other.startsWith("src/run/"))
+        assert.ok(order.slice(0, order.indexOf(file)).includes(other), `${file} imports ${other}, which comes later`);
+  }
+});
+
 test("each module imports only those that docs/architecture.md names", () => {
   const [, table] = read("docs/architecture.md").split("### What imports what");
   const rows = table.split("\n##")[0].matchAll(/^\| `([^`]+)` \| (.*?) ?\|$/gm);
