@@ -19,8 +19,8 @@ use super::gate::state::StepCall;
 use super::start::arguments;
 use super::state::{Engine, Waiter};
 
-/// Maximum number of steps that are played.
-const MAX_STEPS: usize = 500;
+/// Maximum number of turns that are played.
+const MAX_TURNS: usize = 500;
 /// 2026-01-01T00:00:00Z.
 const START_MS: u64 = 1_767_225_600_000;
 
@@ -177,15 +177,15 @@ struct Play<'a> {
     branch: Option<(String, RunState)>,
     /// The newest state entry.
     newest: Option<String>,
-    /// The number of steps up to now, including the steps of branches.
-    steps: usize,
+    /// The number of turns up to now, including the turns of branches.
+    turns: usize,
     script: Vec<String>,
 }
 
 impl<'a> Play<'a> {
     fn new(given: Rc<Planned>, context: Context<'a>) -> Self {
         let (engine, script) = (Engine::default(), Vec::new());
-        Self { engine, context, given, branch: None, newest: None, steps: 0, script }
+        Self { engine, context, given, branch: None, newest: None, turns: 0, script }
     }
 
     /// Begins a session with this run.
@@ -218,23 +218,23 @@ impl<'a> Play<'a> {
     fn first_step(&mut self) {
         let role = DefaultRole::default();
         if let Reply::Inject { content, .. } = self.handle(Event::BeforeAgentStart { role }).reply {
-            self.write("Step 1: what the agent is told", &content);
+            self.write("Turn 1: what the agent is told", &content);
         }
         for effect in self.effects(Event::AgentStart) {
             if let Effect::BeginView(summary) = effect {
-                self.write("Step 1 starts fresh: of the session it sees only this", &summary.text);
+                self.write("Turn 1 starts fresh: of the session it sees only this", &summary.text);
             }
         }
     }
 
     /// The agent goes through the phases up to the end or a pause.
     fn other_steps(&mut self) {
-        let mut step = 1;
+        let mut turn = 1;
         while self.goes_on() {
-            step += 1;
-            self.steps += 1;
-            if self.steps >= MAX_STEPS {
-                let why = format!("There are more than {MAX_STEPS} steps.");
+            turn += 1;
+            self.turns += 1;
+            if self.turns >= MAX_TURNS {
+                let why = format!("There are more than {MAX_TURNS} turns.");
                 self.write("Not all of it is played", &why);
                 return;
             }
@@ -244,10 +244,10 @@ impl<'a> Play<'a> {
                 self.write(&format!("It {call}"), &answer);
                 break;
             }
-            self.write(&format!("Step {step}: it {call}"), &answer);
+            self.write(&format!("Turn {turn}: it {call}"), &answer);
             let turn_end = self.handle(Event::TurnEnd { queued: false, calls: &[] }).reply;
             if let Reply::Compact { summary, prompt: Some(prompt), .. } = turn_end {
-                let title = format!("Step {step} starts fresh: of the session it sees only this");
+                let title = format!("Turn {turn} starts fresh: of the session it sees only this");
                 self.write(&title, &format!("{}\n\n{prompt}", summary.text));
             }
         }
@@ -281,7 +281,7 @@ impl<'a> Play<'a> {
         let newest = state.map(|(_, data)| data.to_string());
         let group = self.engine.run.active().map(|active| active.state.clone());
         let mut play = Play::new(Rc::clone(&self.given), self.context);
-        play.steps = self.steps;
+        play.turns = self.turns;
         let stored = newest.as_ref().and_then(|newest| restore([newest]));
         let branch = stored.as_ref().and_then(|stored| stored.progress().branch.as_ref());
         play.branch = branch.map(text::branch_name).zip(group);
@@ -298,7 +298,7 @@ impl<'a> Play<'a> {
         }
         play.other_steps();
         self.script.append(&mut play.script);
-        (self.steps, self.context.unix_ms) = (play.steps, play.context.unix_ms);
+        (self.turns, self.context.unix_ms) = (play.turns, play.context.unix_ms);
         ChildReport { key, newest: play.newest, ..ChildReport::default() }
     }
 
@@ -311,7 +311,7 @@ impl<'a> Play<'a> {
 
     /// Answers the requests of steps, up to the last reply.
     fn answer(&mut self, mut reply: Reply, effects: &mut Vec<Effect>) -> Reply {
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_TURNS {
             let Reply::Ask { ticket, request } = reply else { return reply };
             if let Request::Children { .. } = request {
                 reply = self.answer_when_branches_ended(ticket, effects);
@@ -552,8 +552,8 @@ phases:
             titles(&script),
             [
                 "The prompt that starts the agent",
-                "Step 1: what the agent is told",
-                "Step 2: it calls workflow_step with next and the outcome small, and is told",
+                "Turn 1: what the agent is told",
+                "Turn 2: it calls workflow_step with next and the outcome small, and is told",
                 "It calls workflow_step with next and the outcome clean, and is told",
                 "What the user is shown at the end",
             ]
@@ -564,13 +564,13 @@ phases:
         assert_eq!(
             titles(&script)[2..],
             [
-                "Step 2: it calls workflow_step with next and the outcome small, and is told",
-                "Step 3: it calls workflow_step with next and the outcome issues, and is told",
-                "Step 4: it calls workflow_step with next and the outcome large, and is told",
-                "Step 5: it calls workflow_step with next, and is told",
-                "Step 6: it calls workflow_step with next and the outcome issues, and is told",
-                "Step 7: it calls workflow_step with next and the outcome large, and is told",
-                "Step 8: it calls workflow_step with next, and is told",
+                "Turn 2: it calls workflow_step with next and the outcome small, and is told",
+                "Turn 3: it calls workflow_step with next and the outcome issues, and is told",
+                "Turn 4: it calls workflow_step with next and the outcome large, and is told",
+                "Turn 5: it calls workflow_step with next, and is told",
+                "Turn 6: it calls workflow_step with next and the outcome issues, and is told",
+                "Turn 7: it calls workflow_step with next and the outcome large, and is told",
+                "Turn 8: it calls workflow_step with next, and is told",
                 "It calls workflow_step with next and the outcome issues, and is told",
                 "What the user is told",
             ]
@@ -636,7 +636,7 @@ phases:
         let mut files = files();
         files.global.get_mut("w/workflow.yaml").unwrap().push_str("context: fresh\n");
         let script = play(&files, &[], &[]).unwrap();
-        let (before, fresh) = script.split_once("━━ Step 2 starts fresh: ").unwrap();
+        let (before, fresh) = script.split_once("━━ Turn 2 starts fresh: ").unwrap();
         assert!(!before.contains("Do b for the task."));
         assert!(fresh.contains("starts with a fresh context") && fresh.contains("Do b for the task."));
         assert!(fresh.contains("(what the agent hands over)") && !fresh.contains("Do a."));
@@ -650,8 +650,8 @@ phases:
             titles,
             [
                 "━━ The prompt that starts the agent ━━",
-                "━━ Step 1: what the agent is told ━━",
-                "━━ Step 2: it calls workflow_step with next, and is told ━━",
+                "━━ Turn 1: what the agent is told ━━",
+                "━━ Turn 2: it calls workflow_step with next, and is told ━━",
                 "━━ It calls workflow_step with next, and is told ━━",
                 "━━ What the user is shown at the end ━━",
             ]
@@ -717,14 +717,14 @@ phases:
         let script = play(&panel(), &[], &[]).unwrap();
         let branches = [
             "bugs: The prompt that starts its agent",
-            "bugs: Step 1: what the agent is told",
-            "bugs: Step 1 starts fresh: of the session it sees only this",
+            "bugs: Turn 1: what the agent is told",
+            "bugs: Turn 1 starts fresh: of the session it sees only this",
             "bugs: It calls workflow_step with next and the outcome clean, and is told",
             "S: Without the agent",
-            "S: Step 1: what the agent is told",
+            "S: Turn 1: what the agent is told",
             "S: It calls workflow_step with next and the outcome clean, and is told",
             "Without the agent",
-            "Step 2: it calls workflow_step with next, and is told",
+            "Turn 2: it calls workflow_step with next, and is told",
         ];
         assert_eq!(titles(&script)[2..11], branches, "{script}");
         assert!(script.contains("🔀 reviews: clean\n"), "one that leads on is taken: {script}");

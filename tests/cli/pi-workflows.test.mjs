@@ -302,16 +302,16 @@ test("run-through goes the way of the inputs and outcomes", (t) => {
       .slice(2);
   };
   assert.deepEqual(titles("--input", "scope=api"), [
-    "━━ Step 2: it calls workflow_step with next and the outcome small, and is told ━━",
+    "━━ Turn 2: it calls workflow_step with next and the outcome small, and is told ━━",
     "━━ It calls workflow_step with next and the outcome clean, and is told ━━",
     "━━ What the user is shown at the end ━━",
   ]);
   const large = ["--input", "scope=api", "--outcome", "triage=large,small"];
   assert.deepEqual(titles(...large, "--outcome", "review=issues"), [
-    "━━ Step 2: it calls workflow_step with next and the outcome large, and is told ━━",
-    "━━ Step 3: it calls workflow_step with next, and is told ━━",
-    "━━ Step 4: it calls workflow_step with next and the outcome issues, and is told ━━",
-    "━━ Step 5: it calls workflow_step with next and the outcome small, and is told ━━",
+    "━━ Turn 2: it calls workflow_step with next and the outcome large, and is told ━━",
+    "━━ Turn 3: it calls workflow_step with next, and is told ━━",
+    "━━ Turn 4: it calls workflow_step with next and the outcome issues, and is told ━━",
+    "━━ Turn 5: it calls workflow_step with next and the outcome small, and is told ━━",
     "━━ It calls workflow_step with next and the outcome issues, and is told ━━",
     "━━ What the user is told ━━",
   ]);
@@ -447,7 +447,7 @@ test("run-through goes the way of the outputs", (t) => {
   assert.equal(stderr, "");
   assert.ok(
     stdout.includes(
-      "━━ Step 2: it calls workflow_step with next and the outputs n: 2, size: large, tasks: [one two, three], and is told ━━\n\n✓ Advanced: Plan → 🔹 Design\n",
+      "━━ Turn 2: it calls workflow_step with next and the outputs n: 2, size: large, tasks: [one two, three], and is told ━━\n\n✓ Advanced: Plan → 🔹 Design\n",
     ),
     stdout,
   );
