@@ -254,7 +254,7 @@ test("show and run-through print the messages to an agent", (t) => {
   const play = run(["run-through", "flow", "--task", "the task"]);
   assert.equal(play.status, 0);
   const titles = play.stdout.split("\n").filter((line) => line.startsWith("━━"));
-  assert.equal(titles.filter((title) => /Step \d: .* told ━━$/.test(title)).length, 3);
+  assert.equal(titles.filter((title) => /Turn \d: .* told ━━$/.test(title)).length, 3);
   assert.equal(titles.at(-1), "━━ What the user is shown at the end ━━");
   for (const part of [
     "Do look for the task.",
