@@ -26,12 +26,16 @@ export function registerCommand({ pi, host, manifest, guest, calls, requests, jo
         guest.startAgain(true);
       }
       const outcome = calls.call(context, "runCommand", moment(), name, parameters ?? "");
-      const result = await requests.complete(
+      // pi's terminal takes no other input before the handler has returned: work of children goes on behind it.
+      const { promise: goesOn, resolve: goOn } = Promise.withResolvers();
+      const progress = progressAbove(context, host, `${manifest.name}:running`);
+      const work = requests.complete(
         context,
         outcome,
         (ticket, answer) => calls.call(context, "resumeCommand", moment(), ticket, answer),
-        progressAbove(context, host, `${manifest.name}:running`),
+        { ...progress, childrenWork: context.mode === "tui" ? () => goOn(undefined) : undefined },
       );
+      const result = await Promise.race([work, goesOn]);
       if (result?.tag === "settle") await settled(context);
     },
   });

@@ -22,6 +22,7 @@ import { Turns } from "./turns.js";
  * @property {(stop: () => void) => () => void} begin lets the user stop the command line; returns a function that
  *   withdraws this and hides the progress
  * @property {(text: string) => void} show
+ * @property {() => void} [childrenWork] called when the wait for children begins
  */
 
 export class Requests {
@@ -117,6 +118,7 @@ export class Requests {
         const children = this.#children();
         if (!children.isGranted) return { tag: "not-granted" };
         const end = progress.begin(() => controller.abort());
+        progress.childrenWork?.();
         try {
           return { tag: "children-ended", val: await children.wait(request.val, progress.show, signal) };
         } finally {

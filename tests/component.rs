@@ -628,7 +628,7 @@ fn unreadable_files_are_reported() {
     pi.did(&[
         "notify error: Every tool call is refused: the user's limits are not known: ~/global/limits.yaml: cannot be read: input/output error. Correct the file, or use /workflow :limits off for this session.",
         "notify warning: You are not notified outside of pi: ~/global/notify.yaml: cannot be read: input/output error",
-        "notify warning: 3 workflows have errors: /workflow :check",
+        "notify error: 3 workflows have errors: /workflow :check",
         "set-status workflow: limits not known",
     ]);
     pi.command("workflow", ":check");
@@ -680,7 +680,11 @@ fn registered_messages_and_entries_are_drawn() {
             "<accent>🔄 <dim>[Workflow Context injected]",
             "<accent>🔄 <dim>[Workflow Context injected]\n<dim>One\n<dim>✓ two",
         ),
-        ("workflow:complete", "markdown: One\n✓ two", "markdown: One\n✓ two"),
+        (
+            "workflow:complete",
+            "markdown: One\n✓ two\n\n/workflow :report shows what each phase did and took.",
+            "markdown: One\n✓ two",
+        ),
         ("workflow:countdown", "<accent>⏳ <dim>One\n✓ two", "<accent>⏳ <dim>One\n✓ two"),
         ("workflow:moved", "<dim>One", "<dim>One\n<dim>✓ two"),
         ("workflow:reminder", "<dim>One", "<dim>One\n<dim>✓ two"),

@@ -54,7 +54,7 @@ impl Engine {
         self.attention.begin_session(cx)?;
         cx.update_status();
         if let Some(notice) = self.run.read_files(|definitions| definitions.reload(cx.host))? {
-            cx.notify(Level::Warning, notice);
+            cx.notify(Level::Error, notice);
         }
         self.restore_run(stored, mark, cx);
         if !self.run.agent_of().takes_options {

@@ -59,7 +59,7 @@ impl RunState {
                 path.enter(&group.key, Some(item));
                 path.scope_key()
             };
-            return items.iter().enumerate().map(|(item, text)| branch(path(item), text)).collect();
+            return different(items.iter().enumerate().map(|(item, text)| branch(path(item), text)).collect());
         }
         let mut inside = self.clone();
         inside.current_path.enter(&group.key, None);
@@ -68,7 +68,7 @@ impl RunState {
         let entries = group.phases.iter().enumerate().collect::<Vec<_>>();
         let entries = entries.iter().filter(holds);
         let key = |index| inside.current_path.with_index(index).key();
-        entries.map(|(index, entry)| branch(key(*index), library.entry_name(entry))).collect()
+        different(entries.map(|(index, entry)| branch(key(*index), library.entry_name(entry))).collect())
     }
 
     /// Returns the input of a branch, as in [`BranchRun::given`]: the work on a branch counts while its input is the
@@ -286,4 +286,19 @@ impl RunState {
         new.progress.passed_over = inside.progress.passed_over;
         new
     }
+}
+
+/// Adds a number to names that an earlier branch has.
+fn different(mut branches: Vec<Branch>) -> Vec<Branch> {
+    for index in 1..branches.len() {
+        let (before, rest) = branches.split_at_mut(index);
+        let Some(branch) = rest.first_mut() else { break };
+        let own = branch.name.clone();
+        let mut number = 2;
+        while before.iter().any(|other| other.name == branch.name) {
+            branch.name = format!("{own} ({number})");
+            number += 1;
+        }
+    }
+    branches
 }

@@ -203,6 +203,14 @@ impl PauseReason {
         self.about() == About::Rules
     }
 
+    /// Returns true if the agent does not do what its phase asks for, however often it is asked.
+    pub fn is_of_model(&self) -> bool {
+        matches!(
+            self,
+            Self::Idle { .. } | Self::Repeats { .. } | Self::CutOff { .. } | Self::Limit { .. } | Self::Outputs { .. }
+        )
+    }
+
     fn about(&self) -> About {
         match self {
             Self::Cancel

@@ -148,8 +148,76 @@ pub fn branches_told(active: &Active) -> String {
         }
         Some(lines.join("\n\n"))
     });
-    let told: Vec<String> = told.collect();
+    let mut told: Vec<String> = told.collect();
+    if let Some(passed) = passed_over(active) {
+        told.push(format!("Passed over: {passed}."));
+    }
     format!("The branches of {}:\n\n{}", phase_title(active.phase), told.join("\n\n"))
+}
+
+/// Returns the branches of a group that a run has passed over, each with the reason; `None` if there are none.
+fn passed_over(active: &Active) -> Option<String> {
+    let below = active.state.current_path.below();
+    let passed = active.state.progress().passed_over.iter().filter(|(key, _)| key.starts_with(&below));
+    let passed: Vec<String> = passed.map(|(_, passed)| format!("{} ({})", passed.name, passed.because)).collect();
+    (!passed.is_empty()).then(|| passed.join(", "))
+}
+
+/// Returns the results of the branches of a group for the user: of each branch its line, and two lines of its newest
+/// summary, or the whole summary.
+pub fn branches_shown(active: &Active, now: &dyn Fn(&Branch) -> BranchNow) -> EntryResult {
+    let state = active.state;
+    let mut shown = EntryResult::new(&format!("The branches of {}:", phase_title(active.phase)));
+    for branch in state.branches(active.library) {
+        shown.add(&branch_line(state, &branch, &now(&branch)));
+        let summaries = state.summaries().into_iter();
+        let mut own = summaries.filter(|(path, summary)| branch.has(&path.key()) && summary.step >= branch.step);
+        if let Some((_, summary)) = own.next_back() {
+            shown.add_text(&summary.text);
+        }
+    }
+    if let Some(passed) = passed_over(active) {
+        shown.add(&format!("⤼ Passed over: {passed}"));
+    }
+    shown
+}
+
+/// The result of an entry without the model for the user, in brief and in full.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EntryResult {
+    pub brief: String,
+    pub full: String,
+}
+
+/// Maximum number of lines of a text, and of characters in each of them, in an [`EntryResult`] in brief.
+const BRIEF: (usize, usize) = (2, 160);
+
+impl EntryResult {
+    pub fn new(title: &str) -> Self {
+        Self { brief: title.to_owned(), full: title.to_owned() }
+    }
+
+    /// Adds a line.
+    pub fn add(&mut self, line: &str) {
+        for text in [&mut self.brief, &mut self.full] {
+            text.push_str(&format!("\n{line}"));
+        }
+    }
+
+    /// Adds a text of an agent or the user, indented: in brief its first lines.
+    pub fn add_text(&mut self, text: &str) {
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let (most, width) = BRIEF;
+        for line in lines.iter().take(most) {
+            self.brief.push_str(&format!("\n   {}", short(&on_one_line(line), width)));
+        }
+        if lines.len() > most {
+            self.brief.push_str(&format!(" … {} more lines", lines.len() - most));
+        }
+        for line in lines {
+            self.full.push_str(&format!("\n   {}", on_one_line(line)));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     let phase = active.phase;
     let own = |template: &Option<String>, default: &str| resolve_own(template.as_deref().unwrap_or(default), active, 1);
     let position = match active.is_whole_branch() {
-        true => "(the only one of this branch)".to_owned(),
+        true => "(the only step of this branch)".to_owned(),
         false => format!(
             "({}/{} {})",
             active.index + 1,

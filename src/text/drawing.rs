@@ -49,6 +49,8 @@ fn span(text: impl Into<String>, color: Color) -> Span {
 const SUMMARY_LINES: usize = 10;
 /// Maximum number of lines of the collapsed subject of an approval.
 const SUBJECT_LINES: usize = 40;
+/// The end of a collapsed message about the end of a run.
+const MORE: &str = "/workflow :report shows what each phase did and took.";
 /// Maximum number of lines of a collapsed report.
 const REPORT_LINES: usize = 60;
 
@@ -102,6 +104,7 @@ pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
 pub fn draw_entry(custom_type: &str, data: &Value, expanded: bool, width: usize) -> Option<Drawing> {
     let content = data.get("content")?.as_str()?;
     if custom_type == STATUS_TYPE {
+        let content = data.get("full").and_then(Value::as_str).filter(|_| expanded).unwrap_or(content);
         let lines = content.lines().flat_map(|line| wrapped(line, width));
         return Some(Drawing::Lines(lines.map(|line| status_line(&line)).collect()));
     }
@@ -133,7 +136,7 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
         COMPLETE_TYPE => {
             // The task id is only useful for programs.
             let shown = content.lines().filter(|line| !line.starts_with("**Task ID:** "));
-            Some(Drawing::Markdown(shown.collect::<Vec<_>>().join("\n")))
+            Some(Drawing::Markdown(format!("{}\n\n{MORE}", shown.collect::<Vec<_>>().join("\n"))))
         }
         FRESH_TYPE => Some(Drawing::Lines(vec![vec![span("🌱 ", Color::Accent), span(content, Color::Dim)]])),
         COUNTDOWN_TYPE => Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]])),
@@ -234,11 +237,11 @@ mod tests {
         let drawn = draw_content(CONTEXT_MESSAGE_TYPE, "secret", false).unwrap();
         assert_eq!(plain(&drawn), "🔄 [Workflow Context injected]");
         let drawn = draw_content(COMPLETE_TYPE, "✅ **Done**", false);
-        assert_eq!(drawn, Some(Drawing::Markdown("✅ **Done**".into())));
+        assert_eq!(drawn, Some(Drawing::Markdown(format!("✅ **Done**\n\n{MORE}"))));
         let content = "✅ **Done**\n\n**Task:** x\n**Task ID:** wf-1\n**Phases completed:** 2";
         let drawn = draw_content(COMPLETE_TYPE, content, false);
-        let shown = "✅ **Done**\n\n**Task:** x\n**Phases completed:** 2";
-        assert_eq!(drawn, Some(Drawing::Markdown(shown.into())));
+        let shown = format!("✅ **Done**\n\n**Task:** x\n**Phases completed:** 2\n\n{MORE}");
+        assert_eq!(drawn, Some(Drawing::Markdown(shown)));
         let drawn = draw_content(COMPLETE_TYPE, content, true);
         assert_eq!(drawn, Some(Drawing::Markdown(content.into())));
     }

@@ -107,9 +107,12 @@ pub fn status_panel(
 /// with its tokens, cost and time at work. The current phase says so if the run `waits` for the user.
 pub fn phase_panel(active: &Active, waits: bool, branch: &dyn Fn(&Branch) -> BranchNow) -> Vec<String> {
     let outline = Outline::of(active);
-    let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
-    let first = outline.current.saturating_sub(PANEL_STEPS as u64 / 2).clamp(1, last_first);
-    let phases = Outline::phases(active, first, PANEL_STEPS);
+    let at_current = folded(branch_lines(active.state, &active.state.current_path, active.library, branch));
+    // The branches of the current entry come first; then the entries around it, fewer of those before it.
+    let room = PANEL_LINES.saturating_sub(at_current.len()).max(1);
+    let last_first = outline.total.saturating_sub(room as u64 - 1).max(1);
+    let first = outline.current.saturating_sub(room as u64 / 3).clamp(1, last_first);
+    let phases = Outline::phases(active, first, room);
     let mut lines: Vec<String> = place(active.state, active.library).into_iter().collect();
     lines.extend(phases.iter().flat_map(|at| {
         let visit = active.state.progress().visits.get(&at.path.key());
@@ -126,18 +129,32 @@ pub fn phase_panel(active: &Active, waits: bool, branch: &dyn Fn(&Branch) -> Bra
         let took = visit.and_then(|visit| short_usage(&visit.all_usage()));
         line.extend(took.into_iter().flat_map(|took| ["  ".to_owned(), took]));
         line.push_str(if current && waits { "  waits for you" } else { "" });
-        let of_branches = match current {
-            true => branch_lines(active.state, &at.path, active.library, branch),
-            false => Vec::new(),
-        };
+        let of_branches: &[String] = if current { &at_current } else { &[] };
         let of_branches = of_branches.iter().map(|line| short(&format!("   {line}"), MAX_PANEL_LINE));
         std::iter::once(line).chain(of_branches).collect()
     }));
     lines
 }
 
-/// Maximum number of phases in the panel above the editor.
-const PANEL_STEPS: usize = 7;
+/// Returns the lines of branches for the panel, at most [`PANEL_BRANCHES`]: the ended branches are left out first, and
+/// counted.
+fn folded(branches: Vec<String>) -> Vec<String> {
+    if branches.len() <= PANEL_BRANCHES {
+        return branches;
+    }
+    let (ended, mut shown): (Vec<String>, Vec<String>) =
+        branches.into_iter().partition(|line| line.starts_with(['✓', '✗']));
+    shown.extend(ended);
+    let more = shown.split_off(PANEL_BRANCHES - 1);
+    shown.push(format!("… {} more", more.len()));
+    shown
+}
+
+/// Maximum number of lines of entries and branches in the panel above the editor: pi shows 10 lines of a panel, of which
+/// the first is the position.
+const PANEL_LINES: usize = 8;
+/// Maximum number of branches among these lines.
+const PANEL_BRANCHES: usize = 6;
 /// Maximum length of a phase in the panel above the editor, in characters.
 const MAX_PANEL_LINE: usize = 200;
 
@@ -157,4 +174,18 @@ fn marked(state: &RunState, at: &NumberedPhase, visit: Option<&Visit>, passed_ov
 fn duration(from: u64, to: u64) -> String {
     let seconds = Duration::from_secs(to.saturating_sub(from) / 1000);
     humantime::format_duration(seconds).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_ended_is_folded_first() {
+        let lines = |of: &[&str]| of.iter().map(|line| (*line).to_owned()).collect::<Vec<String>>();
+        let few = lines(&["✓ a: done", "● b: starts"]);
+        assert_eq!(folded(few.clone()), few);
+        let many = lines(&["✓ a", "● b", "✗ c", "○ d", "● e", "✓ f", "● g", "● h"]);
+        assert_eq!(folded(many), lines(&["● b", "○ d", "● e", "● g", "● h", "… 3 more"]));
+    }
 }

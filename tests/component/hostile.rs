@@ -495,7 +495,7 @@ fn a_project_folder_that_is_a_link_out_of_the_project() {
     host.outside.push("project");
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
-    let told = "notify warning: ~/project: cannot be read: a link leads out of the project: /workflow :check";
+    let told = "notify error: ~/project: cannot be read: a link leads out of the project: /workflow :check";
     assert!(pi.host().calls.iter().any(|call| call == told), "{:?}", pi.host().calls);
     assert_eq!(pi.command("workflow", "two Fix it"), Outcome::Settle);
 }

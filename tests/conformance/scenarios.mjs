@@ -463,7 +463,7 @@ export const scenarios = [
     },
     actions: [command("/workflow ? Do it")],
     looks: ["notices"],
-    ours: [["# notices\n\n", "# notices\n\nwarning: 16 workflows have errors: /workflow :check\n――\n"]],
+    ours: [["# notices\n\n", "# notices\n\nerror: 16 workflows have errors: /workflow :check\n――\n"]],
   },
   {
     name: "YAML in other styles",

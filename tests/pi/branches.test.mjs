@@ -12,6 +12,7 @@ import { startRpc } from "./harness/rpc.mjs";
 import { branchOf } from "./harness/branches.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
 import {
   contextPrompt,
   leave,
@@ -111,7 +112,7 @@ for (const version of VERSIONS) {
       assert.match(results[0], /## Bugs: ended with clean[^]*Bugs: clean[^]*## Docs: ended with clean/);
       assert.deepEqual(requestsOf(model), { Bugs: 1, Tests: 1, Docs: 1 });
       const prompt = contextPrompt(model.requests.find((request) => branchOf(request) === "Bugs")) ?? "";
-      assert.match(prompt, /\*\*Progress:\*\* Step 1 \(the only one of this branch\)\n/);
+      assert.match(prompt, /\*\*Progress:\*\* Step 1 \(the only step of this branch\)\n/);
       assert.match(prompt, /- `issues`: the end of this branch:\n.*\n- `clean`: the end of this branch:\n/);
       assert.match(prompt, /call the workflow_step tool with action='next' to end the branch\.\n\n/);
       assert.deepEqual(rpc.extensionErrors(), []);
@@ -187,6 +188,29 @@ for (const version of VERSIONS) {
       assert.equal(way(await rpc.entries()).at(-1), "review:2", notices(rpc).join("\n"));
       const after = requestsOf(model);
       assert.deepEqual([after.Bugs, after.Tests], [before.Bugs, before.Tests]);
+    });
+
+    test("in the terminal, :next into a group leaves the editor to the user while the branches work", async (t) => {
+      /** @type {() => void} */
+      let release = () => {};
+      const held = new Promise((resolve) => (release = () => resolve(undefined)));
+      const script = async (/** @type {ChatRequest} */ request) => {
+        if (branchOf(request) === undefined) return { text: `I rest ${request.messages.length}.` };
+        await held;
+        return play(CLEAN)(request);
+      };
+      const { model, sandbox } = await stage(t, script, { globalFiles: review() });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow review The task");
+      await tui.waitFor(/I rest \d/);
+      await tui.submit("/workflow :next");
+      await tui.waitFor(/Bugs: starts/);
+      await tui.submit("Hello there");
+      await tui.waitFor(/Hello there[^]*I rest \d/);
+      release();
+      await tui.waitFor("The branches of");
+      await tui.waitFor(/✓ Bugs: clean/);
+      await tui.close();
     });
   });
 }

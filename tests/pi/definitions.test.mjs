@@ -176,10 +176,10 @@ function noticeOf(panel) {
   const files = new Set(errors.map((line) => line.replace(/(:\d+:\d+)?: error: .*$/, "")));
   const leftOut = Number(/ (\d+) workflows? (is|are) left out\.$/.exec(panel)?.[1] ?? 0);
   if (errors.length === 0) return undefined;
-  if (errors.length === 1) return `warning: ${errors[0].replace(SEVERITY, ": ")}: /workflow :check`;
-  if (files.size === 1) return `warning: ${[...files][0]}: ${errors.length} errors: /workflow :check`;
-  if (leftOut === 0) return `warning: ${errors.length} errors in workflow files: /workflow :check`;
-  return `warning: ${leftOut === 1 ? "1 workflow has" : `${leftOut} workflows have`} errors: /workflow :check`;
+  if (errors.length === 1) return `error: ${errors[0].replace(SEVERITY, ": ")}: /workflow :check`;
+  if (files.size === 1) return `error: ${[...files][0]}: ${errors.length} errors: /workflow :check`;
+  if (leftOut === 0) return `error: ${errors.length} errors in workflow files: /workflow :check`;
+  return `error: ${leftOut === 1 ? "1 workflow has" : `${leftOut} workflows have`} errors: /workflow :check`;
 }
 
 const SEVERITY = /: (error|warning): /;
@@ -228,7 +228,7 @@ for (const version of VERSIONS) {
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.waitFor(({ method }) => method === "notify");
-      assert.deepEqual(notices(rpc), ["warning: 2 workflows have errors: /workflow :check"]);
+      assert.deepEqual(notices(rpc), ["error: 2 workflows have errors: /workflow :check"]);
       const [worse, bad] = diagnosticLines(await check(rpc)).reverse();
       assert.equal(worse, "worse/workflow.yaml:1:8: not valid YAML: did not find expected node content");
       assert.ok(bad.startsWith(`${sandbox.agent}/workflows/bad/a.md:1:1: missing front matter`), bad);
@@ -240,14 +240,14 @@ for (const version of VERSIONS) {
       assert.deepEqual(await told(), []);
       const files = Object.fromEntries(Array.from("abcdefghij", (name) => [`${name}/workflow.yaml`, "7\n"]));
       put(sandbox, { files, notice: [] });
-      assert.deepEqual(await told(), ["warning: 11 workflows have errors: /workflow :check"]);
+      assert.deepEqual(await told(), ["error: 11 workflows have errors: /workflow :check"]);
       put(sandbox, { files: {}, notice: [] });
-      assert.deepEqual(await told(), [`warning: ${bad}: /workflow :check`]);
+      assert.deepEqual(await told(), [`error: ${bad}: /workflow :check`]);
       put(sandbox, { files: { "a/workflow.yaml": "phases: 7\n" }, notice: [] });
       rmSync(join(sandbox.agent, "workflows/bad/a.md"));
-      assert.deepEqual(await told(), ["warning: 2 workflows have errors: /workflow :check"]);
+      assert.deepEqual(await told(), ["error: 2 workflows have errors: /workflow :check"]);
       rmSync(join(sandbox.agent, "workflows/bad"), { recursive: true });
-      assert.deepEqual(await told(), ["warning: .pi/workflows/a/workflow.yaml: 4 errors: /workflow :check"]);
+      assert.deepEqual(await told(), ["error: .pi/workflows/a/workflow.yaml: 4 errors: /workflow :check"]);
       put(sandbox, { files: {}, notice: [] });
       assert.deepEqual(await told(), []);
       put(sandbox, { files: { "a/workflow.yaml": "7\n" }, notice: [] });

@@ -66,7 +66,7 @@ for (const version of VERSIONS) {
       );
       const rpc = await startRpc({ version, sandbox });
       await rpc.waitFor(({ method }) => method === "notify");
-      assert.deepEqual(allNotices(rpc), [`warning: ${MISTYPED.length + 2} workflows have errors: /workflow :check`]);
+      assert.deepEqual(allNotices(rpc), [`error: ${MISTYPED.length + 2} workflows have errors: /workflow :check`]);
       await rpc.prompt("/workflow");
       const usage = allNotices(rpc).at(-1) ?? "";
       const started = SOUND.map((_, index) => `w${MISTYPED.length + index}`);

@@ -212,7 +212,7 @@ for (const version of VERSIONS) {
         projectFiles: { "bad/workflow.yaml": "name: [\n", "worse/workflow.yaml": "7\n" },
       });
       const tui = await startTui({ version, sandbox });
-      const notice = ["Warning: 2 workflows have errors: /workflow :check"];
+      const notice = ["Error: 2 workflows have errors: /workflow :check"];
       const above = (/** @type {string} */ screen) => {
         const all = lines(screen);
         return all.slice(

@@ -110,6 +110,37 @@ test("files, functions and the source as a whole stay small", () => {
     assert.ok(number <= BOUNDS[name], `${name}: ${number}, at most ${BOUNDS[name]} in tests/tidy/bounds.json`);
 });
 
+/** The files that open or write files with Node's own functions, and which files these are. */
+const OPENING = {
+  "sandbox/untrusted-files.js": "at places that an agent can write",
+  "sandbox/file-operations.js": "pi's own file tools, within the paths of a call",
+  "sandbox/copies.js": "copies of a project, without links",
+  "sandbox/bubblewrap.js": "a filter, in a folder of its own",
+  "sandbox/exec.js": "a pipe of its own",
+  "sandbox/hidden-paths.js": "the kernel's, below /proc",
+  "sandbox/project-state.js": "git's configuration, in a folder of its own",
+  "sandbox/session-folder.js": "an empty file of its own",
+  "sandbox/sockets.js": "the kernel's, below /proc",
+  "host-shim/folders.js": "a new file in an opened folder",
+  "host-shim/manifest.js": "the package's own files",
+  "host-shim/session.js": "pi's session, by its descriptor",
+  "host-shim/store.js": "the store, in pi's agent folder",
+  "cli/compare/trial.js": "new files of a trial before its agent begins",
+  "cli/headless/output.js": "the file that the caller names",
+  "cli/headless/run.js": "the file that the caller names",
+  "cli/new.js": "new files of the caller",
+  "cli/pi-workflows.js": "the package's own files",
+  "cli/runs/html/page.js": "the package's own files",
+  "cli/runs/process.js": "the kernel's, below /proc",
+};
+
+test("only the files of a list open files by themselves: others get them from sandbox/untrusted-files.js", () => {
+  const opens =
+    /(?<![.#\w])(?:open|readFile|writeFile|appendFile|copyFile|cp)Sync\(|\bcreate(?:Read|Write)Stream\(|\b(?:promises|fs)\.(?:open|readFile|writeFile)\(/;
+  const found = jsFiles.filter((file) => opens.test(read(file)));
+  assert.deepEqual(found.sort(), Object.keys(OPENING).sort());
+});
+
 test("each section of the specification that a comment cites is there", () => {
   const headings = new Map();
   const sections = (/** @type {string} */ name) => {

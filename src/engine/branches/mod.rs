@@ -11,15 +11,15 @@ use serde_json::json;
 
 use crate::definition::Stale;
 use crate::protocol::{BRANCH_ENTRY_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE};
-use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, PauseReason, RunState, restore};
+use crate::run::{Active, Branch, BranchEnd, BranchRun, Joined, OVER_BUDGET, RunState, restore};
 use crate::text;
 
 use super::branches::state::Child;
 use super::budget::budget_used_up;
 use super::context::Cx;
 use super::effect::{ChildStart, Effect, Level, Request};
-use super::entries::Next;
 use super::entries::state::{EntryAsked, OpenReply};
+use super::entries::{Next, show_outcome};
 use super::event::{ChildEnd, ChildReport};
 use super::long_task;
 use super::state::{Engine, Run};
@@ -204,6 +204,7 @@ impl Engine {
         }
         let Some(active) = self.run.active() else { return Next::Left };
         reply.told.push(text::branches_told(&active));
+        show_outcome(text::branches_shown(&active, &|branch| self.children.branch_now(branch, active.library)), cx);
         if let Some(reason) = ending {
             return Next::Pause(reason);
         }
@@ -313,12 +314,8 @@ impl Child {
             (None, _) if self.is_stopped => failed("the user stopped it"),
             (None, ChildEnd::Failed(why)) => failed(why),
             (None, ChildEnd::Settled) if self.state.is_none() => failed("the state of its run cannot be read"),
-            (None, _)
-                if paused.is_some_and(|pause| {
-                    matches!(pause.reason, PauseReason::Repeats { .. } | PauseReason::CutOff { .. })
-                }) =>
-            {
-                failed(&paused.map(|pause| pause.reason.to_string()).unwrap_or_default())
+            (None, _) if let Some(pause) = paused.filter(|pause| pause.reason.is_of_model()) => {
+                failed(&pause.reason.to_string())
             }
             (None, ChildEnd::Aborted) => (None, None),
             (None, ChildEnd::Settled) => {

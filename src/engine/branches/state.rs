@@ -113,7 +113,7 @@ impl Children {
         let state = child.and_then(|child| child.state.as_ref());
         BranchNow {
             works: child.is_some(),
-            phase: state.and_then(|state| text::branch_phase(state, library)),
+            phase: state.map(|state| text::branch_phase(state, library).unwrap_or_else(|| "ends".to_owned())),
             last_call: child.and_then(|child| child.last_call.clone()),
         }
     }

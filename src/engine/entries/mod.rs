@@ -23,8 +23,8 @@ use super::gate::state::{OpenGate, Requester};
 use super::state::{Engine, Run, Waiter};
 use super::step_tool::{loops_reason, result};
 use state::{EntryAsked, OpenEntry, OpenReply};
-pub(super) use work::Next;
 use work::question_answered;
+pub(super) use work::{Next, show_outcome};
 
 /// The reason for the pause of an entry to which the end of a budget has led.
 pub(super) const LED_BY_BUDGET: &str = "the end of a budget led to it, and it is not begun by itself";
@@ -124,7 +124,7 @@ impl Engine {
             cx.fail(Level::Warning, notice);
             return Reply::None;
         };
-        let next = question_answered(answer, given, &self.run);
+        let next = question_answered(answer, given, &self.run, cx);
         self.pending.withdraw_gates(cx);
         if let Next::Ended(state, outcome) = next {
             self.run.change_unstored(|_, _| state);

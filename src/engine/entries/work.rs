@@ -8,7 +8,7 @@ use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Request};
 use crate::engine::event::{Answer, CommandEnd, NotRun, Ran};
 use crate::engine::state::{Run, Session};
-use crate::protocol::APPROVAL_TYPE;
+use crate::protocol::{APPROVAL_TYPE, STATUS_TYPE};
 use crate::run::{Active, Evidence, Outputs, PauseReason, RunState, given_outputs};
 use crate::text;
 
@@ -67,14 +67,14 @@ impl OpenEntry {
             (Work::Question { text, answers }, EntryAsked::Question) => {
                 let chosen = answer.chosen().and_then(|index| index.checked_sub(1));
                 match chosen.and_then(|index| answers.get(index)) {
-                    Some(answer) if answer.text == AnswerText::None => question_answered(answer, "", run),
+                    Some(answer) if answer.text == AnswerText::None => question_answered(answer, "", run, cx),
                     Some(answer) => ask_text(answer),
                     None => Next::Pause(PauseReason::Approval { question: text.clone() }),
                 }
             }
             (Work::Question { text, .. }, EntryAsked::Text(of)) => match answer.entered() {
                 Some(given) if of.text == AnswerText::Required && is_blank(&given) => ask_text(&of),
-                Some(given) => question_answered(&of, &given, run),
+                Some(given) => question_answered(&of, &given, run, cx),
                 None => Next::Pause(PauseReason::Approval { question: text.clone() }),
             },
             // Not reached: each request is made for its own work.
@@ -177,7 +177,7 @@ fn ask_text(answer: &Choice) -> Next {
 }
 
 /// The user has answered the question at which the run is, with this text behind the answer.
-pub fn question_answered(answer: &Choice, given: &str, run: &Run) -> Next {
+pub fn question_answered(answer: &Choice, given: &str, run: &Run, cx: &mut Cx) -> Next {
     let Some(active) = run.active() else { return Next::Left };
     let summary = if is_blank(given) { &answer.label } else { given };
     let label = active
@@ -191,8 +191,17 @@ pub fn question_answered(answer: &Choice, given: &str, run: &Run) -> Next {
         attempt: 1,
         ..Evidence::default()
     };
+    let mut shown = text::EntryResult::new(&format!("✓ {}: the user said “{}”", evidence.label, answer.label));
+    shown.add_text(given);
+    show_outcome(shown, cx);
     let state = active.state.with_summary(active.phase, summary).with_evidence(vec![evidence]);
     Next::Ended(state, Some(answer.outcome.clone()))
+}
+
+/// Shows the result of an entry without the model in the transcript; the model does not get the entry.
+pub fn show_outcome(shown: text::EntryResult, cx: &mut Cx) {
+    let data = json!({ "content": shown.brief, "full": shown.full });
+    cx.push(Effect::AppendEntry { custom_type: STATUS_TYPE, data });
 }
 
 /// Shows the newest summary above a question, because the question may be about the summary. The model does not get it.

@@ -36,7 +36,7 @@ use unpriced::Unpriced;
 impl Engine {
     pub(super) fn workflow_command(&mut self, arguments: &str, cx: &mut Cx) -> Result<Reply, Stale> {
         if let Some(notice) = self.run.read_files(|definitions| definitions.reload(cx.host))? {
-            cx.notify(Level::Warning, notice);
+            cx.notify(Level::Error, notice);
         }
         let (name, task) = arguments.split_once(is_space).unwrap_or((arguments, ""));
         if name.is_empty() {

@@ -285,6 +285,52 @@ fn a_process_that_was_killed_in_the_middle_repeats_no_branch_by_itself() {
 }
 
 #[test]
+fn an_agent_that_does_not_do_what_its_branch_asks_for_fails_the_branch() {
+    let idle = |session: &mut Session| {
+        for _ in 0..4 {
+            let _ = session.without_ui(Event::AgentEnd { stop: Stop::Completed });
+            let _ = session.without_ui(Event::BeforeSettle);
+        }
+    };
+    let mut family = Family::new(&GROUP.replace("parallel: 2", "parallel: 2\n    need: 1"));
+    idle(family.child("bugs"));
+    family.end("bugs", ChildEnd::Settled);
+    let run = &family.state().progress().branches["w:1/w//1:0"];
+    let why = "the agent did nothing in 3 automatic continuations";
+    assert_eq!(run.end, Some(BranchEnd::Failed { why: why.into() }));
+    family.finish("tests", "clean");
+    family.finish("docs", "clean");
+    family.answer(false);
+    assert_eq!(family.phase(), "w:2", "one branch is enough");
+}
+
+#[test]
+fn the_results_of_branches_are_shown_in_brief_and_in_full() {
+    let mut family = Family::new(
+        &GROUP.replace("[bugs.md, tests.md, docs.md]", "[bugs.md, { phase: bugs.md, id: again }, docs.md]"),
+    );
+    assert_eq!(family.working(), ["bugs", "bugs (2)"], "names differ");
+    let summary = "One.\n\nTwo.\n✓ tests: faked\nFour.";
+    let input = json!({ "action": "next", "outcome": "issues", "summary": summary });
+    let _ = family.call("bugs", &input.to_string());
+    family.end("bugs", ChildEnd::Settled);
+    family.finish("bugs (2)", "clean");
+    family.finish("docs", "clean");
+    let ticket = family.parent.last_ticket;
+    let output = family.parent.on(Event::Answer { ticket, answer: Answer::ChildrenEnded { interrupted: false } });
+    let shown = output.effects.iter().find_map(|effect| match effect {
+        Effect::AppendEntry { custom_type: STATUS_TYPE, data } => Some(data),
+        _ => None,
+    });
+    let shown = shown.unwrap();
+    assert_eq!(
+        shown["content"],
+        "The branches of 🔀 reviews:\n✓ bugs: issues · 1 turn · $0.50\n   One.\n   Two. … 2 more lines\n✓ bugs (2): clean · 1 turn · $0.50\n   bugs (2): clean.\n✓ docs: clean · 1 turn · $0.50\n   docs: clean."
+    );
+    assert!(shown["full"].as_str().unwrap().contains("   Two.\n   ✓ tests: faked\n   Four.\n✓ bugs (2): "));
+}
+
+#[test]
 fn a_branch_that_waits_holds_the_run_with_its_reason() {
     let mut family = Family::new(GROUP);
     let child = family.child("bugs");
