@@ -44,7 +44,7 @@ const OPTIONS = {
   strict: flag("warnings fail too"),
   format: text(
     "FORMAT",
-    "of check: text, json, or github (annotations of a workflow run); of runs and stats: text or json; of report: md, json or html; of compare: text, md, json or html",
+    "of check: text, json, or github (annotations of a workflow run); of runs and stats: text or json; of report: text (in a terminal), md (elsewhere), json or html; of compare: text, md, json or html",
   ),
   tools: text(
     "A,B",
@@ -332,6 +332,9 @@ function written(folder, files, next, more = {}) {
   return { output: [...paths, "", next].join("\n") };
 }
 
+/** The width of the terminal; `undefined` elsewhere, and where a terminal has none. */
+const width = () => process.stdout.columns || undefined;
+
 /** @type {Command["run"]} */
 async function runs(_, options) {
   if (options.clean !== undefined) {
@@ -344,7 +347,7 @@ async function runs(_, options) {
   const isOfAll = options.all === true || options.sessions !== undefined;
   const find = () => {
     const { runs, problems } = findRuns({ ...sessionsOf(options), workflows });
-    return { output: format(runs, isOfAll, process.stdout.columns), problems };
+    return { output: format(runs, isOfAll, width()), problems };
   };
   return options.watch ? watch(find) : find();
 }
@@ -369,12 +372,13 @@ async function watch(find) {
 
 /** @type {Command["run"]} */
 function report([run], options) {
-  const format = formatOf(REPORT_FORMATS, options, "md");
+  const format = formatOf(REPORT_FORMATS, options, process.stdout.isTTY ? "text" : "md");
   const { runs, problems } = findRuns(sessionsOf(options));
   try {
     const chosen = runOf(runs, run, options.all !== true && options.sessions === undefined);
     const lost = `The process that worked on this run has ended: pi-workflows run --continue --session ${chosen.session.file}`;
-    return { output: format(reportOf(chosen)), problems: chosen.outcome === "lost" ? [...problems, lost] : problems };
+    const output = format(reportOf(chosen), width());
+    return { output, problems: chosen.outcome === "lost" ? [...problems, lost] : problems };
   } catch (error) {
     // A file that cannot be read may be the reason.
     return { output: "", status: 2, problems: [...problems, inWords(error)] };
@@ -385,7 +389,7 @@ function report([run], options) {
 async function stats([workflow], options) {
   const format = formatOf(STATS_FORMATS, options);
   const { runs, problems } = findRuns({ ...sessionsOf(options), workflows: await keysOf(workflow) });
-  return { output: format(statsOf(runs)), problems };
+  return { output: format(statsOf(runs), width()), problems };
 }
 
 /**

@@ -15,25 +15,30 @@ export function cell(text, most) {
   return characters.length > most ? `${characters.slice(0, most).join("")}…` : line;
 }
 
-/** The minimum width of the last column. */
-const MIN_WIDTH = 20;
+/** The minimum width of the column that gives way. */
+const MIN_WIDTH = 12;
 
 /**
  * Returns rows of the same length as lines, with two spaces between the columns.
  * @param {string[][]} rows
- * @param {number} [width] the width of the screen; the last column is shortened to fit
+ * @param {number} [width] the width of the screen
+ * @param {number} [yielding] the index of the column that is shortened to fit; by default that of the last
+ * @param {number[]} [spare] the indices of columns that are left out first, as many as it takes
  */
-export function columns(rows, width = Infinity) {
-  /** @type {number[]} */
-  const widths = [];
-  for (const row of rows)
-    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, [...cell].length)));
-  const others = widths.slice(0, -1);
-  const left = others.reduce((sum, width) => sum + width + 2, 0);
-  const room = Math.max(MIN_WIDTH, width - left);
+export function columns(rows, width = Infinity, yielding = -1, spare = []) {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => [...row[column]].length)));
+  const last = widths.length - 1;
+  const short = yielding < 0 ? last : yielding;
+  const left = new Set(widths.keys());
+  const others = () => [...left].reduce((sum, column) => (column === short ? sum : sum + widths[column] + 2), 0);
+  for (const column of spare) if (others() + MIN_WIDTH > width) left.delete(column);
+  widths[short] = Math.min(widths[short], Math.max(MIN_WIDTH, width - others()));
   return rows.map((row) => {
-    const cells = others.map((width, column) => row[column] + " ".repeat(width - [...row[column]].length));
-    const last = [...(row.at(-1) ?? "")];
-    return [...cells, last.length > room ? `${last.slice(0, room - 1).join("")}…` : last.join("")].join("  ").trimEnd();
+    const cells = [...left].map((column) => {
+      const text = [...row[column]];
+      const kept = text.length > widths[column] ? [...text.slice(0, widths[column] - 1), "…"] : text;
+      return kept.join("") + " ".repeat(widths[column] - kept.length);
+    });
+    return cells.join("  ").trimEnd();
   });
 }

@@ -8,6 +8,9 @@ import { statsText } from "./stats.js";
 /** The headings of the columns of `runs`. */
 const HEADINGS = ["run", "started", "outcome", "workflow", "phase", "at work", "waiting", "cost", "project", "task"];
 
+/** Columns that a narrow terminal leaves out, in this order. */
+const SPARE = ["waiting", "phase", "cost", "at work", "started"];
+
 /**
  * Formats of `runs`; `hasProjects` adds the project of each run, and `width` is that of a terminal.
  * @type {Record<string, (runs: Run[], hasProjects: boolean, width?: number) => string>}
@@ -18,7 +21,8 @@ export const RUN_FORMATS = {
     const rows = [HEADINGS, ...runs.map(row)].map((row) =>
       hasProjects ? row : row.toSpliced(HEADINGS.indexOf("project"), 1),
     );
-    return `${columns(rows, width).join("\n")}\n`;
+    const spare = SPARE.map((heading) => HEADINGS.indexOf(heading));
+    return `${columns(rows, width, -1, spare).join("\n")}\n`;
   },
 
   json: (runs) => {
@@ -60,7 +64,7 @@ function row({ state, outcome, pid, usage, session }) {
   ];
 }
 
-/** Formats of `stats`. @type {Record<string, (versions: import("./stats.js").Version[]) => string>} */
+/** Formats of `stats`. @type {Record<string, (versions: import("./stats.js").Version[], width?: number) => string>} */
 export const STATS_FORMATS = {
   text: statsText,
   json: (versions) => {

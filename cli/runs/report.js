@@ -3,15 +3,17 @@ import { Failure, quoted, shortened } from "../words.js";
 import { courseOf } from "./course.js";
 import { isOpen, reader } from "./find.js";
 import { reportHtml } from "./html/page.js";
+import { readable } from "./readable.js";
 
 /** @typedef {import("./find.js").Run} Run */
 /** @typedef {{ markdown: string, data: object }} Report */
 
 /**
- * Formats of `report`.
- * @type {Record<string, (report: Report) => string>}
+ * Formats of `report`; `width` is that of a terminal.
+ * @type {Record<string, (report: Report, width?: number) => string>}
  */
 export const REPORT_FORMATS = {
+  text: ({ markdown }, width) => readable(markdown, width),
   md: ({ markdown }) => `${markdown}\n`,
   json: ({ data }) => `${JSON.stringify(data, null, 2).replace(UNSEEN, escaped)}\n`,
   html: ({ data }) => reportHtml(data),

@@ -120,17 +120,17 @@ function figure(values) {
   return runs < MIN_RUNS ? { runs, min: least, max: greatest } : { runs, median, max: greatest };
 }
 
-/** @param {Version[]} versions */
-export function statsText(versions) {
+/** @param {Version[]} versions @param {number} [width] of a terminal */
+export function statsText(versions, width) {
   if (versions.length === 0) return "No runs.\n";
   const blocks = versions.map((version, index) =>
-    versionText(version, versions[index - 1]?.workflow === version.workflow),
+    versionText(version, versions[index - 1]?.workflow === version.workflow, width),
   );
-  return `${blocks.join("\n")}\nEach figure: the median, the maximum, and in brackets the number of runs. Of fewer than ${MIN_RUNS} runs, which a median needs: the smallest and the largest.\n`;
+  return `${blocks.join("\n")}\nEach figure: the median, the maximum, and in brackets the number of runs.\nOf fewer than ${MIN_RUNS} runs, which a median needs: the smallest and the largest.\n`;
 }
 
-/** @param {Version} version @param {boolean} isOlder */
-function versionText({ phases, whole, workflow, runs, outcomes, from, to, fingerprint }, isOlder) {
+/** @param {Version} version @param {boolean} isOlder @param {number} [width] */
+function versionText({ phases, whole, workflow, runs, outcomes, from, to, fingerprint }, isOlder, width) {
   const [first, last] = [day(from), day(to)];
   const older = first === last ? `on ${first}` : `from ${first} to ${last}`;
   const ends = Object.entries(outcomes)
@@ -147,7 +147,8 @@ function versionText({ phases, whole, workflow, runs, outcomes, from, to, finger
     `  ${name}`,
     ...FIGURES.map((each) => figureText(figures[each.name], each.text)),
   ]);
-  return `${[title, ...columns([["", ...FIGURES.map(({ title }) => title)], ...table])].join("\n")}\n`;
+  const headings = ["", ...FIGURES.map(({ title }) => title)];
+  return `${[title, ...columns([headings, ...table], width, 0)].join("\n")}\n`;
 }
 
 /** @param {Figure} figure @param {(value: number) => string} text */

@@ -67,6 +67,8 @@ pub struct Course {
     visits: Vec<CourseVisit>,
     /// The newest state, and the beginning of its visit.
     newest: Option<(Moment, u64)>,
+    /// The visits in the branches of that visit, if it is the visit of a parallel group.
+    branches: Vec<CourseVisit>,
     status: Option<RunStatus>,
     /// The time of the newest entry.
     last: Option<u64>,
@@ -240,7 +242,27 @@ impl Course {
             self.waited = 0;
         }
         self.status = Some(state.status);
+        self.note_branches(state, at);
         self.visit(moment, at);
+    }
+
+    /// Notes the visits below the phase where the run was: only a parallel group has such, those of its branches.
+    fn note_branches(&mut self, state: &RunState, at: Option<u64>) {
+        let Some((group, since)) = &self.newest else { return };
+        let below = format!("{}/", group.key);
+        let visits = state.progress.visits.iter();
+        for (key, visit) in visits.filter(|(key, visit)| key.starts_with(&below) && visit.started_at >= *since) {
+            let (ending, to) = match visit.ended_at {
+                Some(to) if visit.skipped => (Ending::Skipped, Some(to)),
+                Some(to) => (Ending::Done, Some(to)),
+                None => (Ending::Current, at),
+            };
+            let from = visit.started_at;
+            let to = to.unwrap_or(from).max(from);
+            self.branches.retain(|noted| noted.key != *key || noted.number != visit.number);
+            let (key, name) = (key.to_owned(), visit.name.clone());
+            self.branches.push(CourseVisit { key, name, number: visit.number, from, to, ending });
+        }
     }
 
     /// Goes on to the visit of a state.
@@ -270,6 +292,7 @@ impl Course {
         let earlier = || self.visits.iter().filter(|visit| visit.key == key).count();
         let number = number.unwrap_or_else(|| u32::try_from(earlier() + 1).unwrap_or(u32::MAX));
         self.visits.push(CourseVisit { key, name, number, from, to: to.max(from), ending });
+        self.visits.append(&mut self.branches);
     }
 
     fn add_time(&mut self, doing: Doing, at: Option<u64>) {
@@ -403,6 +426,55 @@ mod tests {
         assert_eq!(visits, [("Look", 1, 9, Ending::Done), ("Do", 9, 10, Ending::Current)]);
         let expected = [(Doing::Work, 1, 3), (Doing::Wait, 3, 7), (Doing::Work, 7, 9)];
         assert_eq!(minutes(&spans), expected);
+    }
+
+    #[test]
+    fn the_visits_of_branches_follow_that_of_their_group() {
+        let visit = |name: &str, from: u64, to: Option<u64>, passes: u32| {
+            let ended_at = to.map(|minute| minute * MINUTE);
+            json!({ "name": name, "startedAt": from * MINUTE, "passes": passes, "endedAt": ended_at })
+        };
+        let (a, b) = ("w:0/w//0:0", "w:0/w//0:1");
+        let at = |minute: u64| Some(minute * MINUTE);
+        let mut course = Course::default();
+        for (minute, index, visits) in [
+            (1, 0, json!({ "w:0": visit("Group", 1, None, 1) })),
+            (3, 0, json!({ "w:0": visit("Group", 1, None, 1), a: visit("A", 1, Some(3), 1) })),
+            // The last branch ends with the state that leaves the group.
+            (
+                4,
+                1,
+                json!({ "w:0": visit("Group", 1, Some(4), 1), a: visit("A", 1, Some(3), 1),
+                    b: visit("B", 1, Some(4), 1), "w:1": visit("Do", 4, None, 1) }),
+            ),
+            // The second round has not ended; the branches of the first one count once.
+            (
+                5,
+                0,
+                json!({ "w:0": visit("Group", 5, None, 2), a: visit("A", 1, Some(3), 1), b: visit("B", 1, Some(4), 1) }),
+            ),
+            (
+                7,
+                0,
+                json!({ "w:0": visit("Group", 5, None, 2), a: visit("A", 5, None, 2), b: visit("B", 1, Some(4), 1) }),
+            ),
+        ] {
+            course.add(CourseEntry::State(data(index, &visits, &json!({}))), at(minute));
+        }
+        let (visits, _) = course.end(false);
+        let visits: Vec<_> = visits
+            .iter()
+            .map(|visit| (&*visit.name, visit.number, visit.from / MINUTE, visit.to / MINUTE, visit.ending))
+            .collect();
+        let expected = [
+            ("Group", 1, 1, 4, Ending::Done),
+            ("A", 1, 1, 3, Ending::Done),
+            ("B", 1, 1, 4, Ending::Done),
+            ("Do", 1, 4, 5, Ending::Again),
+            ("Group", 2, 5, 7, Ending::Current),
+            ("A", 2, 5, 7, Ending::Current),
+        ];
+        assert_eq!(visits, expected);
     }
 
     #[test]

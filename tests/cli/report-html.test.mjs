@@ -17,11 +17,11 @@ import { visible } from "../../cli/words.js";
 import { ALL, some } from "../pi/harness/extent.mjs";
 import { startBrowser } from "./browser.mjs";
 import { comparison } from "./comparison-samples.mjs";
-import { ATTACKS, hostile, huge, ordinary, reference, uneven } from "./report-samples.mjs";
+import { ATTACKS, branched, hostile, huge, ordinary, reference, uneven } from "./report-samples.mjs";
 
 process.env.TZ = "UTC";
 
-const SAMPLES = { ordinary, hostile, huge, uneven, reference };
+const SAMPLES = { ordinary, branched, hostile, huge, uneven, reference };
 
 /** All elements and attributes of pages that are drawn. */
 const ELEMENTS =
@@ -188,6 +188,52 @@ test("the timeline has a text alternative for each phase, and a legend", () => {
     assert.ok(Number(x) >= 0 && Number(width) > 0 && Number(x) + Number(width) < 100.01, bar);
   const waits = bars.filter(([, kind]) => kind === "wait").map(([, , , width]) => Number(width));
   assert.ok(Math.max(...waits) < 6, "a night takes little of the width");
+});
+
+test("branches are in the course beside their group, without a time at work, and no outcome is broken", () => {
+  const source = drawn(reportHtml(branched()));
+  const bars = (/** @type {string} */ name) => {
+    const [row = ""] = source.match(new RegExp(`<svg[^>]*aria-label="${name}[^]*?</svg>`)) ?? [];
+    return [...row.matchAll(/<rect class="(work|wait|branch)" x="([\d.]+)%" width="([\d.]+)%"/g)].map(
+      ([, kind, x, width]) => [kind, Math.round(Number(x)), Math.round(Number(width))],
+    );
+  };
+  const [first, last] = bars("Reviews: 2 visits");
+  const [start, width] = [Number(last[1]), Number(last[2])];
+  assert.deepEqual([first[0], last[0]], ["work", "work"]);
+  // The branches begin with their group, and are as long as they took.
+  for (const [name, share] of /** @type {const} */ ([
+    ["Bugs: 2 visits", [7 / 10, 4 / 6]],
+    ["Tests: 2 visits", [1, 1]],
+  ])) {
+    const [one, two] = bars(name);
+    assert.deepEqual(one, ["branch", 0, Math.round(Number(first[2]) * share[0])]);
+    assert.deepEqual(two, ["branch", start, Math.round(width * share[1])]);
+  }
+  assert.deepEqual(
+    bars("Go on\\?: 1 visit").map(([kind]) => kind),
+    ["wait"],
+  );
+  const legend = all(/** @type {RegExpExecArray} */ (/<figcaption>[^]*?<\/ul>/.exec(source))[0], "li");
+  assert.deepEqual(
+    legend.map((words) => words.trim()),
+    ["At work 16m", "Waiting for the user 2m", "In branches 27m", "A visit begins"],
+  );
+  assert.match(read(reportHtml(branched())), /\n7 visits in order of time\n/);
+  const [, table] = source.split('id="phases"');
+  const rows = [...table.matchAll(/<tr[^>]*><th scope="row"[^]*?<\/tr>/g)].map(([row]) => [
+    all(row, "bdi")[0],
+    /data-of="At work"[^>]*><div>([^<]*)/.exec(row)?.[1],
+    /<span class="word"><bdi>([^<]*)/.exec(row)?.[1],
+  ]);
+  assert.deepEqual(rows.slice(0, 5), [
+    ["Reviews", "16m", "needs-another-look"],
+    ["Bugs", undefined, "clean"],
+    ["Tests", undefined, "unsatisfactory"],
+    ["Go on?", undefined, undefined],
+    ["The whole run", "16m", undefined],
+  ]);
+  assert.match(reportHtml(branched()), /\.word\{overflow-wrap:normal\}/);
 });
 
 test("every table has headings of its columns and rows", () => {
@@ -382,6 +428,15 @@ test("figures are short, and texts end at their bound", () => {
 /** Chromium is installed on Linux only, see scripts/setup.mjs. */
 const IN_BROWSER = { skip: ALL && process.platform === "linux" ? false : "runs in `npm run test:all` on Linux" };
 
+/** The words of outcomes that are broken without a hyphen. It runs in the page. */
+const BROKEN_OUTCOMES = `[...document.querySelectorAll("td[data-of=Outcome] bdi")].flatMap(({ firstChild }) =>
+  [...firstChild.data.matchAll(/[^-]+-?/g)].filter(({ 0: word, index }) => {
+    const range = document.createRange();
+    range.setStart(firstChild, index);
+    range.setEnd(firstChild, index + word.length);
+    return range.getClientRects().length > 1;
+  }).map(([word]) => word))`;
+
 /** The contrast of each text with its background, where it is too low. It runs in the page. */
 const LOW_CONTRAST = `(() => {
   const channels = (color) => color.match(/[\\d.]+/g).map(Number);
@@ -421,6 +476,7 @@ test("Chromium shows reports without requests or overflow, light and dark, and p
         );
         assert.ok(needed <= width && there === width, `${name}: ${needed} of ${width} pixels`);
         if (width === 1280) assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], `${name}, ${scheme}`);
+        if (name === "branched") assert.deepEqual(await page.evaluate(BROKEN_OUTCOMES), [], `at ${width} pixels`);
         pictures[`${width}-${scheme}`] = await page.picture();
       }
     }

@@ -222,6 +222,75 @@ export function ordinary() {
   };
 }
 
+/** Two rounds of a parallel group with two branches, and a question between them. @returns {Report} */
+export function branched() {
+  const at = (/** @type {number} */ minute) => START + minute * MINUTE;
+  const visit = (
+    /** @type {string} */ key,
+    /** @type {string} */ name,
+    /** @type {number} */ pass,
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+  ) => ({ key, name, pass, from: at(from), to: at(to), how: "done" });
+  const phase = (
+    /** @type {string} */ key,
+    /** @type {string} */ name,
+    /** @type {string} */ outcome,
+    /** @type {any} */ usage,
+  ) => ({
+    key,
+    name,
+    depth: key.split("/").length - 1,
+    passes: 2,
+    startedAt: at(12),
+    endedAt: at(18),
+    skipped: false,
+    current: false,
+    outcome,
+    usage,
+    evidence: [],
+  });
+  const used = (/** @type {number} */ turns) => ({ turns, input: 4_000, output: 300, models: { "p/m": turns } });
+  const [bugs, tests] = ["panel:0/panel//0:0", "panel:0/panel//0:1"];
+  return {
+    taskId: "branched",
+    workflow: "panel",
+    task: "Review the export",
+    outcome: "done",
+    startedAt: at(0),
+    endedAt: at(18),
+    steps: 3,
+    repeatedVisits: 3,
+    usage: { ...used(12), workMs: 16 * MINUTE, waitMs: 2 * MINUTE },
+    phases: [
+      phase("panel:0", "Reviews", "needs-another-look", { workMs: 16 * MINUTE }),
+      phase(bugs, "Bugs", "clean", used(6)),
+      phase(tests, "Tests", "unsatisfactory", used(6)),
+      phase("panel:1", "Go on?", "", { waitMs: 2 * MINUTE }),
+    ],
+    branches: [
+      { key: bugs, name: "Bugs", end: "done", how: "clean", clockMs: 4 * MINUTE },
+      { key: tests, name: "Tests", end: "done", how: "unsatisfactory", clockMs: 6 * MINUTE },
+    ],
+    course: {
+      visits: [
+        visit("panel:0", "Reviews", 1, 0, 10),
+        visit(bugs, "Bugs", 1, 0, 7),
+        visit(tests, "Tests", 1, 0, 10),
+        visit("panel:1", "Go on?", 1, 10, 12),
+        visit("panel:0", "Reviews", 2, 12, 18),
+        visit(bugs, "Bugs", 2, 12, 16),
+        visit(tests, "Tests", 2, 12, 18),
+      ],
+      spans: [
+        { kind: "work", from: at(0), to: at(10) },
+        { kind: "wait", from: at(10), to: at(12) },
+        { kind: "work", from: at(12), to: at(18) },
+      ],
+    },
+  };
+}
+
 /** Texts that would leave their place in HTML, run a script, or change what is beside them. */
 export const ATTACKS = [
   "</style><script>window.broken = 1; alert(1)</script>",

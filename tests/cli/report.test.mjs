@@ -8,6 +8,7 @@ import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { encoded } from "../../cli/runs/sessions.js";
+import { PYTHON } from "../pi/harness/world.mjs";
 import { CANCELLED, DONE, Recording, START, state, used, visit } from "./session-files.mjs";
 
 const CLI = fileURLToPath(new URL("../../cli/pi-workflows.js", import.meta.url));
@@ -90,6 +91,75 @@ Found it.
 \`\`\`
 `,
     );
+  });
+
+  test("writes plain text in a terminal: without Markdown's marks and escapes", (t) => {
+    const { add, recording, run, folder } = place(t);
+    const session = recording();
+    const task = "Fix `a_b` & <c>\n```\n# no heading\n| no | row |\n```";
+    const name = "Look [at] *all* of the places | where it is used";
+    const summary = { id: "look", name, text: "- **Found** it in `a_b`\n| a | b |", step: 0 };
+    const usage = used({ cost: 0.5, models: { "p/my_model": 2 }, gateAttempts: 1 });
+    session.state(0, state(0, { 0: visit(name) }, { taskDescription: task }));
+    session.state(
+      5,
+      state(0, { 0: visit(name, { endedAt: at(5), summary, usage }) }, { ...DONE, taskDescription: task }),
+    );
+    add("a.jsonl", session);
+    const { stdout } = run("--format", "text");
+    assert.equal(
+      stdout,
+      `Run of flow
+───────────
+
+- Outcome: done
+- Time: ${local(0)} to ${local(5)} (5m)
+- Transitions: 0, repeated visits: 0
+- Task ID: wf-1-aaaaaa
+- Model: p/my_model
+- Fingerprint: 1:abcdef
+
+Task:
+
+  Fix \`a_b\` & <c>
+  \`\`\`
+  # no heading
+  | no | row |
+  \`\`\`
+
+Phase                                               Visits  At work  Waiting  Turns  Tokens  Cost
+✓ Look [at] *all* of the places | where it is used  1       1m       –        1      110     $0.50
+In all                                                      1m       –        1      110     $0.50
+
+Phase                                               Gate attempts
+✓ Look [at] *all* of the places | where it is used  1
+In all                                              1
+
+Summaries
+─────────
+
+Look [at] *all* of the places | where it is used
+
+  - **Found** it in \`a_b\`
+  | a | b |
+`,
+    );
+    // A terminal shows the same, and where its width is known, no table is wider.
+    const env = { ...process.env, PI_CODING_AGENT_DIR: join(folder, "agent"), HOME: folder, TZ: "America/St_Johns" };
+    const inTerminal = (/** @type {string} */ before) =>
+      spawnSync(
+        PYTHON,
+        [
+          ...["-c", "import pty, sys; pty.spawn(sys.argv[1:])"],
+          ...["sh", "-c", `${before}exec "$@"`, "sh", process.execPath, CLI, "report"],
+        ],
+        { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+      ).stdout.replaceAll("\r\n", "\n");
+    assert.ok(inTerminal("").endsWith(stdout));
+    const narrow = inTerminal("stty columns 80; ");
+    assert.match(narrow, /\n✓ Look \[at\] \*all\* of the places… {2}1 {7}1m .* \$0\.50\n/);
+    for (const line of narrow.split("\n").filter((line) => /^(Phase|✓|In all)/.test(line)))
+      assert.ok(line.length <= 80);
   });
 
   test("writes JSON with the session and the course", (t) => {
@@ -239,8 +309,7 @@ Found it.
       'There is no run "wf-2" here; "pi-workflows runs" lists them, and --all looks in all projects.\n',
     );
     assert.equal(fails("wf-3", "--all"), 'There is no run "wf-3" here; "pi-workflows runs" lists them.\n');
-    assert.equal(fails("--format", "xml"), 'There is no format "xml", only md, json, html.\n');
-    assert.equal(fails("--format", "text"), 'There is no format "text", only md, json, html.\n');
+    assert.equal(fails("--format", "xml"), 'There is no format "xml", only text, md, json, html.\n');
     assert.equal(fails("--task", "x"), "pi-workflows report takes no --task.\n");
     assert.equal(fails("a", "b"), '"b" is one word too many. Put a text in quotes.\n');
   });

@@ -542,7 +542,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.equal(run(["runs"]).stdout.split("\n").length, 3);
   });
 
-  test("names the nested workflow of a phase, and shortens only the task for a narrow terminal", (t) => {
+  test("names the nested workflow of a phase, and fits a narrow terminal", (t) => {
     const { run, write, sessions } = place(t);
     const nested = {
       currentPath: [
@@ -563,7 +563,18 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       assert.equal(line.length, width);
       assert.equal(line.slice(0, -1), whole.slice(0, width - 1));
     }
-    assert.equal(lines(10)[1].length, lines(10)[0].indexOf("task") + 20, "it keeps a minimum");
+    // Then columns are left out, and the run, its outcome and its task stay.
+    const headings = (/** @type {number} */ width) => lines(width)[0].split(/ {2,}/);
+    assert.deepEqual(headings(80), ["run", "started", "outcome", "workflow", "at work", "cost", "task"]);
+    for (const width of [100, 80, 60, 50]) {
+      assert.ok(
+        lines(width).every((line) => line.length <= width),
+        `${width}: ${lines(width).join("\n")}`,
+      );
+      assert.match(lines(width)[1], new RegExp(`^${id(1)} .*running.* flow .*word`));
+    }
+    assert.deepEqual(headings(10), ["run", "outcome", "workflow", "task"]);
+    assert.equal(lines(10)[1].length, lines(10)[0].indexOf("task") + 12, "it keeps a minimum");
   });
 
   test("reads the parts of a run, also around lost lines, and holds a run whose own lines are lost, as pi does", (t) => {
@@ -725,7 +736,8 @@ suite("pi-workflows stats", () => {
   Look       3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  3.5, 6 (6)  0.5, 1 (6)     4.5, 7 (6)
   Whole run  3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  -           0.5, 1 (6)     4.5, 7 (6)
 
-Each figure: the median, the maximum, and in brackets the number of runs. Of fewer than 5 runs, which a median needs: the smallest and the largest.
+Each figure: the median, the maximum, and in brackets the number of runs.
+Of fewer than 5 runs, which a median needs: the smallest and the largest.
 `,
       stderr: "",
     });

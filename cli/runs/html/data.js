@@ -34,6 +34,9 @@ const record = (kinds) => (value) => {
   return /** @type {any} */ (Object.fromEntries(Object.entries(kinds).map(([name, of]) => [name, of(given[name])])));
 };
 
+/** The number of parts of a key that are looked at. */
+const MAX_DEPTH = 40;
+
 const written = (/** @type {any} */ value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 const output = (/** @type {any} */ value) =>
   text(3_000)(
@@ -119,14 +122,26 @@ export function reportData(report) {
     return { key: phase.key, name: phase.name, pass: passes, from: startedAt, to, how };
   });
   const hasVisits = course.visits.length > 0;
+  const shown = timed(hasVisits ? course.visits : lastVisits);
+  const keys = new Set(shown.map(({ key }) => key));
   // A visit takes up time, so that it has a place on the axis.
-  const visits = timed(hasVisits ? course.visits : lastVisits).map((visit) => ({
+  const visits = shown.map((visit) => ({
     ...visit,
     name: visit.name || line(120)(visit.key),
     to: Math.max(visit.to, visit.from + 1),
+    isOfBranch: isBelow(visit.key, keys),
   }));
   return { ...rest, phases, hasVisits, visits, spans: timed(course.spans).filter(({ from, to }) => from < to) };
 }
+
+/**
+ * Returns true for a key below another key: only the visit of a parallel group has others below it, those of its
+ * branches.
+ * @param {string} key
+ * @param {Set<string>} keys
+ */
+const isBelow = (key, keys) =>
+  key.split("/", MAX_DEPTH).some((_, depth, parts) => depth > 0 && keys.has(parts.slice(0, depth).join("/")));
 
 /**
  * The items whose times are known, in their order.

@@ -39,7 +39,7 @@ thead th{overflow-wrap:normal;font-weight:500;vertical-align:bottom;line-height:
 tbody th{font-weight:550;color:var(--text)}
 .n{text-align:end;font-variant-numeric:tabular-nums;overflow-wrap:normal}
 td.n:not(.cost){white-space:nowrap}
-@media not screen,(min-width:44.01rem){table.stack th:first-child{min-width:7rem}td.models{min-width:7rem}td.cost{min-width:5rem}td.word{min-width:4rem}}
+@media not screen,(min-width:44.01rem){table.stack th:first-child{min-width:7rem}td.models{min-width:7rem}td.cost{min-width:5rem}.word{overflow-wrap:normal}}
 tr:has(.sum)>*{border-bottom:0;font-weight:650}
 th.part{font-weight:400;color:var(--muted);padding-top:.8rem}
 .d1{padding-inline-start:1rem}.d2{padding-inline-start:2rem}.d3{padding-inline-start:3rem}
@@ -53,6 +53,7 @@ rect.gate{fill:url(#p-gate);stroke:var(--gate);stroke-width:1}
 rect.wait{fill:url(#p-wait);stroke:var(--wait);stroke-width:.75}
 .hatch{stroke:var(--wait);stroke-width:1.6}
 rect.pause,rect.open{fill:var(--page);stroke:var(--wait)}
+rect.branch{fill:var(--cut);stroke:var(--work)}
 rect.pause{stroke-dasharray:3 2}
 rect.begin,rect.share{fill:var(--text)}
 rect.cut,rect.ground{fill:var(--cut)}

@@ -21,7 +21,10 @@ import { bdi, h, inParts, percent, phaseName, swatch } from "./nodes.js";
 /** Maximum numbers of drawn things. */
 const DRAWN = { rows: 40, letters: 12, described: 6, gaps: 60 };
 
-/** The activity in a part of a visit. `open`: nothing is recorded; `visit`: nothing is recorded of the whole run. */
+/**
+ * The activity in a part of a visit. `open`: nothing is recorded; `visit`: nothing is recorded of the whole run;
+ * `branch`: the visit is beside others.
+ */
 export const KINDS = new Map([
   ["work", "At work"],
   ["gate", "Gate"],
@@ -29,6 +32,7 @@ export const KINDS = new Map([
   ["pause", "Paused"],
   ["open", "In the phase, nothing recorded"],
   ["visit", "In the phase"],
+  ["branch", "In branches"],
 ]);
 
 /** The recorded kinds of spans, in the order of their precedence. */
@@ -140,19 +144,27 @@ function place(stretches) {
  * @param {Row[]} phases in the order of the workflow; a phase that only the visits name comes last
  */
 export function timeline(visits, spans, phases) {
-  const stretches = stretchesOf(visits, spans);
+  const inOrder = visits.filter(({ isOfBranch }) => !isOfBranch);
+  const stretches = stretchesOf(inOrder, spans);
   /** Returns the place of a time. @param {number} at */
   const placeOf = (at) => {
     const { from, to, x, width } = stretches.findLast((stretch) => stretch.from <= at) ?? stretches[0];
-    return x + (width * (Math.min(at, to) - from)) / (to - from);
+    return x + (width * (Math.max(from, Math.min(at, to)) - from)) / (to - from);
   };
+  const besides = visits
+    .filter(({ isOfBranch }) => isOfBranch)
+    .map(({ key, from, to }) => {
+      const [x, end] = [placeOf(from), placeOf(to)];
+      return { key, from, to, visit: -1, kind: "branch", reason: "", x, width: end - x, cut: false };
+    });
   const cuts = stretches.filter(({ cut }) => cut);
   const lettered = new Set(cuts.toSorted((one, other) => length(other) - length(one)).slice(0, DRAWN.letters));
   const letters = cuts
     .filter((cut) => lettered.has(cut))
     .map((cut, index) => ({ cut, letter: String.fromCharCode(65 + index) }));
   const visitsOf = Map.groupBy(visits, ({ key }) => key);
-  const stretchesOfPhase = Map.groupBy(stretches, ({ visit }) => visits[visit ?? -1]?.key);
+  const stretchesOfPhase = Map.groupBy(stretches, ({ visit }) => inOrder[visit ?? -1]?.key);
+  for (const [key, own] of Map.groupBy(besides, ({ key }) => key)) stretchesOfPhase.set(key, own);
   const known = new Set(phases.map(({ key }) => key));
   /** @type {Row[]} */
   const others = [...visitsOf].flatMap(([key, [{ name }]]) => (known.has(key) ? [] : [{ key, name }]));
@@ -181,7 +193,7 @@ export function timeline(visits, spans, phases) {
         "p.note",
         `The timeline shows the ${DRAWN.rows} phases with the longest visits; ${counted(left, "more phase")} not drawn.`,
       ),
-    h("figcaption", legend(stretches), cutList(letters, cuts.length)),
+    h("figcaption", legend([...stretches, ...besides]), cutList(letters, cuts.length)),
   );
 }
 

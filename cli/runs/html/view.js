@@ -10,8 +10,18 @@ import { ENDINGS, KINDS, timeline } from "./timeline.js";
  * @typedef {import("./nodes.js").Row} Row
  */
 
-/** Maximum numbers of shown items. */
-const MAX = { phases: 300, bars: 30, visits: 150, pauses: 40, evidence: 200, outputs: 200, summaries: 60, models: 6 };
+/** Maximum numbers of shown items, and of the characters of a word that is not broken. */
+const MAX = {
+  phases: 300,
+  bars: 30,
+  visits: 150,
+  pauses: 40,
+  evidence: 200,
+  outputs: 200,
+  summaries: 60,
+  models: 6,
+  word: 24,
+};
 
 /** The outcomes, each with its mark, its words and its class. @type {Map<string, [string, string, string]>} */
 const OUTCOMES = new Map([
@@ -207,8 +217,13 @@ function phaseTable(phases, total) {
     [
       ["Phase", phaseName],
       ["Visits", ({ passes }) => passes || "", "n"],
-      ["Outcome", ({ outcome }) => outcome && bdi(outcome), "word"],
-      ["At work", known(({ workMs }) => duration(workMs)), "n"],
+      [
+        "Outcome",
+        ({ outcome }) => outcome && h(outcome.length <= MAX.word ? "span.word" : "span", bdi(outcome)),
+        "wide",
+      ],
+      // Branches work at the same time: the time is that of their group.
+      ["At work", known(({ workMs }) => workMs > 0 && duration(workMs)), "n"],
       ["Waiting", known(({ waitMs }) => waitMs > 0 && duration(waitMs)), "n"],
       ["Turns", known(({ turns }) => grouped(turns)), "n"],
       ["Tokens", known(tokensText), "n"],
