@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::sorted::Map;
 
 use super::host::Host;
-use crate::definition::{self, Each, Entry, Input, Library, Step, ValueName, Workflow};
+use crate::definition::{self, Each, Entry, Input, Library, Step, ValueName, Work, Workflow};
 use crate::protocol::{COMPLETE_TYPE, STATE_ENTRY_TYPE, WORKFLOW_COMMAND};
 use crate::run::{Active, Joined, OutputValue, Outputs, PhasePath, RunState, restore};
 use crate::text::{self, DefaultRole, sample_evidence};
@@ -321,19 +321,18 @@ impl<'a> Play<'a> {
             let outcome = self.outcome(&active).unwrap_or_default();
             let title = text::phase_title(active.phase);
             let told = format!("{title}: {outcome}");
-            let has_branches = active.state.parallel_group(active.library).is_some();
-            let answer = match (&request, active.phase.question()) {
+            let answer = match (&active.phase.work, &request) {
                 // The gate behind a parallel group: the option after “Not yet” is yes.
-                (Request::Select { .. }, _) if has_branches => Answer::Selected(1),
-                (Request::Exec { .. }, _) if has_branches => passed(),
-                (Request::Select { .. }, Some(question)) => {
+                (Work::Branches | Work::Agent, Request::Select { .. }) => Answer::Selected(1),
+                (Work::Branches | Work::Agent, _) => passed(),
+                (_, Request::Input { .. }) => Answer::Entered("(the text of the user)".into()),
+                (Work::Ask(question), _) => {
                     let mut answers = question.answers.iter();
                     let index = answers.position(|answer| answer.outcome == outcome);
                     self.write("Without the agent", &told);
                     Answer::Selected(index.map_or(0, |index| index + 1))
                 }
-                (Request::Input { .. }, _) => Answer::Entered("(the text of the user)".into()),
-                _ => {
+                (Work::Run(_), _) => {
                     let end = CommandEnd::Exited(u32::from(outcome != Step::OK));
                     let output = "(the output of the command)".to_owned();
                     let given = serde_json::to_string(&self.outputs(&active)).unwrap_or_default();

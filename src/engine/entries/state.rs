@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::definition::{Answer, Command};
+use crate::definition::{self, Answer, Command};
 use crate::run::Active;
 use crate::text;
 
@@ -95,21 +95,21 @@ pub enum EntryAsked {
 impl OpenEntry {
     /// The entry at which the run is; `None` at a phase of the agent.
     pub fn at(active: &Active, reply: OpenReply) -> Option<Self> {
-        let work = if let Some(step) = active.phase.step() {
-            Work::Step(OpenStep {
+        let work = match &active.phase.work {
+            definition::Work::Agent => return None,
+            definition::Work::Run(step) => Work::Step(OpenStep {
                 command: step.command.clone(),
                 timeout_ms: step.timeout_ms,
                 has_outputs: !active.phase.outputs.is_empty(),
                 output_file: OutputFile { key: active.state.task_id.clone(), name: text::output_file_name(active) },
                 source: text::GateSource::of(active.scope),
                 env: environment(&step.command, active, active.state.current_path.len()),
-            })
-        } else if let Some(question) = active.phase.question() {
-            let text = text::in_words(&question.text, active, active.state.current_path.len());
-            Work::Question { text, answers: question.answers.clone() }
-        } else {
-            active.state.parallel_group(active.library)?;
-            Work::Branches
+            }),
+            definition::Work::Ask(question) => {
+                let text = text::in_words(&question.text, active, active.state.current_path.len());
+                Work::Question { text, answers: question.answers.clone() }
+            }
+            definition::Work::Branches => Work::Branches,
         };
         Some(Self { reply, place: Place::of(active.state), of: active.phase.name.clone(), work })
     }
